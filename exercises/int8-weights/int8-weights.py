@@ -166,7 +166,7 @@ EXERCISE = Exercise(
                 {"D": 480, "F": 500, **GIVEN},  # many thousands are enough
                 {"D": 4096, "F": 3072, **CHIPS[3]},
             ),
-            # From 128, so that for some hidden sizes no batch is enough.
+            # Sizes start at 128, so that for some hidden ones no batch is enough.
             ranges={
                 "D": Whole(128, 8192, power_of_two=True),
                 "F": Whole(128, 8192, multiple_of=128),

@@ -201,7 +201,7 @@ EXERCISE = Exercise(
                 {"D": 480, "F": 500, **GIVEN},
                 {"D": 4096, "F": 3072, **CHIPS[3]},
             ),
-            # From 128, so that some hidden sizes never reach the ceiling.
+            # Sizes start at 128, so that some hidden ones never reach the ceiling.
             ranges={
                 "D": Whole(128, 8192, power_of_two=True),
                 "F": Whole(128, 8192, multiple_of=128),

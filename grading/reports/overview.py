@@ -174,7 +174,7 @@ def figure(misconceptions: Sequence[tuple[str, str, str, int]]) -> str:
     """Draw a bar for each misconception of each part, as SVG."""
     drawn = io.StringIO()
     names = [" · ".join(place) for *place, _ in misconceptions]
-    # In Matplotlib's own style, whatever the process has drawn before.
+    # Use Matplotlib's own style, whatever style the process has set before.
     with matplotlib.style.context(["default", {"svg.hashsalt": "misconceptions"}]):
         # Place the labels by hand: tick labels and automatic layout would take longer than grading
         # ten notebooks.

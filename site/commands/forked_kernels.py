@@ -111,7 +111,7 @@ def kernel(arguments: Sequence[str], folder: str, variables: dict[str, str]) -> 
     import matplotlib
     from ipykernel.kernelapp import launch_new_instance
 
-    # Matplotlib took this from the environment when it was imported, which a kernel sets first.
+    # Matplotlib read its backend from the environment at import; a new kernel sets that before.
     matplotlib.rcParams["backend"] = "module://matplotlib_inline.backend_inline"
     os.setsid()  # signals to the kernel reach what its cells have started
     os.environ.clear()

@@ -120,7 +120,7 @@ def problems(cell: str, text: str, *holds: str) -> list[str]:
 H100 = 'chip = rl.chip("H100 SXM")'
 
 
-def test_a_block_without_a_premise_never_follows() -> None:
+def test_a_block_without_a_premise_never_follows_an_edit() -> None:
     page = page_of("n = 4", "At 4 it is {eval}`n`, more than three.")
     tally = check(page, page.edits, [])
     assert tally.edits == tally.as_printed == len(page.edits) > 5

@@ -151,7 +151,7 @@ def bound_by(cases: Cases, values: list[Any], flops: Callable[..., float]) -> se
 
 
 BANDWIDTH_UNITS = ("B/s", "GB/s", "TB/s", "Gbit/s")
-# (exercise, part) → predicate: whether cases and expected values cover all the question names.
+# (exercise, part) → predicate: whether cases and values cover all that the question names.
 NAMED: dict[tuple[str, str], Callable[[Cases, list[Any]], bool]] = {
     ("int8-matmul", "bounds"): lambda cases, values: (
         bound_by(cases, values, lambda B, D, F, **chip: 2 * B * D * F) == {True, False}

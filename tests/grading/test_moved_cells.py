@@ -206,7 +206,7 @@ def test_helpers_of_the_same_name_stay_with_their_functions():
     assert not alone & lost(notebook, NAME).keys()
 
 
-def test_a_check_stays_below_the_last_definition_above_it():
+def test_a_check_never_moves_above_its_functions_last_definition():
     notebook = solved(NAME)
     other = cell(notebook, "bytes-moved-solution")
     other.source = f"def helper():\n    return 2\n\n\n{other.source}"

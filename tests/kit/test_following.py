@@ -16,7 +16,7 @@ def decided(premise: str | None, **values: str) -> tuple[bool, dict[str, str | N
     return found["follows"], found["now"]
 
 
-def test_a_block_with_unchanged_values_follows() -> None:
+def test_a_block_with_unchanged_values_follows_the_change() -> None:
     assert decided(None, n="6", word="six", many="12,345") == (True, {})
     assert decided("n > 5", n="6") == (True, {})
 
@@ -25,7 +25,7 @@ def test_without_a_premise_a_changed_block_stays_as_printed() -> None:
     assert decided(None, n="5", word="six") == (False, {"n": "6"})
 
 
-def test_with_a_premise_that_holds_a_changed_block_follows() -> None:
+def test_a_changed_block_follows_the_change_if_its_premise_holds() -> None:
     assert decided("n > 5", n="5", many="1") == (True, {"n": "6", "many": "12,345"})
     assert decided("True", n="5") == (True, {"n": "6"})
 

@@ -378,7 +378,7 @@ def test_jupyterlab_and_the_site_share_one_dark_palette() -> None:
     assert lab.items() <= site.items()
 
 
-# In the site's pages: the chapter that shows each figure.
+# Tests of the site's pages. Each figure is tested in the chapter that shows it.
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ from mutant import Mutant
 NOT_COPIED = shutil.ignore_patterns(
     ".git", ".venv", "_build", "my-work", "__pycache__", ".*_cache", ".hypothesis", "*.egg-info"
 )
-# Without nbval: loading it takes longer than most tests take to notice a fault.
+# Leave out nbval: loading it takes longer than most tests take to notice a fault.
 PYTEST = ("-m", "pytest", "-x", "-rfE", "-p", "no:cacheprovider", "-p", "no:nbval")
 FOUND = re.compile(r"^(?:FAILED|ERROR) (\S+\.py\b.*?)(?: - .*)?$", re.MULTILINE)
 CELLS = ".jupyter_cache"  # the outputs of pages' cells

@@ -28,7 +28,7 @@ HOSTED = [*WORKFLOWS, GITLAB, CONTAINER, *BINDER]
 ids = [path.relative_to(ROOT).as_posix() for path in HOSTED]
 PROGRAMS = Path(sys.executable).parent
 ZIZMOR = [str(PROGRAMS / "zizmor"), "--offline", "--no-config", "--persona=pedantic", "--quiet"]
-# Without shellcheck and pyflakes, which actionlint would call if installed.
+# Turn off shellcheck and pyflakes, which actionlint would call if installed.
 ACTIONLINT = [str(PROGRAMS / "actionlint"), "-no-color", "-oneline", "-shellcheck=", "-pyflakes="]
 SCHEMA = [str(PROGRAMS / "check-jsonschema"), "--quiet", "--builtin-schema"]
 GITHUB_SCHEMA = [*SCHEMA, "vendor.github-workflows"]

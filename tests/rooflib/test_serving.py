@@ -99,7 +99,7 @@ def test_each_change_alters_one_setting():
         ("TPU v5p", {"w": "int8", "x": "int8"}, []),  # the TPU7x has no int8
     ],
 )
-def test_the_next_chip_has_the_same_maker_and_the_arithmetic(chip, types, expected):
+def test_the_next_chip_is_of_the_same_maker_and_supports_the_types(chip, types, expected):
     changes = rl.Serving("Llama 3 8B", chip, B=1, chips=4, **types).changes
     assert [name for name, _ in changes if "chip," in name] == expected
 

@@ -190,7 +190,7 @@ def test_all_requested_checks_run_once_and_lead_to_the_thoughts(
         }""",
         PARTS[:3],
     )
-    # Not at each frame, the default: drawing the frames takes longer than most runs.
+    # Don't poll at each frame, the default: drawing frames takes longer than most runs.
     ended = f"() => ({runs})() === 3 && !document.querySelector('.running')"
     page.wait_for_function(ended, polling=50)
     for part in PARTS[:3]:

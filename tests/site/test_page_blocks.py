@@ -148,9 +148,7 @@ def test_notes_are_accessible_on_a_light_desktop(opened: Opened) -> None:
     put_back(page)
 
 
-def test_blocks_follow_while_their_premise_holds_and_no_cell_fails(
-    opened: Opened, site: Path
-) -> None:
+def test_blocks_follow_changes_while_their_premise_holds(opened: Opened, site: Path) -> None:
     page = opened(MIXED)
     assert page.locator(NOTE).count() == 0
     before, printed = values(page), heading_and_link(page)
@@ -166,7 +164,7 @@ def test_blocks_follow_while_their_premise_holds_and_no_cell_fails(
         f"Done. {len(moved)} values in the text changed and are marked. "
         f"{notes.count()} passages stay as printed and say so."
     )
-    # Those whose premise fails say so, also without new values.
+    # Blocks whose premise fails say so, even if none of their values is new.
     blocks = json.loads((site / f"{CHAPTER}.steps.json").read_text(encoding="utf-8"))["blocks"]
     shown = sum(len([*filter(None, block["shown"])]) for block in blocks[FAILS_FROM:])
     assert after[-shown:] == before[-shown:]
@@ -201,7 +199,7 @@ def test_the_printed_output_stays_available_after_a_change(opened: Opened) -> No
     assert page.locator(".as-printed").count() == 0
 
 
-# The last test of this page, since it loads it again.
+# This must be the last test of this page, since it reloads the page.
 @pytest.mark.long
 def test_edited_cells_survive_a_reload_and_can_be_undone(opened: Opened) -> None:
     page = opened(NONE)

@@ -46,7 +46,7 @@ def server(site: Path, below: str) -> Iterator[Server]:
 
 @pytest.fixture(scope="module")
 def traffic(below: str) -> Traffic:
-    """Return the traffic at one address of the site."""
+    """Record the requests and errors of all pages at one address of the site."""
     return Traffic()
 
 

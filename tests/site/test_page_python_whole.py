@@ -49,7 +49,7 @@ CLOSE = 0.005
 SHORTENED = {("chapters/hardware", 7)}
 # Pages whose visible cells reach no values except right answers of guesses, which stay as printed.
 ONLY_ANSWERS = {"chapters/machine"}
-# For each chapter another chip or model, another size, and another data type.
+# Changes of each chapter: another chip or model, another size, and another data type.
 CHANGES = [
     ("introduction", 'rl.chip("H100 SXM")', 'rl.chip("H200 SXM")'),
     ("introduction", "B=4096, D=8192", "B=8192, D=8192"),

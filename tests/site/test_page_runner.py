@@ -296,7 +296,7 @@ def test_steps_compute_what_the_page_shows(site: Path, computed: Path, chapter: 
     given = json.loads((computed / f"{chapter}.steps.json").read_text())
     for step, made in zip(data["steps"], given, strict=True):
         if "blocks" in step:
-            # As printed, and each premise holds.
+            # All values are as printed, and all premises hold.
             assert all(state == UNCHANGED for state in made)
             continue
         assert not made["failed"], made["outputs"]

@@ -174,7 +174,7 @@ def test_the_changelog_of_the_course_is_parsed() -> None:
     assert len(changes.editions(log)) == len(dated) > 0
 
 
-# Books: without addresses, without the extension, and published.
+# Books of three kinds: without addresses, without the extension, and published.
 
 
 def made(folder: Path, site: str = "", repository: str = "", without: str = "") -> Book:

@@ -110,7 +110,7 @@ Visits = Callable[[str], Seen]
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
     """Open a window, in which pages are visited one after another."""
-    # Without motion, since a page's animations take longer than the checks.
+    # Reduce motion, since a page's animations take longer than the checks.
     context = browser.new_context(viewport=DESK, color_scheme="light", reduced_motion="reduce")
     yield context.new_page()
     context.close()
@@ -156,7 +156,7 @@ def visit(page: Page, server: Server) -> Visits:
         # The width is now that of a phone.
         seen.wide_maths = page.evaluate(WIDE_MATHS)
         seen.tall_figures = page.evaluate(TALL_FIGURES, PHONE["height"])
-        # Last, since from now on the browser keeps its accessibility tree up to date.
+        # Do this last: from now on, the browser keeps its accessibility tree up to date.
         seen.unnamed = unnamed_pictures(page)
         seen.traffic = traffic.copy()
         seen.outside = traffic.outside(server.origin)

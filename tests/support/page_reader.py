@@ -30,7 +30,7 @@ def a_run(page: Page) -> Iterator[None]:
     """Wait at the end of the block for the run that the block starts."""
     before = page.evaluate(RUNS)
     yield
-    # Not at each frame, the default: drawing the frames takes longer than most runs.
+    # Don't poll at each frame, the default: drawing frames takes longer than most runs.
     page.wait_for_function(f"(before) => ({RUNS})() > before", arg=before, timeout=SLOW, polling=50)
 
 

@@ -16,7 +16,7 @@ SIZES = [4096, 8192, 16384]
 # Source: the table of rooflib.sharded_matmul. A cut is 0 if every chip holds the whole matrix, 1 if
 # it is split by rows, and 2 if it is split by columns.
 def part(matrix: str) -> str:
-    """Return the formula of the share of a matrix that one of N chips has."""
+    """Return the formula of the words "1/N of" a matrix, for one chip's share."""
     return said(_("1/{n} of {matrix}"), n="text(N)", matrix=quoted(matrix))
 
 

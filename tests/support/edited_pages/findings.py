@@ -73,7 +73,7 @@ class Tally:
 def check(page: EditedPage, edits: Iterable[Edit], claims: Iterable[Claim]) -> Tally:
     """Make each edit, and check every block below it."""
     tally, found = Tally(), list(claims)
-    # From the bottom up: each edit runs only the cells below it.
+    # Go from the bottom up, since each edit runs only the cells below it.
     for edit in sorted(edits, key=lambda edit: edit.step, reverse=True):
         tally.edits += 1
         for shown in page.after(edit):

@@ -122,7 +122,7 @@ def made_for(figure: BaseFigure) -> Made:
         redraw(None)
 
     made = Made(ipywidgets.VBox([title, *rows, *folded, picture]), inputs, dict(START), {})
-    # Set before the first picture, for which the figure reads its inputs.
+    # Set this before drawing the first picture, for which the figure reads its inputs.
     figure.__dict__["_widget"] = made
     redraw(None)
     for control in inputs.values():
