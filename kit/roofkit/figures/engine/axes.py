@@ -58,8 +58,8 @@ class LogScale:
     @property
     def decades(self) -> list[float]:
         """The powers of ten on the scale, whose `low` and `high` must be numbers."""
-        first, last = log10(float(self.low)), log10(float(self.high))
-        return [float(f"1e{e}") for e in range(-30, 31) if first - 1e-9 <= e <= last + 1e-9]
+        powers = [float(f"1e{e}") for e in range(-30, 31)]
+        return [power for power in powers if float(self.low) <= power <= float(self.high)]
 
 
 @dataclass(frozen=True)
