@@ -1,4 +1,4 @@
-"""The instructor's side: from submitted notebooks to points, reports and feedback.
+"""The instructor's side: from notebooks to points, reports and feedback.
 
 A learner's functions are called with hidden inputs inside the process of their notebook, in a
 `sandbox`. The values that they return are judged outside it, against the reference solution.

@@ -1,4 +1,4 @@
-"""The command line: ``python -m grading release [COURSE]``, ``grade COURSE`` and others."""
+"""The command line: ``python -m grading release``, ``grade COURSE`` and others."""
 
 import argparse
 import gc
@@ -56,7 +56,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _allow(options: argparse.Namespace) -> None:
-    """Install allowed packages; the fork server, started next, mounts them in sandboxes."""
+    """Install the packages of --allow, before the fork server starts.
+
+    The fork server mounts them in sandboxes.
+    """
     if options.allow:
         try:
             print(*allow(options.course.resolve(), options.allow), sep="\n", flush=True)
@@ -132,7 +135,10 @@ def check(options: argparse.Namespace) -> None:
 
 
 def nbgrader(options: argparse.Namespace) -> None:
-    """Run an nbgrader command in the course folder, with this environment first on the PATH."""
+    """Run an nbgrader command in the course folder.
+
+    This environment comes first on the command's PATH.
+    """
     from grading.course import Course
 
     course = Course(options.course)

@@ -1,4 +1,7 @@
-"""Packages that a course allows beyond the environment's, installed in the course folder."""
+"""Packages that a course allows in addition to the environment's.
+
+They are installed in the course folder.
+"""
 
 import contextlib
 import importlib.metadata
@@ -30,10 +33,11 @@ def modules_folder(course: Path) -> Path:
 
 
 def allow(course: Path, packages: Sequence[str]) -> list[str]:
-    """Install these packages, and those allowed earlier, for a course; return lines to print.
+    """Install the packages that a course allows; return lines to print.
 
-    Raises CannotAllow, with nothing changed, if that fails. Only wheels are accepted: building a
-    source distribution runs its code. The environment's own packages keep their versions.
+    These packages are added to those allowed earlier. Raises CannotAllow, with nothing changed, if
+    that fails. Only wheels are accepted: building a source distribution runs its code. The
+    environment's own packages keep their versions.
     """
     for package in packages:
         if not REQUIREMENT.fullmatch(package):

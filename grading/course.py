@@ -1,4 +1,4 @@
-"""Course folders: releasing exercises into one, and grading new and changed submissions."""
+"""Course folders: releasing exercises into one, and grading its submissions."""
 
 import contextlib
 import errno
@@ -68,7 +68,10 @@ RETRY_NOTEBOOKS = 3  # retries may take this many times one notebook's limit
 
 
 class Course:
-    """A course folder, with submissions in submitted/<student>/<exercise>/<exercise>.ipynb."""
+    """A course folder.
+
+    Submissions are in submitted/<student>/<exercise>/<exercise>.ipynb.
+    """
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder).resolve()
@@ -271,7 +274,7 @@ class Course:
         return (job, submission, timestamp), job
 
     def _earlier(self, student: str, name: str, digest: str) -> str:
-        """Return the earlier graded notebook if it received hidden inputs and must be rerun.
+        """Return the earlier graded notebook if it got hidden inputs and must be rerun.
 
         Returns "" otherwise.
         """
@@ -322,7 +325,7 @@ class Course:
 
     @property
     def _released(self) -> Path:
-        """Return the path of the JSON file that maps each released exercise to its digest."""
+        """Return the path of the JSON file that maps released exercises to digests."""
         return self.folder / FOLDER / "released.json"
 
     def _release_what_changed(self) -> None:
@@ -366,10 +369,10 @@ Named = tuple[Job, Submission, bytes]
 def _done(
     backend: pool.Backend, jobs: Iterator[tuple[Named, Job]], seconds: float
 ) -> Generator[tuple[Named, Outcome | str | None]]:
-    """Yield what `pool.done` does, with late notebooks graded a second time, one at a time.
+    """Yield what `pool.done` does, but grade late notebooks a second time.
 
-    The second round takes the fastest first and starts none after `seconds`; the notebooks left
-    over keep their first outcome until the next grading.
+    They are graded one at a time. The second round takes the fastest first and starts none after
+    `seconds`; the notebooks left over keep their first outcome until the next grading.
     """
     late: list[tuple[Named, Outcome]] = []
     with contextlib.closing(pool.done(backend, work, jobs)) as first:

@@ -1,4 +1,4 @@
-"""Grades one submitted notebook: runs it in a sandbox, calls its functions, judges the results."""
+"""Grading of one notebook: run it in a sandbox, call and judge its functions."""
 
 import copy
 import time
@@ -146,7 +146,10 @@ def _grade(
 
 
 def _restore_outputs(nb: NotebookNode, earlier: NotebookNode) -> None:
-    """Replace the cells' outputs by those of an earlier run; if it was cut short, add a note."""
+    """Replace the cells' outputs by those of an earlier run.
+
+    If that run was cut short, a note is added.
+    """
     cells = [cell for cell in earlier.cells if cell.get("id") != NOTE_ID]
     for place, cell in enumerate(nb.cells):
         if cell.cell_type == "code" and not exercises.is_check(cell):

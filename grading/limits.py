@@ -1,4 +1,4 @@
-"""Resource limits for the grader's own processes, which parse data from sandboxes.
+"""Resource limits for the grader's own processes that parse sandboxes' data.
 
 A submission may send data that our code or a library needs forever, or all memory, to parse. With
 the limits, that ends one forked process instead of the grading run.
@@ -46,7 +46,7 @@ def die_with_parent() -> None:
 def run_limited(
     function: Callable[[], Any], cpu: float = 20, more_bytes: int = 500_000_000, wall: float = 600
 ) -> Any:
-    """Run `function` in a forked process; return its result, after a round trip through JSON.
+    """Run `function` in a forked process; return its result, passed as JSON.
 
     Raises Overrun if it takes more than `cpu` seconds of CPU time, `more_bytes` beyond what this
     process holds now, or `wall` seconds. An exception in `function` becomes a RuntimeError.
@@ -76,7 +76,10 @@ def run_limited(
 def _run_child(
     function: Callable[[], Any], outlet: int, parent: int, cpu: float, more_bytes: int
 ) -> NoReturn:
-    """Run `function` in the child; write its result as JSON, or nothing at a limit, and exit."""
+    """Run `function` in the child, write its result as JSON, and exit.
+
+    At a limit, nothing is written.
+    """
     try:
         die_with_parent()
         if os.getppid() == parent:
@@ -95,7 +98,7 @@ def _run_child(
 
 
 def _read_until(inlet: int, end: float) -> bytes:
-    """Read until the other end is closed; return b"" if that does not happen by `end`."""
+    """Read until the other end is closed; return b"" if it is still open at `end`."""
     text = b""
     while select.select([inlet], [], [], max(0.0, end - time.monotonic()))[0]:
         block = os.read(inlet, 1 << 16)

@@ -118,7 +118,10 @@ def work(job: Job) -> Outcome:
 
 @functools.cache
 def version(exercise: str) -> str:
-    """Return the digest of an exercise and the grader, cached at this process's first call."""
+    """Return the digest of an exercise and the grader.
+
+    It is cached at this process's first call.
+    """
     return exercises.digest(exercise)
 
 

@@ -66,10 +66,10 @@ class Execution:
 def run(
     nb: NotebookNode, box: Box | UnsafeBox, questions: Questions, limits: TimeLimits
 ) -> Execution:
-    """Run all cells except the checks; at each check, fork a copy of the process for `questions`.
+    """Run all cells except the checks; at each check, fork a copy of the process.
 
-    The notebook runs in an empty folder, so that modules submitted next to it can't shadow the real
-    ones.
+    The copies answer `questions`. The notebook runs in an empty folder, so that modules submitted
+    next to it can't shadow the real ones.
     """
     runner = _Runner(box, questions, limits)
     trouble = ""
@@ -97,7 +97,7 @@ class _Late(Exception):
 
 
 class _Runner:
-    """Runner of one notebook; at each check cell it has the process fork a copy of itself."""
+    """Runner of one notebook, whose process forks a copy of itself at each check."""
 
     def __init__(self, box: Box | UnsafeBox, questions: Questions, limits: TimeLimits) -> None:
         self.box, self.questions, self.limits = box, questions, limits
@@ -108,7 +108,7 @@ class _Runner:
         self.late_cells = 0
 
     def run(self, nb: NotebookNode) -> None:
-        """Run all cells; raise _Stuck, or what the channel raises, if a cell prevents that."""
+        """Run all cells; raise _Stuck, or the channel's error, if that is impossible."""
         nb.metadata["kernelspec"] = dict(KERNEL)
         self._answer("begin", [PROBE, self.questions.address], READY_SECONDS, READY_SECONDS)
         self.process = self.questions.kernel()
@@ -144,7 +144,7 @@ class _Runner:
             raise
 
     def _interrupt(self, cell: NotebookNode, clock: Clock) -> None:
-        """Interrupt a cell; raise _Stuck if it doesn't stop, or if it was the last one allowed."""
+        """Interrupt a cell; raise _Stuck if it continues, or too many were late."""
         self.late.add(clock)
         self.late_cells += 1
         self.box.signal(signal.SIGINT)

@@ -1,4 +1,4 @@
-"""Code that the grader loads into a submitted notebook's process before the learner's first cell.
+"""Code that the grader loads into a notebook's process before the first cell.
 
 `install` lets that process fork a copy of itself when it reaches a check cell. The copy waits at a
 socket until all cells have run, and then answers the grader's questions about that part. So a
@@ -61,7 +61,7 @@ def snapshot(part: str, namespace: dict[str, Any], address: str) -> None:
 def stay(
     part: str, namespace: dict[str, Any], address: str, outlet: int, word: bytes = b""
 ) -> NoReturn:
-    """Answer the questions about `part` in this process until there are no more, then exit.
+    """Answer all questions about `part` in this process, then exit.
 
     outlet: descriptor to which `word` is written, and which is then closed, as soon as this process
     has reported to the grader.
@@ -106,9 +106,10 @@ def _send(channel: socket.socket, message: dict[str, Any]) -> None:
 def _asked_in_fork(
     question: Question, questions: IO[str], namespace: dict[str, Any], channel: socket.socket
 ) -> str:
-    """Send the answers from a fork, and return which limit ended it: "cpu", "wall" or "".
+    """Send the answers from a fork; return the limit that ended it, or "".
 
-    "starved" means the wall-clock limit, in a fork that spent most of its time waiting for a core.
+    "cpu" means the CPU limit, and "wall" the wall-clock limit. "starved" means the wall-clock
+    limit, in a fork that spent most of its time waiting for a core.
     """
     try:
         child = _fork()
@@ -146,7 +147,7 @@ def _asked(
 
 
 def _most_seconds(question: Question) -> int:
-    """Return the CPU seconds for all calls of this question and of the next one, if any."""
+    """Return the CPU seconds for all calls of this question and of the next one."""
     calls = len(question["cases"]) + REPEATS
     if question["more"]:
         calls += question["more"] + REPEATS
@@ -167,9 +168,10 @@ def _answered(
 
 
 def _restart_pools() -> None:
-    """Give the notebook's thread and process pools new workers: a fork has only one thread.
+    """Give the notebook's thread and process pools new workers after a fork.
 
-    A function that submits work to such a pool would otherwise wait forever.
+    A fork has only one thread. A function that submits work to such a pool would otherwise wait
+    forever.
     """
     threads: Any = sys.modules.get("concurrent.futures.thread")
     pools: Any = sys.modules.get("multiprocessing.pool")
@@ -190,7 +192,7 @@ def _restart_pools() -> None:
 
 
 def _starved_seconds(child: int) -> float:
-    """Return how long this child waited for a core; 0 if the system does not report it."""
+    """Return how long this child waited for a core, 0 if that is unknown."""
     try:
         return int(Path(f"/proc/{child}/schedstat").read_text().split()[1]) / 1e9
     except (OSError, ValueError, IndexError):
@@ -198,7 +200,7 @@ def _starved_seconds(child: int) -> float:
 
 
 def _answers(question: Question, namespace: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield an answer for each case, and one for the repeated first case if that was requested.
+    """Yield an answer for each case, and for the repeated first case if requested.
 
     A call that exceeds its time ends this process.
     """
@@ -215,7 +217,10 @@ def _answers(question: Question, namespace: dict[str, Any]) -> Iterator[dict[str
 
 @contextlib.contextmanager
 def _ending_after(cpu: float, wall: float) -> Iterator[None]:
-    """End the process by a timer's signal, without running any code, if the block takes longer."""
+    """End the process by a timer's signal if the block takes longer.
+
+    The signal runs no Python code.
+    """
     for number in (signal.SIGPROF, signal.SIGALRM):
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGPROF, signal.SIGALRM])
@@ -229,7 +234,10 @@ def _ending_after(cpu: float, wall: float) -> Iterator[None]:
 
 
 def _limit_cpu(seconds: int) -> None:
-    """Limit CPU time irrevocably, because the learner's functions may reset the timers."""
+    """Limit CPU time irrevocably.
+
+    The learner's functions may reset the timers, but not this limit.
+    """
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
     most = seconds if hard == resource.RLIM_INFINITY else min(seconds, hard)
     resource.setrlimit(resource.RLIMIT_CPU, (most, most))
@@ -256,7 +264,7 @@ def _close_files(but: int) -> None:
 def install(
     address: str, namespace: dict[str, Any]
 ) -> tuple[Callable[[str], bool], Callable[[str, int, bytes], NoReturn]]:
-    """Report this process to the grader, and return the functions `keep` and `remain`.
+    """Report this process to the grader; return the functions `keep` and `remain`.
 
     `keep` forks a copy for a part, and returns whether it could. `remain` turns this process itself
     into that copy, at the last check of a notebook. The loop that runs the cells calls them, so

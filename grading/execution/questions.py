@@ -39,7 +39,7 @@ class Ended(Exception):
 
 
 class Questions:
-    """A listening socket to which copies of a notebook's process connect to answer questions.
+    """A socket where copies of a notebook's process connect to answer questions.
 
     with Questions(box) as questions:
         ...  # run the notebook, which gets questions.address
@@ -80,7 +80,7 @@ class Questions:
         self.stack.close()
 
     def kernel(self) -> int | None:
-        """Return the id of the process that connected first, None where the system has no way.
+        """Return the id of the process that connected first, None if it is unknown.
 
         Call this before the first cell, when only the kernel itself can have connected.
         """
@@ -181,7 +181,10 @@ class _Channel:
         self.connection.close()
 
     def has_said_hello(self) -> bool:
-        """Read what has arrived; return whether the first line is complete or never will be."""
+        """Read what has arrived; return whether the wait for the first line is over.
+
+        The first line is then complete, or never will be.
+        """
         try:
             block = self.connection.recv(MAX_HELLO_BYTES)
         except OSError:
@@ -248,7 +251,10 @@ class _Channel:
 
 
 def _parsed(said: Any) -> Answer | str:
-    """Return an answer, or why there are no more. The learner's process may have sent anything."""
+    """Return an answer, or why there are no more.
+
+    The learner's process may have sent anything.
+    """
     if not isinstance(said, dict):
         return "died"
     if "end" in said:

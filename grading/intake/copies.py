@@ -1,4 +1,4 @@
-"""Chooses which of several notebooks in a folder counts: the one with the learner's work.
+"""Choice of the notebook in a folder that has the learner's work.
 
 Browsers and JupyterLab save copies, such as `int8-matmul (1).ipynb`, beside a notebook that may
 still be unchanged. So the notebooks are compared by what the learner wrote in them, not by their
@@ -147,7 +147,10 @@ def _by_name(notebooks: Sequence[Parts], exercise: str) -> list[Parts]:
 
 
 def _preferred(paths: Sequence[Parts], works: Mapping[Parts, Work], exercise: str) -> Parts | None:
-    """Return the path named most like the exercise, None if several with different work tie."""
+    """Return the path named most like the exercise, None if there is a tie.
+
+    There is a tie if equally well named notebooks contain different work.
+    """
     folded = exercise.casefold()
     tests: Sequence[Callable[[str], bool]] = (
         lambda name: name == f"{exercise}.ipynb",
@@ -189,7 +192,7 @@ def _report(base: Path, place: Parts, path: Parts, exercise: str) -> list[Any]:
 
 
 def _work(nb: NotebookNode, exercise: str) -> tuple[bool, list[str], list[str]]:
-    """Return (whether this is a copy of the released notebook, digests of answers, of others)."""
+    """Return (whether this is a copy of the release, digests of answers, of others)."""
     source = exercises.source(exercise)
     shared = {name: _count_shared_cells(nb, exercises.source(name)) for name in exercises.names()}
     if shared[exercise] < max(shared.values()):
@@ -226,9 +229,10 @@ def _count_shared_cells(nb: NotebookNode, source: NotebookNode) -> int:
 
 
 def _elements(cell: NotebookNode, kinds: tuple[type[ast.stmt], ...] = (ast.stmt,)) -> set[str]:
-    """Return a cell's statements of these kinds as text, or its source if it cannot be parsed.
+    """Return a cell's statements of these kinds as text, or its whole source.
 
-    Imports, released stubs and whitespace are ignored.
+    The source is returned if it cannot be parsed. Imports, released stubs and whitespace are
+    ignored.
     """
     body = parsed(cell.source) if cell.cell_type == "code" else None
     if body is None:

@@ -1,4 +1,4 @@
-"""Finds the names that a cell binds and needs, by static analysis: nothing is run."""
+"""Static analysis of the names that a cell binds and needs; no code is run."""
 
 import ast
 import builtins
@@ -141,7 +141,7 @@ def _bound_by(node: ast.AST) -> Iterator[str]:
 
 
 def _later(node: ast.stmt) -> Iterator[tuple[str, Names]]:
-    """Yield (function or class, names that it needs when called) for each one defined."""
+    """Yield (function or class, names that it needs when called) for a statement."""
     for one in _at_once(node):
         if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield one.name, _free(one)

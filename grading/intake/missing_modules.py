@@ -1,4 +1,4 @@
-"""Finds modules that a notebook imports but that the grader does not have installed."""
+"""Modules that a notebook imports but that the grader does not have installed."""
 
 from nbformat import NotebookNode
 

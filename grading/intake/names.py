@@ -1,4 +1,7 @@
-"""Checks names of students, folders and files, which learners and platforms choose."""
+"""Checks of names of students, folders and files.
+
+Learners and platforms choose these names.
+"""
 
 import unicodedata
 

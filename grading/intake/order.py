@@ -45,7 +45,7 @@ def reorder(nb: NotebookNode, checked: Mapping[str, str], released: Sequence[str
 
 
 class _Order:
-    """The cells of a notebook in order, with the names that each of them binds and needs."""
+    """The cells of a notebook in order, with the names that each binds and needs."""
 
     def __init__(self, nb: NotebookNode) -> None:
         self.nb = nb
@@ -62,11 +62,11 @@ class _Order:
         return [(place, self.names[id(cell)]) for place, cell in found if id(cell) in self.names]
 
     def sort_by_needs(self, functions: Iterable[str]) -> list[str]:
-        """Move cells below the cells that bind the names they need; return a remark if any moved.
+        """Move cells below those that bind the names they need; return remarks.
 
-        Only cells whose remaining statements matter to `functions` move. Cells that bind the same
-        name, and those that read it between them, keep their order. If that is impossible, nothing
-        moves.
+        There is no remark if no cell moved. Only cells whose remaining statements matter to
+        `functions` move. Cells that bind the same name, and those that read it between them, keep
+        their order. If that is impossible, nothing moves.
         """
         cells = self.places()
         binders: dict[str, list[int]] = {}  # name → the cells, in order, that bind it
@@ -144,7 +144,7 @@ class _Order:
         return [f"{name}, which {function} needs, stood below its check"]
 
     def _lowest_need(self, at: int, function: str) -> tuple[int, str]:
-        """Return (index, name) of the last binding that a function needs and `at` comes before."""
+        """Return (index, name) of the last binding below `at` that a function needs."""
         cells = self.places()
         above = {name for place, names in cells if place < at for name in names.binds}
         lowest = (-1, "")
@@ -179,7 +179,7 @@ class _Order:
 
 
 def _sorted(above: Sequence[set[int]]) -> list[int] | None:
-    """Sort topologically, in ascending order where possible; None if there is a cycle."""
+    """Sort topologically, in ascending order where possible; None for a cycle."""
     sorter = TopologicalSorter(dict(enumerate(above)))
     try:
         sorter.prepare()

@@ -23,7 +23,7 @@ def functions(source: str) -> list[str]:
 
 
 def written(source: str, function: str) -> bool:
-    """Return whether this source defines the function, as more than the released stub."""
+    """Return whether a source defines the function, as more than the stub."""
     body = parsed(source)
     if body is None:
         return function in functions(source)
@@ -79,10 +79,11 @@ def _catches_import_error(handler: ast.ExceptHandler) -> bool:
 
 
 def added(source: str, original: str) -> tuple[str, bool]:
-    """Return (code added to a cell, whether the original code is complete and still in effect).
+    """Return (code added to a cell, whether the original is still in effect).
 
-    A statement that rebinds a name of the original does not count as added. If parts of the
-    original are missing, only imports, definitions and assignments count.
+    The original is in effect if it is complete and none of its names is rebound. A statement that
+    rebinds a name of the original does not count as added. If parts of the original are missing,
+    only imports, definitions and assignments count.
     """
     body, before = parsed(source), parsed(original)
     if body is None or before is None:
@@ -122,7 +123,10 @@ _cached_parsed = functools.lru_cache(maxsize=200)(_parsed)
 
 
 def dump(node: ast.stmt) -> str:
-    """Return a text that is equal for equal statements, unique for one nested too deep."""
+    """Return a text that is equal for equal statements.
+
+    A statement that is nested too deep gets a unique text.
+    """
     try:
         return ast.dump(node)
     except RecursionError:
@@ -137,7 +141,10 @@ def _plain(source: str) -> str:
 
 
 def is_stub(node: ast.FunctionDef) -> bool:
-    """Return whether a function is a stub: it raises NotImplementedError and never returns."""
+    """Return whether a function is a stub.
+
+    A stub raises NotImplementedError and never returns.
+    """
     last = node.body[-1]
     if not isinstance(last, ast.Raise) or last.exc is None:
         return False

@@ -1,4 +1,4 @@
-"""Repairs submitted notebooks, so that each exercise cell is there once with its metadata.
+"""Repair of notebooks: each exercise cell is there once, with its metadata.
 
 Editors strip metadata; learners copy cells, change their type and delete them. That costs no
 points: a cell is recognized by its id, by the check that it calls, or by the function that it
@@ -21,7 +21,7 @@ SourceCells = Mapping[str, NotebookNode]  # grade id → the cell of the source 
 
 
 def repair(nb: NotebookNode, name: str) -> tuple[list[str], list[str]]:
-    """Repair `nb` in place; return (remarks, tampering), with a line for each difference.
+    """Repair `nb` in place; return (remarks, tampering), a line per difference.
 
     Changes to the text or the points of a locked cell count as tampering: no editor makes them.
     """
@@ -70,7 +70,7 @@ def _grade_id(cell: NotebookNode) -> str | None:
 
 
 def _restore_metadata(nb: NotebookNode, source_cells: SourceCells) -> Iterator[str]:
-    """Restore nbgrader's metadata, and remove that of another exercise; yield remarks."""
+    """Restore nbgrader's metadata and remove another exercise's; yield remarks."""
     by_cell_id = {cell.id: grade_id for grade_id, cell in source_cells.items()}
     taken = {_grade_id(cell) for cell in nb.cells}
     for cell in nb.cells:
@@ -87,7 +87,7 @@ def _restore_metadata(nb: NotebookNode, source_cells: SourceCells) -> Iterator[s
 
 
 def _by_content(cell: NotebookNode, source_cells: SourceCells) -> str | None:
-    """Return the grade id of the source cell that calls the same check or defines its function."""
+    """Return the grade id of the source cell with the same check or function."""
     call = re.match(r"""\s*check\(\s*["']([\w-]+)["']""", cell.source)
     if call and call.group(1) in source_cells:
         return call.group(1)
@@ -99,9 +99,10 @@ def _by_content(cell: NotebookNode, source_cells: SourceCells) -> str | None:
 
 
 def _remove_duplicates(nb: NotebookNode, source_cells: SourceCells) -> list[str]:
-    """Keep each grade id only in its last cell; earlier ones become the learner's own cells.
+    """Keep each grade id only in its last cell; return remarks.
 
-    Copies of a check cell are removed: they would only run the check again.
+    Earlier cells become the learner's own cells. Copies of a check cell are removed: they would
+    only run the check again.
     """
     remarks, seen = [], set()
     for index in range(len(nb.cells) - 1, -1, -1):
@@ -165,9 +166,10 @@ def _checked_functions(name: str) -> dict[str, str]:
 
 
 def _add_missing(nb: NotebookNode, source_cells: SourceCells, name: str) -> list[str]:
-    """Restore deleted cells; checks go below the last cell that defines their function.
+    """Restore deleted cells; return remarks.
 
-    Solution cells are restored empty: the gradebook needs a cell for each of its rows.
+    Checks go below the last cell that defines their function. Solution cells are restored empty:
+    the gradebook needs a cell for each of its rows.
     """
     remarks = []
     checked = _checked_functions(name)

@@ -1,4 +1,4 @@
-"""Reads files and folders that learners may change at any moment, safe from races.
+"""Race-free reading of files and folders that learners may change at any time.
 
 Each folder on a path is opened relative to its parent and never through a link, so a link that is
 swapped in between two reads is not followed.
@@ -37,7 +37,7 @@ def list_folder(base: Path, parts: Sequence[str] = ()) -> list[tuple[str, int]]:
 
 
 def read(base: Path, parts: Sequence[str], max_bytes: int) -> tuple[bytes, str]:
-    """Return (content, problem) of a regular file; the problem is "" if it could be read."""
+    """Return (content, problem) of a regular file; the problem is "" if it is valid."""
     *folders, name = parts
     try:
         with open_folder(base, folders) as folder:

@@ -1,4 +1,7 @@
-"""Finds and reads submissions in a course folder, where learners may have put anything."""
+"""Discovery and reading of submissions in a course folder.
+
+Learners may have put anything there.
+"""
 
 import hashlib
 import os
@@ -45,7 +48,10 @@ class Submission:
     note: str = ""
 
     def read(self) -> tuple[bytes, bytes, str]:
-        """Return (notebook content, content of timestamp.txt, why the notebook is unreadable)."""
+        """Return (notebook content, content of timestamp.txt, problem).
+
+        The problem says why the notebook is unreadable; it is "" if it could be read.
+        """
         base = self.folder.parents[1]  # submitted/
         content, reason = b"", self.reason
         if self.notebook is not None:
@@ -77,13 +83,16 @@ def handed_in(course: Path) -> list[str]:
 
 
 def misplaced(course: Path) -> list[str]:
-    """Return a line for each entry of submitted/ that is not graded for its place or name."""
+    """Return a line for each entry of submitted/ with a wrong place or name.
+
+    Such entries are not graded.
+    """
     base = course / "submitted"
     return [f"{path}: {problem}" for path, problem in _misplaced(base)]
 
 
 def refused_students(course: Path) -> list[tuple[str, str]]:
-    """Return (printable name, problem) of each folder in submitted/ with an invalid name."""
+    """Return (printable name, problem) of each student folder with an invalid name."""
     base = course / "submitted"
     return [
         (printable(name), problem)
@@ -215,7 +224,10 @@ def _submission(base: Path, student: str, name: str, exercise: str) -> Submissio
 
 
 def _notebooks(base: Path, folder: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Return the paths of all notebooks below this folder; archives often add subfolders."""
+    """Return the paths of all notebooks below a folder.
+
+    Archives often add subfolders.
+    """
     found: list[tuple[str, ...]] = []
     waiting: list[tuple[str, ...]] = [()]
     searched = 0
@@ -235,5 +247,8 @@ def _is_notebook(name: str, mode: int) -> bool:
 
 
 def _looks_like_a_notebook(name: str) -> bool:
-    """Return whether a name ends like a notebook's, also with .txt or .json added by a browser."""
+    """Return whether a name ends like a notebook's.
+
+    A browser may have added .txt or .json.
+    """
     return name.lower().endswith(NOTEBOOK_SUFFIXES) and not name.startswith(".")

@@ -1,4 +1,7 @@
-"""Finds parts that failed because a module is not installed, and tells the learner."""
+"""Verdicts on parts that failed because a module is not installed.
+
+The learner's message names the modules.
+"""
 
 import ast
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +54,7 @@ def _with_modules(part: Graded, modules: Sequence[str]) -> Graded:
 
 
 def _needed(function: str, body: Sequence[ast.stmt], missing: set[str]) -> set[str]:
-    """Return the missing modules that a function uses, directly or through other definitions."""
+    """Return the missing modules that a function uses, directly or indirectly."""
     modules_of: dict[str, set[str]] = {}  # name in the notebook → missing modules it needs
     for module, name in imports(body):
         if module in missing:

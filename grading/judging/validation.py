@@ -19,7 +19,7 @@ MAX_INTEGER = int(sys.float_info.max)  # larger integers cannot be converted to 
 
 
 def validated(answer: Answer, kind: str) -> Answer:
-    """Return the answer if its value is valid for this kind of part; else raise ValueError."""
+    """Return the answer; raise ValueError if its value is invalid for the kind."""
     if answer.problem:
         return answer
     value = answer.value
@@ -81,7 +81,7 @@ def _check_curve(value: Any, axes: int) -> None:
 
 
 def _with_types(value: Any, types: Mapping[str, type]) -> dict[str, Any]:
-    """Return the value if it is a dictionary with these types; raise ValueError if not."""
+    """Return the value; raise ValueError unless it is a dictionary of these types."""
     if not isinstance(value, dict):
         raise ValueError("not a dictionary")
     for key, kind in types.items():
@@ -106,7 +106,10 @@ def _limited(values: Sequence[Any]) -> Sequence[Any]:
 
 
 def _check_number(value: Any) -> None:
-    """Raise ValueError unless this is a number; infinity is the answer to some questions."""
+    """Raise ValueError unless this is a number.
+
+    Infinity is accepted: it is the answer to some questions.
+    """
     if type(value) is not float and not (type(value) is int and abs(value) <= MAX_INTEGER):
         raise ValueError("not a number")
 

@@ -1,4 +1,4 @@
-"""Turns the answers of a submitted notebook into points and sentences, part by part."""
+"""Judging of a notebook's answers: points and sentences, part by part."""
 
 import functools
 from collections.abc import Callable, Sequence
@@ -49,7 +49,7 @@ class Graded:
 
 
 class Asked(NamedTuple):
-    """The answers for a part's published and hidden cases, None where no call was made.
+    """The answers for a part's published and hidden cases, None without a call.
 
     The functions of all parts are called with the published cases before any hidden one, so that
     answers to published cases cannot depend on hidden inputs.
@@ -132,7 +132,7 @@ def _values(asked: Asked) -> list[Any]:
 
 
 def _is_small(value: Any) -> bool:
-    """Return whether this is a number, a short text, or a short list or dictionary of those."""
+    """Return whether this is a number, a short text, or a short collection of them."""
     if isinstance(value, dict):
         return _is_small([*value, *value.values()])
     entries = value if isinstance(value, list) else [value]
@@ -154,7 +154,7 @@ def _alone(part: Part, judged: Callable[[], dict[str, Any]], seconds: float) -> 
 
 
 def _continues(answers: Sequence[Answer] | None) -> bool:
-    """Return whether to call with the hidden cases: not if the part has failed already."""
+    """Return whether to call with hidden cases: not if the part has failed."""
     return answers is not None and not (
         answers[0].problem or any(answer.problem in ENDING for answer in answers)
     )
@@ -192,7 +192,7 @@ def _unreadable(part: Part) -> Graded:
 
 
 def _judged(answers: Sequence[Answer], cases: Cases, part: Part) -> Verdict:
-    """Compare answers with the expected values; raise ValueError for malformed answers."""
+    """Compare answers with expected values; raise ValueError for malformed ones."""
     checked = [validated(answer, part.kind) for answer in answers]
     with numpy.errstate(all="ignore"):  # don't warn about a learner's numbers
         known = [replace(one, read=place(one.read)) for one in cases.misconceptions]

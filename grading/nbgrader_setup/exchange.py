@@ -1,8 +1,8 @@
-"""Safe replacements for nbgrader's exchange commands; every learner can write to the exchange.
+"""Safe replacements for nbgrader's exchange commands.
 
-nbgrader's own `collect` trusts folder names and stops at the first one that it cannot parse; its
-`release_feedback` stops at the first submission that did not come through the exchange.
-`nbgrader_config.py` replaces both by the classes in this module.
+Every learner can write to the exchange. nbgrader's own `collect` trusts folder names and stops at
+the first one that it cannot parse; its `release_feedback` stops at the first submission that did
+not come through the exchange. `nbgrader_config.py` replaces both by the classes in this module.
 """
 
 import hashlib
@@ -32,7 +32,10 @@ MAX_FILE_BYTES = 1_000  # size limit of each of the two files
 
 
 class Collect(ExchangeCollect):  # type: ignore[misc]
-    """`nbgrader collect`; leaves invalid submissions in the exchange and reports them."""
+    """`nbgrader collect` that skips invalid submissions and reports them.
+
+    They are left in the exchange.
+    """
 
     def init_src(self) -> None:
         """Choose one record per student for `copy_files`."""
@@ -110,7 +113,10 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
 
 
 def _record(filename: str) -> Record:
-    """Parse <student>+<exercise>+<time>[+<random>]; the username is "" if there is no time."""
+    """Parse <student>+<exercise>+<time>[+<random>], a folder name of the exchange.
+
+    The username is "" if there is no time.
+    """
     student, _, time, *_ = filename.rsplit("+", 3)
     try:
         return {"username": student, "filename": filename, "timestamp": parse_utc(time)}
@@ -119,7 +125,7 @@ def _record(filename: str) -> Record:
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
-    """`nbgrader release_feedback`; also accepts submissions that bypassed the exchange.
+    """`nbgrader release_feedback` for submissions that bypassed the exchange, too.
 
     The exchange names each page after a secret that the learner's `nbgrader submit` drew. For a
     submission without one, this class derives an unguessable name, so that nobody can fetch the
@@ -135,7 +141,7 @@ class ReleaseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
 
 
 def add_exchange_files(folder: Path, course: Path, student: str, exercise: str) -> None:
-    """Write the secret and the timestamp, which nbgrader reads, next to the feedback page."""
+    """Write the secret and the timestamp next to the feedback page, for nbgrader."""
     secret = _text(course, student, exercise, SECRET)
     if not secret.strip():
         words = f"{course_seed(course)} {student} {exercise}"

@@ -1,7 +1,8 @@
-"""nbgrader's settings for this course. A course folder's own nbgrader_config.py loads this file.
+"""nbgrader's settings for this course.
 
-The source notebooks come from this repository. submitted/, autograded/, feedback/, release/ and
-gradebook.db belong to the course folder that nbgrader runs in.
+A course folder's own nbgrader_config.py loads this file. The source notebooks come from this
+repository. submitted/, autograded/, feedback/, release/ and gradebook.db belong to the course
+folder that nbgrader runs in.
 """
 
 import os

@@ -38,7 +38,10 @@ class RemoveCopiedFiles(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 class Repair(NbGraderPreprocessor):  # type: ignore[misc]
-    """Step of autograde: restores the metadata that nbgrader needs to find a submission's cells."""
+    """Step of autograde that restores the metadata of a submission's cells.
+
+    nbgrader finds the cells by that metadata.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         for line in itertools.chain(*repair(nb, resources["nbgrader"]["assignment"])):
@@ -47,7 +50,7 @@ class Repair(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 class Values(NbGraderPreprocessor):  # type: ignore[misc]
-    """Step of autograde: runs the notebook, calls its functions, and writes the verdict into it."""
+    """Step of autograde that grades the notebook and writes the verdict into it."""
 
     cell_seconds = Float(TIME_LIMITS.cell, help="CPU time of one cell").tag(config=True)
     call_seconds = Float(TIME_LIMITS.call, help="CPU time of one call").tag(config=True)

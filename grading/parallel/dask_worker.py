@@ -1,4 +1,7 @@
-"""Workers for a Dask scheduler, on any machine that has this repository and its environment."""
+"""Workers for a Dask scheduler.
+
+They run on any machine that has this repository and its environment.
+"""
 
 import asyncio
 import contextlib
@@ -7,7 +10,7 @@ from distributed import Nanny
 
 
 def serve(address: str, workers: int) -> None:
-    """Run workers for the scheduler at this address until it closes or this process is killed."""
+    """Run workers for the scheduler at this address until it closes."""
     try:
         asyncio.run(_serve(address, workers))
     except (OSError, TimeoutError, ValueError) as error:

@@ -126,7 +126,10 @@ def _complete(address: str) -> bool:
 
 
 class _Pickling:
-    """Executor wrapper that pickles jobs, so that the scheduler need not import their modules."""
+    """Executor wrapper that pickles jobs.
+
+    This way the scheduler need not import the jobs' modules.
+    """
 
     def __init__(self, executor: Submits) -> None:
         self.executor = executor

@@ -1,4 +1,4 @@
-"""Module for the fork server to import once, so that workers start with warm caches."""
+"""Module for the fork server to import, so that workers start with warm caches."""
 
 import contextlib
 import gc

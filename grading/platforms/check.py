@@ -1,4 +1,4 @@
-"""Finds problems that an instructor can fix before grading, without changing anything."""
+"""Problems that an instructor can fix before grading; nothing is changed."""
 
 import functools
 import shlex
@@ -78,7 +78,10 @@ def _not_in_roster(about: Members) -> Iterator[str]:
 def _not_in_class(
     folder: Path, about: Members, extensions: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
-    """Report students that exist only in the gradebook, for example through a mistyped name."""
+    """Report students that exist only in the gradebook.
+
+    A mistyped name may have created them.
+    """
     for student in sorted(about.known - about.all):
         granted = ", ".join(sorted(extensions.get(student, ())))
         nearest = about.nearest(student)
@@ -101,7 +104,10 @@ def _archives(base: Path, students: Sequence[str]) -> Iterator[str]:
 
 
 def _files(base: Path, folder: tuple[str, ...], deep: bool) -> Iterator[tuple[str, ...]]:
-    """Yield the paths of files in a folder and, if `deep`, below it, relative to `base`."""
+    """Yield the paths of files in a folder, relative to `base`.
+
+    With `deep`, files in subfolders are included.
+    """
     waiting = [folder]
     for _ in range(MAX_FOLDERS):
         if not waiting:

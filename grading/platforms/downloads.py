@@ -1,4 +1,4 @@
-"""Reads the zip of all submissions for an assignment, as downloaded from Moodle or Canvas.
+"""Zips of all submissions for an assignment, downloaded from Moodle or Canvas.
 
 The file names follow mod/assign/classes/downloader.php of Moodle and lib/content_zipper.rb of
 Canvas LMS.
@@ -37,7 +37,7 @@ class Unreadable(Exception):
 
 @dataclass(frozen=True)
 class HandIn:
-    """One submitted file, or the page with text that a learner typed into a form instead.
+    """One submitted file, or the page with text that a learner typed into a form.
 
     member: its name in the zip. number: the platform's number for the learner. person: the
     learner's name as the platform wrote it, "" if its encoding is unknown. title: the learner's
@@ -82,7 +82,7 @@ class Download:
 
 
 def hand_in(member: str) -> HandIn | None:
-    """Parse a file name in the zip; return None if neither platform names files like that."""
+    """Parse a file name in the zip; return None if neither platform writes it."""
     for sign, kind in MOODLE.items():
         place = member.find(sign)
         if place > 0 and member[place + len(sign) : place + len(sign) + 1] in ("/", "_"):
@@ -96,9 +96,10 @@ def hand_in(member: str) -> HandIn | None:
 
 
 def _of_canvas(member: str) -> HandIn | None:
-    """Parse Canvas's <name>_<number>_<file number>_<title>, with LATE after the name if late.
+    """Parse Canvas's <name>_<number>_<file number>_<title>.
 
-    Typed text is <name>_<number>_text.html; a URL is <name>_<number>_link.html.
+    The name is followed by LATE if the submission was late. Typed text is
+    <name>_<number>_text.html; a URL is <name>_<number>_link.html.
     """
     words = member.split("_", 30)
     if words[0] == "anon" and len(words) > 3 and words[1] and words[2].isdecimal():
@@ -192,7 +193,7 @@ def _add_inner(
     stack: contextlib.ExitStack,
     depth: int,
 ) -> None:
-    """Add the entries of a download inside another zip, such as one download per group."""
+    """Add the entries of a download inside another zip, such as one per group."""
     if depth == MAX_DEPTH:
         download.lines.append(f"{printable(path)}: a zip in a zip, more than {MAX_DEPTH} deep")
     elif entry.file_size > MAX_ZIP_BYTES or entry.compress_type not in nested.METHODS:

@@ -63,7 +63,7 @@ def fill(
 
 
 def columns(text: str, exercises: Sequence[str], named: Mapping[str, str]) -> dict[str, str]:
-    """Return exercise → heading of its column, from `named` or by the exercise's name.
+    """Return exercise → heading of its column, by `named` or the exercise's name.
 
     Canvas writes "int8-matmul (4711)", Moodle "Assignment:int8-matmul (Real)".
     """
@@ -76,7 +76,7 @@ def columns(text: str, exercises: Sequence[str], named: Mapping[str, str]) -> di
 
 
 def no_column(table: Table) -> str:
-    """Return a line that says that no column is named after an exercise, and what to do."""
+    """Return a line that says that no column names an exercise, and what to do."""
     if table.of_worksheet:
         return (
             "a grading worksheet does not name its assignment; say which column is for which "
@@ -113,7 +113,7 @@ def _too_many(
     scores: Mapping[tuple[str, str], str],
     seen: Iterable[str],
 ) -> list[str]:
-    """Report points above the assignment's maximum, which Moodle's import skips silently."""
+    """Report points above the assignment's maximum; Moodle's import skips them."""
     if not table.of_worksheet or "Maximum grade" not in table.heads or not table.rows:
         return []
     found = NUMBER.fullmatch(table.rows[0][table.heads.index("Maximum grade")].strip())

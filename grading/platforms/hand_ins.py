@@ -16,9 +16,10 @@ Files = dict[str, bytes]
 
 
 def student_of(one: HandIn, students: Mapping[str, str]) -> str:
-    """Return the learner's folder name: from the roster, else the platform's name and number.
+    """Return the learner's folder name, from the roster if it lists the number.
 
-    students: the platform's number → student.
+    Otherwise the folder is named after the platform's name and number. students: the platform's
+    number → student.
     """
     return students.get(one.number) or f"{one.person} {one.number}".strip()
 
@@ -59,7 +60,7 @@ def put(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def content(folder: Path) -> Files:
-    """Return file name → content of the regular files in a folder, without oversized ones."""
+    """Return file name → content of a folder's regular files of acceptable size."""
     return {
         one.name: one.read_bytes()
         for one in folder.iterdir()

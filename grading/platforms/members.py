@@ -53,7 +53,10 @@ class Members:
 
 
 def members(folder: Path, session: Any) -> Members:
-    """Return the members of a course; `session` reads its gradebook, None if there is none."""
+    """Return the members of a course.
+
+    session: reads the gradebook; None if there is none.
+    """
     listed = set(results.read(folder / FOLDER / ROSTER) or ())
     people = session.query(Student).all() if session else []
     known = {one.id: _texts(one) for one in people}
@@ -63,7 +66,7 @@ def members(folder: Path, session: Any) -> Members:
 
 
 def _texts(one: Any) -> list[str]:
-    """Return the full name, the email, and the folder name that `collect` uses by default."""
+    """Return the full name, the email, and the default folder name of `collect`."""
     full = " ".join(filter(None, (one.first_name, one.last_name)))
     return [full, one.email or "", f"{full} {one.lms_user_id}" if one.lms_user_id else ""]
 

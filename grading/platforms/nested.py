@@ -105,7 +105,7 @@ def _parts(entry: zipfile.ZipInfo) -> tuple[str, ...]:
 
 
 def _hidden(part: str) -> bool:
-    """Return whether this is a hidden name, such as Jupyter's checkpoints or macOS's metadata."""
+    """Return whether a name is hidden, such as checkpoints or macOS's metadata."""
     return part.startswith(".") or part == "__MACOSX"
 
 

@@ -1,4 +1,4 @@
-"""Reads text that a learner typed into a form on the platform instead of submitting a file."""
+"""Text that a learner typed into a form of the platform, instead of a file."""
 
 import html
 import json
@@ -20,7 +20,7 @@ def is_empty(page: bytes) -> bool:
 
 
 def notebook(page: bytes) -> bytes | None:
-    """Return the notebook that was pasted into the form, None if the text is not a notebook.
+    """Return the notebook that was pasted into the form, None if there is none.
 
     Spaces may have become no-break spaces in the form's editor; they are converted back.
     """

@@ -93,7 +93,7 @@ class Table:
             )
 
     def person(self, row: Sequence[str]) -> Person | None:
-        """Return the person in a row, None for other rows such as Canvas's "Points Possible"."""
+        """Return the person in a row, None for rows such as Canvas's "Points Possible"."""
         about = {
             head.strip().lower(): cell.strip() for head, cell in zip(self.heads, row, strict=False)
         }

@@ -19,7 +19,7 @@ def refuse_same(source: Path, target: Path, what: str) -> None:
 
 
 def refuse_other_zip(target: Path, page: str) -> None:
-    """Raise Unable if `target` exists, unless it is empty or a zip of only such pages."""
+    """Raise Unable if `target` exists and is neither empty nor a zip of such pages."""
     if _is_new(target):
         return
     try:
@@ -34,7 +34,7 @@ def refuse_other_zip(target: Path, page: str) -> None:
 
 
 def refuse_other_table(target: Path, text: str) -> None:
-    """Raise Unable if `target` exists, unless it is empty or a table with the same columns."""
+    """Raise Unable if `target` exists, isn't empty and has other columns."""
     if _is_new(target):
         return
     try:

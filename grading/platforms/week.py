@@ -1,4 +1,4 @@
-"""The commands before and after grading: roster, due dates, collecting and returning.
+"""Commands before and after grading: roster, due dates, collecting, returning.
 
 Each function takes a course and returns lines to print. It raises Unable if it must refuse.
 """
@@ -47,9 +47,10 @@ def roster(course: Course, file: Path) -> list[str]:
 
 
 def due(course: Course, exercise: str, when: str, student: str = "") -> list[str]:
-    """Set an exercise's due date, or one student's extension; the next grading applies it.
+    """Set an exercise's due date, or one student's extension.
 
-    when: as 2026-11-30 23:59, in local time unless it ends with an offset like +01:00.
+    The next grading applies it. when: as 2026-11-30 23:59, in local time unless it ends with an
+    offset like +01:00.
     """
     _known(exercise)
     try:
@@ -152,8 +153,9 @@ def collect(course: Course, exercise: str, archive: Path, again: bool = False) -
 
 
 def give_back(course: Course, exercise: str, archive: Path, target: Path) -> list[str]:
-    """Write a zip with a feedback page for each submission in `archive`, named like the submission.
+    """Write a zip with a feedback page for each submission in `archive`.
 
+    A page is named like the submission's file in the archive, apart from the learner's title.
     Moodle's "upload multiple feedback files in a zip" and Canvas's "upload submissions" accept it.
     An existing `target` is replaced atomically, and only if it holds nothing but such pages.
     """
@@ -208,7 +210,7 @@ def export(course: Course, theirs: Path, target: Path, named: Mapping[str, str])
 
 
 def exchange(course: Course, folder: Path) -> list[str]:
-    """Set up a folder as nbgrader's exchange, and add it to the course's nbgrader_config.py."""
+    """Set up a folder as nbgrader's exchange, and configure the course for it."""
     folder = folder.resolve()
     if folder.is_relative_to(course.folder):
         raise Unable(f"{folder} is in the course folder, which learners must not see")
@@ -229,7 +231,7 @@ def exchange(course: Course, folder: Path) -> list[str]:
 
 
 def again(course: Course, places: Iterable[str]) -> None:
-    """Mark results for regrading, by student or exercise: "ada", or "ada/int8-matmul"."""
+    """Mark results for regrading, by student, or as "student/exercise"."""
     state = course.state()
     for place in places:
         student, _, exercise = place.partition("/")
@@ -263,7 +265,7 @@ def _table(file: Path) -> Table:
 
 @contextlib.contextmanager
 def _opened(archive: Path, course: Course) -> Iterator[tuple[downloads.Download, dict[str, str]]]:
-    """Yield (the download, a mapping from the platform's number to the roster's student)."""
+    """Yield (the download, platform's number → the roster's student)."""
     with course.gradebook() as gradebook:
         roster = [one for one in gradebook.students if one.lms_user_id]
         students = {one.lms_user_id: one.id for one in roster}

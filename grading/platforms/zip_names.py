@@ -69,7 +69,10 @@ def encoding(
 
 
 def same_person(one: str, other: str) -> bool:
-    """Return whether two names have the same letters: Canvas drops spaces and reorders names."""
+    """Return whether two names have the same letters.
+
+    Canvas drops spaces and reorders names.
+    """
     return bool(one) and _letters(one) == _letters(other)
 
 

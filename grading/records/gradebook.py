@@ -53,9 +53,10 @@ def opened(address: str, course: str) -> Any:
 
 
 def _write_version(book: Any) -> None:
-    """Write the schema version if the command that created the tables was interrupted.
+    """Write the schema version if it is missing.
 
-    Tables of another version are left to `nbgrader db upgrade`.
+    It is missing if the command that created the tables was interrupted. Tables of another version
+    are left to `nbgrader db upgrade`.
     """
     found = inspect(book.engine)
     has_table = found.has_table(VERSION_TABLE)
@@ -87,7 +88,7 @@ def prepare_extended(book: Any, exercises: Iterable[str]) -> None:
 
 
 def add_missing_notebooks(book: Any) -> None:
-    """Add the notebook to submissions that were created before their exercise was released."""
+    """Add the notebook to submissions that are older than their exercise's release."""
     query = book.db.query(SubmittedAssignment).filter(~SubmittedAssignment.notebooks.any())
     query = query.filter(SubmittedAssignment.assignment.has(Assignment.notebooks.any()))
     for submission in query.all():

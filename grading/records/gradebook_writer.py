@@ -124,19 +124,21 @@ class GradebookWriter:
         return notebook
 
     def _named(self, kind: Any, notebook: str) -> Any:
-        """Query (grade or comment, key of its cell) for a submitted notebook, bypassing the cache.
+        """Query (grade or comment, key of its cell) for a submitted notebook.
 
-        This is a single query; nbgrader's properties make one for each cell.
+        The query bypasses the cache. This is a single query; nbgrader's properties make one for
+        each cell.
         """
         query = self.gradebook.db.query(kind, BaseCell.name)
         query = query.join(BaseCell, BaseCell.id == kind.cell_id)
         return query.filter(kind.notebook_id == notebook).populate_existing()
 
     def record(self, student: str, exercise: str, outcome: Outcome, timestamp: bytes) -> bool:
-        """Write all results of one grading; idempotent, so call it again after an interruption.
+        """Write all results of one grading; idempotent.
 
-        timestamp: content of timestamp.txt, b"" if there is none. Returns whether there is a late
-        penalty; `outcome.feedback` does not show it, so the page must be rewritten.
+        Call it again after an interruption. timestamp: content of timestamp.txt, b"" if there is
+        none. Returns whether there is a late penalty; `outcome.feedback` does not show it, so the
+        page must be rewritten.
         """
         folder = self.folder / "autograded" / student / exercise
         shutil.rmtree(folder, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Stores the result of each submission, so that an interrupted grading can continue."""
+"""Stored results of submissions, with which an interrupted grading continues."""
 
 import contextlib
 import fcntl
@@ -10,12 +10,13 @@ from typing import Any, TypedDict
 
 
 class Result(TypedDict, total=False):
-    """The stored result of one submission; files of older versions may lack some keys.
+    """The stored result of one submission.
 
-    digest: of everything that the grading depends on, "" if it must be repeated. given: the manual
-    points and comments that the feedback page shows. reason: why it was not graded completely, ""
-    if it was. parts, code, missing: as in `Outcome`. told: the digest if the grading must be
-    repeated although the notebook received hidden inputs, else "".
+    Files of older versions may lack some keys. digest: of everything that the grading depends on,
+    "" if it must be repeated. given: the manual points and comments that the feedback page shows.
+    reason: why it was not graded completely, "" if it was. parts, code, missing: as in `Outcome`.
+    told: the digest if the grading must be repeated although the notebook received hidden inputs,
+    else "".
     """
 
     digest: str

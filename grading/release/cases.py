@@ -1,4 +1,4 @@
-"""Test cases: inputs with the values of the reference solution and of known misconceptions."""
+"""Test cases: inputs, with reference values and those of misconceptions."""
 
 import itertools
 import random
@@ -82,7 +82,7 @@ def stratified(name: str, part: Part, draws: Iterator[Case]) -> list[Case]:
 
 
 def with_values(name: str, part: Part, inputs: Iterable[Case]) -> Cases:
-    """Return these inputs with the answers of the reference and of each known misconception."""
+    """Return these inputs with the answers of the reference and misconceptions."""
     cases = tuple(dict(case) for case in inputs)
     return Cases(
         inputs=cases,
@@ -108,7 +108,7 @@ def _is_distinguished(known: MisconceptionValues, cases: Cases, tolerance: float
 
 
 def _value(known: Misconception, part: Part, case: Case) -> Plain:
-    """Return a misconception's value, None if it raises ArithmeticError for this case."""
+    """Return a misconception's value, None if it raises ArithmeticError."""
     try:
         value: Any = known.answer(**case)
     except ArithmeticError:
@@ -120,7 +120,7 @@ def _value(known: Misconception, part: Part, case: Case) -> Plain:
 
 
 def _readable(value: Plain, case: Case) -> Plain:
-    """Return a figure's values as a check would read them; return other values unchanged."""
+    """Return a figure's values as a check reads them, other values unchanged."""
     if not (isinstance(value, dict) and "curves" in value):
         return value
     values, problem = reading(value, case)

@@ -1,4 +1,4 @@
-"""Embeds the published cases, with their expected values, into a released notebook."""
+"""Embedding of the published cases and expected values in a released notebook."""
 
 import os
 import re
@@ -22,7 +22,10 @@ MARK = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
 
 
 class EmbedCases(NbGraderPreprocessor):  # type: ignore[misc]
-    """Preprocessor for `nbgrader generate_assignment` that adds a cell with the published cases."""
+    """Preprocessor that adds a cell with the published cases.
+
+    `nbgrader generate_assignment` runs it.
+    """
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
@@ -49,9 +52,9 @@ def data(name: str, place: Callable[[str], str] = str) -> str:
 
 
 def continue_after_errors(nb: NotebookNode) -> None:
-    """Tag answers and checks so that JupyterLab's Run All continues after an error in them.
+    """Tag answers and checks so that Run All continues after an error in them.
 
-    The grader continues after errors even without the tag.
+    Run All is JupyterLab's command. The grader continues after errors even without the tag.
     """
     for cell in nb.cells:
         kind = cell.metadata.get("nbgrader", {})
@@ -60,7 +63,7 @@ def continue_after_errors(nb: NotebookNode) -> None:
 
 
 def cases_cell(data: str) -> NotebookNode:
-    """Return a cell that passes the published cases, and their language, to the checks."""
+    """Return a cell that passes the published cases and language to the checks."""
     last = '"""' if language() == ORIGINAL else f'""", "{language()}"'
     return locked_cell(f'from roofkit.check import cases\n\ncases("""\n{data}\n{last})', CASES)
 

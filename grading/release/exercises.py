@@ -1,4 +1,4 @@
-"""Loads exercises: their parts, their notebooks and the answers of their reference solutions.
+"""Loading of exercises: parts, notebooks and answers of reference solutions.
 
 One exercise is one folder, exercises/<name>/, with three files of that name: the notebook with the
 reference solution (.ipynb), the page of the book (.md), and the parts (.py).
@@ -45,13 +45,16 @@ def load(name: str) -> Exercise:
 
 @functools.cache
 def source(name: str) -> NotebookNode:
-    """Return the source notebook with the reference solution; callers must not change it."""
+    """Return the source notebook, with the reference solution.
+
+    Callers must not change it.
+    """
     notebook: NotebookNode = nbformat.read(_file(name, ".ipynb"), as_version=4)
     return notebook
 
 
 def digest(name: str) -> str:
-    """Return a digest that changes with anything that affects grades or feedback pages."""
+    """Return a digest of everything that affects grades or feedback pages."""
     total = hashlib.sha256()
     for label, path in decisive(name):
         content = path.read_bytes()
@@ -60,10 +63,10 @@ def digest(name: str) -> str:
 
 
 def decisive(name: str) -> list[tuple[str, Path]]:
-    """Return (label, path) of all files that affect grades; labels don't depend on the location.
+    """Return (label, path) of all files that affect grades.
 
-    The files are the exercise, the grader, its checks, and `rooflib`, whose catalog provides the
-    hardware figures of published cases.
+    Labels don't depend on the repository's location. The files are the exercise, the grader, its
+    checks, and `rooflib`, whose catalog provides the hardware figures of published cases.
     """
     files = [(f"{name}{suffix}", _file(name, suffix)) for suffix in (".ipynb", ".py")]
     packages = {
@@ -90,7 +93,7 @@ def decisive(name: str) -> list[tuple[str, Path]]:
 
 
 def is_check(cell: NotebookNode) -> bool:
-    """Return whether this cell is a check, for which nbgrader records a part's points."""
+    """Return whether a cell is a check, for which nbgrader records points."""
     return bool(cell.metadata.get("nbgrader", {}).get("grade"))
 
 

@@ -1,4 +1,4 @@
-"""The line under a released notebook's title: minutes, difficulty, chapter to read first."""
+"""The line under a released notebook's title: effort, difficulty and chapter."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,10 @@ DIFFICULTIES = (N_("easy"), N_("medium"), N_("hard"))
 
 
 class AddFactsLine(NbGraderPreprocessor):  # type: ignore[misc]
-    """Preprocessor for `nbgrader generate_assignment` that adds the line below the title."""
+    """Preprocessor that adds the line below the title.
+
+    `nbgrader generate_assignment` runs it.
+    """
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
@@ -25,9 +28,9 @@ class AddFactsLine(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def line(notebook: NotebookNode, heading: Callable[[str], str] = str) -> str:
-    """Return the Markdown line with an exercise's effort and the chapter to read first.
+    """Return the Markdown line with an exercise's effort and its chapter.
 
-    heading: returns a heading in the language in force.
+    The chapter is the one to read first. heading: returns a heading in the language in force.
     """
     facts = of_notebook(notebook)
     return _(

@@ -1,4 +1,4 @@
-"""The first code cell of a released notebook, which installs the course's packages if needed.
+"""The first code cell of a released notebook, which installs packages if needed.
 
 The cell contains the source of `roofkit.first_cell`, which cannot be imported before the course's
 packages are installed. The notebooks of the site's pages contain the same source (site/).
@@ -26,7 +26,10 @@ MODULES = ("rooflib", "roofkit.check")
 
 
 class AddOpening(NbGraderPreprocessor):  # type: ignore[misc]
-    """Preprocessor for `nbgrader generate_assignment` that adds the cell before all other code."""
+    """Preprocessor that adds the cell before all other code.
+
+    `nbgrader generate_assignment` runs it.
+    """
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
@@ -57,9 +60,10 @@ def messages() -> list[str]:
 
 
 def address(config: Path) -> str:
-    """Return the address of the course's site, from html.baseurl in `config`, "" if not set.
+    """Return the address of the course's site, "" if it is not set.
 
-    If the environment variable EDITION is set, the address is that of its folder on the site.
+    It is html.baseurl in `config`. If the environment variable EDITION is set, the address is that
+    of its folder on the site.
     """
     html: dict[str, Any] = yaml.safe_load(config.read_text(encoding="utf-8")).get("html") or {}
     site, edition = str(html.get("baseurl") or ""), os.environ.get("EDITION", "")

@@ -1,4 +1,4 @@
-"""Released notebooks in another language: texts from the catalogs, code and parts as they are."""
+"""Released notebooks in another language: translated texts, unchanged code."""
 
 import copy
 import functools
@@ -25,7 +25,10 @@ def languages() -> list[str]:
 
 
 def translated(nb: NotebookNode, name: str, code: str) -> NotebookNode:
-    """Return a released notebook in another language; what is not translated stays English."""
+    """Return a released notebook in another language.
+
+    Text without a translation stays English.
+    """
     nb = copy.deepcopy(nb)
     english = facts_line.line(nb)
     with spoken(code):
@@ -62,7 +65,10 @@ def in_words(source: str, texts: Mapping[str, str]) -> str:
 
 
 def pieces(block: str) -> Iterator[tuple[str, str]]:
-    """Yield (mark, text) of each heading, list item or paragraph of a block of Markdown."""
+    """Yield (mark, text) of each heading, list item or paragraph of a block.
+
+    The block is Markdown.
+    """
     if block.startswith(FENCE):
         yield block, ""
     elif block.startswith("- "):
@@ -83,7 +89,7 @@ def messages(name: str, code: str) -> dict[str, str]:
 
 
 def place(read: str) -> str:
-    """Return where to read in the language in force, with titles as the pages have them."""
+    """Return where to read in the language in force, with the pages' titles."""
     if not read.startswith("“"):
         return _(read)
     first, *others = (_quoted(heading(title)) for title in TITLE.findall(read))

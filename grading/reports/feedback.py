@@ -1,9 +1,10 @@
-"""Restricts what a submission can put on a page to text, PNG and JPEG: no active content.
+"""Restriction of a submission's content to text, PNG and JPEG.
 
-Learners see graded notebooks as feedback pages, and instructors see them in the formgrader, where
-the browser is logged in. `clean` removes everything but text and pictures from a notebook. Both
-kinds of pages use `markdown` and `highlighted` to convert Markdown and code to HTML. As a second
-line of defense, the templates in this folder set a content security policy.
+No active content reaches a page. Learners see graded notebooks as feedback pages, and instructors
+see them in the formgrader, where the browser is logged in. `clean` removes everything but text and
+pictures from a notebook. Both kinds of pages use `markdown` and `highlighted` to convert Markdown
+and code to HTML. As a second line of defense, the templates in this folder set a content security
+policy.
 """
 
 import base64
@@ -69,7 +70,10 @@ METADATA_KEYS = (  # nbgrader's keys that are kept
 
 
 def clean(nb: NotebookNode) -> None:
-    """Reduce a notebook, in place, to sources, text, PNG and JPEG, and known metadata."""
+    """Reduce a notebook, in place, to sources, text, pictures and known metadata.
+
+    The pictures are PNG and JPEG.
+    """
     kept: dict[str, Any] = {}
     kept["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     kept["language_info"] = {"name": "python"}
@@ -92,7 +96,10 @@ def clean(nb: NotebookNode) -> None:
 
 
 class Clean(NbGraderPreprocessor):  # type: ignore[misc]
-    """`clean` as a preprocessor: the last step of autograde, and the first for a page."""
+    """`clean` as a preprocessor.
+
+    It is the last step of autograde, and the first for a page.
+    """
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         clean(nb)
@@ -124,10 +131,10 @@ class Page(HTMLExporter):
 
 
 def without_extra_cells(nb: NotebookNode) -> NotebookNode:
-    """Return a copy without the cells that a release adds, which are not meant for readers.
+    """Return a copy without the cells that a release adds.
 
-    One with outputs is kept. Of more than MAX_CELLS cells, only the first ones and those of the
-    exercise are kept.
+    These cells are not meant for readers. One with outputs is kept. Of more than MAX_CELLS cells,
+    only the first ones and those of the exercise are kept.
     """
     cells = [cell for cell in nb.cells if cell.get("outputs") or not _is_added(cell.source)]
     shown = [
@@ -231,7 +238,7 @@ def _safe_output(output: NotebookNode, count: int | None, budget: Budget) -> Not
 
 
 def _within_budget(value: object, budget: Budget) -> str:
-    """Return the text of an output, truncated to the notebook's budget, and charge it."""
+    """Return the text of an output, truncated to the budget, and charge it."""
     text = _shortened(_text(value), min(MAX_OUTPUT_CHARACTERS, budget["text"]))
     budget["text"] = max(0, budget["text"] - len(text))
     return text
@@ -286,7 +293,10 @@ def _attachments(found: object) -> Attachments:
 
 
 def _picture(encoded: object, kind: str) -> str | None:
-    """Return a picture as base64, None if it is invalid, of another type or too large."""
+    """Return a picture as base64, None if it is invalid or too large.
+
+    A picture of another type is invalid.
+    """
     if isinstance(encoded, list):
         encoded = "".join(map(str, encoded))
     if not isinstance(encoded, str):
@@ -409,7 +419,10 @@ def _rendered(source: str, pictures: Attachments) -> str:
 
 
 def as_text(source: str) -> str:
-    """Escape a text: the Jinja filter `clean_html`, which nbconvert applies to raw cells."""
+    """Escape a text.
+
+    This replaces the Jinja filter `clean_html`, which nbconvert applies to raw cells.
+    """
     return f"<pre>{html.escape(_shortened(_text(source), MAX_OUTPUT_CHARACTERS))}</pre>"
 
 
@@ -431,7 +444,10 @@ _FORMATTER = HtmlFormatter(cssclass="highlight hl-ipython3")
 
 
 def preferred_type(data: dict[str, Any]) -> list[str]:
-    """Choose the type to show of an output's data: the Jinja filter `filter_data_type`."""
+    """Choose the type to show of an output's data.
+
+    This replaces the Jinja filter `filter_data_type`.
+    """
     return [kind for kind in (*PICTURE_TYPES, "text/plain") if kind in data][:1]
 
 

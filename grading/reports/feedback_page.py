@@ -1,4 +1,4 @@
-"""Renders the feedback page of a graded notebook in a worker, without the gradebook."""
+"""Rendering of a notebook's feedback page in a worker, without the gradebook."""
 
 import functools
 from collections.abc import Mapping, Sequence
@@ -63,7 +63,10 @@ def page(
 
 @functools.cache
 def _exporter() -> HTMLExporter:
-    """Return nbgrader's exporter with our settings, cached because it reads many templates."""
+    """Return nbgrader's exporter with our settings.
+
+    It is cached because it reads many templates.
+    """
     config = settings()
     converter = GenerateFeedback(coursedir=CourseDirectory(config=config), config=config)
     exporter: HTMLExporter = converter.exporter_class(parent=converter, config=converter.config)

@@ -1,4 +1,4 @@
-"""The instructor's report after grading: report.html, and the same data as CSV files."""
+"""The instructor's report after grading: report.html, and CSV files."""
 
 import collections
 import csv
@@ -98,7 +98,10 @@ def scores(grades: Sequence[tuple[str, str, str, str, str]]) -> dict[str, Any]:
 def averages(
     parts: Sequence[tuple[str, str, str, str, str, str]],
 ) -> list[tuple[str, str, str, int, int, str]]:
-    """Return (exercise, part, full points, submissions, right answers, mean points) by part."""
+    """Return a row of averages for each part.
+
+    A row is (exercise, part, full points, submissions, right answers, mean points).
+    """
     found: dict[tuple[str, str], list[tuple[float, str, str]]] = collections.defaultdict(list)
     for _, name, part, points, of, cause in parts:
         if cause != NOT_HANDED_IN:
@@ -142,7 +145,7 @@ def details(
 
 
 def newest(course: Course, state: State) -> str:
-    """Return the time of the newest graded notebook, as a reproducible date for the report."""
+    """Return the time of the newest graded notebook, as a reproducible date."""
     files = [course.graded(student, name) for student, name, _ in rows.in_order(state)]
     when = [file.stat().st_mtime for file in files if file.exists()]
     return f"{datetime.fromtimestamp(max(when), UTC):%d %B %Y, %H:%M} UTC" if when else ""
@@ -211,6 +214,6 @@ def as_csv(heads: Sequence[object], lines: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(value: object) -> object:
-    """Return the value, with a leading quote if a spreadsheet would read it as a formula."""
+    """Return the value, quoted if a spreadsheet would read it as a formula."""
     formula = isinstance(value, str) and re.match(r"\s*[=+\-@\t\r]", value)
     return f"'{value}" if formula else value

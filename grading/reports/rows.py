@@ -33,9 +33,10 @@ class Course(Protocol):
 
 
 def grades(course: Course, state: State) -> list[tuple[str, str, str, str, str]]:
-    """Return (student, exercise, score, full score, note) for each student and exercise.
+    """Return (student, exercise, score, full score, note) for all submissions.
 
-    Scores come from the gradebook, so manual points count.
+    There is a row for each student and exercise, also without a submission. Scores come from the
+    gradebook, so manual points count.
     """
     with course.gradebook() as gradebook:
         most = {one.name: one.max_score for one in gradebook.assignments}
@@ -73,10 +74,11 @@ def grades(course: Course, state: State) -> list[tuple[str, str, str, str, str]]
 
 
 def parts(course: Course, state: State) -> list[tuple[str, str, str, str, str, str]]:
-    """Return (student, exercise, part, points, full points, cause) for each part of each student.
+    """Return (student, exercise, part, points, full points, cause) for all parts.
 
-    Manual points count. cause: the key of a misconception or a problem, "other" if neither was
-    recognized, "" if the part is right, NOT_HANDED_IN without a submission.
+    There is a row for each part of each student. Manual points count. cause: the key of a
+    misconception or a problem, "other" if neither was recognized, "" if the part is right,
+    NOT_HANDED_IN without a submission.
     """
     with course.gradebook() as gradebook:
         cells = (
@@ -146,7 +148,7 @@ def ungraded(course: Course, state: State) -> list[tuple[str, str]]:
 
 
 def tampering(state: State) -> list[tuple[str, str, str]]:
-    """Return (student, exercise, fact) for tampering and for what the sandbox refused."""
+    """Return (student, exercise, fact) for tampering and refused operations."""
     return [
         (student, name, fact)
         for student, name, result in in_order(state)
@@ -155,7 +157,7 @@ def tampering(state: State) -> list[tuple[str, str, str]]:
 
 
 def remarks(state: State) -> list[tuple[str, str, str]]:
-    """Return (student, exercise, remark) for everything corrected without loss of points."""
+    """Return (student, exercise, remark) for corrections without loss of points."""
     return [
         (student, name, remark)
         for student, name, result in in_order(state)

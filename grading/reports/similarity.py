@@ -39,7 +39,7 @@ SKIPPED = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop, a
 
 
 def code(nb: NotebookNode) -> str:
-    """Return the learner's own code, one character for each element of its syntax tree."""
+    """Return the learner's own code, one character for each syntax tree element."""
     found: list[str] = []
     left = MAX_SOURCE_CHARACTERS
     for cell in nb.cells:
@@ -65,7 +65,7 @@ _cached_code = functools.lru_cache(maxsize=200)(_code)
 
 
 def _elements(body: Iterable[ast.stmt]) -> Iterator[str]:
-    """Yield the kind and text of each node in source order; skip signatures of functions."""
+    """Yield the kind and text of each node in source order, without signatures."""
     waiting: list[ast.AST] = []
     for statement in body:
         waiting.append(statement)

@@ -34,7 +34,10 @@ def accepted() -> bool:
 
 
 def open(limits: SandboxLimits = LIMITS, unsafe: bool | None = None) -> "Box | UnsafeBox":
-    """Return a new box, without isolation if `unsafe` (default: if GRADING_UNSAFE is set)."""
+    """Return a new box.
+
+    unsafe: whether it has no isolation (default: whether GRADING_UNSAFE is set).
+    """
     return UnsafeBox(limits) if (accepted() if unsafe is None else unsafe) else Box(limits)
 
 
@@ -153,11 +156,11 @@ class Box:
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """Short lines for a report, sorted: refused system calls, and paths opened outside.
+        """Report lines on refused system calls and on paths opened outside the box.
 
-        The kernel reports the calls (since Linux 5.0), and the first 5000 are counted, so a call
-        that is not listed was not made. The notebook's own process reports the paths, so it can
-        omit or invent some.
+        The lines are sorted. The kernel reports the calls (since Linux 5.0), and the first 5000 are
+        counted, so a call that is not listed was not made. The notebook's own process reports the
+        paths, so it can omit or invent some.
         """
         return tuple(sorted(_line(*one) for one in self.noted.items()))
 
@@ -187,7 +190,10 @@ def _line(name: str, times: int) -> str:
 
 
 def _user(number: int) -> int:
-    """Return a user id for this box alone, so that Linux's per-user limits apply per box."""
+    """Return a user id for this box alone.
+
+    Linux's per-user limits then apply per box.
+    """
     lines = Path("/proc/self/uid_map").read_text(encoding="ascii").splitlines()
     spans = [tuple(map(int, line.split())) for line in lines]
     own = FIRST_USER + os.getpid() % MAX_PROCESS_IDS * BOXES_PER_PROCESS
@@ -224,7 +230,10 @@ class UnsafeBox:
         self.close()
 
     def channel(self) -> Channel:
-        """Start the process that runs the cells, and return a connection to it. Call this once."""
+        """Start the process that runs the cells; return a connection to it.
+
+        Call this once.
+        """
         self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
             self._process = subprocess.Popen(
@@ -255,7 +264,10 @@ class UnsafeBox:
         self.signal(signal.SIGKILL)
 
     def close(self) -> None:
-        """Kill the process. Processes that it started may survive, which is part of the risk."""
+        """Kill the process.
+
+        Processes that it started may survive, which is part of the risk.
+        """
         self._clock.cancel()
         if self._process and self._connection:
             self._connection.close()

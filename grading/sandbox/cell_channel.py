@@ -33,9 +33,10 @@ class Endless(Exception):
 
 
 class Channel:
-    """A connection that sends orders and receives well-formed replies of limited size.
+    """A connection that sends orders and receives replies of limited size.
 
-    ended: returns whether the process has ended. life: becomes readable when it may have ended.
+    Malformed replies are dropped. ended: returns whether the process has ended. life: becomes
+    readable when it may have ended.
     """
 
     def __init__(

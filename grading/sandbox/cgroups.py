@@ -42,7 +42,10 @@ class Group:
                 _limit(folder, limits)
 
     def open(self) -> list[int]:
-        """Open the files through which a process joins. The caller closes the descriptors."""
+        """Open the files through which a process joins.
+
+        The caller closes the descriptors.
+        """
         found = []
         for folder in self.folders:
             with contextlib.suppress(OSError):
@@ -50,7 +53,7 @@ class Group:
         return found
 
     def ran_out_of_memory(self) -> bool:
-        """Return whether the kernel's out-of-memory killer has ended one of its processes."""
+        """Return whether the kernel's OOM killer has ended one of its processes."""
         for folder in self.folders:
             for name in EVENTS:
                 with contextlib.suppress(OSError, ValueError, IndexError):
@@ -66,7 +69,7 @@ class Group:
 
 
 def parent_folders() -> list[Path]:
-    """Return the folders to create sandboxes' cgroups in; none where that is not allowed."""
+    """Return the folders in which to create sandboxes' cgroups; none if forbidden."""
     if named := os.environ.get(VARIABLE):
         return [Path(folder) for folder in named.split(os.pathsep) if folder]
     own = _own()
@@ -83,7 +86,7 @@ def remove_stale(parents: Iterable[Path]) -> None:
 
 
 def _own() -> Path | None:
-    """Return the nearest cgroup v2 folder above this process that was delegated to it."""
+    """Return the nearest cgroup v2 folder above this process delegated to it."""
     with contextlib.suppress(OSError, ValueError, StopIteration):
         lines = (PROC / "self" / "mountinfo").read_text(errors="replace").splitlines()
         mount = next(line.split() for line in lines if " - cgroup2 " in line)
@@ -100,7 +103,10 @@ def _own() -> Path | None:
 
 
 def _is_delegated(folder: Path) -> bool:
-    """Return whether this process may create groups here that limit memory and processes."""
+    """Return whether this process may create groups with limits here.
+
+    The limits are those of memory and processes.
+    """
     try:
         controllers = set((folder / "cgroup.subtree_control").read_text().split())
         owner = folder.stat().st_uid

@@ -130,7 +130,7 @@ class ForkServer:
             raise Refused(self.complaint())
 
     def is_usable(self) -> bool:
-        """Return whether the zygote still runs and this process may request sandboxes from it."""
+        """Return whether this process may request sandboxes from a running zygote."""
         if self.modules != course_modules():
             return False
         if os.getpid() == self.pid:
@@ -140,7 +140,7 @@ class ForkServer:
         return self.shared and self.is_ready and not poll.poll(0)  # polls only for a hang-up
 
     def complaint(self) -> str:
-        """Return one line: the last line that bubblewrap printed, or the signal that ended it."""
+        """Return one line with bubblewrap's last message, or the signal that ended it."""
         code = self.process.returncode
         if code and (code < 0 or code > SIGNALED):
             return KILLED.format(-code if code < 0 else code - SIGNALED)
@@ -208,7 +208,7 @@ _lock = threading.Lock()
 
 
 def fork_server() -> ForkServer:
-    """Return this process's fork server; start it on first use, and again if it has ended."""
+    """Return this process's fork server; start it if none is usable."""
     global _current
     with _lock:
         if _current is None or not _current.is_usable():
@@ -249,7 +249,10 @@ def refuse_what_cannot_work() -> None:
 
 
 def command(boxes: Path, descriptor: int) -> list[str]:
-    """Return bubblewrap's command line, which determines what sandboxes see of the host."""
+    """Return bubblewrap's command line.
+
+    It determines what sandboxes see of the host.
+    """
     words = [
         shutil.which("bwrap") or "bwrap",
         "--unshare-all",
@@ -294,7 +297,10 @@ def command(boxes: Path, descriptor: int) -> list[str]:
 
 
 def copy_proc(folder: Path) -> None:
-    """Copy the files of /proc that sandboxes may read, for isolate.mount_folders to mount."""
+    """Copy the files of /proc that sandboxes may read.
+
+    isolate.mount_folders mounts them.
+    """
     folder.mkdir(mode=0o755)
     (folder / EMPTY_FILE).touch(mode=0)  # unreadable
     (folder / EMPTY_FOLDER).mkdir(mode=0o555)
@@ -333,7 +339,10 @@ def course_modules() -> str:
 
 
 def font_cache() -> list[str]:
-    """Return options that mount matplotlib's font cache, which takes a second to build."""
+    """Return options that mount matplotlib's font cache.
+
+    Building the cache takes a second.
+    """
     from matplotlib import font_manager, get_cachedir
 
     name = f"fontlist-v{font_manager.FontManager.__version__}.json"

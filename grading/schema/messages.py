@@ -1,4 +1,7 @@
-"""``N_`` marks an exercise's messages for translation; they are translated when they are shown."""
+"""``N_``, which marks an exercise's messages for translation.
+
+They are translated when they are shown.
+"""
 
 from roofkit.words import N_
 

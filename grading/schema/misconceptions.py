@@ -1,6 +1,7 @@
-"""Messages about known misconceptions, and where to read more; they never reveal the answer.
+"""Messages about known misconceptions, and where to read more.
 
-A misconception may occur in several exercises; its message is defined once, by its key.
+They never reveal the answer. A misconception may occur in several exercises; its message is defined
+once, by its key.
 """
 
 from collections.abc import Callable
@@ -1013,6 +1014,9 @@ MESSAGES: dict[str, tuple[str, str]] = {
 
 
 def wrong(key: str, answer: Callable[..., object], excluded_by: str = "") -> Misconception:
-    """Return the misconception with this key; `answer` computes what it leads to in one part."""
+    """Return the misconception with this key.
+
+    answer: computes what the misconception leads to in one part.
+    """
     says, read = MESSAGES[key]
     return Misconception(key, says, read, answer, excluded_by)

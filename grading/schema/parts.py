@@ -1,4 +1,4 @@
-"""Data types that define an exercise: its parts, published cases and known misconceptions.
+"""Data types that define an exercise: parts, published cases, misconceptions.
 
 None of them computes an answer; the reference solution is in the source notebook.
 """
@@ -85,7 +85,7 @@ class Part:
                 yield case
 
     def strata(self) -> frozenset[str]:
-        """Return all strata that the hidden cases must cover: forms of ranges, and branches."""
+        """Return all strata that hidden cases must cover: forms of ranges, branches."""
         forms = {f"{name}: {form}" for name, span in self.ranges.items() for form in span.forms()}
         return frozenset(forms | set(self.branches))
 

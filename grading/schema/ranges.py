@@ -121,9 +121,10 @@ class Some(_Formless):
 
 
 class Printed:
-    """Pairs (number, unit) as printed on data sheets, from `low` to `high` in base units.
+    """Pairs (number, unit) as printed on data sheets.
 
-    Units are drawn without replacement until all have occurred.
+    The numbers are from `low` to `high` in base units. Units are drawn without replacement until
+    all have occurred.
     """
 
     def __init__(self, low: float, high: float, units: Mapping[str, float]) -> None:
@@ -168,9 +169,10 @@ class Pairs(_Formless):
 
 @dataclass(frozen=True)
 class Sheets(_Formless):
-    """Lists of `least` to `most` data sheets of invented chips, with the entries of exercise 5.
+    """Lists of `least` to `most` data sheets of invented chips.
 
-    Half of the sheets are sparse. Units are drawn without replacement until all have occurred.
+    They have the entries of exercise 5. Half of the sheets are sparse. Units are drawn without
+    replacement until all have occurred.
     """
 
     least: int

@@ -1,7 +1,7 @@
-"""Tables of the system calls that a sandbox may make: name → number on x86_64, on aarch64.
+"""Tables of the system calls that a sandbox may make.
 
-The numbers are from the kernel's asm/unistd_64.h and asm-generic/unistd.h. Calls in none of these
-tables are refused.
+They map a name to its number on x86_64 and on aarch64. The numbers are from the kernel's
+asm/unistd_64.h and asm-generic/unistd.h. Calls in none of these tables are refused.
 """
 
 import errno

@@ -1,4 +1,4 @@
-"""The process that runs a notebook's cells: IPython's kernel without sockets and threads.
+"""Process that runs cells: IPython's kernel without its sockets and threads.
 
 Orders arrive over a socket, one JSON line each: [number, command, argument]. Replies are JSON lines
 too: [number, kind, content]; the last one for an order is [number, "done", content].
@@ -157,7 +157,10 @@ def _app() -> KernelApp:
 
 
 def main() -> None:
-    """Run cells without a sandbox. The process ends with the grader, even within a cell."""
+    """Run cells without a sandbox.
+
+    The process ends with the grader, even within a cell.
+    """
     if sys.platform == "linux":
         isolate.die_with_parent()
     del sys.path[:2]  # this package's folder and the current one

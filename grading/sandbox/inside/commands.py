@@ -1,4 +1,7 @@
-"""`!command` in a notebook without a pseudo-terminal, which a sandbox does not have."""
+"""`!command` in a notebook without a pseudo-terminal.
+
+A sandbox has none.
+"""
 
 import codecs
 import functools

@@ -37,7 +37,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 
 
 def pid_namespace() -> int | None:
-    """Open this process's pid namespace; return None if it may not leave and re-enter it."""
+    """Open this process's pid namespace; return None if it may not re-enter it."""
     own = os.open("/proc/self/ns/pid", os.O_RDONLY)
     try:
         _do("unshare", NEW_PIDS)
@@ -49,10 +49,10 @@ def pid_namespace() -> int | None:
 
 
 def fork_first(own: int) -> int:
-    """Fork like os.fork(), with the child as the first process of a new pid namespace.
+    """Fork, with the child as the first process of a new pid namespace.
 
-    own: descriptor of this process's pid namespace, to which it returns after the fork. The usual
-    way, with an intermediate child, would need two forks.
+    The return value is that of os.fork(). own: descriptor of this process's pid namespace, to which
+    it returns after the fork. The usual way, with an intermediate child, would need two forks.
     """
     _do("unshare", NEW_PIDS)
     child = -1
@@ -83,7 +83,7 @@ def unshare_namespaces(pids: bool) -> None:
 def mount_folders(
     box: str, user: int, group: int, scratch_bytes: int, readable: Sequence[str]
 ) -> None:
-    """Mount the sandbox's own /proc, empty writable folders, and its folder of sockets.
+    """Mount the sandbox's /proc, empty writable folders, and folder of sockets.
 
     Readable paths stay visible inside the empty folders: Python may be installed under /tmp.
     """
@@ -116,12 +116,12 @@ def mount_folders(
 
 @functools.cache
 def proc_masks() -> list[tuple[str, str]]:
-    """Return (source, target) of mounts that hide /proc except processes and snapshots.
+    """Return (source, target) of mounts that hide /proc except for processes.
 
-    Live files such as locks, counters and loads change with everything that runs on the machine, so
-    two sandboxes could use them to signal to each other. The snapshots lie in a read-only mount, so
-    binds from there are read-only too. Call this once before forking: it takes longer than the
-    mounts themselves.
+    Snapshots of some files stay visible. Live files such as locks, counters and loads change with
+    everything that runs on the machine, so two sandboxes could use them to signal to each other.
+    The snapshots lie in a read-only mount, so binds from there are read-only too. Call this once
+    before forking: it takes longer than the mounts themselves.
     """
     masks = []
     with os.scandir("/proc") as entries:
@@ -137,7 +137,7 @@ def proc_masks() -> list[tuple[str, str]]:
 
 
 def _place(path: Path, is_folder: bool, user: int, group: int) -> int:
-    """Create an empty folder or file as the sandbox's user, and return a descriptor of it.
+    """Create an empty folder or file as the sandbox's user; return a descriptor.
 
     The scratch folders are private to that user, and root lacks the capability to override this.
     """
@@ -155,7 +155,7 @@ def _place(path: Path, is_folder: bool, user: int, group: int) -> int:
 
 
 def drop_privileges(user: int, group: int) -> None:
-    """Drop groups, capabilities and ways to gain any, and become an unprivileged user."""
+    """Drop groups, capabilities and ways to gain any; switch to the given user."""
     for capability in range(64):
         if libc.prctl(DROP_BOUND, capability, 0, 0, 0) and ctypes.get_errno() == errno.EINVAL:
             break  # past the last capability that this kernel knows
@@ -177,7 +177,7 @@ def lift_grader_limits() -> None:
 
 
 def join(groups: Sequence[int]) -> None:
-    """Join these cgroups by writing to their cgroup.procs descriptors, and close them.
+    """Join these cgroups through their cgroup.procs descriptors; close those.
 
     If the system refuses, only the limits that init enforces apply.
     """
@@ -206,12 +206,18 @@ def set_limits(limits: SandboxLimits) -> None:
 
 
 def filter_calls() -> int | None:
-    """Install the system call filter, and return its listener or None: see seccomp.install."""
+    """Install the system call filter; return its listener or None.
+
+    See seccomp.install.
+    """
     return seccomp.install(libc)
 
 
 def dumpable(yes: bool) -> None:
-    """Set whether other processes of the same user may inspect this one (PR_SET_DUMPABLE)."""
+    """Set whether other processes of the same user may inspect this one.
+
+    The setting is PR_SET_DUMPABLE.
+    """
     _do("prctl", SET_DUMPABLE, int(yes), 0, 0, 0)
 
 
@@ -221,10 +227,10 @@ def die_with_parent() -> None:
 
 
 def use_huge_pages() -> None:
-    """Collapse this process's private memory into huge pages, which makes forking faster.
+    """Collapse this process's private memory into huge pages.
 
-    Without kernel support this does nothing. Memory written by a fork is still copied in small
-    pages.
+    That makes forking faster. Without kernel support this does nothing. Memory written by a fork is
+    still copied in small pages.
     """
     for line in Path("/proc/self/maps").read_text().splitlines():
         span, access, _, device, *_ = line.split()
@@ -235,7 +241,7 @@ def use_huge_pages() -> None:
 
 
 def prefer_oom_kill() -> None:
-    """Have the kernel kill this process before any other when the host runs out of memory."""
+    """Have the kernel kill this process first when the host runs out of memory."""
     Path("/proc/self/oom_score_adj").write_text("1000")
 
 
@@ -249,7 +255,7 @@ def _mount(
 
 
 def _do(call: str, *arguments: Any, name: str = "") -> None:
-    """Call a C library function; on failure raise an OSError with its name and target."""
+    """Call a C library function; raise OSError with its name if it fails."""
     if getattr(libc, call)(*arguments) != 0:
         number = ctypes.get_errno()
         raise OSError(number, f"{call} {name}".strip() + f": {os.strerror(number)}")

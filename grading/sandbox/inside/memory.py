@@ -27,7 +27,10 @@ class Memory:
             self.buffer = SOCKET_FACTOR * one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
 
     def exceeds(self, most: int) -> bool:
-        """Return whether the processes hold more than `most` bytes; shared pages count once."""
+        """Return whether the processes hold more than `most` bytes.
+
+        Shared pages count once.
+        """
         self.checks += 1
         processes = [one for one in PROC.iterdir() if one.name.isdigit() and one.name != "1"]
         sizes = {one: _sizes(one) for one in processes}
@@ -42,9 +45,10 @@ class Memory:
         return sum(map(_proportional, processes)) + hidden > most
 
     def _unmapped(self, mapped: Mapping[Path, int], most: int) -> int:
-        """Return the bytes of anonymous shared memory, which stays allocated after unmapping.
+        """Return the bytes of anonymous shared memory.
 
-        It counts at its full mapped size, so its resident pages count twice.
+        Such memory stays allocated after it is unmapped. It counts at its full mapped size, so its
+        resident pages count twice.
         """
         if sum(mapped.values()) <= most:
             return 0
@@ -101,7 +105,10 @@ def _page_tables(process: Path) -> int:
 
 
 def _mappings(process: Path) -> int:
-    """Return the number of a process's mappings; the maximum if its maps can't be read."""
+    """Return the number of a process's mappings.
+
+    If its maps can't be read, the maximum is returned.
+    """
     for one in _tasks(process):
         try:
             found = (one / "maps").read_bytes().count(b"\n")
@@ -115,7 +122,10 @@ def _mappings(process: Path) -> int:
 
 
 def _proportional(process: Path) -> int:
-    """Return a process's proportional set size: its share of resident memory, in bytes."""
+    """Return a process's proportional set size, in bytes.
+
+    That is its share of resident memory.
+    """
     for one in _tasks(process):
         try:
             for line in (one / "smaps_rollup").read_text().splitlines():

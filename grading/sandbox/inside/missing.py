@@ -60,7 +60,7 @@ for use in USES.split():
 
 
 def set_up(shell: Any) -> None:
-    """Make this shell continue after a statement that failed because a module is missing."""
+    """Make this shell continue after statements that need a missing module."""
     shell.run_ast_nodes = functools.partial(_run, shell, shell.run_ast_nodes)
 
 
@@ -73,7 +73,7 @@ async def _run(
     compiler: Any = compile,
     result: Any = None,
 ) -> Any:
-    """Run statements one by one; continue after one that failed because a module is missing."""
+    """Run statements one by one; continue after one that needs a missing module."""
     first_error: object = None
     for node in nodelist:
         shows = node is nodelist[-1] or interactivity == "all"
@@ -95,7 +95,7 @@ async def _run(
 
 
 def _is_missing(error: Any) -> bool:
-    """Return whether this error names a missing module, and that module is really missing."""
+    """Return whether this error names a module that is really missing."""
     if type(error) is not ModuleNotFoundError or not isinstance(error.name, str):
         return False
     return not _is_here(error.name.partition(".")[0])
@@ -109,7 +109,7 @@ def _is_here(module: str) -> bool:
 
 
 def _unbound(node: ast.stmt) -> Iterator[tuple[str, str]]:
-    """Yield (name, missing module) for each name that a failed import would have bound."""
+    """Yield (name, missing module) for each name that a failed import left unbound."""
     if isinstance(node, ast.Import):
         for one in node.names:
             if module := _lacking(one.name):
@@ -121,14 +121,17 @@ def _unbound(node: ast.stmt) -> Iterator[tuple[str, str]]:
 
 
 def _assigned(node: ast.stmt) -> list[str]:
-    """Return the names that an assignment would have bound; none for other statements."""
+    """Return the names that an assignment would have bound.
+
+    The list is empty for other statements.
+    """
     if not isinstance(node, ast.Assign):
         return []
     return [one.id for one in node.targets if isinstance(one, ast.Name)]
 
 
 def _lacking(module: str) -> str:
-    """Return the top-level module that is missing when this one is imported, "" if none is."""
+    """Return the top-level module whose absence makes this import fail, or ""."""
     try:
         importlib.import_module(module)
     except ModuleNotFoundError as error:

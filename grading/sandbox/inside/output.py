@@ -39,7 +39,10 @@ class Lines(Session):
         self.pid = NO_PROCESS
 
     def send(self, stream: Any, msg_or_type: Any, content: Any = None, *_: Any, **__: Any) -> None:
-        """Write a message if notebooks show its kind and this is the notebook's own process."""
+        """Write a message if notebooks show its kind.
+
+        Messages from forks of the notebook's process are dropped.
+        """
         kind = msg_or_type
         if isinstance(kind, dict):
             kind, content = kind["header"]["msg_type"], kind["content"]
@@ -53,7 +56,10 @@ class Lines(Session):
             self.write(line)
 
     def _has_room(self, kind: str, size: int) -> bool:
-        """Count a message and return whether it fits; send a note for the first that doesn't."""
+        """Count a message; return whether it fits.
+
+        The first message that doesn't fit is replaced by a note.
+        """
         with self.lock:
             if self.counted != self.number:
                 self.counted, self.is_cut = self.number, False

@@ -1,4 +1,4 @@
-"""Counts of refused system calls and paths, kept by init and reported to the grader.
+"""Counts of refused system calls and paths, which init reports to the grader.
 
 Refused system calls are reported by the kernel and cannot be hidden. Opened paths are reported by
 the learner's own process, which can withhold or invent them: they are hints, not evidence.
@@ -88,7 +88,10 @@ class Refusals:
             self.tell(noted=name, times=1)  # report now, because init may be killed before `close`
 
     def drop(self) -> None:
-        """Close this process's copies of the descriptors; called in the learner's process."""
+        """Close this process's copies of the descriptors.
+
+        The learner's process calls this.
+        """
         if self.opened is not None:
             self.opened.close()
         if self.listener is not None:

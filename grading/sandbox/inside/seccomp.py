@@ -85,7 +85,10 @@ def program(machine: str, notify: bool) -> bytes:
 
 
 def _guarded(guard: Guard) -> list[Line]:
-    """Return instructions that allow what the guard permits, and fall through otherwise."""
+    """Return instructions that allow what the guard permits.
+
+    Other calls fall through.
+    """
     allow = (RETURN, 0, 0, ALLOW)
     if guard.never:
         return [_load(guard.argument), (JUMP_ANY_BIT, 1, 0, guard.never), allow]
@@ -149,7 +152,7 @@ def refuse_next(listener: int) -> str | None:
 
 
 def _names() -> dict[int, tuple[str, int]]:
-    """Return call number on this machine → (name in the report, errno for the caller)."""
+    """Return call number on this machine → (name in the report, caller's errno)."""
     column = MACHINES.get(os.uname().machine, MACHINES["x86_64"])[0]
     names = {numbers[column]: (name, errno.EPERM) for name, numbers in DENIED.items()}
     names |= {numbers[column]: (name, errno.EPERM) for name, (numbers, _) in NOT_ON_INIT.items()}

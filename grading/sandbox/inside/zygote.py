@@ -136,7 +136,10 @@ def learner(request: Request, sockets: Sequence[int]) -> None:
 def _watch(
     life: socket.socket, kernel: int, limits: SandboxLimits, refused: refusals.Refusals
 ) -> None:
-    """Watch the sandbox until the grader hangs up, or time or memory exceeds its limit."""
+    """Watch the sandbox until the grader hangs up or a limit is exceeded.
+
+    The limits are those of time and memory.
+    """
     child: int | None = kernel
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the notebook could send SIGINT to init
     wake, _woken = _woken_by_signals()
@@ -184,7 +187,7 @@ def _woken_by_signals() -> tuple[socket.socket, socket.socket]:
 
 
 def _reaped() -> Iterator[tuple[int, int]]:
-    """Reap and yield process id and status of each child that has ended, including orphans."""
+    """Reap each child that has ended, including orphans; yield (id, status)."""
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -201,7 +204,10 @@ def _tell(life: socket.socket, **message: object) -> None:
 
 
 def _receive(grader: socket.socket) -> tuple[bytes, list[int]]:
-    """Return a request and the file descriptors sent with it; b"" when the grader is gone."""
+    """Return a request and the file descriptors sent with it.
+
+    The request is b"" when the grader is gone.
+    """
     size = array.array("i").itemsize * 16
     request, ancillary, _, _ = grader.recvmsg(65536, socket.CMSG_SPACE(size))
     descriptors = array.array("i")
