@@ -10,7 +10,10 @@ from grading.records import gradebook
 
 @pytest.fixture(autouse=True, scope="session")
 def _alembic_asked_once() -> None:
-    """Cache the version of nbgrader's tables, for which nbgrader starts a program each time."""
+    """Cache the version of nbgrader's tables.
+
+    nbgrader starts a program each time that it needs the version.
+    """
     real = nbgrader.api.get_alembic_version
 
     @functools.cache

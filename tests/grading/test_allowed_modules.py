@@ -1,4 +1,4 @@
-"""Tests of packages that an instructor allows for a class, installed from local wheels."""
+"""Tests of packages that an instructor allows, installed from local wheels."""
 
 import csv
 import re

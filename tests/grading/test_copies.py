@@ -1,6 +1,7 @@
-"""Tests of folders with several notebooks: which one counts, and when the instructor must decide.
+"""Tests of folders with several notebooks: which one counts.
 
-Each table entry lists the files of one folder, with the kind of notebook in each file.
+Sometimes the instructor must decide. Each table entry lists the files of one folder, with the kind
+of notebook in each file.
 """
 
 import copy

@@ -1,4 +1,7 @@
-"""Tests of nbgrader's exchange, a folder for submissions and feedback that all can write to."""
+"""Tests of nbgrader's exchange, a folder that everybody can write to.
+
+It holds submissions and feedback.
+"""
 
 import getpass
 import logging
@@ -54,7 +57,10 @@ class Learner:
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory, release):
-    """Set up a class with an exchange, with submissions by ada, this user and attackers."""
+    """Set up a class with an exchange.
+
+    There are submissions by ada, this user and attackers.
+    """
     folder = tmp_path_factory.mktemp("exchanged")
     room = Classroom(folder / "class", release)
     room.root = folder / "exchange"

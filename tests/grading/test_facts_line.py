@@ -1,4 +1,7 @@
-"""Tests of the line in a released notebook with its effort and the chapter to read first."""
+"""Tests of a released notebook's line with its effort and chapter.
+
+The chapter is the one to read first.
+"""
 
 from pathlib import Path
 

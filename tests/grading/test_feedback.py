@@ -1,4 +1,4 @@
-"""Tests that hostile submissions stay inert on feedback pages and in the formgrader.
+"""Tests that hostile submissions stay inert on pages and in the formgrader.
 
 A hostile notebook is put into autograded/ as if no step of the grading had cleaned it, and
 nbgrader's own commands make pages of it. The tests parse the pages as HTML and open them in a
@@ -298,7 +298,7 @@ def test_long_names_of_parts_fit_on_a_phone(room, browser, tmp_path, language):
 
 
 def test_the_content_policy_alone_blocks_scripts_and_pictures(page, browser, tmp_path):
-    """Add attacks to a finished page, so that only the content security policy can block them."""
+    """Add attacks to a finished page, where only the content policy can block them."""
     broken = tmp_path / "broken.html"
     text = page.read_text(encoding="utf-8")
     start = text.index('<a name="top">')

@@ -1,4 +1,7 @@
-"""Tests of grading on a Dask cluster with a scheduler and two workers, in separate processes."""
+"""Tests of grading on a Dask cluster: a scheduler and two workers.
+
+They run in separate processes.
+"""
 
 import contextlib
 import os

@@ -1,4 +1,7 @@
-"""Tests of cells that disturb their kernel: right solutions keep their points, cheats get none."""
+"""Tests of cells that disturb their kernel.
+
+Right solutions keep their points; cheats get none.
+"""
 
 from pathlib import Path
 
@@ -22,7 +25,10 @@ QUICK = TimeLimits(cell=1, call=5)
 
 
 def notebook(submission=""):
-    """Return exercise 1 with the functions of this library submission, or with right ones."""
+    """Return exercise 1 with the functions of a library submission.
+
+    Without a name, the functions are right.
+    """
     found = [one for one in submissions(NAME) if one.name == submission]
     mine = found[0] if found else Submission(NAME, "reference", "", {})
     source = exercises.source(NAME)

@@ -1,7 +1,7 @@
-"""End-to-end test of a class graded with nbgrader's own commands, and of `nbgrader validate`.
+"""End-to-end test of nbgrader's own commands for a class.
 
-The class is a long test. By default the same commands grade those of test_grading_same.py,
-test_grading_postgres.py and test_hostile.py.
+`nbgrader validate` is tested too. The class is a long test. By default the same commands grade
+those of test_grading_same.py, test_grading_postgres.py and test_hostile.py.
 """
 
 import nbformat

@@ -1,4 +1,4 @@
-"""Tests that a gradebook in PostgreSQL gets the same grades as one in a SQLite file."""
+"""Tests that a gradebook in PostgreSQL gets the same grades as one in SQLite."""
 
 import shutil
 
@@ -51,9 +51,10 @@ def address(server):
 
 @pytest.fixture(scope="module")
 def room(in_a_file, address, tmp_path_factory):
-    """Grade the same class with PostgreSQL, then one student with plain nbgrader, and export.
+    """Grade the same class with PostgreSQL.
 
-    `room.rows` holds the gradebook's rows before the plain nbgrader commands.
+    One student is then graded again with plain nbgrader, and the grades are exported. `room.rows`
+    holds the gradebook's rows before the plain nbgrader commands.
     """
     room = Classroom(tmp_path_factory.mktemp("server"))
     room.course.prepare()

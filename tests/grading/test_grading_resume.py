@@ -98,7 +98,7 @@ class Grader:
         return [pid for pid in sorted(mine) if {pid, table[pid]} <= servers]
 
     def boxes(self):
-        """Return worker → (the top process of each of its sandboxes, all processes in them).
+        """Return worker → (its sandboxes' top processes, all processes in them).
 
         All sandboxes come from one zygote; the mounted socket folder tells which worker owns one.
         """
@@ -120,7 +120,10 @@ class Grader:
 
     @staticmethod
     def owner(pid):
-        """Return the worker that owns a process in a sandbox, None before the sandbox is set up."""
+        """Return the worker that owns a process in a sandbox, None if unknown.
+
+        It is unknown until the sandbox is set up.
+        """
         with contextlib.suppress(OSError):
             mounted = Path(f"/proc/{pid}/mountinfo").read_text()
             if own := re.search(r"/(\d+)-\d+ /run/box ", mounted):
@@ -191,7 +194,10 @@ def test_a_killed_grader_can_resume(count, copy, undisturbed):
 @pytest.mark.long
 @pytest.mark.parametrize(("workers", "kernels"), [(5, 9)])
 def test_killed_workers_and_kernels_are_replaced(workers, kernels, copy, undisturbed):
-    """Kill workers and kernels at random moments, each after one more graded submission."""
+    """Kill workers and kernels at random moments.
+
+    Each is killed after one more graded submission.
+    """
     expected = undisturbed
     chance = random.Random(SEED)
     plan = ["worker"] * workers + ["kernel"] * kernels

@@ -1,4 +1,7 @@
-"""Tests that `make grade` and plain nbgrader give the same gradebook, notebooks and pages."""
+"""Tests that `make grade` and plain nbgrader agree.
+
+They give the same gradebook, notebooks and pages.
+"""
 
 import shutil
 
@@ -31,7 +34,7 @@ def room(tmp_path_factory, release):
 
 @pytest.fixture(scope="module")
 def rooms(tmp_path_factory, release):
-    """Return two courses: one graded by `make grade`'s code, one by nbgrader's commands."""
+    """Return two courses: one graded by `make grade`'s code, one by nbgrader."""
     folder = tmp_path_factory.mktemp("courses")
     ours = Classroom(folder / "ours", release)
     course_seed(ours.folder)

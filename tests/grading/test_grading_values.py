@@ -1,4 +1,4 @@
-"""Tests of calls to a submission's functions, no matter what these do to their process.
+"""Tests of calls to a submission's functions, whatever these do to the process.
 
 There is no kernel: the notebook runs in a fork. Everything else is as in grading.
 """
@@ -35,10 +35,11 @@ QUICK = TimeLimits(call=0.2)
 
 
 def sample():
-    """Yield a right and a wrong submission of each exercise, and one for each kind of problem.
+    """Yield right and wrong submissions of each exercise.
 
-    All others differ only in their values, which tests/exercises covers without a probe. Figures
-    with further problems are long tests, since they take long to draw.
+    There is one of both per exercise, and one for each kind of problem. All others differ only in
+    their values, which tests/exercises covers without a probe. Figures with further problems are
+    long tests, since they take long to draw.
     """
     seen = set()
     for name in exercises.names():
@@ -62,7 +63,10 @@ LIBRARY = [
 
 
 def notebook(*sources):
-    """Return a right notebook of exercise 1 with only PARTS, some functions replaced by these."""
+    """Return a right notebook of exercise 1 with only PARTS.
+
+    sources: replace the functions of the first parts.
+    """
     book = copy.deepcopy(exercises.source(NAME))
     (end,) = (at for at, one in enumerate(book.cells) if is_cell(one, PARTS[-1].key))
     del book.cells[end + 1 :]
@@ -86,7 +90,10 @@ def got(book, limits=TIME_LIMITS, grade=grade):
 
 
 def first(source, limits=TIME_LIMITS, grade=grade):
-    """Return what the first part gets for this source; check that the other keeps its points."""
+    """Return the first part's outcome for this source.
+
+    The other part must keep its points.
+    """
     outcome = got(notebook(source), limits, grade)
     assert outcome["operations"] == FULL["operations"]
     return outcome["bytes-moved"]
@@ -213,7 +220,10 @@ def test_sleep_does_not_count_as_cpu_time():
 
 
 def waiting(file, calls):
-    """Return a function that hangs in its first `calls` calls, and logs each call to the file."""
+    """Return the source of a function that hangs in its first `calls` calls.
+
+    The function logs each call to the file.
+    """
     return f"""
 import time
 def bytes_moved(B, D, F):
@@ -268,7 +278,7 @@ def test_retries_of_starved_calls_are_limited(tmp_path, monkeypatch):
 
 
 def test_time_spent_waiting_for_a_core_is_not_counted(monkeypatch):
-    """The stopwatch subtracts the time that the process itself spent waiting for a core."""
+    """Check that the stopwatch subtracts time that the process waits for a core."""
     waited = [0.0]
     monkeypatch.setattr(time_limits, "starved_seconds", lambda process: waited[0])
     monkeypatch.setattr(time_limits.time, "monotonic", lambda: clock[0])
@@ -439,7 +449,7 @@ FAILURES = {
 
 
 def test_feedback_does_not_reveal_how_hidden_cases_fail():
-    """Otherwise a function could leak hidden inputs through the way in which it fails."""
+    """Check that a function can't leak hidden inputs through the way it fails."""
     part = PARTS[0]
     known = [tuple(case.values()) for case in part.cases]
     told = {}
@@ -488,7 +498,10 @@ def test_a_repeated_first_case_that_fails_costs_the_part(last, problem, count):
 
 
 def test_figures_are_not_redrawn_for_hidden_cases():
-    """Published cases show whether a figure varies; other kinds are repeated for hidden cases."""
+    """Check that figures are repeated for published cases only.
+
+    Published cases show whether a figure varies; other kinds are repeated for hidden cases.
+    """
     told = {}
 
     class Asking:
@@ -561,9 +574,10 @@ def test_the_seed_determines_the_hidden_cases():
 
 
 def asked(source, more, spare=True, end=math.inf):
-    """Return one function's answers to the published cases, and twice to the hidden cases.
+    """Return a function's answers to the published cases, and to the hidden ones.
 
-    more: the number of further cases that the first question announces.
+    The hidden cases are asked twice. more: the number of further cases that the first question
+    announces.
     """
     with sandbox.UnsafeBox() as place, Questions(place, end, spare) as questions:
         run(notebook("", source), questions)
@@ -579,7 +593,10 @@ PROCESS = "import os\ndef operations(B, D, F):\n    return os.getpid()\n"
 
 
 def test_one_fork_answers_published_and_hidden_cases():
-    """Forks are expensive, so the first two questions share one; a third gets another."""
+    """Check that the first two questions share a fork, since forks are expensive.
+
+    A third question gets another fork.
+    """
     first, second, third = asked(PROCESS, HIDDEN_CASES)
     assert first == second != third
     first, second, third = asked(PROCESS, 0)

@@ -216,7 +216,7 @@ DEFAULT = in_every_run()
 
 
 def some(students: Iterable[str]) -> list[Any]:
-    """Return these students as parameters; those not in DEFAULT are marked as long tests."""
+    """Return these students as parameters, as long tests if not in DEFAULT."""
     return [pytest.param(one, marks=[] if one in DEFAULT else pytest.mark.long) for one in students]
 
 
@@ -329,7 +329,7 @@ def graded(
     alone: Classroom,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Graded]:
-    """Grade the whole class, with secrets nearby, and with a home and a /tmp of its own."""
+    """Grade the whole class, with its own home and /tmp, and secrets nearby."""
     top = tmp_path_factory.mktemp("host")
     room = classroom(release, top / "course")
     harmful(room, STUDENTS if in_full(request) else DEFAULT)
@@ -472,7 +472,7 @@ def page(graded: Graded, student: str) -> Path:
 
 
 class Acting(HTMLParser):
-    """Parser that collects active content, and references to other resources, on a page."""
+    """Parser that collects a page's active content and references elsewhere."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -565,7 +565,10 @@ WORST_FOLDERS = (
 def by_nbgrader(
     release: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Classroom, str, set[int]]:
-    """Grade the worst students with `nbgrader autograde`; return (room, log, processes left)."""
+    """Grade the worst students with `nbgrader autograde`.
+
+    Returns (room, log, processes left).
+    """
     room = classroom(release, tmp_path_factory.mktemp("plain") / "course")
     right = room.solved(NAME)
     for name in WORST_CELLS:

@@ -1,4 +1,7 @@
-"""Tests that tables made by `export` follow both importers' rules, listed in `importers.toml`."""
+"""Tests that tables made by `export` follow the importers' rules.
+
+The rules of both platforms are in `importers.toml`.
+"""
 
 import csv
 import io
@@ -65,7 +68,10 @@ def moodle_imports(content, language="en"):
 
 
 def canvas_imports(content):
-    """Import a file by Canvas's rules; return (number, heading of an assignment) → cell."""
+    """Import a file by Canvas's rules; return (number, heading) → cell.
+
+    The heading is that of an assignment.
+    """
     text = content.decode("utf-8").removeprefix("\ufeff")
     cells = {
         one: [len(row) for row in csv.reader(text.splitlines()[:3], delimiter=one)]
@@ -107,7 +113,7 @@ def room(tmp_path, release, monkeypatch):
 
 
 def exported(room, tmp_path, content, **named):
-    """Run `export` on this table; return (bytes of the table to import, lines printed)."""
+    """Run `export` on this table; return (bytes to import, lines printed)."""
     theirs, target = tmp_path / "theirs.csv", tmp_path / "to-import.csv"
     theirs.write_bytes(content)
     columns = {NAME: named["column"]} if "column" in named else {}

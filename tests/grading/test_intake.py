@@ -326,7 +326,7 @@ def test_changed_locked_cells_are_reported_and_restored(grade_id):
 
 
 def above_and_below(grade_id, more, below=True):
-    """Return (a notebook with code added to this locked cell, the cell's original text)."""
+    """Return (notebook with code added to this locked cell, the cell's own text)."""
     notebook = source()
     one = cell(notebook, grade_id)
     own = one.source

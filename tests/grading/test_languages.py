@@ -1,4 +1,7 @@
-"""Notebooks in English and in Chinese: the same parts, points and causes, each in its language."""
+"""Tests that notebooks in English and in Chinese are graded alike.
+
+Parts, points and causes are the same; texts are in the notebook's language.
+"""
 
 import copy
 import json

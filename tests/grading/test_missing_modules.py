@@ -56,7 +56,7 @@ USING = f"from {ABSENT} import one\ndef use():\n    return one.two + 1\n"
 
 
 def graded(*changes, name=NAME):
-    """Grade the reference solution with changes; return (key → part, graded notebook).
+    """Grade the changed reference solution; return (key → part, graded notebook).
 
     Each change is a pattern and its replacement, applied to every solution cell.
     """

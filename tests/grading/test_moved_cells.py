@@ -1,4 +1,7 @@
-"""Moved cells cost nothing: a notebook in which each function is complete gets its points."""
+"""Tests that moved cells cost nothing.
+
+A notebook in which each function is complete gets its points.
+"""
 
 import copy
 import itertools
@@ -25,7 +28,10 @@ def solved(name):
 
 
 def with_imports(name):
-    """Return a solved notebook: each answer's cell begins with imports and ends with a helper."""
+    """Return a solved notebook with an import and a helper in each answer's cell.
+
+    The cell begins with the imports and ends with the helper.
+    """
     notebook = solved(name)
     for number, one in enumerate(solutions(notebook)):
         head = f"import math\nfrom itertools import chain\nLIMIT_{number} = math.floor({number}.5)"
@@ -35,7 +41,7 @@ def with_imports(name):
 
 
 def with_shared_imports(name):
-    """Return a solved notebook: all answers use an import and a helper of the first cell."""
+    """Return a solved notebook whose answers use the first cell's import and helper."""
     notebook = solved(name)
     cells = solutions(notebook)
     for one in cells:
@@ -46,7 +52,7 @@ def with_shared_imports(name):
 
 
 def with_needs(name):
-    """Return a solved notebook: each answer's cell needs a constant of the previous one."""
+    """Return a solved notebook where each answer needs the previous cell's constant."""
     notebook = solved(name)
     for number, one in enumerate(solutions(notebook)):
         before = f"ONE_{number - 1}" if number else "1"
@@ -56,7 +62,7 @@ def with_needs(name):
 
 
 def with_test_calls(name):
-    """Return a solved notebook: each answer's cell first prints the name of the function before."""
+    """Return a solved notebook whose cells first print the previous function's name."""
     notebook = solved(name)
     called = list(functions(name).values())
     for number, one in enumerate(solutions(notebook)):
@@ -91,7 +97,10 @@ _LOST = {}
 
 
 def lost(notebook, name):
-    """Repair the notebook and return the parts that lose points; grade equal notebooks once."""
+    """Repair the notebook; return the parts that lose points.
+
+    Equal notebooks are graded only once.
+    """
     repair(notebook, name)
     key = (name, *((one.cell_type, one.source) for one in notebook.cells))
     if key not in _LOST:
@@ -138,7 +147,10 @@ def test_cells_in_order_do_not_move(name, style):
     [pytest.param(name, marks=pytest.mark.long if i % 3 else ()) for i, name in enumerate(NAMES)],
 )
 def test_two_swapped_cells_cost_no_points(name):
-    """Try a move of every other kind, another one in each exercise; a long test tries all."""
+    """Try a move of every other kind, a different one in each exercise.
+
+    A long test tries all.
+    """
     kinds, number = {}, NAMES.index(name)
     for what, notebook in moved(solved(name)):
         kinds.setdefault(re.sub(r"\b\d\b", "", what), []).append((what, notebook))

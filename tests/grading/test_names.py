@@ -1,4 +1,4 @@
-"""Tests that our commands, nbgrader's and the formgrader refuse invalid student names."""
+"""Tests that our commands, nbgrader and formgrader refuse invalid student names."""
 
 import pytest
 from classroom import Classroom, done, points

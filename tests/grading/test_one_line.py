@@ -1,4 +1,7 @@
-"""Tests of commands that end early: Ctrl-C, a read-only folder, a full disk, failing workers."""
+"""Tests of commands that end early.
+
+Causes are Ctrl-C, a read-only folder, a full disk and failing workers.
+"""
 
 import errno
 import os
@@ -47,7 +50,10 @@ commands.main(["grade", "my-class", "--workers", "1"])
 
 @pytest.fixture
 def begun(tmp_path):
-    """Return (an endless job, a function that waits for it and returns the worker's pidfd)."""
+    """Return (an endless job, a function that returns its worker's pidfd).
+
+    The function waits for the job to begin.
+    """
     fifo = tmp_path / "begun"
     os.mkfifo(fifo)
     descriptors = []
@@ -287,7 +293,10 @@ def one_line(action):
 
 @pytest.fixture
 def killed(monkeypatch):
-    """Return a function that makes the fork server die at the next `times` starts of a worker."""
+    """Return a function that makes the next `times` starts of a worker fail.
+
+    The fork server dies at each of them.
+    """
     plain = forkserver.connect_to_new_process
 
     def begin(times):

@@ -1,4 +1,4 @@
-"""Tests of the opening cell that a release adds: its place and content; grading ignores it."""
+"""Tests of the opening cell that a release adds, and that grading ignores."""
 
 import copy
 

@@ -1,6 +1,7 @@
-"""Tests of what a notebook may cost the grader itself: messages, outputs, cells, CPU time.
+"""Tests of what a notebook may cost the grader itself.
 
-No test here reads a clock: messages are counted, and an rlimit ends computations that are too long.
+Costs are messages, outputs, cells and CPU time. No test here reads a clock: messages are counted,
+and an rlimit ends computations that are too long.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Tests that downloads from Moodle and Canvas are collected, and tables for their imports made.
+"""Tests of collecting downloads from Moodle and Canvas, and tables for imports.
 
 How they name files: Moodle's mod/assign/classes/downloader.php and clean_filename of
 lib/moodlelib.php; lib/content_zipper.rb of Canvas LMS, and rubyzip, which writes UTF-8 without
@@ -44,7 +44,10 @@ def of_moodle(person, number, title, folders=True, path="/"):
 
 
 def of_canvas(person, number, title, late=False, file=4711):
-    """Return a file's name in Canvas's zip: the sortable name in lower case, letters only."""
+    """Return a file's name in Canvas's zip.
+
+    The name begins with the sortable name in lower case, letters only.
+    """
     first, _, last = person.partition(" ")
     name = re.sub(r"_(\d+)_", r"\1", f"{last}, {first}").lower()
     head = "_".join([name, *(["LATE"] if late else []), number])

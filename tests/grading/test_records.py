@@ -1,4 +1,7 @@
-"""Tests of what a grading stores: gradebook, results and seed. No notebook is run."""
+"""Tests of what a grading stores: gradebook, results and seed.
+
+No notebook is run.
+"""
 
 import contextlib
 import json
@@ -222,7 +225,10 @@ def test_a_penalty_is_removed_if_a_newer_timestamp_is_in_time(strict):
 
 
 def test_a_failed_write_leaves_no_outdated_notebook(room, writer, monkeypatch):
-    """The next run must grade it again: a result counts only with its notebook and page."""
+    """Check that a result counts only with its notebook and page.
+
+    The next run must grade the submission again.
+    """
     writer.record("ada", NAME, outcome(), b"")
 
     def full(file, text):
@@ -494,7 +500,10 @@ def test_feedback_pages_show_the_late_penalty(strict, monkeypatch):
 
 @pytest.mark.long
 def test_changed_due_dates_and_penalties_count_in_the_next_run(room, monkeypatch):
-    """They also count for earlier results, without regrading, and when they are revoked."""
+    """Check that changes count for earlier results too, without regrading.
+
+    Revoking a due date or a penalty counts as well.
+    """
     released = (room.folder / "release" / NAME / f"{NAME}.ipynb").read_text()
 
     def worked(job):

@@ -1,4 +1,4 @@
-"""Tests that a second run of a notebook cannot show hidden inputs that the first one received."""
+"""Tests that a notebook's second run cannot show the first run's hidden inputs."""
 
 import json
 from dataclasses import dataclass, field, replace
@@ -48,7 +48,10 @@ def total(nb: NotebookNode) -> float:
 
 @dataclass
 class Seen:
-    """A record of all runs: the texts that their cells printed, and part → cases per question."""
+    """A record of all runs: texts that their cells printed, and cases asked.
+
+    The cases are a dictionary: part → cases per question.
+    """
 
     texts: list[list[str]] = field(default_factory=list)
     asked: list[dict[str, list[list[Any]]]] = field(default_factory=list)

@@ -59,7 +59,7 @@ PATIENT = TimeLimits(call=100, call_wall=500)  # long enough for all kinds in on
 
 
 def showing(notebook, statements, place):
-    """Return the notebook with these statements added to all functions of its answers."""
+    """Return the notebook with statements added to all functions of its answers."""
     for cell in notebook.cells:
         if cell.metadata.get("nbgrader", {}).get("solution") and cell.cell_type == "code":
             tree = ast.parse(cell.source)
@@ -85,7 +85,10 @@ def _show(function, statements, place):
 
 
 def all_kinds():
-    """Return code that runs all kinds, each in its own scope, at a process's first call."""
+    """Return code that runs all kinds at a process's first call.
+
+    Each kind has its own scope.
+    """
     kinds = "\n".join(
         f"def show():\n{textwrap.indent(one, '    ')}\nshow()" for one in SHOWN.values()
     )

@@ -1,4 +1,4 @@
-"""Tests of the similarity of solutions: what counts, what does not, and robustness."""
+"""Tests of the similarity of solutions: what counts, and robustness."""
 
 import itertools
 import string

@@ -1,4 +1,7 @@
-"""Test that ordinary cells show the same in the grader as in JupyterLab's stock kernel."""
+"""Tests that ordinary cells show the same in the grader as in a stock kernel.
+
+The stock kernel is JupyterLab's.
+"""
 
 import json
 import re
@@ -109,7 +112,7 @@ VARYING = (
 
 
 def shown(cell: Any) -> Any:
-    """Return a cell's outputs with variable words replaced and adjacent stream texts joined.
+    """Return a cell's outputs with variable words replaced, stream texts joined.
 
     A stock kernel splits printed text depending on its timing.
     """

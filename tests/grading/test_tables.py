@@ -1,4 +1,7 @@
-"""Tests of tables saved by spreadsheets: unambiguous ones are read, others refused with advice."""
+"""Tests of tables saved by spreadsheets.
+
+Unambiguous tables are read; others are refused with advice.
+"""
 
 import codecs
 import io

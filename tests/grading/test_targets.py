@@ -172,7 +172,10 @@ def full_disk(monkeypatch):
 
 @pytest.mark.parametrize("name", [f"{FOLDER}/seed", "nbgrader_config.py"])
 def test_a_full_disk_leaves_no_empty_seed_or_settings(tmp_path, full_disk, name):
-    """Hidden inputs must not come from an empty seed, nor grading run without the settings."""
+    """Check that grading never uses an empty seed or runs without settings.
+
+    Hidden inputs must not come from an empty seed.
+    """
     course = Course(tmp_path / "new")
     if name.endswith(".py"):
         course.folder.mkdir()

@@ -28,7 +28,10 @@ ADA = moodle("Ada Lovelace", 7, f"{NAME}.ipynb")
 
 
 def packed(files):
-    """Return a zip with these files; names given as bytes are written without the UTF-8 flag."""
+    """Return a zip with these files.
+
+    Names given as bytes are written without the UTF-8 flag.
+    """
     names = {}
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as made:
@@ -58,7 +61,10 @@ def enter_roster(room, tmp_path, people=PEOPLE):
 
 
 def collected(room, tmp_path, files):
-    """Collect a download; return (path below submitted/ → content, all lines but the last)."""
+    """Collect a download; return (path → content, all lines but the last).
+
+    The paths are relative to submitted/.
+    """
     archive = tmp_path / "download.zip"
     archive.write_bytes(files if isinstance(files, bytes) else packed(files))
     *lines, last = week.collect(room.course, NAME, archive)
@@ -165,7 +171,10 @@ def test_limits_apply_to_all_zips_of_a_learner_together(room, tmp_path, monkeypa
 
 
 def test_unusual_compression_methods_are_not_unpacked():
-    """zipfile unpacks bzip2 before it checks the declared size, so bzip2 must be refused first."""
+    """Check that bzip2 is refused before it is unpacked.
+
+    zipfile unpacks bzip2 before it checks the declared size.
+    """
     assert len(bz2.compress(bytes(19_000_000))) < 100
     with pytest.raises(nested.CannotOpen, match="unusual way"):
         nested.notebooks(by_method(zipfile.ZIP_BZIP2), nested.Budget())

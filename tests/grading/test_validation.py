@@ -110,7 +110,10 @@ def test_arbitrary_answers_are_refused_or_judged(value, path, whole):
 
 
 def test_curve_points_given_as_strings_take_little_memory():
-    """numpy would make an array that pads all hundred thousand strings to the longest one."""
+    """Check that no numpy array of strings is made.
+
+    It would pad all hundred thousand strings to the longest one.
+    """
     points = ["1"] * 99_999 + ["1" * 10_000]
     figure = copy.deepcopy(WHOLE)
     figure["curves"][0]["x"] = figure["curves"][0]["y"] = points

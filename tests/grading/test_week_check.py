@@ -1,4 +1,7 @@
-"""Tests that `check` reports problems before grading, one line each, and changes nothing."""
+"""Tests that `check` reports problems before grading, and changes nothing.
+
+It prints one line for each problem.
+"""
 
 import shlex
 import shutil

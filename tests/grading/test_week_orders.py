@@ -64,7 +64,10 @@ def version(course):
 
 
 def commands(folder):
-    """Return the commands in the page's table as lists of words, with files in this folder."""
+    """Return the commands in the page's table as lists of words.
+
+    Files in the commands are in this folder.
+    """
     page = (ROOT / "chapters/instructors.md").read_text()
     table = page.split("## An instructor's week")[1].split("\nEach step")[0]
     found = []
@@ -160,9 +163,10 @@ def run(step):
 
 
 def run_all(order, late=()):
-    """Run steps in this order, then retry refused ones in the page's order; return the refused.
+    """Run steps in this order, then retry the refused ones; return those.
 
-    late: steps that may be refused again, until submissions are collected again.
+    Retries follow the page's order. late: steps that may be refused again, until submissions are
+    collected again.
     """
     refused = {step: line for step in order if (line := run(step))}
     assert all("\n" not in line and "Put that right" not in line for line in refused.values())
@@ -234,7 +238,10 @@ def test_all_weekly_commands_work_in_any_order(
 
 
 def tables_without_version(folder):
-    """Create a gradebook without a version, as nbgrader does if it does not find alembic."""
+    """Create a gradebook without a version.
+
+    nbgrader does so if it does not find alembic.
+    """
     Course(folder).prepare()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("nbgrader.api.get_alembic_version", stopped)
@@ -270,7 +277,10 @@ def test_tables_of_older_nbgrader_versions_are_left_alone(tmp_path, bare):
 
 
 def test_an_exercise_with_an_old_extension_can_be_released(tmp_path, bare, one_exercise):
-    """The extension was entered before the release, after which nbgrader refuses to release."""
+    """Check an extension that was entered before the release.
+
+    nbgrader then refuses to release.
+    """
     course = Course(tmp_path)
     course.prepare()
     with course.gradebook() as book:
