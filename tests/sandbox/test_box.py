@@ -20,7 +20,10 @@ def open_files() -> dict[str, str]:
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_closed_box_leaves_no_file_open(times: int) -> None:
-    """A grader of a large class would run out of them; collecting the box comes later."""
+    """Check open files right after the box is closed, before it is collected.
+
+    A grader of a large class would otherwise run out of descriptors.
+    """
     with sandbox.open():
         pass  # starts the server, which keeps running
     before = open_files()

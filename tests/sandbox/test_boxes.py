@@ -77,7 +77,7 @@ print(sorted(os.readlink(path).split(":")[0] for path in found if os.path.exists
 
 
 def test_notebook_inherits_no_socket_of_the_zygote():
-    """The three are its connection to the grader and the pair of asyncio's event loop."""
+    """Check that the only sockets are the grader's and the event loop's pair."""
     with sandbox.open(LIMITS) as first, sandbox.open(LIMITS) as second:
         texts = [run_in(box, LIST_DESCRIPTORS).texts[0] for box in (first, second)]
     assert [text.count("'socket'") for text in texts] == [3, 3]

@@ -1,4 +1,7 @@
-"""Output, interrupts and exits of cells, including races that a stock kernel loses."""
+"""Tests of output, interrupts and exits of cells.
+
+Some are races that a stock kernel loses.
+"""
 
 import shutil
 import signal

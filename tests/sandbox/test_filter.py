@@ -1,4 +1,4 @@
-"""The seccomp filter, tested by interpreting its BPF program instead of loading it."""
+"""Tests of the seccomp filter, whose BPF program is interpreted, not loaded."""
 
 import errno
 import functools

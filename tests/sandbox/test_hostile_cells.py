@@ -1,4 +1,4 @@
-"""Hostile cells are contained: they reach nothing outside, and leave nothing behind."""
+"""Tests that hostile cells reach nothing outside, and leave nothing behind."""
 
 import hashlib
 import os

@@ -1,4 +1,7 @@
-"""Shared memory of made-up processes: what counts, and when their maps are read again."""
+"""Tests of shared memory of made-up processes.
+
+They check what counts, and when maps are read again.
+"""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +18,10 @@ Put = Callable[[str, int, dict[str, int]], None]
 
 @pytest.fixture
 def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Put:
-    """Return a function that makes a process of this size with these segments: inode → bytes."""
+    """Return a function that makes a process of this size with these segments.
+
+    segments: inode → bytes.
+    """
     monkeypatch.setattr(memory, "PROC", tmp_path)
     monkeypatch.setattr(memory, "PAGE", KB)
     monkeypatch.setattr(memory, "MAP_BYTES", 0)

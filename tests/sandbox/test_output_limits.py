@@ -1,4 +1,7 @@
-"""How much of its output a notebook sends: counted message by message, with small limits."""
+"""Tests of how much output a notebook sends.
+
+Messages are counted one by one, with small limits.
+"""
 
 import json
 from typing import Any
@@ -35,7 +38,7 @@ def content(kind: str, text: str) -> dict[str, Any]:
 
 
 def expected(notebook: list[list[tuple[bool, int]]]) -> list[list[Any]]:
-    """Return the messages that are sent, from the limits as their comment describes them."""
+    """Return the messages that are sent according to the limits' comment."""
     sent: list[list[Any]] = []
     in_all: list[int] = []
     for number, cell in enumerate(notebook, start=1):
