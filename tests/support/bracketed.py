@@ -1,4 +1,7 @@
-"""A translation whose messages are their English in brackets 〖…〗: the rest was forgotten."""
+"""Pseudo-translation whose messages are their English in brackets 〖…〗.
+
+English text outside of brackets was not translated.
+"""
 
 import os
 import re
@@ -88,7 +91,7 @@ def build(book: Path, folder: Path) -> Path:
 
 
 def forgotten(page: Page, areas: list[str], words: set[str]) -> list[str]:
-    """Return the English words that a page shows outside brackets, each with its place.
+    """Return the English words that a page shows outside brackets, with places.
 
     areas: selectors of what is not looked at. words: what may stand there.
     """

@@ -1,4 +1,6 @@
-"""Short digests of what every figure draws and says, for the table of approved figures.
+"""Short digests of what every figure draws and says.
+
+They are compared with the table of approved figures.
 
 After a change that alters a figure: look at the drawings that the failing test has written, then
 approve them with `python tests/kit/approve_figures.py` and commit the table.
@@ -38,7 +40,7 @@ def drawings(figure: Figure) -> Iterator[tuple[str, str]]:
 
 
 def digests(figure: Figure) -> Digests:
-    """Return digests of each mark's drawings, and of the controls, the page and the texts."""
+    """Return digests of each mark's drawings, the controls, the page and the texts."""
     drawn: dict[str, list[str]] = {}
     for _, svg in drawings(figure):
         for group in ElementTree.fromstring(svg).iter(f"{SVG}g"):

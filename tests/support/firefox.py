@@ -1,4 +1,4 @@
-"""Firefox without windows, driven over WebDriver BiDi: pages, scripts, keys, errors.
+"""Headless Firefox, driven over WebDriver BiDi: pages, scripts, keys, errors.
 
 Playwright brings its own build of Firefox; this drives the system's, with nothing in between.
 """
@@ -113,7 +113,7 @@ class Firefox:
 
 @contextmanager
 def started(path: str, profile: Path) -> Iterator[Firefox]:
-    """Start Firefox with a new profile in this folder, and end it at the end of the block."""
+    """Start Firefox with a new profile in this folder until the block ends."""
     profile.mkdir()
     lines = [f"user_pref({json.dumps(k)}, {json.dumps(v)});\n" for k, v in PREFERENCES.items()]
     (profile / "user.js").write_text("".join(lines), encoding="utf-8")

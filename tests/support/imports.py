@@ -26,7 +26,10 @@ def imported(source: str, package: str = "") -> Iterator[str]:
 
 @cache
 def import_statements(source: str) -> tuple[ast.Import | ast.ImportFrom, ...]:
-    """Return the import statements of code. Expressions, most of a tree, contain none."""
+    """Return the import statements of code.
+
+    Expressions, most of a tree, contain none and are skipped.
+    """
     found = []
     left: list[ast.AST] = [ast.parse(source)]
     while left:

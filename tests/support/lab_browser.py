@@ -1,4 +1,4 @@
-"""JupyterLab in a browser: start it on a folder, open and run notebooks, read what they show."""
+"""JupyterLab in a browser: start it, open and run notebooks, read them."""
 
 import os
 import re
@@ -95,7 +95,10 @@ The formula stands above.
 
 @contextmanager
 def jupyterlab(folder: Path, given: Mapping[str, str], *options: str) -> Iterator[tuple[str, str]]:
-    """Start JupyterLab as `make lab` does, in this environment; yield its address and token."""
+    """Start JupyterLab as `make lab` does; yield its address and token.
+
+    JupyterLab runs in this environment.
+    """
     token = secrets.token_hex()
     # Expose `window.jupyterapp`, through which tests query notebooks.
     asked = (*server_process.OPTIONS, "--LabApp.expose_app_in_browser=True", *options)
@@ -136,14 +139,20 @@ def run_all(page: Page) -> None:
 
 
 def prose(page: Page) -> list[dict[str, Any]]:
-    """Return what each Markdown cell of the open notebook shows, once all are rendered."""
+    """Return what each Markdown cell of the open notebook shows.
+
+    The function waits until all are rendered.
+    """
     page.wait_for_function(DRAWN, polling=POLL_MS)
     found: list[dict[str, Any]] = page.evaluate(PROSE)
     return found
 
 
 def raw_values(cells: list[dict[str, Any]]) -> list[str]:
-    """Return expressions shown as code instead of values, and texts with escapes or errors."""
+    """Return expressions shown as code, and texts with escapes or errors.
+
+    The expressions should be shown as values.
+    """
     code = [e for cell in cells for e in cell["expressions"] if e in cell["code"]]
     return code + [
         cell["text"] for cell in cells if re.search(r"\\x|\\u|Error:|\{eval\}", cell["text"])

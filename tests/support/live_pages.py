@@ -48,7 +48,7 @@ def opened(context: BrowserContext, *figures: Figure) -> Page:
 
 
 def settled(page: Page, name: str) -> Locator:
-    """Return the figure once its text has caught up with the last change of its controls."""
+    """Return the figure once its text reflects the last change of its controls."""
     page.locator(f'figure[data-figure="{name}"][data-state="live"]').wait_for()
     return page.locator(f'figure[data-figure="{name}"]')
 

@@ -1,4 +1,4 @@
-"""Oracles for the reference solutions: the exercises' questions, answered by rooflib."""
+"""Oracles for the reference solutions: questions answered by rooflib."""
 
 import dataclasses
 import math
@@ -112,7 +112,10 @@ def speedup(B: int, D: int, F: int, N: int, peak: float, bandwidth: float, link:
 
 
 def all_reduce_time(size: float, N: int, link: float, delay: float) -> float:
-    """Return the time of a ring all-reduce, summed over steps of one piece and one delay each."""
+    """Return the time of a ring all-reduce, summed over its steps.
+
+    Each step takes one piece and one delay.
+    """
     ring = rl.Link("ring", link, latency=delay)
     piece = rl.operation(flops=0, bytes=0, sent=size / N, hops=1)
     chip = dataclasses.replace(chip_with(1, 1), links=(ring,))
@@ -234,7 +237,10 @@ def mixture_step(
 def batch_of_experts(
     config: dict[str, Any], width: float, peak: float, bandwidth: float, B: int = 10**7
 ) -> float:
-    """Return the batch at which both times of the experts are equal, from a very large one."""
+    """Return the batch at which both times of the experts are equal.
+
+    It is computed from a very large batch.
+    """
     experts = parts_of(config, B, width=width)["experts"]
     return float(B * experts.loaded / bandwidth / (experts.flops / peak))
 

@@ -73,7 +73,10 @@ def values(page: Page) -> list[str]:
 
 
 def first_run(page: Page, address: str) -> None:
-    """Open a chapter and run its first cell; the page's `ran` collects each cell's result."""
+    """Open a chapter and run its first cell.
+
+    The page's `ran` collects each cell's result.
+    """
     ready(page, address)
     page.evaluate(
         "() => { window.ran = []; addEventListener('cell-ran', (e) => ran.push(e.detail), true); }"
@@ -96,7 +99,10 @@ def change_cell(page: Page, old: str, new: str) -> None:
 
 
 def built_with(chapter: str, old: str, new: str) -> tuple[dict[str, str], str]:
-    """Return the values of a chapter built with that change, and the error if a cell failed."""
+    """Return the values of a chapter built with that change, and any error.
+
+    The error is that of the failed cell, or "".
+    """
     pieces = read_pieces(ROOT / f"{chapter}.md")
     place = next(
         number
@@ -121,7 +127,7 @@ def numbers_in_steps(data: dict[str, Any]) -> set[int]:
 
 
 def told_values(page: Page, site: Path, chapter: str) -> dict[str, str]:
-    """Return expression → the value that a page tells, in its block or in the block's note.
+    """Return expression → the value that a page tells, in its block or its note.
 
     The right answers of guesses are left out: they are in no step, and stay as printed.
     """
@@ -144,7 +150,10 @@ def told_values(page: Page, site: Path, chapter: str) -> dict[str, str]:
 
 
 def must_stay(site: Path, chapter: str, known: dict[str, str]) -> set[int]:
-    """Return the blocks that stay as printed with new values: without a premise, and moved."""
+    """Return the blocks that must stay as printed despite new values.
+
+    They have no premise.
+    """
     data = json.loads((site / f"{chapter}.steps.json").read_text(encoding="utf-8"))
     return {
         number
@@ -222,7 +231,10 @@ def said_elsewhere(notebook: nbformat.NotebookNode) -> dict[str, str]:
 
 
 def said(cells: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Run (name, source) cells in order in one process, and return name → what the cell prints."""
+    """Run (name, source) cells in one process; return name → printed text.
+
+    The cells run in order.
+    """
     environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'kit'}"}
     done = subprocess.run(
         [sys.executable, "-c", SAID],

@@ -1,4 +1,4 @@
-"""Finds what a translated message has lost, gained or written against the rules of the edition."""
+"""Differences between a message and its translation, and breaches of style."""
 
 import calendar
 import re
@@ -79,7 +79,7 @@ def differences(english: str, chinese: str) -> list[str]:
 
 
 def plain(message: str) -> str:
-    """Return a message's words, with a mark in place of each value, formula and piece of code."""
+    """Return a message's words, with a mark for each value, formula and code."""
     text = re.sub(r"\{while\}`[^`]*`\s*", "", message)
     text = ROLE.sub(lambda role: shown(role) or VALUE, text)
     text = LINK.sub(lambda link: link["title"] or VALUE, text)
@@ -98,7 +98,10 @@ def style(chinese: str) -> list[str]:
 
 
 def wrong_terms(english: str, chinese: str, terms: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the terms of the English message for which the Chinese has none of their words."""
+    """Return the English message's terms that the Chinese one doesn't translate.
+
+    The Chinese has none of the words allowed for such a term.
+    """
     text, words = plain(english), plain(chinese).casefold()
     return [
         f"{term}: none of {', '.join(allowed)}"

@@ -1,4 +1,7 @@
-"""A server of the site with the real Pyodide, even if the site was built without it."""
+"""Server of the site with the real Pyodide.
+
+The site may have been built without Pyodide.
+"""
 
 import re
 from collections.abc import Iterator

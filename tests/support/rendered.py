@@ -1,4 +1,4 @@
-"""A page as its reader sees it: its cells run, and computed values filled into its sentences.
+"""A page as its reader sees it, with its cells run and values filled in.
 
 It doesn't build the book, so a page takes a second, and tests can check single sentences.
 """
@@ -73,7 +73,7 @@ def in_memory() -> Iterator[None]:
 
 
 def run(cell: str, names: dict[str, Any]) -> str:
-    """Run a cell as a notebook does, and return its output and its last expression's repr."""
+    """Run a cell as a notebook does; return its output and last value's repr."""
     tree = ast.parse(cell)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     printed = io.StringIO()

@@ -41,7 +41,7 @@ class Book:
         path.write_text(HEADER + text, encoding="utf-8")
 
     def build(self, python: Path | None = None) -> subprocess.CompletedProcess[str]:
-        """Build the book with Pyodide's files from `python`, or without Python in its pages.
+        """Build the book with Pyodide's files from `python`, or without Python.
 
         Translations that are not published are built, too.
         """
@@ -81,7 +81,10 @@ def set_addresses(config: Path, site: str, repository: str) -> None:
 
 
 def published_book(folder: Path, site: str, repository: str) -> Book:
-    """Copy the whole book into a folder and set its addresses; keep the folder's last build."""
+    """Copy the whole book into a folder and set its addresses.
+
+    The folder's last build is kept.
+    """
     leave = shutil.ignore_patterns(".*", "_build", "my-work", "tests", "__pycache__", "*.egg-info")
     for old in folder.iterdir() if folder.exists() else ():
         if old.name != "_build":

@@ -1,4 +1,7 @@
-"""A page with only the figure that measures the browser's roof, as the site serves it."""
+"""A page with only the figure that measures the browser's roof.
+
+The page is served as on the site.
+"""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -48,7 +51,10 @@ def served(folder: Path, figure: Figure | None = None) -> Iterator[Server]:
 def opened(
     context: BrowserContext, address: str, settings: Mapping[str, Any] | None = None
 ) -> Page:
-    """Open the page, ready to measure, with `settings` overriding some of protocol.js."""
+    """Open the page, ready to measure.
+
+    settings: override some of protocol.js.
+    """
     page = context.new_page()
     if settings:
         page.add_init_script(f"window.rooflineRoofSettings = {json.dumps(settings)}")

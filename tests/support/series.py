@@ -19,9 +19,9 @@ def series(short: int, full: int) -> pytest.MarkDecorator:
 
 
 def in_part(values: Iterable[Any], every: int = 3) -> list[Any]:
-    """Return parameters for a test: every n-th value by default, all in the long tests.
+    """Return parameters for a test: every n-th value by default.
 
-    Values that are marked as long stay long.
+    Long tests use all. Values that are marked as long stay long.
     """
     parameters = []
     for number, value in enumerate(values):

@@ -52,9 +52,10 @@ def serving(
 
 
 def wait_for(address: str, server: subprocess.Popen[str], lines: list[str]) -> None:
-    """Wait until a server accepts connections: it prints its address before it listens.
+    """Wait until a server accepts connections.
 
-    Raises AssertionError with the server's output if it exits or takes too long.
+    It prints its address before it listens. Raises AssertionError with the server's output if it
+    exits or takes too long.
     """
     place, latest = urlsplit(address), time.monotonic() + SECONDS
     while True:

@@ -1,4 +1,7 @@
-"""Checks pages in a browser: requests, errors, axe rules, overflow, accessible names."""
+"""Checks of pages in a browser: requests, errors, axe rules and overflow.
+
+Accessible names are checked too.
+"""
 
 import shutil
 from collections.abc import Iterator
@@ -292,7 +295,10 @@ def axe(page: Page, within: str | None = None) -> list[str]:
 
 
 def structure(page: Page, within: str | None = None) -> list[str]:
-    """Return axe-core's violations of rules other than color, which hold for every theme."""
+    """Return axe-core's violations of rules other than color.
+
+    They hold for every theme.
+    """
     return _run_axe(page, {"rules": {rule: {"enabled": False} for rule in COLORS}}, within=within)
 
 

@@ -21,7 +21,10 @@ TRANSLATED = "zh"  # the folder of translated pages
 
 
 def html_files(site: Path) -> list[Path]:
-    """Return the site's pages, without translations, slides and the theme's parts in _static."""
+    """Return the site's pages, without translations and slides.
+
+    The theme's parts in _static are left out too.
+    """
     apart = {"_static", "slides", TRANSLATED}
     return sorted(p for p in site.rglob("*.html") if not apart & set(p.relative_to(site).parts))
 
@@ -52,9 +55,10 @@ def addresses(soup: BeautifulSoup) -> Iterator[tuple[Tag, str]]:
 
 
 def broken(site: Path, own: str = "") -> list[str]:
-    """Return a line for each address that is broken, loads from another host, or is not https.
+    """Return a line for each address that is broken, external or not https.
 
-    own: the site's published address, if any; addresses that start with it are resolved to files.
+    An address is external if the page loads from another host. own: the site's published address,
+    if any; addresses that start with it are resolved to files.
     """
     found = []
     for page in [*html_files(site), *html_files(site / TRANSLATED)]:

@@ -1,4 +1,4 @@
-"""The exercises' reference solutions, and the cases for comparing answers with them."""
+"""The exercises' reference solutions, and cases to compare answers with."""
 
 from collections.abc import Iterator
 from functools import cache

@@ -71,7 +71,10 @@ def stray_numbers(page: str, allowed: tuple[str, ...] = ()) -> list[Stray]:
 
 
 def texts(page: str) -> Iterator[tuple[int, str]]:
-    """Yield (first line, text) for what a reader reads: Markdown cells, captions, alt texts."""
+    """Yield (first line, text) for Markdown cells, captions and alt texts.
+
+    These are the texts that a reader reads.
+    """
     config = MdParserConfig(enable_extensions={"colon_fence", "dollarmath", "amsmath"})
     notebook = read_myst_markdown_notebook(page, config=config, add_source_map=True)
     lines = page.splitlines()
@@ -100,7 +103,10 @@ def readable(markdown: str) -> str:
 
 
 def without_structure(formula: str) -> str:
-    """Return a formula without its commands, exponents, subscripts and the integers 0, 1 and 2."""
+    """Return a formula without its commands, scripts and the integers 0, 1 and 2.
+
+    Scripts are exponents and subscripts.
+    """
     formula = OPTION.sub(lambda m: blank(m[0]), formula)
     for pattern in (
         r"\\(?:begin|end|text|mathrm|label|operatorname)\s*\{[^{}]*\}",
@@ -113,5 +119,5 @@ def without_structure(formula: str) -> str:
 
 
 def phrase_pattern(phrase: str) -> re.Pattern[str]:
-    """Return a pattern for the phrase where it is not part of a longer word or number."""
+    """Return a pattern for the phrase outside longer words and numbers."""
     return re.compile(rf"(?<![\w.,]){re.escape(phrase)}(?!\w|[.,]\d)")

@@ -1,4 +1,7 @@
-"""System call numbers of both supported architectures, independent of the sandbox's filter."""
+"""System call numbers, independent of those in the sandbox's filter.
+
+They are for both supported architectures.
+"""
 
 from pathlib import Path
 

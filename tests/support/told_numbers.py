@@ -1,4 +1,7 @@
-"""Numbers in a text as a reader understands them: with unit prefix and precision shown."""
+"""Numbers in a text as a reader understands them.
+
+Their unit prefix and the precision shown count.
+"""
 
 import math
 import re

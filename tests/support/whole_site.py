@@ -17,9 +17,10 @@ def build_site(book: Book) -> subprocess.CompletedProcess[str]:
 
 
 def files_of_python() -> Path:
-    """Return the folder of Pyodide's files if an earlier build cached them, else of empty ones.
+    """Return the folder of Pyodide's files, or of empty ones.
 
-    Short tests never load these files, but pages have Run buttons only if they exist.
+    The files are real if an earlier build cached them. Short tests never load these files, but
+    pages have Run buttons only if they exist.
     """
     cached = pyodide_files.cache()
     if not pyodide_files.missing(cached) and pyodide_files.how_made(cached):

@@ -1,4 +1,4 @@
-"""Attempts at single parts of the exercises, with the verdict that each should get.
+"""Attempts at single parts of the exercises, with their expected verdicts.
 
 Each section of a Markdown file is one attempt: a line for each part that it answers, and its code.
 A line is ``- part: verdict “words of the check”``. The verdict is ``right``, the key of the

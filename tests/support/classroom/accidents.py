@@ -61,7 +61,7 @@ def foreign(nb):
 
 
 def answered_elsewhere(nb, move, part="bounds"):
-    """Restore a part's released solution cell, and put its answer elsewhere with `move`."""
+    """Restore a part's released solution cell; put its answer elsewhere by `move`."""
     solution = cell(nb, f"{part}-solution")
     answer = solution.source
     head = answer[: answer.index("):") + 2]
@@ -84,7 +84,7 @@ def above_the_question(nb, check, answer):
 
 
 def given_more(nb):
-    """Add an import and a constant to the locked first cell, and use them in all answers."""
+    """Add an import and a constant to the locked first cell; use both in answers."""
     given = cell(nb, "given")
     given.source = f"import math\n{given.source}\nBYTES = 1"
     for one in nb.cells:

@@ -17,7 +17,10 @@ def library(name: str, kind: str) -> list[Submission]:
 
 
 def half_done(room: Classroom, name: str) -> tuple[NotebookNode, list[str]]:
-    """Return a notebook with the first half of its parts solved, and the unsolved parts."""
+    """Return a notebook with half of its parts solved, and the unsolved parts.
+
+    The first half is solved.
+    """
     nb, solved = room.released(name), room.solved(name)
     parts = list(points(name))
     for part in parts[: len(parts) // 2]:
@@ -72,7 +75,7 @@ def hand_in_all(
     wrong: int,
     others: Sequence[str] = tuple(OTHERS),
 ) -> dict[tuple[str, str], float]:
-    """Hand in the notebooks of a class, and return (student, exercise) → expected points."""
+    """Hand in a class's notebooks; return (student, exercise) → expected points."""
     expected = {}
     for student, name, notebook, lost in class_submissions(room, names, right, wrong, others):
         room.hand_in(student, name, notebook)

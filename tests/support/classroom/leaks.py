@@ -48,7 +48,10 @@ def leaks(files, texts):
 
 
 def files_for_learners(room, *students):
-    """Yield all files that learners get: the release, and these students' graded files."""
+    """Yield all files that learners get: the release, and graded files.
+
+    The graded files are those of these students.
+    """
     yield from (room.folder / "release").rglob("*.ipynb")
     for kind in ("autograded", "feedback"):
         for student in students:

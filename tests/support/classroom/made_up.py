@@ -1,4 +1,7 @@
-"""Fake grading that runs no notebook: an in-process backend, and made-up outcomes."""
+"""Fake grading that runs no notebook.
+
+It has an in-process backend, and made-up outcomes.
+"""
 
 from concurrent.futures import Future
 from typing import Any
@@ -10,7 +13,10 @@ NOTEBOOK = '{"cells": []}'
 
 
 class InProcessBackend:
-    """A backend that runs jobs in this process. EOFError simulates the death of a worker."""
+    """A backend that runs jobs in this process.
+
+    EOFError simulates the death of a worker.
+    """
 
     broken: type[BaseException] = EOFError
     window = 1
@@ -59,7 +65,7 @@ def outcome(
 
 
 def work(job: Job) -> Outcome:
-    """Return a made-up outcome, in which the part named by the notebook's text is wrong.
+    """Return a made-up outcome; the notebook's text names the part that is wrong.
 
     Replaces `grading.work.work`. The page has 20 KB, so that tests can make the disk too full for
     it.

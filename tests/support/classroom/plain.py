@@ -44,7 +44,10 @@ def grade(notebook: NotebookNode, name: str, limits: TimeLimits = TIME_LIMITS) -
 def grade_here(
     notebook: NotebookNode, name: str, limits: TimeLimits = TIME_LIMITS
 ) -> dict[str, Graded]:
-    """Grade in forks of this process, for tests that change its modules or open files."""
+    """Grade in forks of this process.
+
+    It is for tests that change this process's modules or open files.
+    """
 
     def graded(spare: bool) -> dict[str, Graded]:
         with sandbox.UnsafeBox() as place, Questions(place, spare=spare) as questions:
@@ -59,7 +62,7 @@ def grade_here(
 
 
 def run(notebook: NotebookNode, questions: Questions) -> None:
-    """Run the notebook in a fork of this process, and collect the snapshots that it leaves."""
+    """Run the notebook in a fork of this process; collect its snapshots."""
     child = os.fork()
     if child == 0:
         try:

@@ -24,7 +24,7 @@ def binaries() -> Path | None:
 
 @contextlib.contextmanager
 def server(binaries: Path) -> Iterator[Path]:
-    """Run a server with an empty database "gradebook", and yield the folder of its socket."""
+    """Run a server with an empty database "gradebook"; yield its socket's folder."""
     # pytest's temporary folder is private, and its path is too long for a Unix socket.
     folder = Path(tempfile.mkdtemp(prefix="gradebook-"))
     drop: list[str] = []

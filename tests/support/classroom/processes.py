@@ -71,7 +71,10 @@ def adopt_orphans() -> Iterator[set[int]]:
 
 
 def first_survivor(before: set[int], seconds: float = WAIT_SECONDS) -> dict[int, list[str]]:
-    """Wait for new descendants to end; return the first that doesn't, with its command."""
+    """Wait for new descendants to end; return the first that doesn't.
+
+    The result maps its process id to its command; it is empty if all end.
+    """
     while new := new_descendants(before):
         for process in new:
             if not ended(process, seconds):

@@ -303,7 +303,10 @@ def with_nan(text):
 
 
 def of_a_language(about):
-    """Return a change that sets `language_info`, as editors do for an unknown language."""
+    """Return a change that sets `language_info`.
+
+    Editors do so for an unknown language.
+    """
 
     def made(text):
         content = json.loads(text)

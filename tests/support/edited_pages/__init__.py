@@ -1,4 +1,4 @@
-"""Edits of a page's visible cells, the page after each, and what is wrong with what it says."""
+"""Edits of a page's visible cells, the page after each, and its false statements."""
 
 from .displayed import Displayed, Outcome, outcomes
 from .edits import Edit, edits

@@ -1,4 +1,7 @@
-"""What a reader sees of a page's blocks after an edit, as the page's own machinery decides."""
+"""What a reader sees of a page's blocks after an edit.
+
+The page's own machinery decides it.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -27,7 +30,10 @@ class Displayed:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The page after an edit: the error of the cell that failed, or "", and all blocks in order."""
+    """The page after an edit: all blocks in order, and the failed cell's error.
+
+    error: "" if no cell failed.
+    """
 
     error: str
     blocks: tuple[Displayed, ...]

@@ -1,4 +1,7 @@
-"""Edits that a reader might make: another chip, model, data type, size, rate or list."""
+"""Edits that a reader might make.
+
+They set another chip, model, data type, size, rate or list.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -60,7 +63,10 @@ def column(source: str, line: int, offset: int) -> int:
 
 
 def changeable(node: ast.AST) -> Iterator[ast.expr]:
-    """Yield the literals and lists of literals below a node that a reader might change."""
+    """Yield the literals and lists of literals that a reader might change.
+
+    They are below the node.
+    """
     if (isinstance(node, ast.Constant) and replacements(node)) or (
         isinstance(node, ast.List | ast.Tuple)
         and node.elts

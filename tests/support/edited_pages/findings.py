@@ -121,7 +121,7 @@ def disproved(expression: str, shown: Shown) -> str | None:
 
 
 def removed_names(edit: Edit) -> Iterator[str]:
-    """Yield the short names of chips and models that an edit has removed from the code."""
+    """Yield the short names of chips and models that an edit has removed."""
     full = [*(chip.name for chip in rl.chips()), *(model.name for model in rl.models())]
     left = {short(name) for name in full if f"'{name}'" in edit.new}
     for name in full:
@@ -137,7 +137,10 @@ def short(name: str) -> str:
 
 
 def number(text: str) -> float:
-    """Return the first number in a displayed text, in SI units; a share for a percentage."""
+    """Return the first number in a displayed text, in SI units.
+
+    For a percentage, that is a share.
+    """
     found = NUMBER.search(text)
     if not found:
         raise ValueError(f"no number in {text!r}")
@@ -150,7 +153,10 @@ def number(text: str) -> float:
 
 
 def verdicts(block: Block) -> list[str]:
-    """Return the words of a block whose truth depends on values, and names of chips and models."""
+    """Return a block's words whose truth depends on values.
+
+    Names of chips and models are included.
+    """
     text = typed_text(block)
     full = [*(chip.name for chip in rl.chips()), *(model.name for model in rl.models())]
     names = {short(name) for name in full}
@@ -159,7 +165,10 @@ def verdicts(block: Block) -> list[str]:
 
 
 def unclaimed(page: EditedPage, claims: Iterable[Claim]) -> Iterator[str]:
-    """Yield, for each block with a premise that compares but has no claim, what to add."""
+    """Yield what to add for each block that compares but has no claim.
+
+    Only blocks with a premise are considered.
+    """
     known = list(claims)
     for shown in page.printed.values():
         block = shown.block

@@ -1,4 +1,7 @@
-"""A page that is edited and recomputed by the machinery of its own Python, without a browser."""
+"""A page that is edited and recomputed without a browser.
+
+The machinery of its own Python recomputes it.
+"""
 
 import ast
 import json
@@ -160,7 +163,10 @@ def read_steps(source: str) -> Iterator[Code | Prose]:
 
 
 def without_drawings(steps: list[Code | Prose]) -> list[Code | Prose]:
-    """Leave out hidden cells that draw figures, unless a later step reads what they compute."""
+    """Leave out hidden cells that draw figures, unless a later step needs them.
+
+    A step needs a cell if it reads what the cell computes.
+    """
     kept: list[Code | Prose] = []
     live: set[str] = set()  # names that the steps below read before they assign them
     for step in reversed(steps):

@@ -1,4 +1,4 @@
-"""Figures for the last part of exercise 3: right in many ways, and wrong in known ones.
+"""Figures for the last part of exercise 3: right ones, and known mistakes.
 
 Each module varies one thing: axis labels, the curves' look, how curves are named, the axes
 themselves, or the values drawn.

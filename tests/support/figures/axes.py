@@ -176,7 +176,10 @@ def wrong_bottom_cut_off(ax, peak, **case):
 
 @wrong("figure-outside")
 def wrong_bottom_cut_off_log(ax, sizes, batches, peak, bandwidth):
-    """Cut off the smallest values on logarithmic axes, by little compared with the peak."""
+    """Cut off the smallest values on logarithmic axes.
+
+    The cut is small compared with the peak.
+    """
     draw(ax, sizes, batches, peak, bandwidth)
     ax.set(xscale="log", yscale="log")
     smallest = min(throughput(size, batches, peak, bandwidth).min() for size in sizes)

@@ -1,4 +1,7 @@
-"""The usual figure with other axis labels: other languages, units, prefixes, and mistakes."""
+"""The usual figure with other axis labels.
+
+The labels vary in language, units, prefixes and mistakes.
+"""
 
 from .base import register_words
 

@@ -1,4 +1,4 @@
-"""How curves are named: legends, texts beside them, and names that match no curve."""
+"""Names of curves: legends, texts beside curves, and names that match none."""
 
 import numpy as np
 from matplotlib.patches import Patch
@@ -22,7 +22,10 @@ def right_arrows(ax, sizes, batches, peak, bandwidth):
 
 @right
 def right_beside_the_end(ax, sizes, batches, peak, bandwidth):
-    """Write each size next to the end of its curve, offset by some points, without a legend."""
+    """Write each size next to the end of its curve, offset by some points.
+
+    There is no legend.
+    """
     for number, size in enumerate(sizes):
         rates = throughput(size, batches, peak, bandwidth)
         ax.plot(batches, rates, color=f"C{number}", linewidth=2, solid_capstyle="round")
@@ -39,7 +42,7 @@ def right_beside_the_end(ax, sizes, batches, peak, bandwidth):
 
 @right
 def right_columns(ax, sizes, batches, peak, bandwidth):
-    """Plot all curves as columns of one array, and pass the list of sizes to the legend."""
+    """Plot all curves as columns of one array; pass the sizes to the legend."""
     ax.plot(batches, np.stack([throughput(s, batches, peak, bandwidth) for s in sizes]).T)
     ax.legend(sizes)
     ax.set(xlabel="B", ylabel="FLOPs/s", xscale="log", yscale="log")
@@ -93,7 +96,10 @@ def right_proxies(ax, sizes, batches, peak, bandwidth):
 
 @right
 def right_rotated_texts(ax, sizes, batches, peak, bandwidth):
-    """Write a rotated text in the curve's color along each curve, on logarithmic axes."""
+    """Write a rotated text along each curve, on logarithmic axes.
+
+    The text has the curve's color.
+    """
     at = len(batches) // 6
     for size in sizes:
         rates = throughput(size, batches, peak, bandwidth)

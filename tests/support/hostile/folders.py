@@ -224,7 +224,10 @@ def names_that_lead_out(folder, notebook):
 
 @fair("points")
 def texts_that_parsers_choke_on(folder, notebook):
-    """Add texts for which parsers of Markdown, Python or HTML take more than linear time."""
+    """Add texts that take parsers more than linear time.
+
+    The parsers are those of Markdown, Python and HTML.
+    """
     content = json.loads(notebook.read_text(encoding="utf-8"))
     texts = ["[" * 90_000, "[a](" * 30_000, "*a " * 30_000, "<!--" * 20_000, "`" * 90_000]
     codes = ["(" * 50_000, "-" * 50_000 + "1"]

@@ -71,7 +71,10 @@ class Process:
 
 
 class Processes:
-    """All started processes, by number: forks of one that has imported NumPy and Matplotlib."""
+    """All started processes, by number.
+
+    They are forks of one that has imported NumPy and Matplotlib.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -165,7 +168,10 @@ class NativeHandler(Handler):
 
 @contextmanager
 def serving_native(site: Path, below: str = "") -> Iterator[Server]:
-    """Serve the site with native Python, at the top or below a path, until the block ends."""
+    """Serve the site with native Python until the block ends.
+
+    below: a path to serve it at, instead of the top.
+    """
     with tempfile.TemporaryDirectory() as folder:
         processes = Processes(Path(folder))
         try:

@@ -1,4 +1,6 @@
-"""A page's Python as a local process that reads requests and writes answers as JSON lines.
+"""A page's Python as a local process that exchanges JSON lines.
+
+It reads requests and writes answers.
 
     python -I process.py
 

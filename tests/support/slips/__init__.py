@@ -1,4 +1,4 @@
-"""Slips: mutants of the reference solutions with one mistake each, and how they are judged.
+"""Slips: mutants of the reference solutions with one mistake each.
 
 A slip is judged as a learner's answer would be: by the check in the notebook, and by grading in
 many classes. Slips come from two sources: the reference solutions themselves, and the functions in
@@ -141,7 +141,10 @@ def classes_passed(slip: Slip, classes: int = CLASSES) -> list[int]:
 
 @cache
 def fresh(exercise: str, part: str, classes: int) -> Cases:
-    """Return cases that the learner's check doesn't use: the hidden ones of some classes."""
+    """Return cases that the learner's check doesn't use.
+
+    They are the hidden ones of some classes.
+    """
     cases = in_class(exercise, part, 0)
     for seed in range(1, classes):
         cases += in_class(exercise, part, seed)
@@ -150,13 +153,13 @@ def fresh(exercise: str, part: str, classes: int) -> Cases:
 
 @cache
 def everything(exercise: str, part: str) -> Cases:
-    """Return published cases, the hidden cases of all classes, and the corners of the ranges."""
+    """Return published cases, all classes' hidden cases, and the ranges' corners."""
     return in_check(exercise, part) + fresh(exercise, part, CLASSES) + corners(exercise, part)
 
 
 @cache
 def corners(exercise: str, part: str) -> Cases:
-    """Return cases with each argument at an end of its range or at one of its options.
+    """Return cases with each argument at an end of its range or at an option.
 
     Takes a sample if there are many, and none if a range has no ends.
     """
@@ -221,7 +224,10 @@ def _functions(exercise: str) -> dict[str, CodeType]:
 
 
 def _written(exercise: str, part: Part) -> Iterator[tuple[ast.FunctionDef, dict[int, set[str]]]]:
-    """Yield the functions to mutate for a part: its own, spelled-out ones, and callees."""
+    """Yield the functions to mutate for a part.
+
+    They are its own function, spelled-out ones, and callees.
+    """
     trees = _trees(exercise)
     waiting, seen = [part.function], set[str]()
     while waiting:
@@ -238,7 +244,10 @@ def _written(exercise: str, part: Part) -> Iterator[tuple[ast.FunctionDef, dict[
 
 @cache
 def _spelled_out(exercise: str) -> dict[str, list[tuple[ast.FunctionDef, dict[int, set[str]]]]]:
-    """Return name → spelled-out functions, each with the misconceptions tagged on its lines."""
+    """Return name → spelled-out functions, with misconceptions by line.
+
+    A comment tags a line with its misconceptions.
+    """
     path = SPELLED_OUT / f"{exercise.replace('-', '_')}.py"
     if not path.exists():
         return {}

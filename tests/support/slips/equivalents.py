@@ -45,7 +45,7 @@ def table() -> tuple[Equivalents, ...]:
 
 
 def explained(slip: Slip) -> bool:
-    """Return whether there is a reason why a slip that passes the check is equivalent."""
+    """Return whether a slip that passes the check is equivalent for a reason."""
     off = deviation(slip, everything(slip.exercise, slip.part))
     if off <= EXACT and (slip.rounding or slip.reordering):
         return True

@@ -56,7 +56,10 @@ def variants(function: ast.FunctionDef) -> Iterator[Variant]:
 
 @cache
 def _lines(statement: ast.stmt) -> list[str]:
-    """Return the source of a statement of the unchanged function: all its variants ask for it."""
+    """Return the source lines of a statement of the unchanged function.
+
+    They are cached because all variants ask for them.
+    """
     return ast.unparse(statement).splitlines()
 
 
@@ -126,7 +129,7 @@ def _with_path(node: ast.AST, above: frozenset[int]) -> Iterator[tuple[ast.AST, 
 
 
 def _variables(function: ast.FunctionDef) -> list[str]:
-    """Return the names of the function's arguments and of the variables that it assigns."""
+    """Return the names of the function's arguments and assigned variables."""
     arguments = [argument.arg for argument in ast.walk(function) if isinstance(argument, ast.arg)]
     assigned = [
         node.id
@@ -196,7 +199,10 @@ def _of_operation(node: ast.BinOp) -> Iterator[ast.expr]:
 
 
 def _without_parentheses(node: ast.AST) -> Iterator[ast.expr]:
-    """Yield expressions such as `(a + b) * c` and `a / (b * c)` without their parentheses."""
+    """Yield expressions such as `(a + b) * c` without their parentheses.
+
+    Another example is `a / (b * c)`.
+    """
     if not isinstance(node, ast.BinOp) or isinstance(node.op, ast.Add):
         return
     left, right = node.left, node.right
@@ -251,7 +257,10 @@ def _of_call(node: ast.Call) -> Iterator[ast.expr]:
 
 
 def _tidied(value: ast.expr) -> Iterator[ast.expr]:
-    """Yield a returned value with its numbers rounded, also inside a tuple or dictionary."""
+    """Yield a returned value with its numbers rounded.
+
+    Numbers inside a tuple or dictionary are rounded too.
+    """
     for form in TIDIED:
         match value:
             case ast.Tuple():

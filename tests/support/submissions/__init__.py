@@ -1,4 +1,4 @@
-"""Submissions for the exercises: several right ones, and wrong ones with known mistakes.
+"""Submissions for the exercises: right ones, and wrong ones with known mistakes.
 
 The tables beside this file, one per exercise, have an entry for each submission:
 
@@ -77,10 +77,11 @@ def hand_in(
     source: NotebookNode,
     functions: Mapping[str, str],
 ) -> NotebookNode:
-    """Return the released notebook with the submission's code in its first solution cell.
+    """Return the released notebook with the submission's code.
 
-    `functions` maps each part's key to the name of its function. What the submission doesn't
-    define is taken from `source`, the notebook with the reference solution.
+    The code is in the first solution cell. `functions` maps each part's key to the name of its
+    function. What the submission doesn't define is taken from `source`, the notebook with the
+    reference solution.
     """
     notebook = copy.deepcopy(released)
     reference = {_grade_id(cell): cell.source for cell in source.cells}
