@@ -1,4 +1,7 @@
-"""Draws names, tables, archives and folders as platforms and file systems may supply them."""
+"""Random names, tables, archives and folders.
+
+They are such as platforms and file systems may supply.
+"""
 
 import csv
 import io
@@ -131,7 +134,10 @@ def _file_name(random):
 
 
 def _made(random, above, own, deeper=1):
-    """Create a folder and return it, or None if it exists or a file or link was created."""
+    """Create a folder and return it, or None if there is no new folder.
+
+    The place may exist, or a file or link may be created instead.
+    """
     place = Path(above, own)
     if place.is_symlink() or place.exists():
         return None

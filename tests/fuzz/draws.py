@@ -18,7 +18,10 @@ NUMBERS += [-0.0, 1e999, -1e999, 1e999 - 1e999, 8.1e11, 4.5e10, True, False]
 
 
 def text(random):
-    """Generate a text, mostly short; sometimes a few pieces repeated up to a reader's limits."""
+    """Generate a text, mostly short.
+
+    Some texts repeat a few pieces up to a reader's limits.
+    """
     kind = random.random()
     if kind < 0.5:
         return "".join(random.choices(PIECES, k=random.randrange(8)))

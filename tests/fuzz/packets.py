@@ -89,7 +89,7 @@ def _picture(random):
 
 
 def line(random, keys):
-    """Generate a line that a fork of the kernel writes: hello, an answer, or invalid JSON."""
+    """Generate a line of a fork of the kernel: hello, an answer, or invalid JSON."""
     made = random.choice(
         (
             {"part": random.choice((*keys, 7))},

@@ -141,7 +141,7 @@ def _worded(random, cells, functions):
 
 
 def _coded(random, cells, functions):
-    """Add code before or after a cell's source or replace it; sometimes split it into lines."""
+    """Add code to a cell's source or replace it; sometimes split it into lines."""
     cell = random.choice(cells)
     source = _source(cell)
     own = code(random, functions)

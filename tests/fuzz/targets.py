@@ -1,4 +1,4 @@
-"""Fuzz targets: code that reads parts of a submission, each with a function to draw its input.
+"""Fuzz targets: readers of parts of a submission, with functions to draw inputs.
 
 Readers must not raise errors. They return the outcome in words, which may be that they refuse.
 """
@@ -86,7 +86,10 @@ def draw_figures(random):
 
 
 def judge(drawn):
-    """Return the grader's verdict on these answers; some draws run the learner's check too."""
+    """Return the grader's verdict on these answers.
+
+    Some draws run the learner's check too.
+    """
     name, key, lines, checks = drawn
     part = next(one for _, one in parts() if one.key == key)
     known = cases(name, part.key, SEED)

@@ -1,7 +1,8 @@
-"""Fuzzes all code that reads what a submission controls, with inputs drawn by hypothesis.
+"""Fuzz tests of all code that reads what a submission controls.
 
-Each draw is read in a fork with limits on CPU time and memory: exceeding them is a finding, and so
-is raising an error. `make fuzz` draws many more examples than `make test-all`.
+Hypothesis draws the inputs. Each draw is read in a fork with limits on CPU time and memory:
+exceeding them is a finding, and so is raising an error. `make fuzz` draws many more examples than
+`make test-all`.
 """
 
 import os

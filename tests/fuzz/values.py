@@ -1,4 +1,4 @@
-"""Draws answers that a fork of the learner's process may send for the cases of a part."""
+"""Random answers that a fork of the learner's process may send for a part."""
 
 import math
 
