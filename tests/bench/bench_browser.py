@@ -1,4 +1,4 @@
-"""Compares the roof that the page measures with loops in C: `bench_browser.py [runs]`.
+"""Comparison of the page's roof with loops in C: `bench_browser.py [runs]`.
 
 Needs Chromium, gcc, a quiet machine and `PYTHONPATH=.:kit:site:tests/support`. Each run of the page
 is followed by one in C. The loop of multiply-adds is compiled twice: for the processor's widest

@@ -1,4 +1,4 @@
-"""`make bench-grade`: compares grading a class in the sandbox with stock nbgrader.
+"""`make bench-grade`: comparison of the sandbox with stock nbgrader for a class.
 
 The class hands in the library of submissions: right and wrong ones, written in several ways. Stock
 nbgrader runs the same notebooks with default settings, one after the other, and gives points for
@@ -56,7 +56,7 @@ def ours(folder, students, *options):
 
 
 def stock(folder, students):
-    """Time `nbgrader autograde`, one exercise after another; return the same as `ours`."""
+    """Time `nbgrader autograde` for each exercise; return the same as `ours`."""
     room = hand_in(folder, students)
     settings = STOCK.format(source=str(exercises.FOLDER))
     (room.folder / "nbgrader_config.py").write_text(settings, encoding="utf-8")
@@ -67,7 +67,10 @@ def stock(folder, students):
 
 
 def measured(commands, folder):
-    """Run commands one after another; return (seconds, peak memory of all processes in MB)."""
+    """Run commands one after another; return (seconds, peak memory in MB).
+
+    The memory is that of all processes together.
+    """
     paths = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     most, done = 0, threading.Event()
 

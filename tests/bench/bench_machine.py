@@ -1,4 +1,4 @@
-"""Compares numpy's rates with loops in C and likwid-bench: `bench_machine.py [runs]`.
+"""Comparison of numpy with C and likwid-bench: `bench_machine.py [runs]`.
 
 Needs gcc; uses likwid-bench if it is installed. Samples of numpy and C alternate, a tenth of a
 second each, and adjacent samples are compared, so that other load slows both. Bandwidths should
@@ -128,7 +128,10 @@ def main(count: int) -> None:
 
 
 def table(runs: list[dict[str, Pairs]]) -> rl.Table:
-    """Tabulate the best samples, and each ratio's median over the runs with its range."""
+    """Tabulate the best samples, and each ratio's median with its range.
+
+    The median is over the runs.
+    """
     columns: dict[str, list[str]] = {"figure": [], "numpy, best": [], "C, best": []}
     columns |= {"likwid, best": [], "numpy ÷ C": [], "numpy ÷ likwid": []}
     for key, unit in FIGURES.items():

@@ -1,4 +1,4 @@
-"""`make bench-page`: time Python in the page, from the press of a button to its output.
+"""`make bench-page`: times of Python in the page, from a press to its output.
 
 The server is on this machine, so fetching takes almost no time; for a real reader, add the bytes
 divided by the network's bandwidth.
@@ -48,7 +48,7 @@ def go_to(tab: Page, server: Server, page: str) -> None:
 
 
 def first_press(page: Page) -> tuple[float, float]:
-    """Return seconds from the press to the first output, and until the whole page was computed."""
+    """Return seconds from a press to the first output and to the complete page."""
     with a_run(page):
         page.evaluate(PRESS)
         page.locator(".run-cell").first.click()
@@ -56,7 +56,10 @@ def first_press(page: Page) -> tuple[float, float]:
 
 
 def again(page: Page) -> tuple[float, float]:
-    """Return seconds from Shift+Enter in a changed cell to its output, and to the values below."""
+    """Return seconds from Shift+Enter to the cell's output and the values below.
+
+    The cell has been changed.
+    """
     editor = page.locator(EDITOR).first
     editor.focus()
     page.keyboard.press("Control+End")
@@ -103,7 +106,10 @@ def measure(browser: Browser, server: Server) -> dict[str, list[float]]:
 
 
 def before_a_press() -> int:
-    """Return the compressed bytes of the scripts and styles that a chapter loads before a press."""
+    """Return the compressed bytes of scripts and styles loaded before a press.
+
+    They are those of a chapter.
+    """
     names = ("run-buttons.js", "page-python.css", "guesses.js", "guesses.css")
     return sum(len(gzip.compress((SITE / "_static" / name).read_bytes())) for name in names)
 

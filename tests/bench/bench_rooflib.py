@@ -29,7 +29,10 @@ def seconds(call):
 
 
 def sweep_ratio():
-    """Return rooflib's time for a million points over numpy's; alternate to share other load."""
+    """Return rooflib's time for a million points over numpy's.
+
+    The two alternate, so that other load slows both.
+    """
     v5e = rl.chip("TPU v5e")
     rng = np.random.default_rng(0)
     B, D, F = (rng.integers(1, 2**14, POINTS).astype(float) for _ in range(3))
@@ -51,7 +54,7 @@ def experts_by_hand(B):
 
 
 def model_costs():
-    """Return the milliseconds of the largest model's breakdown, and of 1,000 batches of it."""
+    """Return the milliseconds of the largest model's breakdown, and of 1,000 batches."""
     model, chip, batches = rl.model(LARGEST), rl.chip("H200 SXM"), np.arange(1, 1001)
     once, sweep, numpy = [], [], []
     for _ in range(ROUNDS):
@@ -70,7 +73,7 @@ def model_costs():
 
 
 def import_cost():
-    """Return the milliseconds that `import rooflib` takes in a process that has imported numpy."""
+    """Return the milliseconds of `import rooflib` after numpy is imported."""
     code = (
         "import numpy, time; t = time.perf_counter(); import rooflib;print(time.perf_counter() - t)"
     )

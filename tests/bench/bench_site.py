@@ -1,4 +1,4 @@
-"""`make bench-site`: compares the site with a stock Jupyter Book build of the same pages.
+"""`make bench-site`: comparison of the site with a stock Jupyter Book build.
 
 The stock build has the same sources, lock file, and settings for parsing and execution, but none of
 our extensions. So its prose lacks computed values ({eval} roles), its live figures are widgets
@@ -119,7 +119,10 @@ def clean(book: Path, beside: Path) -> None:
 
 
 def timed_builds(books: tuple[Path, Path]) -> dict[str, list[list[float]]]:
-    """Time each kind of build, alternating ours and stock; clean builds only once, for time."""
+    """Time each kind of build, alternating ours and stock.
+
+    Clean builds run only once, because they take long.
+    """
     took: dict[str, list[list[float]]] = {kind: [[], []] for kind in ("clean", "prose", "no-op")}
     for kind in ("clean", *("prose", "no-op") * BUILDS):
         for at, book in enumerate(books):
@@ -217,7 +220,7 @@ def spread(took: list[float]) -> str:
 
 
 def held(pages: dict[str, list[Measured]], builds: dict[str, list[list[float]]]) -> int:
-    """Print pages over budget or not below stock, and slow builds; return 1 if there are any."""
+    """Print what exceeds its budget or stock's bytes; return 1 if anything does."""
     misses = [
         f"{name}: {ours.packed:,} bytes, stock {stock.packed:,}, at most {MAX_PAGE_BYTES:,}"
         for name, (ours, stock) in pages.items()

@@ -1,4 +1,7 @@
-"""Reference roofs in C, compiled from `reference_roofs.c`, to compare numpy's results with."""
+"""Reference roofs in C, compiled from `reference_roofs.c`.
+
+numpy's results are compared with them.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ STREAMS = {"read": ("load", 1), "update": ("update", 2)}
 
 
 def compiled(folder: Path, width: int | None = None, library: bool = False) -> Path:
-    """Compile a program or a library, for registers of `width` bytes or the processor's widest."""
+    """Compile a program or a library.
+
+    width: of the registers, in bytes (default: the processor's widest).
+    """
     text = SOURCE.read_text(encoding="utf-8")
     if width:
         text = re.sub(r"#define WIDTH \d+", f"#define WIDTH {width}", text)
