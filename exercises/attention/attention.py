@@ -1,4 +1,4 @@
-"""Exercise 6: parts, cases and misconceptions about attention, its cache and decode."""
+"""Parts, cases and misconceptions of exercise 6: attention, cache and decode."""
 
 import math
 import random
@@ -87,7 +87,10 @@ def decode(
     caches: float = 0,
     **counts: float,
 ) -> float:
-    """Return the intensity of decode, with `caches` caches in all (default: one per sequence)."""
+    """Return the intensity of decode; `caches` is the number of caches in all.
+
+    By default each sequence has a cache.
+    """
     queries = moved(B, 1, S, N, K, H, q_bytes, kv_bytes, **counts | {"kept": 0})
     cache = moved(caches or B, 1, S, N, K, H, q_bytes, kv_bytes, **counts | {"ends": 0})
     return flops * B * S * N * H / (queries + cache)
@@ -117,7 +120,10 @@ def start(
     infinite: bool = True,
     score: float | None = None,
 ) -> float:
-    """Return the compute-bound length; a score takes `score` bytes (default: `width`)."""
+    """Return the length from which attention is compute-bound.
+
+    A score takes `score` bytes, by default `width`.
+    """
     ridge = peak / bandwidth
     room = flops * H - ridge * (0 if fused else 4 * (width if score is None else score))
     length = ridge * width * H * (ends + kept * K / N)
@@ -127,7 +133,10 @@ def start(
 def room(
     H: float, width: float, peak: float, bandwidth: float, fused: bool, **heads: float
 ) -> float:
-    """Return FLOPs per pair of positions, less what its score traffic takes at the ridge point."""
+    """Return FLOPs per pair of positions, less those that its score traffic costs.
+
+    The traffic is converted to FLOPs at the ridge point.
+    """
     return 4 * H - peak / bandwidth * (0 if fused else 4 * width)
 
 
@@ -171,7 +180,10 @@ def bytes_of_one(S: float, layers: float, K: float, H: float, kv_bytes: float) -
 
 
 def spare(capacity: float, weights: float, **sizes: float) -> float:
-    """Return the free bytes beside the sequences that fit; negative if one just fails to fit."""
+    """Return the free bytes beside the sequences that fit.
+
+    The result is negative if one more sequence just fails to fit.
+    """
     each = bytes_of_one(**sizes)
     left = (capacity - weights) % each
     return left if left < each / 2 or capacity < weights else left - each
@@ -191,7 +203,7 @@ WRITINGS: tuple[Callable[[float, float, float], float], ...] = (
 
 
 def with_spare(left: int, case: Case, rng: random.Random) -> Case:
-    """Return a case with `left` spare bytes, for which all formulas give the same count."""
+    """Return a case with `left` spare bytes and the same count in all formulas."""
     sizes = {name: case[name] for name in ("S", "layers", "K", "H", "kv_bytes")}
     capacity, each = math.floor(case["capacity"]), bytes_of_one(**sizes)
     most = min(MAX_SEQUENCES, math.floor((capacity - WEIGHTS.low) / each))
@@ -224,7 +236,10 @@ def step(
     loads: float = 1,
     caches: float | None = None,
 ) -> tuple[float, float]:
-    """Return arithmetic and traffic time, with `caches` caches (default: one per sequence)."""
+    """Return the arithmetic and traffic time of a step.
+
+    `caches` is the number of caches; by default each sequence has one.
+    """
     cache = (B if caches is None else caches) * S * per_position
     return flops * B * parameters / peak, (loads * width * parameters + cache) / bandwidth
 

@@ -1,4 +1,4 @@
-"""Exercise 8: parts, cases and misconceptions about measured times and what explains them."""
+"""Parts, cases and misconceptions of exercise 8: causes of measured times."""
 
 import math
 import random
@@ -56,7 +56,7 @@ POLYNOMIAL: Operation = {
 
 
 def tokens_per_second(chips: int) -> float:
-    """Return the published throughput of one sequence of Llama 2 7B on this many A100."""
+    """Return published tokens per second of Llama 2 7B, B = 1, on this many A100."""
     return next(
         step.tokens_per_second
         for step in rl.published_steps()
@@ -104,7 +104,10 @@ def rate_of_each(n: float, rate: float, more: float, more_rate: float) -> float:
 
 
 def scaling(rng: random.Random) -> tuple[int, float, int, float]:
-    """Return two numbers of chips with their rates; the fixed part is neither tiny nor all."""
+    """Return two numbers of chips with their rates.
+
+    The fixed part of the time is neither tiny nor all of it.
+    """
     n, more = sorted(rng.sample((1, 2, 3, 4, 6, 8, 12, 16), 2))
     shared = math.exp(rng.uniform(math.log(2e-3), math.log(0.2)))
     fixed = shared / n * rng.uniform(0.1, 0.6)
@@ -271,7 +274,7 @@ OTHERS: list[Operation] = [
 
 
 def is_clear(operations: Iterable[Operation], **_: object) -> bool:
-    """Return whether every measurement is far from where another cause would explain it."""
+    """Return whether other causes are far from explaining each measurement."""
     for one in operations:
         of = times(one)
         *_others, second, first = sorted(
@@ -305,7 +308,7 @@ def predicted(
     moved: Callable[..., float] = bytes_of,
     calls: Callable[[float], float] = lambda rows: 1,
 ) -> float:
-    """Return the time at the new sizes divided by that at the old ones, if the suspect is right."""
+    """Return the ratio of the new time to the old one that the suspect predicts."""
     if suspect == "compute":
         return math.prod(new) / math.prod(old)
     if suspect == "memory":
@@ -345,7 +348,10 @@ def any_change(
 
 
 def only(suspect: str) -> Callable[..., list[str]]:
-    """Return the experiments that change the predicted time of one of the two suspects."""
+    """Return a function that lists the experiments that change a suspect's time.
+
+    `suspect` is "one" or "other", for the first or the second of two suspects.
+    """
 
     def found(
         B: int, D: int, F: int, changes: Mapping[str, Sequence[int]], one: str, other: str
@@ -385,7 +391,10 @@ def changed_sizes(rng: random.Random) -> tuple[int, int, int, dict[str, list[int
 
 
 def is_far(sizes: Sequence[int], new: Sequence[int]) -> bool:
-    """Return whether no two predictions differ by nearly the factor that tells them apart."""
+    """Return whether all predictions either nearly agree or clearly differ.
+
+    No two differ by nearly the factor that tells them apart.
+    """
     of = [predicted(sizes, new, suspect) for suspect in SUSPECTS]
     ratios = [max(a, b) / min(a, b) for a in of for b in of]
     return all(ratio < 1.12 or ratio > 1.55 for ratio in ratios)
@@ -462,7 +471,10 @@ FIXED: dict[str, Range] = {"fix": Choice(*FIXES)}
 
 
 def times_of_a_program(rng: random.Random) -> tuple[float, ...]:
-    """Return flops, needed, moved, overhead, peak and bandwidth, with times of similar size."""
+    """Return flops, needed, moved, overhead, peak and bandwidth of a program.
+
+    The times that follow from them are of similar size.
+    """
     peak, bandwidth = six(log_uniform(rng, 1e11, 1e15)), six(log_uniform(rng, 1e10, 4e12))
     compute, memory, overhead = (log_uniform(rng, 1e-4, 4e-3) for _ in range(3))
     passes = rng.choice((1, 1.5, 2, 3, 6, 20))

@@ -65,7 +65,10 @@ INVENTED = [
 
 
 def close_to(tokens: int) -> list[dict[str, Any]]:
-    """Return sheets in all units, of chips with a critical batch 4% above or below `tokens`."""
+    """Return sheets of chips with a critical batch 4% above or below `tokens`.
+
+    The sheets cover all units.
+    """
     memory = 9e11
     return [
         {
@@ -163,7 +166,10 @@ def for_each(way: Callable[..., float]) -> Callable[[list[dict[str, Any]]], dict
 def names(
     tokens: Callable[[float, float], float], way: Callable[..., float] = batch
 ) -> Callable[..., list[str]]:
-    """Return a function that names the chips for which `tokens(sequences, length)` is enough."""
+    """Return a function that names the chips for which there are enough tokens.
+
+    The number of tokens is `tokens(sequences, length)`.
+    """
     return lambda sheets, sequences, length: [
         name for name, needed in for_each(way)(sheets).items() if tokens(sequences, length) > needed
     ]

@@ -1,4 +1,7 @@
-"""Exercise 1: parts, cases and misconceptions about int8[B, D] · int8[D, F] → int8[B, F]."""
+"""Parts, cases and misconceptions of exercise 1, an int8 matrix multiplication.
+
+It is int8[B, D] · int8[D, F] → int8[B, F].
+"""
 
 from collections.abc import Callable
 

@@ -1,4 +1,7 @@
-"""Exercise 2: parts, cases and misconceptions about bf16[B, D] · int8[D, F] → bf16[B, F]."""
+"""Parts, cases and misconceptions of exercise 2, a matmul with int8 weights.
+
+It is bf16[B, D] · int8[D, F] → bf16[B, F].
+"""
 
 import math
 from collections.abc import Callable
@@ -79,7 +82,7 @@ def upper(B: float, D: float, F: float, peak: float, bandwidth: float, **widths:
 
 
 def slower_by(B: float, D: float, F: float, peak: float, bandwidth: float) -> tuple[bool, bool]:
-    """Return whether arithmetic takes longer than traffic, with bf16 and with int8 weights."""
+    """Return whether compute takes longer than traffic, for bf16 and int8 weights."""
     arithmetic = 2 * B * D * F / peak
     bf16, int8 = (arithmetic > moved(B, D, F, w=w) / bandwidth for w in (2, 1))
     return bf16, int8

@@ -1,4 +1,4 @@
-"""Exercise 7: parts, cases and misconceptions about a multiplication shared on a ring."""
+"""Parts, cases and misconceptions of exercise 7: a matmul shared on a ring."""
 
 import math
 import random
@@ -49,7 +49,7 @@ def one_lap(size: float, N: float) -> float:
 
 
 def not_whole(size: float, N: float) -> bool:
-    """Return whether rounding the bytes, or those of a piece, would exceed the tolerance."""
+    """Return whether rounding a piece's or all bytes would exceed the tolerance."""
     return 0.1 < sent(size, N) % 1 < 0.9 and sent(size, N) < 4000
 
 
@@ -64,7 +64,10 @@ def times(
     ring: Callable[[float, float], float] = sent,
     sums: float = 2,
 ) -> tuple[float, float]:
-    """Return arithmetic and network time in seconds, with `sums` bytes per partial sum."""
+    """Return arithmetic and network time in seconds.
+
+    Each partial sum takes `sums` bytes.
+    """
     return flops * B * D * F / (N * peak), ring(sums * B * F, N) / link
 
 
@@ -104,7 +107,7 @@ WRITINGS: tuple[Callable[[float, float, float], float], ...] = (
 
 
 def exact_quotient(case: Case, rng: random.Random) -> Case:
-    """Return a case in which arithmetic and network take equally long at a whole width.
+    """Return a case whose arithmetic and network time are equal at a whole width.
 
     The ratio of peak and link is a power of two, and so is the number of chips, so that floats
     compute both times without rounding; the quotient is an integer in every formula.
@@ -181,7 +184,10 @@ def waiting(
     delays: float | None = None,
     laps: float = 2,
 ) -> tuple[float, float]:
-    """Return delay and transfer time in seconds, with `delays` delays (default: one per step)."""
+    """Return delay and transfer time in seconds, with `delays` delays.
+
+    By default there is one delay per step.
+    """
     steps = laps * (N - 1)
     return (steps if delays is None else delays) * delay, sent(size, N, laps) / link
 

@@ -32,7 +32,10 @@ def config(
     V: int,
     tied: bool,
 ) -> Config:
-    """Return a config with these layers, width, heads (N, K, H), widths, experts and vocabulary."""
+    """Return a config with these sizes.
+
+    `heads` is (N, K, H), and `experts` counts (routed, taken by a token, shared).
+    """
     N, K, H = heads
     E, k, shared = experts
     return {
@@ -79,7 +82,7 @@ def layer(
     router: int = 1,
     shared: int = 1,
 ) -> dict[str, int]:
-    """Return the weights of one layer: those that every token takes, and those of an expert."""
+    """Return the weights of one layer: common to all tokens, and of one expert."""
     D, H = config["hidden_size"], head_width(config, given)
     attention = 2 * D * H * (config["num_attention_heads"] + config[kv])
     expert = gates * D * config[X]
@@ -308,7 +311,7 @@ def with_faster_arithmetic(changes: Changes, **now: Any) -> dict[str, float]:
 
 
 def changed_by(other: Callable[..., dict[str, float]], **case: Any) -> float:
-    """Return the largest relative difference of gains that are computed in another way."""
+    """Return the largest relative difference to gains that `other` computes."""
     found = other(**case)
     return max(abs(found[name] / gain - 1) for name, gain in gains(**case).items())
 

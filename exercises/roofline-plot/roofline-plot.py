@@ -119,7 +119,7 @@ def both(small: float, large: float, peak: float, bandwidth: float) -> tuple[flo
 
 
 def ends(sizes: list[int], batches: list[int], peak: float, bandwidth: float) -> tuple[float, ...]:
-    """Return where each curve reaches its ceiling, as a fraction of the largest batch."""
+    """Return where each curve reaches its ceiling, as a share of the largest batch."""
     return tuple(critical(size, size, peak, bandwidth) / max(batches) for size in sizes)
 
 

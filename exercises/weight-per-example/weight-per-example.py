@@ -1,4 +1,7 @@
-"""Exercise 4: parts, cases and misconceptions about int8[B, D] · int8[B, D, F] → int8[B, F]."""
+"""Parts, cases and misconceptions of exercise 4, a matmul with weights per row.
+
+It is int8[B, D] · int8[B, D, F] → int8[B, F].
+"""
 
 import random
 from collections.abc import Callable, Mapping
