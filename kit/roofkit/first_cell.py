@@ -1,4 +1,7 @@
-"""Install rooflib and roofkit where they are missing, as on Colab. Elsewhere this does nothing."""
+"""Install rooflib and roofkit where they are missing, as on Colab.
+
+Elsewhere this does nothing.
+"""
 
 
 def set_up_notebook(

@@ -72,7 +72,10 @@ def shown(value: Any) -> str | None:
 
 
 class Reply:
-    """States whose repr is JSON: a kernel answers JupyterLab with the repr of a value."""
+    """States whose repr is JSON.
+
+    A kernel answers JupyterLab with the repr of a value.
+    """
 
     def __init__(self, blocks: str, names: dict[str, Any]) -> None:
         self.states = [state(block, names) for block in json.loads(blocks)]

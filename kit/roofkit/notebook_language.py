@@ -1,4 +1,4 @@
-"""The language that a notebook is written in, which its checks and its grading speak."""
+"""Language of a notebook, of its checks and of its grading."""
 
 import re
 from collections.abc import Mapping

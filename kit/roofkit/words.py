@@ -85,7 +85,10 @@ def translations(code: str) -> gettext.NullTranslations:
 
 
 def compile_once(folder: Path) -> bytes:
-    """Return a folder's compiled catalogs; keep them, where that is possible, for the next call."""
+    """Return a folder's compiled catalogs, and cache them for the next call.
+
+    Where the cache can't be written, each call compiles them.
+    """
     code, total = folder.parent.name, hashlib.sha256(Path(__file__).read_bytes())
     for file in sorted(folder.rglob("*.po")):
         content = file.read_bytes()
@@ -105,7 +108,7 @@ def compile_once(folder: Path) -> bytes:
 
 
 def compile_catalogs(folder: Path) -> bytes:
-    """Return a folder's catalogs of code as a compiled one, without outdated messages.
+    """Compile a folder's catalogs of code into one, without outdated messages.
 
     Pages' catalogs lie in folders inside it. Of these it has short messages without markup: tables
     that a cell shows need them.

@@ -135,7 +135,7 @@ def update(store: Floats, pool: ThreadPool) -> Probe:
 
 
 def call(pool: ThreadPool) -> Probe:
-    """Return a probe of the overhead of a numpy call: the sum of two one-element arrays."""
+    """Return a probe of a numpy call's overhead: adding two one-element arrays."""
     a, b, out = (np.ones(1, np.float32) for _ in range(3))
 
     def make() -> Work:
@@ -149,10 +149,10 @@ def call(pool: ThreadPool) -> Probe:
 
 
 def staircase(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
-    """Yield probes of repeated reads of arrays from 16 KiB per thread up to the whole store.
+    """Yield probes of repeated reads of arrays of increasing size.
 
-    The dot products loop over rows inside numpy: a call from Python takes as long as reading the L1
-    cache.
+    The sizes go from 16 KiB per thread up to the whole store. The dot products loop over rows
+    inside numpy: a call from Python takes as long as reading the L1 cache.
     """
     if not hasattr(np, "vecdot"):  # numpy 1
         return

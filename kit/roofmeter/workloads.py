@@ -81,9 +81,10 @@ def small_batch_matmul(
 
 
 def stacked_matmuls(store: Floats, pool: ThreadPool, side: int, one_thread: bool = False) -> Probe:
-    """Return a probe of as many n × n matmuls as fit into the store, divided among the threads.
+    """Return a probe of as many n × n matmuls as fit into the store.
 
-    With `one_thread`, a single thread computes all of them, and the BLAS parallelizes each.
+    The matmuls are divided among the threads. With `one_thread`, a single thread computes all of
+    them, and the BLAS parallelizes each.
     """
     pieces = 1 if one_thread else pool.threads
     count = len(_equal_slices(store, 3)[0]) // side**2 // pieces * pieces
@@ -105,7 +106,10 @@ def stacked_matmuls(store: Floats, pool: ThreadPool, side: int, one_thread: bool
 
 
 def streams(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
-    """Yield probes of copy, scale and add as in STREAM, which write arrays they did not read."""
+    """Yield probes of copy, scale and add as in STREAM.
+
+    They write arrays that they did not read.
+    """
     kernels: list[tuple[str, str, int, int, Callable[..., object]]] = [
         ("copy", "b = a", 1, 0, lambda a, b: np.copyto(b, a)),
         ("scale", "b = −a", 1, 1, lambda a, b: np.negative(a, out=b)),
@@ -136,7 +140,7 @@ def dot_product(store: Floats, pool: ThreadPool) -> Probe:
 
 
 def rms_norms(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
-    """Yield probes of RMS norm: array by array on one thread, and in blocks on all threads."""
+    """Yield probes of RMS norm: by array on one thread, in blocks on all threads."""
     x, out = (part.reshape(-1, _weight_width(store)) for part in _equal_slices(store, 2))
     x, out = x[: len(x) // 4], out[: len(x) // 4]
     gain = np.ones(x.shape[1], np.float32)
@@ -175,7 +179,10 @@ def matmul_per_example(store: Floats, pool: ThreadPool) -> Probe:
 
 
 def polynomial(store: Floats, pool: ThreadPool) -> Probe:
-    """Return a probe of a polynomial by Horner's rule, one whole-array operation at a time."""
+    """Return a probe of a polynomial by Horner's rule.
+
+    Each operation covers the whole array.
+    """
     parts = _slices_by_thread(store[: len(store) // 4], pool, 2)
 
     def horner(x: Floats, y: Floats) -> None:
@@ -191,7 +198,10 @@ def polynomial(store: Floats, pool: ThreadPool) -> Probe:
 
 
 def decode_attention(store: Floats, pool: ThreadPool) -> Probe:
-    """Return a probe of a decode step of attention: 32 query heads, 8 key heads, head width 128."""
+    """Return a probe of a decode step of attention.
+
+    It has 32 query heads, 8 key heads and head width 128.
+    """
     N, K, H = 32, 8, 128
     S = min(8192, len(store) // (2 * K * H))
     B = min(4, len(store) // (2 * K * H * S))

@@ -162,7 +162,10 @@ def _innermost(error: BaseException) -> str:
 
 
 def _with_line(text: str, error: BaseException) -> str:
-    """Add line and function of the last traceback entry in a learner's cell, if there is one."""
+    """Add the line and function of the traceback's last entry in a learner's cell.
+
+    Return the text unchanged if there is no such entry.
+    """
     line, function = 0, ""
     trace = error.__traceback__
     while trace is not None:

@@ -160,7 +160,10 @@ def telling(value: Plain) -> bool:
 
 
 def qualifier(found: Findings, everywhere: bool) -> str:
-    """Return a message around a misconception's sentence that keeps it from overclaiming."""
+    """Return a message that keeps a misconception's sentence from overclaiming.
+
+    The sentence replaces {explanation}. The message is "" if none is needed.
+    """
     if found.names:
         return N_("These names come out in this way, among others: {explanation}")
     if not everywhere:

@@ -89,7 +89,10 @@ def joined(sentences: Iterable[str]) -> str:
 
 
 def wrapped(text: str, width: int = WIDTH) -> str:
-    """Break a text into lines. Chinese is broken between characters, which take two columns."""
+    """Break a text into lines.
+
+    Chinese is broken between characters, which take two columns.
+    """
     if language() == ORIGINAL:
         return textwrap.fill(text, width, break_on_hyphens=False)
     lines = [""]

@@ -145,7 +145,10 @@ def plain() -> list[Model]:
 
 
 def split_weights(model: Model) -> int:
-    """Return the weights per layer that chips split evenly: query and output projections, MLP."""
+    """Return the weights per layer that chips split evenly.
+
+    These are the query and output projections and the MLP.
+    """
     matrices = 3 if model.gated else 2
     return 2 * model.D * model.N * model.H + matrices * model.D * model.F
 

@@ -216,7 +216,10 @@ def byte(
 def _tables(
     jobs: Mapping[str, Operation], bounds: Mapping[str, Bounds], on: Chip, roads: Collection[str]
 ) -> dict[str, dict[str, float]]:
-    """Return the amounts and times of each operation; `roads` are the roofs of links and HBM."""
+    """Return the amounts and times of each operation.
+
+    `roads` are the roofs of links and HBM.
+    """
     amounts: dict[str, Callable[[Operation, Bounds], Any]] = {
         "loads": lambda op, _: op.loaded / on.bandwidth,
         "stores": lambda op, _: op.written / on.bandwidth,

@@ -1,4 +1,4 @@
-"""Marks of the byte figure: the stations, the byte and others on their way, and a timeline."""
+"""Marks of the byte figure: stations, moving bytes, and a timeline."""
 
 from __future__ import annotations
 
@@ -79,7 +79,10 @@ def _lanes(linked: bool) -> float:
 
 
 def marks(linked: bool, unit: str) -> Sequence[Mark]:
-    """Draw the picture; `linked` adds another chip, and `unit` is "matrix" or "vector"."""
+    """Draw the picture; `linked` adds another chip.
+
+    `unit` is "matrix" or "vector".
+    """
     unit = unit_name(unit)
     rows = [
         (_("{who}: waits {share}").replace("{who}", who), *parts)

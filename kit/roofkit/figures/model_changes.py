@@ -30,7 +30,10 @@ def sentences() -> tuple[str, str]:
 
 
 def setting(**changed: str) -> str:
-    """Return a table of a step's settings as a formula, for `step_…` in formulas.toml."""
+    """Return the formula of a table with a step's settings.
+
+    The formulas `step_…` in formulas.toml take this table.
+    """
     names = ("B", "S", "chips", "replicas", "prefill", "chunk")
     others = {"whole": "spread", "w": "sizes", "kv": "cache", "x": "size[x]"}
     known = {**{name: name for name in names}, **others, **changed}
@@ -99,7 +102,7 @@ NUMBER = len(changes())
 
 
 def formulas() -> dict[str, str]:
-    """Return formulas of all changes, of their order, and of their lines in this order.
+    """Return formulas of all changes, their order, and their lines in this order.
 
     They use formulas of the figure above them, and the tables of chips.
     """

@@ -1,4 +1,4 @@
-"""The model figure: a language model's step by kind of operation, and what would help."""
+"""Model figure: a step by kind of operation, and what would help."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def formulas() -> dict[str, str]:
 
 @in_languages
 def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None) -> Figure:
-    """Draw the operations of a model's step under the roof of a chip, with their shares of time.
+    """Draw a model's operations under a chip's roof, with their shares of time.
 
     Controls: model, phase, B, S, chips, chip, w, kv, x (data types of weights, cache and
     activations), replicas, experts (split over chips, or whole on a chip: expert parallelism), and
@@ -265,7 +265,10 @@ def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None)
 
 
 def _tables(chips: list[Chip]) -> dict[str, dict[str, Any]]:
-    """Return the figures of chips, by name; `next` is the index of the next chip, or -1."""
+    """Return the figures of chips by name.
+
+    `next` is the index of the next chip, or -1.
+    """
     return {
         "peaks": {
             chip.name: {kind: chip.peaks.get(kind, 0) for kind in COMPUTED} for chip in chips
@@ -281,19 +284,25 @@ def _tables(chips: list[Chip]) -> dict[str, dict[str, Any]]:
 
 
 def _next(chip: Chip, chips: list[Chip], compute: str) -> int:
-    """Return the index of the maker's chip with the next higher bandwidth, as in `Serving`."""
+    """Return the index of the maker's chip with the next higher bandwidth.
+
+    `Serving` has the same rule. The index is -1 if there is no such chip.
+    """
     known = [each for each in chips if each.maker == chip.maker and compute in each.peaks]
     faster = [each for each in known if each.bandwidth > chip.bandwidth]
     return chips.index(min(faster, key=lambda each: each.bandwidth)) if faster else -1
 
 
 def _offers(chip: Chip) -> str:
-    """Return the types of arithmetic that the figure knows and the chip has a peak in."""
+    """Return the types of arithmetic that the figure knows and the chip supports."""
     return _(" or ").join(kind for kind in COMPUTED if kind in chip.peaks)
 
 
 def _common(x: str, w: str) -> str:
-    """Return the type in which activations and weights are multiplied; "" if there is none."""
+    """Return the type in which activations and weights are multiplied.
+
+    It is "" if there is none.
+    """
     try:
         return common_type(DTYPES[x], DTYPES[w]).name
     except ValueError:

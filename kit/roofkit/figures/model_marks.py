@@ -1,4 +1,4 @@
-"""Marks of the model figure: operations under the roof, and bars of their shares of time."""
+"""Marks of the model figure: operations under the roof, and bars of time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ def _list(formulas: Iterable[str]) -> str:
 
 
 def _left_of(i: int) -> str:
-    """Return the formula for the number of dots left of dot `i`; ties keep their order."""
+    """Return the formula for the number of dots left of dot `i`.
+
+    Ties keep their order.
+    """
     others = (
         f"1 * (all_flops[{j}] > 0) * (dots[{j}] {'<=' if j < i else '<'} dots[{i}])"
         for j in EVERY
@@ -103,10 +106,11 @@ OF_EACH = {
 
 
 def _dots() -> list[Mark]:
-    """Draw a dot for each kind of operation with FLOPs, and labels in a staircase below.
+    """Draw a dot for each kind of operation with FLOPs, and labels below.
 
-    Dots often lie on each other, so a thin line leads from each to its label. The stairs go up to
-    the right, with labels on the right of their lines; or down, if there is no room at the right.
+    The labels form a staircase. Dots often lie on each other, so a thin line leads from each to its
+    label. The stairs go up to the right, with labels on the right of their lines; or down, if there
+    is no room at the right.
     """
     x, y = X.at("intensity"), Y.inside("rl.attainable(intensity, peak, bandwidth)")
     where = {

@@ -1,4 +1,4 @@
-"""Models as rows of plain numbers, from which formulas compute a step of any model."""
+"""Models as rows of numbers, from which formulas compute a step."""
 
 from __future__ import annotations
 
@@ -95,7 +95,10 @@ def _kind(kind: Layer) -> dict[str, Any]:
 
 
 def _computes(model: Model, x: str) -> str:
-    """Return the type in which activations in `x` are multiplied with the weights as stored."""
+    """Return the type in which activations in `x` multiply the weights as stored.
+
+    It is "" if there is none.
+    """
     try:
         return model.decode(1, 1, x=x, kv=x).compute.name
     except ValueError:
@@ -103,13 +106,19 @@ def _computes(model: Model, x: str) -> str:
 
 
 def _reached(kind: Layer, count: int) -> float:
-    """Return how many other chips a token goes to; 0 if `count` chips can't share the experts."""
+    """Return how many other chips a token goes to.
+
+    It is 0 if `count` chips can't share the experts.
+    """
     spread = kind.experts and kind.experts % count == 0
     return float(kind.chips_reached(count)) if spread else 0
 
 
 def _refusal(model: Model, chips: int, replicas: int = 1) -> str:
-    """Return why chips can't split the model, or replicas share whole experts; "" if they can."""
+    """Return why chips can't split the model; "" if they can.
+
+    With replicas, the reason may be that they can't share whole experts.
+    """
     try:
         spread = replicas > 1
         types = {"x": "bf16", "compute": "bf16"}

@@ -61,7 +61,10 @@ def _stands_out(color: Color, background: Color) -> bool:
 
 
 def blended(color: Any, background: Color, alpha: Any = None) -> Color:
-    """Return a color blended with its background; the background if the color is invalid."""
+    """Return a color blended with its background.
+
+    If the color is invalid, return the background.
+    """
     from matplotlib.colors import to_rgba
 
     try:

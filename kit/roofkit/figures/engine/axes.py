@@ -136,10 +136,11 @@ class LogPlot:
         return marks
 
     def _moving_axis(self, axis: LogScale, unit: str, room: int) -> tuple[str, dict[str, Any]]:
-        """Return the formula of a tick's text on an axis whose ends are formulas, and its loop.
+        """Return a formula of tick texts and its loop, for an axis with moving ends.
 
-        Ticks are powers of ten, and 3, or 2 and 5, times these if there are `room` pixels for each.
-        If there is no room for all powers of ten, every second one is left out.
+        The ends are formulas. Ticks are powers of ten, and 3, or 2 and 5, times these if there are
+        `room` pixels for each. If there is no room for all powers of ten, every second one is left
+        out.
         """
         first, last = f"floor(log10({axis.low}))", f"floor(log10({axis.high}))"
         decade = f"abs({axis.end} - ({axis.start})) / log10(({axis.high}) / ({axis.low}))"

@@ -155,7 +155,10 @@ class BaseFigure:
         return float(value_of(self.height, FUNCTIONS | names))
 
     def for_browser(self) -> dict[str, Any]:
-        """Return the data from which the browser draws the picture, without controls and words."""
+        """Return the data from which the browser draws the picture.
+
+        Controls and words are not included.
+        """
         needed = {
             "marks": [mark.as_json() for mark in self.scene],
             "height": self.height,
@@ -168,21 +171,27 @@ class BaseFigure:
 
     @property
     def tables(self) -> dict[str, Any]:
-        """Given numbers and tables, with the reader's own chip and models from the widget."""
+        """Given numbers and tables, with the reader's own chip and models.
+
+        The reader's own values come from the widget.
+        """
         given = with_own(self.given, self.own, self._own_chip())
         for table in self.reads[1:]:
             given[table] = {**given[table], **self._own_rows()}
         return given
 
     def with_own(self, **numbers: float) -> Self:
-        """Return the same figure with other numbers for the reader's own chip, in SI units."""
+        """Return the figure with other numbers for the reader's own chip, in SI units."""
         added = with_own(self.given, self.own, START | numbers)
         again = self.again and partial(_with_own, self.again, numbers)
         return dataclasses.replace(self, given=added, own={}, again=again)
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The current values of the controls; their initial values until the widget is shown."""
+        """Current values of the controls.
+
+        Until the widget is shown, they have their initial values.
+        """
         return {control.name: control.start for control in self.controls}
 
     def _own_chip(self) -> Mapping[str, float]:
@@ -198,7 +207,9 @@ class BaseFigure:
         return [*control.options, *(name for name in added if name not in control.options)]
 
     def values(self, **settings: Any) -> dict[str, Any]:
-        """Compute every formula at these settings; other controls keep their current values.
+        """Compute every formula at these settings.
+
+        Other controls keep their current values.
 
         Raises
         ------

@@ -1,6 +1,7 @@
-"""A field for the config file of the reader's model, which the page's Python reads.
+"""Field for the config file of the reader's model.
 
-live.js shows it on pages that have Python, and finds its parts by `data-part`.
+live.js shows the field on pages that have Python, which reads the file. It finds the field's parts
+by `data-part`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def paste_hint() -> str:
 
 
 def form() -> str:
-    """Return the field as HTML, hidden until the script knows where the page's Python is."""
+    """Return the field as HTML, hidden until the script finds the page's Python."""
     return (
         f'<details class="live-config" hidden><summary>{escape(title())}</summary>'
         f"<label><span>{FILE}</span>"

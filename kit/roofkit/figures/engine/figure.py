@@ -31,16 +31,20 @@ class Figure(BaseFigure):
     """A figure that follows its controls; `BaseFigure` lists its attributes."""
 
     def html(self) -> str:
-        """Return the figure for a static page: picture, controls, words, and data for the script.
+        """Return the figure for a static page.
 
-        Without a script the reader sees the picture and its text at the start of the controls.
+        It includes the picture, controls, words, and data for the script. Without a script the
+        reader sees the picture and its text at the start of the controls.
         """
         with words.spoken(self.language):
             return figure_html(self)
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The current values of the controls; their initial values until the widget is shown."""
+        """Current values of the controls.
+
+        Until the widget is shown, they have their initial values.
+        """
         if "_widget" not in self.__dict__:
             return super().settings
         return {name: control.value for name, control in self._widget.inputs.items()}

@@ -1,4 +1,4 @@
-"""Formulas of sentences: words in the reader's language, with formulas in their places."""
+"""Formulas of sentences in the reader's language, with formulas as parts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def quoted(words: str) -> str:
 
 
 def said(sentence: str, **places: str) -> str:
-    """Return the formula of a sentence; each {name} is replaced by the formula of that name.
+    """Return the formula of a sentence; `places` has the formula of each {name}.
 
     >>> said("{n} of {all}", n="text(n)", all="text(N)")
     "text(n) + ' of ' + text(N)"
@@ -39,7 +39,10 @@ def one_of(sentences: Iterable[str], at: str) -> str:
 
 
 def named(formula: str, words: Mapping[str, str]) -> str:
-    """Return the formula of a name in the reader's language; other values stay as they are."""
+    """Return the formula of a name in the reader's language.
+
+    Other values stay as they are.
+    """
     for name, shown in words.items():
         if shown != name:
             formula = f"either(({formula}) == {quoted(name)}, {quoted(shown)}, {formula})"
