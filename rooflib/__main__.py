@@ -137,7 +137,10 @@ def _bound(chip: rl.Chip, name: str, words: Sequence[str]) -> None:
 def _add_options(
     parser: argparse.ArgumentParser, parameters: Mapping[str, inspect.Parameter]
 ) -> list[str]:
-    """Add an option for each parameter, by option's name, and --plot; return the option strings."""
+    """Add an option for each parameter and --plot; return the option strings.
+
+    The parameters are keyed by the option's name.
+    """
     words = []
     for name, each in parameters.items():
         word, kinds = name.replace("_", "-"), each.annotation.split(" | ")

@@ -58,9 +58,9 @@ def non_negative(name: str, value: Size, largest: float = MAX_QUANTITY) -> Numbe
 
 
 def kept(name: str, value: Size) -> Number:
-    """Check `value` as `non_negative` does, and copy an array, for a result that stores it.
+    """Check `value` as `non_negative` does, and copy an array.
 
-    Otherwise the result would change if the caller changed the array.
+    A result that stores the array would otherwise change if the caller changed it.
     """
     checked = non_negative(name, value)
     return checked.copy() if isinstance(checked, np.ndarray) else checked
@@ -72,7 +72,10 @@ def positives(**values: Size) -> list[Number]:
 
 
 def broadcastable(numbers: Mapping[str, Number]) -> list[Number]:
-    """Return the numbers; raise a ValueError with their names if shapes don't broadcast."""
+    """Return the numbers; raise a ValueError if their shapes don't broadcast.
+
+    The error names the numbers and their shapes.
+    """
     shapes = {name: np.shape(value) for name, value in numbers.items()}
     try:
         np.broadcast_shapes(*shapes.values())
@@ -123,7 +126,10 @@ def flag(name: str, value: object) -> bool:
 def instance(
     name: str, value: object, kind: Any, what: str, error: type[Exception] = TypeError
 ) -> Any:
-    """Return `value` if it is an instance of `kind`; `what` describes it in the error."""
+    """Return `value` if it is an instance of `kind`; otherwise raise `error`.
+
+    In the message, `what` describes `kind`.
+    """
     if isinstance(value, kind):
         return value
     raise error(f"{name} must be {what}; got {short(value)}")

@@ -169,7 +169,10 @@ def as_model(model_or_name: str | Model) -> Model:
 
 @cache
 def chips(more: bool = False) -> tuple[Chip, ...]:
-    """Return the chips of the catalog, in catalog order; with `more`, those outside of it too."""
+    """Return the chips of the catalog, in catalog order.
+
+    With `more`, include chips that are not in the catalog.
+    """
     return tuple(map(_make_chip, _entries("chip", *_CHIPS[: 1 + more])))
 
 

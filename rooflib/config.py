@@ -36,7 +36,7 @@ _instance = partial(instance, error=ValueError)
 def model_from_config(
     config: str | os.PathLike[str] | Mapping[str, Any], name: str | None = None
 ) -> Model:
-    """Read a model from a Hugging Face `config.json`: a path, or its content as a mapping.
+    """Read a model from a Hugging Face `config.json`, by path or as a mapping.
 
     >>> llama = {"model_type": "llama", "num_hidden_layers": 32, "hidden_size": 4096}
     >>> llama |= {"intermediate_size": 11008, "num_attention_heads": 32, "vocab_size": 32000}
@@ -82,7 +82,10 @@ def model_from_config(
 
 
 def _layer(c: Mapping[str, Any], traits: Mapping[str, Any], index: int) -> dict[str, Any]:
-    """Return the arguments of `Layer`, without the count, for the layer with this index."""
+    """Return the arguments of `Layer` for the layer with this index.
+
+    The count is not included.
+    """
     D, N, sinks = c["hidden_size"], c["num_attention_heads"], traits["sinks"]
     gains = traits["norms"] * D + N * sinks
     if "kv_lora_rank" in c:
@@ -157,7 +160,7 @@ def _whole(key: str, value: Any, least: int = 1, most: int = MAX_SIZE) -> int:
 
 
 def _types(given: Mapping[str, Any]) -> tuple[str, dict[str, Type]]:
-    """Return the type of weights, and the other types that rows of a step are quantized to."""
+    """Return the weights' type, and other types that a step's rows are quantized to."""
     stored = given.get("dtype") or given.get("torch_dtype") or "bfloat16"
     plain, how = TYPES[one_of("dtype", stored, TYPES)], given.get("quantization_config")
     if how is None:

@@ -35,7 +35,10 @@ class DType:
 
     @property
     def bytes(self) -> float:
-        """Bytes per element, with its part of a scale: an int if possible, ½ for 4-bit types."""
+        """Bytes per element, with its part of a scale.
+
+        The number is an int if possible, and ½ for 4-bit types.
+        """
         bits = self.bits + self.scale_bits / self.group
         return int(bits // 8) if bits % 8 == 0 else bits / 8
 

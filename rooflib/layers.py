@@ -1,4 +1,4 @@
-"""Layers of a language model: their weights, their cache, and the positions a query sees."""
+"""Layers of a language model: weights, cache, and the positions a query sees."""
 
 from __future__ import annotations
 
@@ -75,7 +75,10 @@ class Layer:
         return self.V or self.H
 
     def projections(self, D: int, chips: Number = 1) -> Number:
-        """Return the attention's matrix weights on one chip, if `chips` chips split the heads."""
+        """Return the attention's matrix weights on one chip.
+
+        The heads are split over `chips` chips.
+        """
         N = self.N // chips
         if not self.kv_rank:
             return D * (self.H + self.value) * (N + larger(self.K // chips, 1))
@@ -88,7 +91,10 @@ class Layer:
         return self.kv_rank * (self.N // chips) * (self.H - self.rope + self.value)
 
     def cached(self, chips: Number = 1) -> Number:
-        """Return the elements that one chip caches per position: keys and values, or a latent."""
+        """Return the elements that one chip caches per position.
+
+        They are keys and values, or a latent vector.
+        """
         if self.kv_rank:
             return self.kv_rank + self.rope
         return larger(self.K // chips, 1) * (self.H + self.value)
@@ -129,7 +135,7 @@ class Layer:
         return smaller(S, self.window) if self.window else S
 
     def pairs(self, S: Number) -> Number:
-        """Return the causal pairs of query and position in a prompt of S, counted exactly."""
+        """Return the exact number of causal query-position pairs in a prompt of S."""
         return self.positions_read(S, chunk=1)
 
     def positions_read(self, S: Number, chunk: Number) -> Number:
@@ -156,9 +162,10 @@ class Layer:
         return smaller(larger(mean, self.active), most)
 
     def chips_reached(self, chips: Number) -> Number:
-        """Return the other chips to which a token goes on average, each with E/chips experts.
+        """Return the average number of other chips that a token goes to.
 
-        A token takes `active` distinct experts at random and goes to each chip at most once.
+        Each chip has E/chips experts. A token takes `active` distinct experts at random and goes to
+        each chip at most once.
         """
         away = self.experts - self.experts // chips
         missed = math.prod((away - i) / (self.experts - i) for i in range(self.active))

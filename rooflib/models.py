@@ -1,4 +1,4 @@
-"""Language models: parameter counts, cache sizes, and steps of decode and prefill."""
+"""Language models: parameter and cache sizes, steps of decode and prefill."""
 
 from __future__ import annotations
 
@@ -112,10 +112,11 @@ class Model:
         return self._weights(active=False, tables=True)
 
     def active_parameters(self, tables: bool = True) -> int:
-        """Return how many weights one token takes: all but the experts it isn't routed to.
+        """Return how many weights one token takes.
 
-        With `tables`, the embedding table and the output matrix count as a whole; without, neither
-        does, and the rest is what multiplies a token on its way through the layers.
+        These are all but the experts that it isn't routed to. With `tables`, the embedding table
+        and the output matrix count as a whole; without, neither does, and the rest is what
+        multiplies a token on its way through the layers.
         """
         return self._weights(active=True, tables=check.flag("tables", tables))
 
@@ -208,17 +209,17 @@ class Model:
         experts: str = "expected",
         latent: str = "expanded",
     ) -> Operation:
-        """Return one chip's share of a prefill: B prompts of S tokens each, into an empty cache.
+        """Return one chip's share of a prefill: B prompts of S tokens each.
 
         >>> from rooflib.catalog import model
         >>> model("Llama 3 8B").prefill(B=1, S=8192)
         <Operation prefill of Llama 3 8B: 132 TFLOP in bf16, 17.2 GB, 7,660 FLOP/B>
 
-        As `decode`, with BS tokens instead of B. A query sees the positions up to its own, and
-        exactly those pairs count: S(S+1)/2 per head, less with a window. A prompt is read in
-        chunks of `chunk` tokens, all at once by default. Each chunk loads the weights again, and
-        the cached positions up to its end. Positions that a chunk adds are written and read once.
-        Other parameters, and errors, are those of `decode`.
+        The cache is empty at first. Counts are as for `decode`, with BS tokens instead of B. A
+        query sees the positions up to its own, and exactly those pairs count: S(S+1)/2 per head,
+        less with a window. A prompt is read in chunks of `chunk` tokens, all at once by default.
+        Each chunk loads the weights again, and the cached positions up to its end. Positions that a
+        chunk adds are written and read once. Other parameters, and errors, are those of `decode`.
 
         Parameters
         ----------
@@ -247,7 +248,7 @@ class Model:
         gradients: Type = "bf16",
         state: Size = 12,
     ) -> Operation:
-        """Return one chip's share of a training step: B sequences of S tokens on each chip.
+        """Return one chip's share of a training step: B sequences of S tokens per chip.
 
         >>> from rooflib.catalog import model
         >>> step = model("Llama 3 8B").train(B=1, S=8192, chips=64)
@@ -380,7 +381,7 @@ class Model:
     def _types(
         self, w: Type | None, kv: Type | None, x: Type | None, compute: Type | None
     ) -> tuple[DType, DType, dict[str, DType], DType]:
-        """Return the types of activations, of the cache, of each row's weights, and compute."""
+        """Return the types of activations, cache, each row's weights, and arithmetic."""
         read = dtype(self.w if x is None else x, "x")
         given = {row: self.quantized.get(row, self.w) if w is None else w for row in ROWS}
         stored = {row: dtype(kind, "w") for row, kind in given.items()}
@@ -395,7 +396,10 @@ class Model:
         return each + self.D + tables * (1 if self.tied else 2) * self.vocabulary * self.D
 
     def _misfit(self, chips: Number, expert_parallel: bool) -> str:
-        """Return the first rule that a split over `chips` breaks, and the size; "" if none."""
+        """Return the first rule that a split over `chips` breaks; "" if none.
+
+        The text includes the size that breaks it.
+        """
         for kind in self.every_kind:
             sizes = {"N": kind.N, "F": kind.F, "vocabulary": self.vocabulary}
             if kind.experts and not expert_parallel:
@@ -408,7 +412,10 @@ class Model:
         return ""
 
     def _check_layout(self, B: Number, chips: Number, replicas: Number, spread: bool) -> None:
-        """Raise a ValueError unless chips and replicas divide the model, its experts and B."""
+        """Raise a ValueError unless chips and replicas divide the model and B.
+
+        With `spread`, they must also divide the experts.
+        """
         if misfit := self._misfit(chips, check.flag("expert_parallel", spread)):
             most = min(MAX_LISTED, *(kind.N for kind in self.every_kind))
             fitting = [str(n) for n in range(1, most + 1) if not self._misfit(n, spread)]

@@ -272,7 +272,7 @@ def matmul_per_example(
     compute: Type | None = None,
     accumulate_from: str = "zero",
 ) -> Operation:
-    """Count a matrix multiplication with weights per row: x[B, D] · w[B, D, F] → out[B, F].
+    """Count a matmul with weights per row: x[B, D] · w[B, D, F] → out[B, F].
 
     It takes as many FLOPs as `matmul` but loads BDF weight elements. No weight is reused, so the
     intensity stays near two FLOPs per weight element at any batch size.
@@ -332,7 +332,10 @@ def share(
     sent: Number = 0,
     hops: Number = 0,
 ) -> Operation:
-    """Return one chip's share of an operation; `bound` chooses the link of what is sent."""
+    """Return one chip's share of an operation.
+
+    `bound` chooses the link that carries what is sent.
+    """
     over, waits = over_any_link(sent), over_any_link(hops) if np.any(sent) else {}
     return Operation(name, flops, loaded, written, compute, over, held, chips, hops=waits)
 

@@ -1,4 +1,4 @@
-"""A model on chips: whether it fits, how fast it answers, what binds, and what would help."""
+"""A model on chips: whether it fits, how fast it is, and what would help."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_POSITIONS = 2**40
 
 @dataclass(frozen=True)
 class Serving:
-    """A model that serves B sequences of S positions: what fits, how fast, what would help.
+    """A model that serves sequences: what fits, how fast, and what would help.
 
     >>> served = Serving("Llama 3 8B", "H100 SXM", B=16, S=8192)
     >>> served.sequences, served.per_token.binding, served.changes[0][0]

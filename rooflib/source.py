@@ -1,4 +1,4 @@
-"""The files of figures, and the source of a figure: a data sheet, a paper, a measurement."""
+"""Files of figures, and sources of figures: data sheets, papers, measurements."""
 
 import datetime
 from dataclasses import dataclass
