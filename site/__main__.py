@@ -1,4 +1,4 @@
-"""Run a command of the site: ``python site build``, ``python site lab`` and so on.
+"""Entry point of the site's commands, such as ``python site build``.
 
 Each command is a module in ``commands/``. They import each other and the Sphinx extensions as
 ``commands.build``, ``book_extension.values`` or ``browser.python``, from this folder. Python 3.6

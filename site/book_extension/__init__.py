@@ -1,4 +1,4 @@
-"""Sphinx extension of the book: values in prose, figures as SVG, pages without network.
+"""Sphinx extension of the book: values in prose, SVG figures, offline pages.
 
 Loaded by Jupyter Book through ``local_extensions`` in ``_config.yml``.
 """

@@ -1,8 +1,9 @@
-"""Blocks of prose, and their premises: what must hold for a block to follow a reader's changes.
+"""Blocks of prose, and their premises.
 
-A block is a paragraph, heading, caption, table row and so on. It may begin with the role
-``{while}``, whose text is an expression over the page's names, its premise. The role renders
-nothing; its block keeps the expression as the attribute ``premise``.
+A premise must hold for its block to follow a reader's changes. A block is a paragraph, heading,
+caption, table row and so on. It may begin with the role ``{while}``, whose text is an expression
+over the page's names, its premise. The role renders nothing; its block keeps the expression as the
+attribute ``premise``.
 """
 
 from typing import Any
@@ -25,7 +26,10 @@ class premise(nodes.Invisible, nodes.Inline, nodes.Element):  # type: ignore[mis
 
 
 class PremiseRole(SphinxRole):
-    """Role that names its block's premise, and warns if that does not hold on the page as built."""
+    """Role that names its block's premise.
+
+    It warns if the premise does not hold on the page as built.
+    """
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         expression = one_line(self.text)
@@ -40,7 +44,10 @@ class PremiseRole(SphinxRole):
 
 
 def block_of(node: nodes.Node) -> nodes.Element | None:
-    """Return the block that a node belongs to: the outermost table row, or the nearest text."""
+    """Return the block that a node belongs to.
+
+    It is the table row around the node or, outside of tables, the nearest text.
+    """
     found: nodes.Element | None = None
     while node.parent is not None:
         node = node.parent

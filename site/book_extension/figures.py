@@ -1,4 +1,7 @@
-"""Figures of cells as inline SVG, so that CSS can color them and their words be translated."""
+"""Figures of cells as inline SVG.
+
+CSS can color them, and their words can be translated.
+"""
 
 import re
 from collections.abc import Callable

@@ -43,9 +43,9 @@ MATHS_RANGES = [
 
 
 def write_fonts(app: Sphinx) -> None:
-    """Write each font face into the site, unless it was written since this file changed.
+    """Write each font face into the site, unless its file is up to date.
 
-    Translations use the same files.
+    A file older than this module is written again. Translations use the same files.
     """
     if app.builder.format != "html" or languages.is_translation(app):
         return
@@ -82,10 +82,11 @@ def cut(source: Path, target: Path, ranges: list[tuple[int, int]]) -> None:
 
 
 def keep_own_widths(font: TTFont) -> None:
-    """Give each composed character the width in the font's table, not that of one of its parts.
+    """Give each composed character the width in the font's table.
 
-    FreeType, so Linux and Android, obeys USE_MY_METRICS: in Source Serif, "%" was as wide as the
-    bar in it, and the next letter was drawn over it.
+    Otherwise it may get the width of one of its parts. FreeType, so Linux and Android, obeys
+    USE_MY_METRICS: in Source Serif, "%" was as wide as the bar in it, and the next letter was drawn
+    over it.
     """
     for name in font.getGlyphOrder() if "glyf" in font else ():
         for part in getattr(font["glyf"][name], "components", ()):

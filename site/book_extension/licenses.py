@@ -25,7 +25,10 @@ COPYRIGHT, LICENSE = 0, 13
 
 
 def write_texts(app: Sphinx) -> None:
-    """Write the license texts of all packages that the privacy page names, if there is one."""
+    """Write the license texts of all packages that the privacy page names.
+
+    Do nothing if there is no such page.
+    """
     page, target = Path(app.srcdir) / PAGE, Path(app.outdir) / FILE
     if app.builder.format != "html" or not page.is_file():
         return
@@ -37,7 +40,7 @@ def write_texts(app: Sphinx) -> None:
 
 
 def texts(package: metadata.Distribution) -> str:
-    """Return a package's distinct license files and fonts' license notes, with their paths."""
+    """Return a package's distinct license files and font notes, with their paths."""
     files = {str(file): Path(str(package.locate_file(file))) for file in package.files or []}
     return of_files(f"{package.metadata['Name']} {package.version}", files)
 

@@ -1,4 +1,7 @@
-"""Fixes for the bibliography: list each work once after an incremental build, and cite fast."""
+"""Fixes for the bibliography: no repeated works, and faster citations.
+
+Without them, an incremental build lists works twice.
+"""
 
 from pybtex.backends import plaintext
 from pybtex.plugin import register_plugin
@@ -13,7 +16,7 @@ def setup(app: Sphinx) -> None:
 
 
 def empty_entries(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Clear entries written by an earlier build; return the pages with bibliographies.
+    """Clear entries of an earlier build; return the pages with bibliographies.
 
     Those pages are written again in each build, since the cited works may have changed.
 

@@ -35,9 +35,10 @@ class CodeCell:
 
 @dataclass(frozen=True)
 class Writer:
-    """Writer of one page, with the pages' address or "", its docname and figure numbers.
+    """Writer of one page.
 
-    top: the address of the whole site, which has the files to download.
+    site: the address of the pages, or "". page: the docname. numbers: those of figures. top: the
+    address of the whole site, which has the files to download.
     """
 
     site: str = ""
@@ -79,7 +80,10 @@ class Writer:
         return "\n\n".join(str(block) for block in self.blocks(children))
 
     def writer_of(self, node: nodes.Node) -> "Callable[..., str] | None":
-        """Return the method that writes a block; None for a wrapper without markup of its own."""
+        """Return the method that writes a block; None for a mere wrapper.
+
+        A wrapper has no markup of its own.
+        """
         writers: dict[type[nodes.Node], Callable[..., str]] = {
             nodes.paragraph: self.paragraph,
             nodes.caption: self.paragraph,
@@ -129,7 +133,10 @@ class Writer:
         return quoted("\n\n".join(filter(None, [f"**{title}**" if title else "", self.text(body)])))
 
     def dropdown(self, node: nodes.Element) -> str:
-        """Write a folded block as `<details>`, which GitHub, VS Code, Colab and Jupyter show."""
+        """Write a folded block as `<details>`.
+
+        GitHub, VS Code, Colab and Jupyter show it.
+        """
         titles = [child for child in node.findall(nodes.Element) if is_dropdown_title(child)]
         body = [child for child in node.children if child not in titles]
         title = " ".join(self.inline(found).strip() for found in titles)

@@ -1,4 +1,7 @@
-"""Formulas as MathML, made at build time: no script needed, and screen readers read them."""
+"""Formulas as MathML, made at build time.
+
+They need no script, and screen readers read them.
+"""
 
 import html
 import re

@@ -53,7 +53,7 @@ def minutes(counts: dict[str, int]) -> int:
 
 
 def hours(total: float) -> str:
-    """Return minutes as hours in words, rounded to half an hour: "half an hour", "2½ hours"."""
+    """Return minutes in words, to half an hour: "half an hour", "2½ hours"."""
     whole, half = divmod(max(math.floor(total / 30 + 0.5), 1), 2)
     if not whole:
         return str(_("half an hour"))
@@ -77,7 +77,7 @@ def of_section(section: nodes.section) -> float:
 
 
 def chapters(app: Sphinx) -> list[str]:
-    """Return the introduction and the chapters: all pages down to the last numbered part."""
+    """Return the introduction and chapters: all pages up to the last numbered part."""
     parts = app.config.external_site_map.root.subtrees
     last = max((place for place, part in enumerate(parts) if part.numbered), default=-1)
     return [str(item) for part in parts[: last + 1] for item in part.items]

@@ -1,4 +1,4 @@
-"""First cell of a downloaded notebook: it installs missing packages where it runs.
+"""First cell of a downloaded notebook, which installs missing packages.
 
 Its text comes from the learner's kit. Released exercises begin with the same text
 (grading/release/opening.py).
@@ -20,7 +20,7 @@ VERSION = re.compile(r'^__version__ = "(.+)"$', re.MULTILINE)
 
 
 def source(code: str, site: str, translate: Callable[[str], str] = str) -> str:
-    """Return the cell for a notebook with this code; "" if it needs none of our packages.
+    """Return the first cell for this code; "" if it needs none of our packages.
 
     site: the address of the course's site, "" if unknown. translate: gives what the cell prints in
     the language of the notebook.

@@ -1,4 +1,4 @@
-"""Conversion of a built page to a notebook to download: Markdown, cells and outputs."""
+"""Conversion of a built page to a notebook: Markdown, cells and outputs."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -55,7 +55,10 @@ def download_notebook(
 def page_cells(
     parts: list[str | CodeCell], executed: list[NotebookNode | None]
 ) -> Iterator[NotebookNode]:
-    """Yield texts and code in page order; code not shown comes before the next that is."""
+    """Yield texts and code in page order.
+
+    Code that is not shown comes before the next cell that is.
+    """
     done = 0
     for part in parts:
         if isinstance(part, CodeCell):
@@ -89,6 +92,9 @@ def code_cell(cell: NotebookNode) -> NotebookNode:
 
 
 def is_live(output: NotebookNode) -> bool:
-    """Return whether an output is a live figure, which appears again when its cell runs."""
+    """Return whether an output is a live figure.
+
+    Such a figure appears again when its cell runs.
+    """
     html = "".join(output.get("data", {}).get("text/html", ""))
     return re.search(r'<figure class="live"', html) is not None

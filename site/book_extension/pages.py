@@ -30,7 +30,10 @@ def read_pages_with_values(app: Sphinx, config: Config) -> None:
 
 
 class PageParser(Parser):  # type: ignore[misc]
-    """MyST-NB's parser that requires the jupytext header and reports where a cell failed."""
+    """MyST-NB's parser that requires the jupytext header.
+
+    It reports where a cell failed.
+    """
 
     def parse(self, inputstring: str, document: nodes.document) -> None:
         path = self.env.doc2path(self.env.docname, base=False)
@@ -46,7 +49,7 @@ class PageParser(Parser):  # type: ignore[misc]
 
 
 def parse_message(text: str, document: nodes.document, config: MdParserConfig) -> None:
-    """Parse a translated message, as MyST's parser would, but set the parser up only once.
+    """Parse a translated message as MyST does, but set the parser up only once.
 
     Setting it up takes longer than parsing a message, and a book has thousands.
     """

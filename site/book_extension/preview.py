@@ -1,4 +1,4 @@
-"""Link preview picture, drawn where it is missing or older than the code that draws it."""
+"""Link preview picture, drawn if missing or older than the code that draws it."""
 
 from pathlib import Path
 

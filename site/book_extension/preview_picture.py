@@ -1,4 +1,4 @@
-"""Draws the picture that is shown where somebody links to the site, as social-preview.png."""
+"""Drawing of social-preview.png, the picture shown with links to the site."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

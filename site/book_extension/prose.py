@@ -121,7 +121,10 @@ def _block(line: int, lines: list[str], directive: str) -> Iterator[Block]:
 
 
 def premise_name(expression: str) -> str:
-    """Return the name under which a page records a premise; no expression has such a name."""
+    """Return the name under which a page records a premise.
+
+    No expression has such a name.
+    """
     return f"while {expression}"
 
 

@@ -13,7 +13,7 @@ VARIABLE = "TRANSLATIONS"
 
 
 def languages(book: Path) -> list[str]:
-    """Return the codes of the languages that a book is built in besides its own, as "zh_CN"."""
+    """Return the codes of the translations that are built, such as "zh_CN"."""
     found = sorted(path.parent for path in (book / FOLDER).glob("*/LC_MESSAGES"))
     return [
         folder.name for folder in found if os.environ.get(VARIABLE) == "1" or is_published(folder)

@@ -1,4 +1,7 @@
-"""Classes for wide tables, chosen by text length, at build time and in the page's Python."""
+"""Classes for wide tables, chosen by text length.
+
+They are chosen at build time and in the page's Python.
+"""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,7 @@
-"""Tables too wide for a phone: short ones become lists there, long ones scroll sideways."""
+"""Tables that are too wide for a phone.
+
+Short ones become lists there; long ones scroll sideways.
+"""
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -7,7 +10,7 @@ from .table_widths import column_class, shown_as
 
 
 def label_cells(app: Sphinx, doctree: nodes.document) -> None:
-    """Mark wide tables with how a phone shows their rows, and with their columns' widths.
+    """Mark wide tables with their display on a phone and their columns' widths.
 
     For wide tables, whose rows CSS shows as lists there, each cell repeats its heading.
     """

@@ -1,4 +1,4 @@
-"""The pages' theme: our templates override the theme's, and unused files are not loaded."""
+"""Theme of the pages: our templates replace its own; unused files are dropped."""
 
 import re
 from pathlib import Path
@@ -36,7 +36,7 @@ def trim_pages(app: Sphinx) -> None:
 def prepare_page(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Pass what is known about a page to the templates; drop files that the page doesn't use."""
+    """Pass what is known about a page to the templates; drop unused files."""
     context["place"] = place(app, page)
     # Path of the site's top on its server, if known.
     context["site_path"] = site_path(app.config.html_baseurl)
@@ -52,12 +52,18 @@ def prepare_page(
 
 
 def site_path(address: str) -> str:
-    """Return the path of the site's address with a slash at both ends; "" without an address."""
+    """Return the path of the site's address; "" without an address.
+
+    It has a slash at both ends.
+    """
     return f"/{urlsplit(address).path.strip('/')}/".replace("//", "/") if address else ""
 
 
 def is_one_of(names: list[str], file: Any) -> bool:
-    """Return whether a script or style sheet has one of these words in its address or text."""
+    """Return whether a script or style sheet contains one of these names.
+
+    Both its address and its text count.
+    """
     return any(name in f"{file.filename} {file.attributes}" for name in names)
 
 

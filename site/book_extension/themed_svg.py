@@ -1,4 +1,7 @@
-"""Convert matplotlib's SVG to an element of a page, at build time and in the page's Python."""
+"""Conversion of matplotlib's SVG to an element of a page.
+
+It runs at build time and in the page's Python.
+"""
 
 import re
 from collections.abc import Callable, Iterator
@@ -86,7 +89,10 @@ def translate_text(lines: list[ElementTree.Element], translate: Callable[[str], 
 
 
 def center(lines: list[ElementTree.Element]) -> None:
-    """Anchor centered lines at their middle; matplotlib writes where each begins, if several do."""
+    """Anchor centered lines at their middle.
+
+    For several lines, matplotlib writes where each begins.
+    """
     moves = [MOVE.match(line.get("transform", "")) for line in lines]
     starts = [float(move[1]) for move in moves if move]
     if len(starts) < len(lines) or len(set(starts)) < 2:
@@ -109,9 +115,10 @@ def texts(svg: ElementTree.Element) -> Iterator[list[ElementTree.Element]]:
 
 
 def paint_by_style(element: ElementTree.Element) -> None:
-    """Move colors from attributes into the style, since attributes can't use CSS variables.
+    """Move colors from attributes into the style.
 
-    So the background of a hatch, whose color matplotlib sets by attribute, is dark on a dark page.
+    Attributes can't use CSS variables. So the background of a hatch, whose color matplotlib sets by
+    attribute, is dark on a dark page.
     """
     style = element.get("style", "")
     for key in ("fill", "stroke"):

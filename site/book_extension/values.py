@@ -47,7 +47,7 @@ def values_of(role: SphinxRole) -> dict[str, Any]:
 
 
 def read_page(text: str, myst_extensions: list[str]) -> NotebookNode:
-    """Read a page's Markdown as a notebook, with hidden cells that compute its values.
+    """Read a page's Markdown as a notebook, with hidden cells for its values.
 
     A hidden cell comes before its Markdown cell, so that its values are those that the reader has
     seen so far, but after a code cell whose figure caption contains values.
@@ -77,7 +77,10 @@ def caption(cell: NotebookNode) -> str:
 
 
 def values_cell(markdown: str) -> NotebookNode | None:
-    """Return the hidden cell that computes a text's values and premises; None if it has none."""
+    """Return the hidden cell that computes a text's values and premises.
+
+    Return None if the text has none.
+    """
     found = list(dict.fromkeys(expression for expression, _ in expressions(markdown)))
     held = list(dict.fromkeys(expression for expression, _ in premises(markdown)))
     if not found and not held:

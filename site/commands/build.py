@@ -1,6 +1,7 @@
-"""Build the book: ``python site build [folder]``. Prints the path of index.html at the end.
+"""Build the book: ``python site build [folder]``.
 
-``--python FOLDER`` takes Python for the pages from there and downloads nothing.
+The command prints the path of index.html at the end. ``--python FOLDER`` takes Python for the pages
+from there and downloads nothing.
 """
 
 import argparse
@@ -31,7 +32,10 @@ GC_THRESHOLD = 20_000
 
 
 def page_python() -> str:
-    """Return Pyodide's folder, downloaded if needed; print why and return "" if unavailable."""
+    """Return Pyodide's folder, downloaded if needed; "" if unavailable.
+
+    Print why it is unavailable, unless PAGE_PYTHON is 0.
+    """
     if os.environ.get("PAGE_PYTHON") == "0":
         return ""
     try:
@@ -69,11 +73,12 @@ def digest(book: Path, files: Iterable[Path]) -> str:
 
 
 def code_digest(book: Path) -> str:
-    """Return a hash of what cells compute with: our packages, data, the lock, exercises.
+    """Return a hash of what cells compute with.
 
-    MyST-NB caches executed pages by their own code alone. With this hash in the cache's path, a
-    changed number in the catalog reruns all pages, and changed prose none. Figures show themselves
-    in all languages when a cell runs, so their translations count, too.
+    It covers our packages, data, the lock and the exercises. MyST-NB caches executed pages by their
+    own code alone. With this hash in the cache's path, a changed number in the catalog reruns all
+    pages, and changed prose none. Figures show themselves in all languages when a cell runs, so
+    their translations count, too.
     """
     sources = [path for name in ("rooflib", "kit") for path in (book / name).rglob("*")]
     files = [path for path in sources if path.suffix in (".py", ".toml")]
@@ -89,7 +94,7 @@ def code_digest(book: Path) -> str:
 
 
 def prepare_kernels(book: Path, profile: Path) -> None:
-    """Give kernels this book's packages and keep out the user's IPython configuration."""
+    """Give kernels this book's packages, without the user's IPython configuration."""
     paths = [str(book), str(book / "kit"), os.environ.get("PYTHONPATH", "")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     os.environ["IPYTHONDIR"] = str(profile)
@@ -106,7 +111,7 @@ def must_download() -> bool:
 
 
 def run_pages(book: Path) -> Path:
-    """Make what the pages include, run their cells and return the folder of their outputs."""
+    """Make what pages include, run their cells and return the outputs' folder."""
     from commands import executed_pages, handouts
 
     output = book / "_build"
@@ -125,7 +130,9 @@ def run_pages(book: Path) -> Path:
 def build_pages(
     book: Path, html: Path, cache: Path, settings: Mapping[str, object] = NONE, **options: object
 ) -> int:
-    """Build the pages with Sphinx, from cells that have been run; return 0 if that succeeded.
+    """Build the pages with Sphinx from cells that have been run.
+
+    Return 0 if that succeeded.
 
     settings: of Sphinx, in addition. The environment is kept in the folder `.doctrees` beside
     `html`.

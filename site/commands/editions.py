@@ -66,9 +66,9 @@ def built(repository: Path, tag: str, kept: Path) -> Path:
 
 
 def collect(site: Path, editions: dict[str, Path], target: Path) -> None:
-    """Copy a site and its editions (tag → folder, oldest first) into an emptied folder.
+    """Copy a site and its editions into an emptied folder.
 
-    On an error the folder keeps its old content.
+    `editions` is tag → folder, oldest first. On an error the folder keeps its old content.
     """
     unfinished = target.with_name(f".{target.name}.new")
     shutil.rmtree(unfinished, ignore_errors=True)

@@ -73,7 +73,7 @@ def has_venv() -> bool:
 
 
 def made_by_another_python() -> bool:
-    """Return whether the user named a Python (PYTHON=...) other than the one of `.venv`."""
+    """Return whether PYTHON names another Python than the one of `.venv`."""
     if "PYTHON" not in os.environ:
         return False
     here = "version = {}.{}.".format(*sys.version_info[:2])
@@ -88,7 +88,10 @@ def uv_entry() -> str:
 
 
 def commands(python: str, kind: str, uv: str) -> "list[list[str]]":
-    """Return the commands that install the locks, then our packages; folder `uv` has uv.txt."""
+    """Return the commands that install the locks, then our packages.
+
+    The folder `uv` has uv.txt.
+    """
     pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "-qq", "--no-deps"]
     install = [python, "-m", "uv", "pip", "install", "--python", python, "--quiet", "--no-deps"]
     locks = [word for name in LOCKS[kind] for word in ("-r", name)]

@@ -1,4 +1,4 @@
-"""Run the cells of several pages in parallel, before Sphinx reads the pages one by one.
+"""Parallel runs of the cells of several pages, before Sphinx reads them.
 
 MyST-NB takes the results from its cache. It runs a page again whose cell failed, so that the error
 names the file and the line.

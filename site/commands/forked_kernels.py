@@ -1,4 +1,4 @@
-"""Start pages' kernels as forks of one process that has imported what pages import.
+"""Kernels of pages as forks of one process that has imported what they import.
 
 A kernel of its own needs over a second of computing before a page's first cell, most of it for
 imports. Importing runs no page, so each page still starts as if it were alone.
@@ -26,7 +26,7 @@ imported: dict[Path, bool] = {}  # the book whose packages were imported, and wh
 
 @contextlib.contextmanager
 def forks(book: Path) -> Iterator[None]:
-    """Start kernels as forks with a book's packages while the block runs, if possible.
+    """Start kernels as forks with a book's packages while the block runs.
 
     If the packages can't be imported, each kernel is a process of its own, whose cell says why.
     """
@@ -43,7 +43,10 @@ def forks(book: Path) -> Iterator[None]:
 
 
 def can_fork(book: Path) -> bool:
-    """Return whether the process to fork has imported this book's packages; there is only one."""
+    """Return whether the process to fork has imported this book's packages.
+
+    There is only one such process.
+    """
     if not imported:
         imported[book] = start_importing(book)
     return imported.get(book, False)
@@ -66,7 +69,7 @@ def start_importing(book: Path) -> bool:
 
 
 class Fork:
-    """A forked process, with those methods of `subprocess.Popen` that jupyter_client calls."""
+    """A forked process with the `Popen` methods that jupyter_client calls."""
 
     stdin = stdout = stderr = None
 

@@ -1,4 +1,4 @@
-"""Open the chapters and the exercises in JupyterLab: ``python site lab [its options]``.
+"""Open chapters and exercises in JupyterLab: ``python site lab [its options]``.
 
 A reader works on copies in my-work/ and begins at a start page; see the folder jupyterlab/.
 ``--language zh_CN`` chooses the language, which is remembered. The first start in a terminal asks.
@@ -42,7 +42,7 @@ def notebooks(book: Path, release: Path, language: Language = ORIGINAL) -> dict[
 
 
 def prepare(book: Path, work: Path, release: Path, language: Language = ORIGINAL) -> Report:
-    """Make or update all copies of a book's notebooks, the start page and nbgrader's settings.
+    """Make or update the copies of notebooks, start page and nbgrader's settings.
 
     release: the folder of the exercises, which are in the language.
     """
@@ -64,7 +64,10 @@ def prepare(book: Path, work: Path, release: Path, language: Language = ORIGINAL
 
 
 def exercises_in(release: Path, language: Language) -> Path:
-    """Return the folder of the released exercises in a language, or of the original's."""
+    """Return the folder of the released exercises in a language.
+
+    Without a translation it is that of the original.
+    """
     translated = release.with_name(f"{release.name}-{language.code}")
     return translated if language is not ORIGINAL and translated.is_dir() else release
 
@@ -78,12 +81,15 @@ def asked(options: list[str]) -> tuple[str | None, list[str]]:
 
 
 def copy_nbgrader_config(*folders: Path) -> None:
-    """Configure `nbgrader validate` in these folders to show what the checks compared."""
+    """Configure `nbgrader validate` in these folders to show compared values."""
     copy_once(ROOT / NBGRADER, [folder / "nbgrader_config.py" for folder in folders])
 
 
 def command(folder: Path, *options: str) -> list[str]:
-    """Return the command for JupyterLab on a folder, with our start page and Validate dialog."""
+    """Return the command for JupyterLab on a folder.
+
+    It has our start page and Validate dialog.
+    """
     return [
         *(sys.executable, "-m", "jupyterlab"),
         f"--ServerApp.root_dir={folder}",
@@ -125,7 +131,10 @@ def main(options: list[str]) -> None:
 
 
 def cannot_write(error: OSError, work: Path) -> str:
-    """Return one line about a path that can't be written; below `work`, it names `work`."""
+    """Return one line about a path that can't be written.
+
+    For a path below `work`, the line names `work`.
+    """
     place = Path(error.filename or work)
     if place.is_relative_to(work):
         place = work

@@ -1,6 +1,6 @@
-"""Print the built book into one PDF: ``python site pdf [folder]``. Prints the PDF's path.
+"""Print the built book into one PDF: ``python site pdf [folder]``.
 
-``--language zh_CN`` prints a translation.
+The command prints the PDF's path. ``--language zh_CN`` prints a translation.
 """
 
 import argparse

@@ -1,4 +1,7 @@
-"""Get Pyodide for the pages: ``python site pyodide``. Prints the folder of its files."""
+"""Get Pyodide for the pages: ``python site pyodide``.
+
+The command prints the folder of the files.
+"""
 
 import sys
 

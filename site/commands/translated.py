@@ -1,4 +1,4 @@
-"""Build the pages in another language: ``python site translated LANGUAGE BOOK CACHE``.
+"""Build the pages in a language: ``python site translated LANGUAGE BOOK CACHE``.
 
 `make book` runs this beside the build of the original. The cells have been run before: CACHE is the
 folder of their outputs. The pages are written below ``_build/<language>``.

@@ -65,7 +65,7 @@ def ids(catalog: Catalog) -> list[str]:
 
 
 def update(folder: Path, language: str, found: dict[str, list[str]]) -> None:
-    """Merge messages into the catalogs of a language; remove catalogs of removed pages."""
+    """Merge messages into a language's catalogs; remove those of removed pages."""
     for name in catalogs.names(folder):
         if name not in found:
             (folder / name).with_suffix(".po").unlink()

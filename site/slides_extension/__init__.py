@@ -1,4 +1,4 @@
-"""Sphinx extension of the slides: values and figures as on pages, and timed notes."""
+"""Sphinx extension of the slides: values, figures and timed notes."""
 
 import html
 import re
@@ -79,7 +79,7 @@ def write_clock(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def translate_pictures(app: Sphinx, doctree: nodes.document) -> None:
-    """Translate the words of pictures, which cells draw once, in English, for all languages."""
+    """Translate the words of pictures, which cells draw once, in English."""
     if not languages.is_translation(app):
         return
     for raw in doctree.findall(nodes.raw):
@@ -95,7 +95,7 @@ def translated(found: re.Match[str]) -> str:
 def add_live_figures(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Make live figures load their scripts from the site, with the words of a translation."""
+    """Load the scripts of live figures from the site, with translated words."""
     if doctree is None:
         return
     if any(live_figures.MARK in raw.astext() for raw in doctree.findall(nodes.raw)):

@@ -1,4 +1,4 @@
-"""The book's languages: English, which the pages are written in, and translations.
+"""Languages of the book: English, the original, and translations.
 
 A translation is built by Sphinx with the catalogs of `catalogs.py`, into a folder of the site. A
 message without a translation shows its English, marked with ``lang="en"``. Each page leads to the
@@ -29,7 +29,7 @@ _ = get_translation("sphinx")
 
 @dataclass(frozen=True)
 class Language:
-    """A language: code as in gettext, tag as in HTML, folder in the site, name in the language."""
+    """A language: gettext code, HTML tag, folder in the site, and its own name."""
 
     code: str
     tag: str
@@ -84,12 +84,15 @@ def is_translation(app: Sphinx) -> bool:
 
 
 def top(config: Config) -> str:
-    """Return the published address of the whole site, without a slash; "" if it has none."""
+    """Return the published address of the whole site; "" if it has none.
+
+    It does not end in a slash.
+    """
     return str(config.html_baseurl or "").rstrip("/").removesuffix(f"/{current(config).folder}")
 
 
 def translate_settings(app: Sphinx, config: Config) -> None:
-    """Translate the title and the contents' captions; give the pages their own address."""
+    """Translate the title and the contents' captions; set the pages' own address."""
     language = current(config)
     if language is ORIGINAL:
         return
@@ -134,7 +137,10 @@ def offer_languages(
 
 
 def is_fragment(document: nodes.document) -> bool:
-    """Return whether a document is a translated message, which Sphinx parses by itself."""
+    """Return whether a document is a translated message.
+
+    Sphinx parses each message by itself.
+    """
     return str(document["source"]).endswith("<translated>")
 
 

@@ -1,8 +1,8 @@
-"""Catalogs of translations: plain gettext files below ``locale/``, read and written with Babel.
+"""Catalogs of translations: gettext files below ``locale/``.
 
-A language has one catalog for each page, named after it, and those of ``code_words`` for the words
-in code and templates. Files have no dates, no places and no line breaks of their own, so that a
-diff shows changed messages only.
+Babel reads and writes them. A language has one catalog for each page, named after it, and those of
+``code_words`` for the words in code and templates. Files have no dates, no places and no line
+breaks of their own, so that a diff shows changed messages only.
 """
 
 import io
@@ -29,7 +29,10 @@ HEADER = re.compile(r'^"(?!Language:|Plural-Forms:|MIME|Content-)[A-Z][\w-]+: .*
 
 @dataclass(frozen=True)
 class Progress:
-    """What a catalog lacks: messages without a translation, and those whose English changed."""
+    """Progress of a catalog: the total, and missing and outdated messages.
+
+    The English of an outdated message has changed.
+    """
 
     total: int
     missing: tuple[str, ...]
@@ -105,10 +108,11 @@ def write(catalog: Catalog, file: Path) -> None:
 
 
 def compile_all(source: Path, target: Path, language: str) -> None:
-    """Compile a folder's catalogs, without outdated messages, into a folder for Sphinx.
+    """Compile a folder's catalogs into a folder for Sphinx.
 
-    Sphinx finds a page's compiled catalog by its .po file and reads the page again if the compiled
-    one is newer. So both are written there, and only if they differ from an earlier build's.
+    Outdated messages are left out. Sphinx finds a page's compiled catalog by its .po file and reads
+    the page again if the compiled one is newer. So both are written there, and only if they differ
+    from an earlier build's.
     """
     known = names(source)
     for old in names(target) if target.exists() else []:
@@ -134,7 +138,7 @@ def of_code(source: Path, language: str) -> Catalog:
 
 
 def of_python(source: Path, language: str) -> Catalog:
-    """Return what Python code shows: its words, and short messages of pages without markup.
+    """Return the words of Python code, and short messages of pages without markup.
 
     Headings and cells of the tables that a page's cells make are among the latter.
     """
@@ -148,7 +152,10 @@ def of_python(source: Path, language: str) -> Catalog:
 
 
 def write_compiled(catalog: Catalog, file: Path) -> None:
-    """Write a compiled catalog without outdated messages, unless the file is the same already."""
+    """Write a compiled catalog, unless the file is the same already.
+
+    Outdated messages are left out.
+    """
     content = compiled(catalog)
     file = file.with_suffix(".mo")
     if not file.exists() or file.read_bytes() != content:

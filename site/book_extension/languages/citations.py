@@ -1,4 +1,7 @@
-"""Words and commas of citations, and works, which sphinxcontrib-bibtex writes as in English."""
+"""Citations in the page's language: words, commas and works.
+
+sphinxcontrib-bibtex writes them as in English.
+"""
 
 import re
 
@@ -32,7 +35,7 @@ def mark_works(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
 
 def in_language(text: str) -> str:
-    """Return a part of a citation with its words and commas in the language of the page."""
+    """Return a part of a citation with words and commas in the page's language."""
     if text == NEXT:  # between two works
         return str(_("{one}, {other}")).format(one="", other="")
     if dated := DATED.fullmatch(text):

@@ -1,4 +1,4 @@
-"""Finds the words in code, templates, settings and cells' metadata that a translation needs.
+"""Words in code, templates, settings and cells' metadata to be translated.
 
 In Python and templates they stand in ``_("…")``, in JavaScript in ``phrase("…")``.
 """
@@ -68,7 +68,7 @@ NOTEBOOKS = "notebooks"  # the catalog of the exercises' notebooks
 
 
 def words(book: Path) -> dict[str, list[str]]:
-    """Return catalog → the messages in a book's settings and code, in the order of the files.
+    """Return catalog → messages in a book's settings and code, in file order.
 
     A message that an earlier catalog has isn't repeated.
     """
@@ -133,7 +133,7 @@ def pieces(block: str) -> Iterator[str]:
 
 
 def of_settings(book: Path) -> Iterator[str]:
-    """Yield the book's title and author, the captions of its parts and the titles of its ways."""
+    """Yield the book's title, author, captions of parts and titles of ways."""
     config = yaml.safe_load((book / "_config.yml").read_text(encoding="utf-8"))
     contents = yaml.safe_load((book / "_toc.yml").read_text(encoding="utf-8"))
     yield from (config["title"], config["author"])

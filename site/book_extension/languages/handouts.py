@@ -1,4 +1,7 @@
-"""Links to exercises: a page in another language leads to the notebooks and the archive in it."""
+"""Links to exercises in the language of the page.
+
+They lead to the notebooks and the archive in that language.
+"""
 
 from pathlib import Path
 
@@ -11,7 +14,7 @@ BUNDLE = "exercises.zip"
 
 
 def link_translated(app: Sphinx, doctree: nodes.document) -> None:
-    """Replace the targets of downloads by the files in the language of the pages, if any."""
+    """Replace targets of downloads by files in the pages' language, if any."""
     code = app.config.language
     for link in doctree.findall(download_reference):
         original = link.get("reftarget", "")

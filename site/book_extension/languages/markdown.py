@@ -1,4 +1,4 @@
-"""Messages in the Markdown of a page, for what is made from its source instead of its page.
+"""Messages in a page's Markdown, for what is made from its source.
 
 They are those that Sphinx finds: headings, paragraphs, cells of tables and titles of directives.
 """

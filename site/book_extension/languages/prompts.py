@@ -1,4 +1,4 @@
-"""Words of folded cells: their prompts, which stand in the cells' metadata, and their name."""
+"""Words of folded cells: prompts in the cells' metadata, and their name."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""Search in Chinese, which has no spaces: single characters and pairs of neighbors are the words.
+"""Search in Chinese, which has no spaces between words.
 
-A query of several characters is split into its pairs, and a page that has all of them is found. So
-no dictionary decides what a word is.
+The words are single characters and pairs of neighbors. A query of several characters is split into
+its pairs, and a page that has all of them is found. So no dictionary decides what a word is.
 """
 
 import re

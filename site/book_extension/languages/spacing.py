@@ -1,8 +1,9 @@
-"""Spaces between Chinese characters: none, also where a value or a reference turned out Chinese.
+"""Removal of the spaces between Chinese characters.
 
-A translator can't know what a value or the name of a figure will be, and sets a space around it, as
-around Latin letters and digits. Formulas keep the punctuation beside them on their line: Firefox
-would break lines there.
+This includes spaces around a value or a reference that turned out Chinese. A translator can't know
+what a value or the name of a figure will be, and sets a space around it, as around Latin letters
+and digits. Formulas keep the punctuation beside them on their line: Firefox would break lines
+there.
 """
 
 import re
@@ -19,7 +20,7 @@ BETWEEN = (nodes.literal, nodes.math, nodes.image, nodes.raw)
 
 
 def close_up(doctree: nodes.document) -> None:
-    """Remove the spaces between Chinese characters of a page's paragraphs, headings and cells."""
+    """Remove spaces between Chinese characters in paragraphs, headings and cells."""
     for block in doctree.findall(nodes.TextElement):
         if isinstance(block, nodes.Inline | nodes.FixedTextElement):
             continue

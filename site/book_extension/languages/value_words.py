@@ -1,9 +1,9 @@
-"""Words in computed values: cells run once, in English, so a translated page replaces them.
+"""Translation of the words in computed values.
 
-A value is recognized by the first template that it has the form of; its parts are values, too. A
-count of millions or billions becomes one of 万 or 亿. `prose_blocks.js` does the same with values
-of a reader's own run, and `values.js` in JupyterLab, where a count's scale is a comment in its
-expression.
+Cells run once, in English, so a translated page replaces the words. A value is recognized by the
+first template that it has the form of; its parts are values, too. A count of millions or billions
+becomes one of 万 or 亿. `prose_blocks.js` does the same with values of a reader's own run, and
+`values.js` in JupyterLab, where a count's scale is a comment in its expression.
 """
 
 import re
@@ -72,7 +72,7 @@ def translated(value: str, translate: Callable[[str], str]) -> str:
 
 
 def of_expression(expression: str, value: str, translate: Callable[[str], str]) -> str:
-    """Return the translated value of an expression, which may name a scale in a comment."""
+    """Return an expression's translated value; a comment may name a scale."""
     scale = SCALE_COMMENT.search(expression)
     return counted(value, SCALES[scale[1]]) if scale else translated(value, translate)
 
@@ -89,7 +89,10 @@ def parts(template: str) -> Iterator[str]:
 
 
 def counted(value: str, power: int) -> str:
-    """Return a count of 10**power with its unit and as many digits: "8.03", 9 → "80.3 亿"."""
+    """Return a count of 10**power with its unit: "8.03", 9 → "80.3 亿".
+
+    The number of digits stays the same.
+    """
     number, decimals = float(value.replace(",", "")), len(value.partition(".")[2])
     fitting = (unit for unit in UNITS if number * 10**power >= 10 ** UNITS[unit])
     unit = next(fitting, "")

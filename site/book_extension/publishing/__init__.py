@@ -110,7 +110,10 @@ def changelog(app: Sphinx) -> Path:
 
 
 def write_lists(app: Sphinx, exception: Exception | None) -> None:
-    """Write sitemap and feed next to the pages; remove an older build's for an edition."""
+    """Write sitemap and feed next to the pages, or remove an older build's.
+
+    An edition has neither.
+    """
     if exception is not None or app.builder.format != "html" or languages.is_translation(app):
         return
     found, written = addresses(app), {FEED: "", SITEMAP: ""}

@@ -1,6 +1,7 @@
-"""Addresses of the published course, from `_config.yml` and EDITION, and links to them.
+"""Addresses of the published course, and links to them.
 
-All of them may be unset, which is the default: then no page links to these places.
+They come from `_config.yml` and EDITION. All of them may be unset, which is the default: then no
+page links to these places.
 """
 
 import os

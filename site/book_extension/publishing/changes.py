@@ -14,7 +14,10 @@ DATED = re.compile(
 
 @dataclass(frozen=True)
 class Edition:
-    """Dated part of the change log: version, date as YYYY-MM-DD, and text as Markdown."""
+    """Dated part of the change log: version, date and text.
+
+    The date has the form YYYY-MM-DD; the text is Markdown.
+    """
 
     name: str
     date: str

@@ -1,4 +1,4 @@
-"""Sphinx extension that gives pages with figures the style sheet and the script of figures.
+"""Sphinx extension that adds style sheet and script to pages with figures.
 
 Both belong to the figure engine, `kit/roofkit/figures/engine`. A cell that runs shows its figure in
 all languages; a translated page has the one in its language instead of the original's.
@@ -38,7 +38,7 @@ def setup(app: Sphinx) -> dict[str, object]:
 
 
 def keep_translated(page: NotebookNode, cache: Path) -> None:
-    """Move the translated figures from a page's outputs to files in the folder of its cache.
+    """Move translated figures from a page's outputs to files in its cache folder.
 
     A figure's file is named after its original, so that a page has only one language.
     """
@@ -95,12 +95,15 @@ def figures() -> str:
 
 
 def measuring() -> str:
-    """Return the script that measures the reader's browser, with the figures' number format."""
+    """Return the script that measures the reader's browser.
+
+    It has the figures' number format.
+    """
     return in_function(browser_roof.script(source("expressions.js")))
 
 
 def in_function(code: str) -> str:
-    """Wrap a script in a function, so that its short names don't clash with other scripts'."""
+    """Wrap a script in a function to keep its names from clashing with others."""
     return f"(() => {{\n{code}\n}})();\n"
 
 

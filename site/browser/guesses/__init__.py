@@ -1,6 +1,7 @@
-"""Guesses: "Your guess" and "Check yourself" ask for one, and later show how far off it was.
+"""Guesses that a page asks for, with feedback on how far off they were.
 
-A page gives the right answer once, at the place where the text reaches it:
+The boxes "Your guess" and "Check yourself" ask for one. A page gives the right answer once, at the
+place where the text reaches it:
 
     :::{answer} name
     {eval}`rl.text(slower)` times
@@ -156,7 +157,10 @@ def add_script(
 
 
 def follow_translation(app: Sphinx, doctree: nodes.document) -> None:
-    """Give answers their translated words: what is asked for, and the options that are right."""
+    """Give answers their translated words.
+
+    These are what is asked for, and the options that are right.
+    """
     if app.builder.name == "gettext":
         return
     for found in doctree.findall(answer):
@@ -186,7 +190,10 @@ def check_ends(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def unanswered(doctree: nodes.document) -> list[nodes.Element]:
-    """Return the boxes "Your guess" without an answer, which belongs to the last box above it."""
+    """Return the boxes "Your guess" that have no answer.
+
+    An answer belongs to the last box above it.
+    """
     place = {id(element): number for number, element in enumerate(doctree.findall(nodes.Element))}
 
     def boxes(element: nodes.Element) -> list[nodes.Element]:

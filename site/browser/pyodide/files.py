@@ -49,7 +49,10 @@ def wanted() -> dict[str, str]:
 
 
 def cache() -> Path:
-    """Return the release's folder in the user's cache, which `make clean` doesn't remove."""
+    """Return the release's folder in the user's cache.
+
+    `make clean` doesn't remove it.
+    """
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(home) / "roofline" / f"pyodide-{pinned()['version']}"
 
@@ -64,7 +67,7 @@ def sha256(path: Path) -> str:
 
 
 def obtain(folder: Path, places: Iterable[tuple[str, Bring]] | None = None) -> Path:
-    """Return the folder with all files, after trying each source for those that are missing.
+    """Return the folder after getting missing files from each source in turn.
 
     Raises NotObtained if some are still missing.
     """
@@ -92,7 +95,7 @@ def obtain(folder: Path, places: Iterable[tuple[str, Bring]] | None = None) -> P
 
 
 def make(folder: Path) -> Path:
-    """Return the folder, after making the archives that pages fetch, unless they are up to date.
+    """Return the folder after making the archives for pages, if out of date.
 
     If nothing here can compile them, they hold sources and a warning is printed: Python in the
     pages then starts slowly.
@@ -115,7 +118,10 @@ def make(folder: Path) -> Path:
 
 
 def how_made(folder: Path) -> str:
-    """Return the stamp of the archives in a folder, which says how they were made; or ""."""
+    """Return the stamp of a folder's archives, or "".
+
+    It says how they were made.
+    """
     stamp = folder / MADE_FROM
     return stamp.read_text() if stamp.is_file() else ""
 
@@ -159,9 +165,9 @@ def from_release(folder: Path, names: list[str]) -> Iterator[tuple[str, bytes]]:
 
 
 def from_package(folder: Path, names: list[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files from a package, which pip downloads from the index it is configured for.
+    """Yield the files from a package that pip downloads.
 
-    The package is only unpacked, never installed.
+    pip uses the index that it is configured for. The package is only unpacked, never installed.
     """
     package: dict[str, str] = pinned()["package"]  # type: ignore[assignment]
     with downloaded(f"{package['name']}=={package['version']}") as wheel, wheel:

@@ -1,4 +1,4 @@
-"""Two archives for pages: Python's library and the packages, compiled if possible.
+"""Archives for pages: Python's library and packages, compiled if possible.
 
 Pyodide's own archives hold sources, which a browser would compile again at each start. That takes
 four times as long as the rest of the start. So the archives hold bytecode if a Python of the right
@@ -52,7 +52,10 @@ def packed(archives: Iterable[Path], target: Path) -> None:
 
 
 def as_loaded(name: str, content: bytes) -> tuple[str, bytes]:
-    """Return a file's name and content in the archive: sources compiled, without docstrings."""
+    """Return a file's name and content in the archive.
+
+    Sources are compiled, most of them without docstrings.
+    """
     if not name.endswith(".py") or not can_compile():
         return name, content
     optimize = 0 if name.startswith(DOCUMENTED) else 2

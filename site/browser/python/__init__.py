@@ -1,4 +1,4 @@
-"""Python in the page: a reader changes a cell and runs it, and the values in the prose follow.
+"""Python in the page: a reader edits and runs a cell, and the prose follows.
 
 A page loads a small script with its buttons. The rest is fetched when a button is pressed, or in
 advance in a tab that has run Python before: the scripts, Pyodide (Python in WebAssembly, obtained
@@ -90,7 +90,7 @@ def setup(app: Sphinx) -> dict[str, object]:
 
 
 def files() -> Path | None:
-    """Return the folder of Pyodide's files; None for a site without Python in its pages."""
+    """Return the folder of Pyodide's files; None for a site without them."""
     folder = os.environ.get(FILES)
     return Path(folder) if folder else None
 
@@ -106,7 +106,7 @@ def mark_first_input(app: Sphinx, doctree: nodes.document, page: str) -> None:
 def offer_python(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Add buttons to a page with cells or exercise parts, and write its steps next to it."""
+    """Add buttons to a page with cells or exercise parts; write its steps beside it."""
     if files() is None or doctree is None or app.builder.format != "html":
         return
     if exercise := EXERCISE.fullmatch(page):
@@ -204,7 +204,10 @@ def places(doctree: nodes.document) -> Iterator[nodes.inline]:
 
 
 def text_with_values(cells: list[NotebookNode], index: int) -> str:
-    """Return the text whose values a hidden cell computes: the next cell, or a caption above."""
+    """Return the text whose values a hidden cell computes.
+
+    It is the next cell, or a caption above.
+    """
     texts = [str(cells[index + 1].source)] if index + 1 < len(cells) else []
     texts.append(caption(cells[index - 1]))
     return next(text for text in texts if is_values_cell_of(cells[index], text))
@@ -234,7 +237,7 @@ def compact(data: Any) -> str:
 
 
 def serve_python(app: Sphinx) -> None:
-    """Put Pyodide, the course's packages and the scripts into the site, or remove them."""
+    """Put Pyodide, our packages and the scripts into the site, or remove them."""
     if app.builder.format != "html":
         return
     pyodide = files()
@@ -301,7 +304,7 @@ def scripts_digest(book: Path) -> str:
 
 @cache
 def runtime_name(pyodide: Path) -> str:
-    """Return the name of the folder of Pyodide's files, which contains a hash of them."""
+    """Return the name of the folder of Pyodide's files, with a hash of them."""
     found = "".join(pyodide_files.sha256(pyodide / name) for name in pyodide_files.SERVED)
     return f"pyodide-{short(found.encode())}"
 

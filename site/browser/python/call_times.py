@@ -1,10 +1,10 @@
-"""Time limits for checked calls in a page, whose Python has no timers and no threads.
+"""Time limits for checked calls in a page.
 
-Python reports to the page when a call begins and how long it may take. After that time the page
-terminates Python, and runs the check again in a new worker, which counts that call as timed out. A
-browser has no CPU clock either, and is not the grading machine. So a loop of known length measures
-how much slower this Python is, and a call that ends in time but close to the limit does not count
-as right: grading might stop it.
+A page's Python has no timers and no threads. It reports to the page when a call begins and how long
+it may take. After that time the page terminates Python, and runs the check again in a new worker,
+which counts that call as timed out. A browser has no CPU clock either, and is not the grading
+machine. So a loop of known length measures how much slower this Python is, and a call that ends in
+time but close to the limit does not count as right: grading might stop it.
 """
 
 import time
@@ -36,7 +36,7 @@ class CallTimes:
         self.fastest_loop = float("inf")  # seconds
 
     def begin(self, late: int = 0) -> None:
-        """Start a cell; `late` is the number of the call that timed out in its earlier run."""
+        """Start a cell; `late` is the number of its call that timed out before."""
         self.number, self.late, self.longest = 0, late, 0.0
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""The cells of a notebook that another cell depends on, found from their bytecode.
+"""Cells that another cell of a notebook depends on, found from bytecode.
 
 A cell depends on the cells that bind a name which it reads, or which the functions that it calls
 read. Changes through a method of another cell's object are not detected.

@@ -1,4 +1,4 @@
-"""The pages' editor: a vendored bundle of CodeMirror, and the licenses of what is in it.
+"""Editor of the pages: a vendored CodeMirror bundle, and its licenses.
 
 CONTRIBUTING.md says how the bundle is made.
 """

@@ -1,4 +1,4 @@
-"""Stubs for IPython, which is too large for a page, and patches to what pages import."""
+"""Stubs for IPython, which is too large for a page, and patches to imports."""
 
 import builtins
 import sys
@@ -43,7 +43,10 @@ def clear_output(wait: bool = False) -> None:
 
 
 def set_matplotlib_formats(*formats: str) -> None:
-    """Do nothing: rooflib calls this where IPython is, and pages show figures as SVG anyway."""
+    """Do nothing: pages show figures as SVG anyway.
+
+    rooflib calls this function if IPython is there.
+    """
 
 
 def get_ipython() -> None:
@@ -74,7 +77,7 @@ def install() -> None:
 
 
 def skip_artist_docstrings(artists: ModuleType) -> None:
-    """Keep Matplotlib from generating a docstring of settable properties for each artist.
+    """Keep Matplotlib from generating docstrings of artists' settable properties.
 
     Generating them takes a third of Matplotlib's import time.
     """

@@ -1,6 +1,6 @@
-"""The parts of Python in the pages and of its editor: a table, and their license texts.
+"""Parts of Python in the pages and of its editor, with their license texts.
 
-The directive `{page-python-parts}` shows the table. The license of a package is quoted from
+The directive `{page-python-parts}` shows them in a table. The license of a package is quoted from
 its metadata; parts that aren't packages are listed in pyodide.toml.
 """
 
@@ -26,7 +26,10 @@ HEAD = "| part | license | version |\n|:--|:--|:--|\n"
 
 @dataclass(frozen=True)
 class Part:
-    """One row of the table; source is an address, "" if the license texts contain its license."""
+    """One row of the table.
+
+    `source` is an address, or "" if the license texts contain the license.
+    """
 
     name: str
     version: str
@@ -92,9 +95,9 @@ class PagePythonParts(SphinxDirective):
 
 
 def texts(runtime: Path) -> str:
-    """Return the license texts of all parts; `runtime` is the folder of the packages' files.
+    """Return the license texts of all parts.
 
-    Empty files, which tests use, have none.
+    `runtime` is the folder of the packages' files. Empty files, which tests use, have none.
     """
     found = [licenses.entry(f"{p.name}, {p.version}", outside(p)) for p in parts() if p.source]
     for package in packages().values():

@@ -1,4 +1,4 @@
-"""Conversion of Markdown that a cell displays to HTML like that of the built pages."""
+"""Conversion of a cell's Markdown to HTML like that of the built pages."""
 
 import re
 from html import escape

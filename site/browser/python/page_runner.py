@@ -1,7 +1,8 @@
-"""Run a page's cells in the page's own Python: their outputs, and the values in the prose.
+"""Runner of a page's cells in the page's own Python.
 
-Each cell sees the names as the cells above it left them, even if cells below it have run: a page
-always shows what running it from top to bottom would show.
+It gives their outputs, and the values in the prose. Each cell sees the names as the cells above it
+left them, even if cells below it have run: a page always shows what running it from top to bottom
+would show.
 """
 
 import ast
@@ -120,7 +121,7 @@ class Page:
         return json.dumps(needed(sources))
 
     def tries(self) -> str:
-        """Return JSON of the checks' count of attempts so far; null before the first check."""
+        """Return the checks' count of attempts as JSON; null before the first check."""
         check = sys.modules.get("roofkit.check")
         return json.dumps(check.tries() if check else None)
 
@@ -199,7 +200,7 @@ class Page:
                 builtins.display = display  # type: ignore[attr-defined]
 
     def error_text(self, error: BaseException, step: int) -> str:
-        """Return the message of an error with the lines of the reader's cells and no others."""
+        """Return an error's message with the lines of the reader's cells only."""
         render = getattr(error, "_render_traceback_", None)
         if render:
             return "\n".join(render())
@@ -262,7 +263,10 @@ def trace(traceback: TracebackType | None) -> Iterator[tuple[str, int, str]]:
 
 
 def snapshot(names: Mapping[str, Any]) -> dict[str, Any]:
-    """Copy names, and the lists, dictionaries, sets and arrays that a cell can change in place."""
+    """Copy names, with the values that a cell can change in place.
+
+    These are lists, dictionaries, sets and arrays.
+    """
     known: dict[int, Any] = {}
     return {name: copy(value, known) for name, value in names.items() if name != "__builtins__"}
 
@@ -293,7 +297,10 @@ def copy(value: Any, known: dict[int, Any]) -> Any:
 
 
 def restore_settings(matplotlib: ModuleType, saved: Any) -> None:
-    """Restore a copy of Matplotlib's settings, or the defaults if it was not loaded then."""
+    """Restore a copy of Matplotlib's settings.
+
+    Restore the defaults if Matplotlib was not loaded when they were saved.
+    """
     if saved is None:
         matplotlib.rcdefaults()
         return

@@ -1,9 +1,9 @@
-"""64-bit integers from numpy in a page, where WebAssembly's native integer has 32 bits.
+"""64-bit integers from numpy in a page, where native integers have 32 bits.
 
-There numpy converts Python's integers to int32, and the operations of a layer, 2·B·D·F, overflow
-silently. `widen` replaces numpy's public functions by wrappers that return int64, as on a reader's
-own machine, unless the code asks for 32 bits. `WideAstype` does the same for `x.astype(int)` in a
-cell.
+In WebAssembly, numpy converts Python's integers to int32, and the operations of a layer, 2·B·D·F,
+overflow silently. `widen` replaces numpy's public functions by wrappers that return int64, as on a
+reader's own machine, unless the code asks for 32 bits. `WideAstype` does the same for
+`x.astype(int)` in a cell.
 
 Not covered: an array's other methods, so sums of values with fewer bits, `(x > 2).sum()`, have 32
 bits, and `x.take` and `x.repeat` refuse 64-bit indices; lists given to `np.linalg` or `np.poly1d`;
@@ -87,7 +87,7 @@ class WideTypes:
         return self.wide if any(value is name for name in INT_NAMES) else value
 
     def is_narrow(self, value: Any) -> bool:
-        """Return whether an argument is narrow, contains something narrow, or names the type."""
+        """Return whether an argument has, contains or names the narrow type."""
         if hasattr(value, "dtype") and not isinstance(value, type):
             return bool(value.dtype == self.narrow)
         if isinstance(value, list | tuple):
@@ -114,7 +114,7 @@ class WideTypes:
         return type(value)(map(self.input, value))
 
     def output(self, value: Any) -> Any:
-        """Return a result, or the results in a tuple or list, as wide ones if they are narrow."""
+        """Return a result, or those in a tuple or list, widened if narrow."""
         if type(value) in (tuple, list):
             return type(value)(map(self.output, value))
         if hasattr(value, "dtype") and value.dtype == self.narrow:
@@ -160,7 +160,9 @@ def wrapped_function(
     places: tuple[int, str] | None = None,
     callback: bool = False,
 ) -> Function:
-    """Return a function of numpy that gives wide integers where it chooses their type itself.
+    """Return a function of numpy that gives wide integers.
+
+    It does so only where it chooses their type itself.
 
     The other parameters: the function's entries in COMPUTING, REDUCING and TAKING_INDICES, and
     whether its first argument is a function of the reader's.
@@ -193,7 +195,7 @@ def wrapped_function(
 
 
 def wrapped_ufunc(ufunc: Any, types: WideTypes) -> Function:
-    """Return a ufunc as a function with the ufunc's methods, all of which give wide integers."""
+    """Return a ufunc as a function that, like its methods, gives wide integers."""
     function = wrapped_function(ufunc, types, ufunc.nin)
     for name in dir(ufunc):
         if not name.startswith("_"):
@@ -205,7 +207,7 @@ def wrapped_ufunc(ufunc: Any, types: WideTypes) -> Function:
 
 
 def wrapped_vectorize(vectorize: Any, types: WideTypes) -> type:
-    """Return the class with wide integers for those that the vectorized function returns."""
+    """Return the class, changed to widen integers that its function returns."""
 
     class WideVectorize(vectorize):  # type: ignore[misc]
         """Numpy's vectorize, for 64-bit integers."""
@@ -250,7 +252,10 @@ class WideAstype(ast.NodeTransformer):
 
 
 def wide_name(node: ast.expr) -> ast.expr:
-    """Return "int64" for the name `int` or the text "int", any other expression unchanged."""
+    """Return "int64" for the name `int` or the text "int".
+
+    Any other expression stays unchanged.
+    """
     is_name = isinstance(node, ast.Name) and node.id == "int"
     is_text = isinstance(node, ast.Constant) and node.value == "int"
     return ast.copy_location(ast.Constant("int64"), node) if is_name or is_text else node

@@ -1,6 +1,7 @@
-"""The measurement of a browser's roof, one script that a page fetches when a button is pressed.
+"""Measurement of a browser's roof.
 
-Its kernels are in kernels.wat, WebAssembly's text format, which wasmtime compiles.
+It is one script, which a page fetches when a button is pressed. Its kernels are in kernels.wat,
+WebAssembly's text format, which wasmtime compiles.
 """
 
 import base64

@@ -1,9 +1,10 @@
-"""Ways through the course: the reader chooses one on the home page, and "next" follows it.
+"""Ways through the course, one of which the reader chooses.
 
-`ways` in `_config.yml` lists them besides the whole course, each with a title, in which {hours}
-stands for its time, its pages in order, and sections on them that it leaves out: below their
-headings the script says so and leads on. `:::{ways}` shows all ways. Without JavaScript it is a
-list of links, and "next" follows the table of contents.
+The choice is on the home page, and "next" follows it. `ways` in `_config.yml` lists the ways
+besides the whole course, each with a title, in which {hours} stands for its time, its pages in
+order, and sections on them that it leaves out: below their headings the script says so and leads
+on. `:::{ways}` shows all ways. Without JavaScript it is a list of links, and "next" follows the
+table of contents.
 """
 
 import json
@@ -84,7 +85,7 @@ def choice(app: Sphinx, here: str) -> nodes.container:
 
 
 def neighbors(app: Sphinx, page: str) -> dict[str, dict[str, list[str]]]:
-    """Return way → {"prev" and "next": address and title}, as far as this page has them there."""
+    """Return way → address and title of "prev" and "next", where they exist."""
     found: dict[str, dict[str, list[str]]] = {}
     for name, (_, pages) in known_ways(app).items():
         if page not in pages:
@@ -99,7 +100,10 @@ def neighbors(app: Sphinx, page: str) -> dict[str, dict[str, list[str]]]:
 
 
 def detours(app: Sphinx, page: str) -> dict[str, list[list[str]]]:
-    """Return way → for each section that it leaves out: its id, and id and title of the next."""
+    """Return way → the page's sections that it leaves out, each with the next one.
+
+    An entry has the section's id, and id and title of the next.
+    """
     found: dict[str, list[list[str]]] = {}
     for name, (_title, pages) in known_ways(app).items():
         left_out = skipped(app, name, page) if page in pages else []
@@ -116,7 +120,7 @@ def detours(app: Sphinx, page: str) -> dict[str, list[list[str]]]:
 def add_script(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Add the script to the page with the choice, and to those whose neighbors depend on it."""
+    """Add the script to pages that offer the choice or whose neighbors depend on it."""
     if doctree is None:
         return
     if app.config.external_site_map and page in minutes.chapters(app):

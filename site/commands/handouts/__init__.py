@@ -1,4 +1,4 @@
-"""Files that the exercises' pages hand out: notebooks, exercises.zip, wheels, solutions.
+"""Files of the exercises' pages: notebooks, exercises.zip, wheels, solutions.
 
 All files are made in ``_build`` before Sphinx runs. ``python -m grading release`` makes the
 notebooks; the code here only packs them.
@@ -22,7 +22,7 @@ SOLUTION = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
 
 
 def prepare(book: Path) -> None:
-    """Make the files that exercise pages take from ``_build``, if anything has changed."""
+    """Make the files that exercise pages take from ``_build``, if outdated."""
     notebooks = sorted((book / "exercises").glob("*/*.ipynb"))
     if not notebooks:
         return

@@ -41,7 +41,7 @@ def write(
     target: Path,
     language: Language = ORIGINAL,
 ) -> None:
-    """Pack the released notebooks, the wheels of our packages and a lock of all others.
+    """Pack released notebooks, wheels of our packages and a lock of the others.
 
     language: that of the notebooks, in which the README explains them.
     """
@@ -69,7 +69,10 @@ def write(
 
 
 def _entry(wheel: Path) -> str:
-    """Return a wheel's lock entry, with the hash that pip requires if any entry has one."""
+    """Return a wheel's lock entry with its hash.
+
+    pip requires a hash of every entry if any entry has one.
+    """
     return f"./wheels/{wheel.name} \\\n    --hash=sha256:{wheels.sha256(wheel)}\n"
 
 

@@ -1,7 +1,7 @@
-"""Wheels of our packages for notebooks outside the repository, and an index page for pip.
+"""Wheels of our packages, and an index page for pip.
 
-They are built from a book's sources with the installed setuptools: nothing is downloaded, and the
-same sources give the same bytes.
+Notebooks outside the repository need them. The wheels are built from a book's sources with the
+installed setuptools: nothing is downloaded, and the same sources give the same bytes.
 """
 
 import hashlib
@@ -73,7 +73,7 @@ def build(book: Path, target: Path) -> list[Path]:
 
 
 def page(wheels: list[Path]) -> str:
-    """Return the page for `pip install --find-links`: a link to each wheel with its hash."""
+    """Return the page for `pip install --find-links`: links to wheels, with hashes."""
     links = "\n".join(
         f'<li><a href="{wheel.name}#sha256={sha256(wheel)}">{wheel.name}</a></li>'
         for wheel in wheels

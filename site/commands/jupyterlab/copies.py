@@ -1,4 +1,4 @@
-"""A reader's copies of the course's notebooks: made once, kept up to date, never overwritten.
+"""A reader's copies of the course's notebooks: made once, then kept up to date.
 
 The metadata of a copy says which version of which page it is. A copy with unedited cells, run or
 not, counts as untouched and is updated. An edited copy is never changed; a new version is saved
@@ -125,7 +125,10 @@ def _digest(data: object) -> str:
 
 
 def _with_mark(docname: str, notebook: NotebookNode) -> str:
-    """Serialize a notebook as a copy, with its page, version and hash in the metadata."""
+    """Serialize a notebook as a copy.
+
+    Its metadata has the page, version and hash.
+    """
     marked = copy.deepcopy(notebook)
     mark = {"page": docname, "version": version_of(notebook), "cells": cells_of(notebook)}
     marked.metadata[MARK] = mark
@@ -150,14 +153,17 @@ def _mark(path: Path) -> Mapping[str, object]:
 
 
 def _untouched(path: Path, docname: str) -> bool:
-    """Return whether the reader has not edited a copy; without a mark it counts as edited."""
+    """Return whether the reader has not edited a copy.
+
+    A copy without a mark counts as edited.
+    """
     notebook, mark = _read(path), _mark(path)
     same = notebook is not None and mark.get("cells") == cells_of(notebook)
     return same and mark.get("page") == docname
 
 
 def _same_text(path: Path, supplied: NotebookNode) -> bool:
-    """Return whether a reader's notebook has the supplied cells, or was made from them."""
+    """Return whether a reader's notebook has the supplied cells or stems from them."""
     notebook = _read(path)
     if notebook is None:
         return False

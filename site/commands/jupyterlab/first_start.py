@@ -1,4 +1,7 @@
-"""The language of the lab: chosen at the first start, remembered, changed with an option."""
+"""Language of the lab, chosen at the first start and remembered.
+
+An option changes it.
+"""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -43,7 +46,10 @@ def of_environment(environment: Mapping[str, str]) -> Language:
 
 
 def asked(default: Language, ask: Callable[[str], str]) -> Language:
-    """Ask for the language, in all languages, until the answer is one of them or empty."""
+    """Ask for the language until the answer is one of them or empty.
+
+    The question is in all languages.
+    """
     choices = ", ".join(f"{n} {one.name}" for n, one in enumerate(LANGUAGES, 1))
     question = f"Language / 语言: {choices} [{LANGUAGES.index(default) + 1}]: "
     answers = {str(n): one for n, one in enumerate(LANGUAGES, 1)} | {"": default}

@@ -35,7 +35,7 @@ def variables(folder: Path, environment: Mapping[str, str], home: Path) -> dict[
 
 
 def set_defaults(config: Path, language: Language = ORIGINAL) -> None:
-    """Turn off Jupyter's news feed and its check for updates; set the language of its menus.
+    """Turn off Jupyter's news and update checks; set the language of its menus.
 
     These are defaults, which the user's own settings override.
     """

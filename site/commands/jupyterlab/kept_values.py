@@ -36,7 +36,10 @@ def kept_or_computed(book: Path, pages: Mapping[str, Steps]) -> dict[str, dict[s
 
 
 def shared_digest(book: Path) -> str:
-    """Return a hash of what any page may use: Python, the lock, our packages, exercises."""
+    """Return a hash of what any page may use.
+
+    It covers Python, the lock, our packages and the exercises.
+    """
     parts = [sys.version]
     for path in sorted({path for pattern in USED for path in book.glob(pattern)}):
         parts += [path.relative_to(book).as_posix(), path.read_text(encoding="utf-8")]

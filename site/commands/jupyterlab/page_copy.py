@@ -1,4 +1,4 @@
-"""Copies of the pages for JupyterLab: MyST that it renders, links that it follows, values."""
+"""Copies of the pages for JupyterLab: MyST, links and values that it can show."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
@@ -69,7 +69,10 @@ class Book:
         }
 
     def words_of(self, page: str) -> Words:
-        """Return a function that gives the messages of a page in the language, or in English."""
+        """Return a function that translates a page's messages.
+
+        Messages without a translation stay English.
+        """
         if self.language is ORIGINAL:
             return str
         file = catalogs.folder(self.folder, self.language.code) / f"{page}.po"
@@ -92,7 +95,7 @@ class Book:
 
 
 def book_of(folder: Path, language: Language = ORIGINAL) -> Book:
-    """Return the book; what its pages share is recomputed only after a file has changed."""
+    """Return the book; recompute what its pages share only if a file changed."""
     texts = [folder / "_toc.yml", *folder.glob("*.bib"), *folder.glob("*.md")]
     texts += [path for room in ("chapters", "exercises") for path in (folder / room).rglob("*.md")]
     if language is not ORIGINAL:
@@ -111,10 +114,10 @@ def kept_book(folder: Path, digest: str, language: Language) -> Book:
 def chapter_notebook(
     chapter: Path, book: Path | None = None, language: Language = ORIGINAL
 ) -> NotebookNode:
-    """Return a page's copy for JupyterLab; a page outside the table of contents runs alone.
+    """Return a page's copy for JupyterLab.
 
-    The same sources give the same notebook. The values in prose are in the metadata of their
-    cells, where jupyterlab-myst expects them.
+    A page outside the table of contents runs alone. The same sources give the same notebook. The
+    values in prose are in the metadata of their cells, where jupyterlab-myst expects them.
     """
     whole = book_of((book or Path(__file__).resolve().parents[3]).resolve(), language)
     page = chapter.resolve()
@@ -155,7 +158,7 @@ def chapter_notebook(
 
 
 def in_scale(pieces: list[Piece], values: Mapping[str, str]) -> tuple[list[Piece], dict[str, str]]:
-    """Return pieces whose counts have their scale in the expression, and the values of these."""
+    """Return pieces with the scale of counts in expressions, and their values."""
     scaled = [
         piece if piece.kind == "code" else replace(piece, text=with_scales(piece.text, values))
         for piece in pieces
@@ -177,7 +180,7 @@ def steps(pieces: list[Piece]) -> list[list[str]]:
 
 
 def stored(expressions: list[str], values: Mapping[str, str], _: Words) -> list[dict[str, Any]]:
-    """Return values, with their words translated, as jupyterlab-myst's stored expressions."""
+    """Return values as jupyterlab-myst's stored expressions, with words translated."""
     return [
         {
             "expression": expression,
@@ -208,14 +211,20 @@ def block_data(block: Block, values: Mapping[str, str], words: Words) -> dict[st
 
 
 def first_words(text: str) -> str:
-    """Return the beginning of a text; Chinese has few spaces, so letters are counted, too."""
+    """Return the beginning of a text.
+
+    Chinese has few spaces, so letters are counted, too.
+    """
     whole = " ".join(text.split())
     begins = " ".join(whole.split()[:WORDS])[:LETTERS].rstrip()
     return begins if begins == whole else f"{begins} …"
 
 
 def converted(piece: Piece, links: Links, book: Book) -> Iterator[Piece]:
-    """Yield a piece as JupyterLab can show it; a bibliography yields a piece for each work."""
+    """Yield a piece as JupyterLab can show it.
+
+    A bibliography yields a piece for each work.
+    """
     if piece.kind == "code":
         yield piece
         return

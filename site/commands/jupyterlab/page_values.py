@@ -1,4 +1,6 @@
-"""Compute the values of ``{eval}`` roles without a kernel: all pages run in one process.
+"""Computation of the values of ``{eval}`` roles without a kernel.
+
+All pages run in one process.
 
 ``python page_values.py`` reads ``{page: [["code", source] or ["values", expression, ...], ...]}``
 as JSON and writes ``{page: {"values": {expression: text}, "error": text}}``.
@@ -39,7 +41,7 @@ def computed(book: Path, pages: Mapping[str, Steps]) -> dict[str, dict[str, Any]
 
 
 def run_page(steps: Steps) -> dict[str, Any]:
-    """Run a page top to bottom; return its values up to a failing cell, and the error."""
+    """Run a page; return its values up to a failing cell, and the error."""
     names: dict[str, Any] = {"__name__": "__main__"}
     values: dict[str, str] = {}
     try:

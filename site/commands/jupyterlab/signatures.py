@@ -33,7 +33,10 @@ def names(directives: str, book: Path) -> Iterator[str]:
 
 
 def definitions(module: Path) -> dict[str, Definition]:
-    """Return a module's functions and classes; for overloads, the implementation, which is last."""
+    """Return a module's functions and classes by name.
+
+    Of overloads, the last counts, which is the implementation.
+    """
     tree = ast.parse(module.read_text(encoding="utf-8"))
     return {node.name: node for node in tree.body if isinstance(node, Definition)}
 

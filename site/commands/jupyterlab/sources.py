@@ -62,7 +62,7 @@ class Block:
 
 
 def read_pieces(page: Path, words: Words = str) -> list[Piece]:
-    """Return the page's cells in order, with Markdown split at labels and glossary terms.
+    """Return a page's cells, with Markdown split at labels and glossary terms.
 
     words: returns a message of the page in the reader's language.
     """
@@ -94,7 +94,7 @@ def at_labels(markdown: str) -> Iterator[Piece]:
 
 
 def with_terms(piece: Piece, _: Words = str) -> Iterator[Piece]:
-    """Split a piece with a glossary into the text around it and one piece for each term."""
+    """Split a piece with a glossary into text and one piece for each term."""
     glossary = next((b for b in blocks(piece.text) if b.name == "glossary"), None)
     if glossary is None:
         yield piece

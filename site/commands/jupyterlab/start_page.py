@@ -1,7 +1,8 @@
-"""Contents of JupyterLab's start page, written as course.json into its root folder.
+"""Contents of JupyterLab's start page, written as course.json.
 
-A JupyterLab extension, kit/roofkit/validate/labextensions/roofkit-start, draws the page. It counts
-the parts that are done in the reader's notebooks.
+The file lies in JupyterLab's root folder. A JupyterLab extension,
+kit/roofkit/validate/labextensions/roofkit-start, draws the page. It counts the parts that are done
+in the reader's notebooks.
 """
 
 import json
@@ -28,7 +29,9 @@ def contents(
     translate: Words = str,
     said: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """Return the course as plain data: its pages in order, and its exercises with their parts.
+    """Return the course as plain data.
+
+    The data has its pages in order, and its exercises with their parts.
 
     translate: gives words in the language of the notebooks. said: what the extension itself says.
     """

@@ -1,4 +1,4 @@
-"""Targets of references in pages: pages, labels, figures, glossary terms and cited works."""
+"""Targets of references: pages, labels, figures, terms and cited works."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from .works import Work, read_works
 
 @dataclass(frozen=True)
 class Target:
-    """Target of a reference: the page's docname, the cell's label, and its title or number."""
+    """Target of a reference: docname, label of the cell, and title or number."""
 
     page: str
     label: str

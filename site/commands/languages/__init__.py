@@ -1,4 +1,4 @@
-"""Builds the book's translations beside the original, and puts them into its site."""
+"""Builds of the book's translations, which are put into the original's site."""
 
 import shutil
 import subprocess
@@ -13,7 +13,10 @@ SITE = Path(__file__).resolve().parents[2]
 
 
 class Translations:
-    """Builds of all translations of a book, each in its own process, from the same cells."""
+    """Builds of all translations of a book from the same cells.
+
+    Each runs in its own process.
+    """
 
     def __init__(self, book: Path, cache: Path, *, fresh: bool, force_all: bool) -> None:
         """Start the builds. fresh, force_all: see `commands.translated.build`."""

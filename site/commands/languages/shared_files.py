@@ -1,4 +1,4 @@
-"""Puts a translated site into the original's, without the files that both have in common.
+"""Merging of a translated site into the original's, without common files.
 
 Scripts, styles, fonts, pictures, Python and unchanged notebooks are the same in all languages. The
 translated pages use the original's, by relative addresses, so that they work from disk and below a
@@ -17,7 +17,10 @@ LEFT_OUT = {"404.html", "objects.inv", ".buildinfo"}
 
 
 def publish(translated: Path, original: Path, target: Path) -> None:
-    """Copy a translated site to `target`, a folder in the original, except for shared files."""
+    """Copy a translated site to `target`, except for shared files.
+
+    `target` is a folder in the original.
+    """
     files = {path.relative_to(translated) for path in translated.rglob("*") if path.is_file()}
     files = {path for path in files if path.as_posix() not in LEFT_OUT}
     shared = {

@@ -1,1 +1,4 @@
-"""The whole book as one PDF: the built pages become one document, which Chromium prints."""
+"""The whole book as one PDF.
+
+The built pages become one document, which Chromium prints.
+"""

@@ -1,4 +1,4 @@
-"""Changes to an article for print, where nothing can be clicked, unfolded or moved."""
+"""Changes to an article for print, where nothing can be clicked or unfolded."""
 
 from bs4 import BeautifulSoup, Tag
 
@@ -42,7 +42,10 @@ def prepare(article: Tag) -> None:
 
 
 def _unfold(details: Tag) -> None:
-    """Replace a folded block by its content, under its title unless it is a cell's output."""
+    """Replace a folded block by its content.
+
+    Keep its title unless it is a cell's output.
+    """
     summary = details.summary
     if summary is not None:
         title = summary.select_one(".sd-summary-text")

@@ -1,6 +1,7 @@
-"""Draw hatched bars as lines, because Chromium prints an SVG pattern as a bitmap of 72 dpi.
+"""Hatched bars drawn as lines.
 
-The pattern's content is repeated behind the shape and clipped at the shape's edge.
+Chromium prints an SVG pattern as a bitmap of 72 dpi. So the pattern's content is repeated behind
+the shape and clipped at the shape's edge.
 """
 
 import re
@@ -44,7 +45,10 @@ def _size(pattern: Tag, side: str) -> float:
 
 
 def _places(outline: str, width: float, height: float) -> list[tuple[float, float]]:
-    """Return the positions of tiles that cover an outline, aligned to the picture's corner."""
+    """Return the positions of tiles that cover an outline.
+
+    They are aligned to the picture's corner.
+    """
     corners = [(float(x), float(y)) for x, y in CORNER.findall(outline)]
     xs, ys = zip(*corners, strict=True)
     columns = range(int(min(xs) // width), int(max(xs) // width) + 1)

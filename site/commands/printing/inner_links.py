@@ -16,7 +16,7 @@ REFERENCE = re.compile(r"url\(\s*(['\"]?)#([^)'\"]+)\1\s*\)")
 
 
 def join(pages: Iterable[BuiltPage]) -> None:
-    """Prefix each page's ids with its name and turn links between pages into inner links."""
+    """Prefix ids with their page's name; turn links between pages into inner links."""
     found = {page.name: page for page in pages}
     for page in found.values():
         for tag in page.article.find_all(True):
@@ -45,7 +45,10 @@ def _rename(tag: Tag, page: BuiltPage) -> None:
 
 
 def _follow(link: Tag, page: BuiltPage, pages: dict[str, BuiltPage]) -> None:
-    """Point a link to its target in the document; turn one that leads outside into text."""
+    """Point a link to its target in the document.
+
+    Turn a link to a file or page that isn't printed into text.
+    """
     parts = urlsplit(str(link["href"]))
     if parts.scheme or parts.netloc:
         return

@@ -69,7 +69,10 @@ class Book:
         ]
 
     def document(self, target: Path, numbers: Mapping[str, int] | None = None) -> str:
-        """Render the document for the target's folder; ``numbers`` are the anchors' pages."""
+        """Render the document for the target's folder.
+
+        ``numbers`` are the anchors' page numbers.
+        """
         environment = Environment(
             loader=FileSystemLoader(HERE),
             autoescape=select_autoescape(),

@@ -51,9 +51,10 @@ def chromium() -> str:
 
 
 def check_font(tag: str) -> None:
-    """Raise CannotPrint if no font has a language's characters: Chromium would print boxes.
+    """Raise CannotPrint if no font has a language's characters.
 
-    `tag` is as in HTML, such as zh-CN. A system without fontconfig is not asked.
+    Without one, Chromium would print boxes. `tag` is as in HTML, such as zh-CN. A system without
+    fontconfig is not asked.
     """
     if (listing := shutil.which("fc-list")) is None:
         return
