@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tells whether the changes since a commit are only prose: `.ci/prose_only.py COMMIT`.
+"""Check that only prose changed since a commit: `.ci/prose_only.py COMMIT`.
 
 The exit status is 0 if only sentences of pages and slides, their translations, or entries of the
 bibliography have changed: no file was added, removed or renamed, and code cells, computed values
