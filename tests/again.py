@@ -1,4 +1,4 @@
-"""Run the files of a few failed tests once more, alone: ``python tests/again.py STATUS``.
+"""Run the files of a few failed tests again: ``python tests/again.py STATUS``.
 
 `make test` runs more tests at a time than there are cores, and a browser's test may fail only
 because it waited too long for its turn. Its file then passes alone, and is named here: fix it,

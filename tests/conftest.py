@@ -65,9 +65,10 @@ ADDRESSES = (f"https://example.org{PUBLISHED}", "https://github.com/example/cour
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Accept Ctrl-C: shells start background jobs with SIGINT ignored, and children inherit it.
+    """Accept Ctrl-C, and collect garbage less often.
 
-    Look for garbage less often than Python's default, which takes a twentieth of the time.
+    Shells start background jobs with SIGINT ignored, and children inherit it. Python's default
+    threshold for collecting garbage takes a twentieth of the time.
     """
     gc.set_threshold(GC_THRESHOLD)
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
@@ -115,7 +116,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(autouse=True)
 def _no_figures_left() -> Iterator[None]:
-    """Close a test's figures, so that the next test in this process starts without any."""
+    """Close a test's figures, so that the next test starts without any."""
     yield
     if pyplot := sys.modules.get("matplotlib.pyplot"):
         pyplot.close("all")
@@ -123,7 +124,7 @@ def _no_figures_left() -> Iterator[None]:
 
 @pytest.fixture
 def book(tmp_path: Path) -> Book:
-    """Return a small book with this repository's configuration and its own copy of rooflib."""
+    """Return a small book with our configuration and its own copy of rooflib."""
     return small_book(tmp_path)
 
 
@@ -140,7 +141,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def below(request: pytest.FixtureRequest) -> str:
-    """Return the URL path of the site; "" is the host's root, in a build without an address."""
+    """Return the URL path of the site; "" is the root of its host.
+
+    A build without an address uses "".
+    """
     return getattr(request, "param", None) or ""
 
 
@@ -177,7 +181,10 @@ def server(site: Path, below: str) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Start one browser for all tests; fail the tests that need it if none is installed."""
+    """Start one browser for all tests.
+
+    Fail the tests that need it if none is installed.
+    """
     found = chromium()
     if found is None:
         pytest.fail(MISSING, pytrace=False)
@@ -204,7 +211,7 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the wheels of our packages and their index, not to be changed."""
+    """Return a folder with our packages' wheels and index; don't change it."""
     from commands.handouts import wheels  # takes half a second to import
 
     return made_for_all(tmp_path_factory, "wheels", lambda folder: wheels.build(ROOT, folder))

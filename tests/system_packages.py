@@ -45,7 +45,10 @@ def has_library(name):
 
 
 def has_chinese_font():
-    """Return whether a font for Chinese is installed; without one, browsers draw boxes."""
+    """Return whether a font for Chinese is installed.
+
+    Without one, browsers draw boxes.
+    """
     if not shutil.which("fc-list"):
         return False
     return bool(subprocess.check_output(["fc-list", ":lang=zh-cn"]).strip())
@@ -91,7 +94,10 @@ def install(packages, prefix):
 
 
 def offered(package):
-    """Return the lighter variant of a package if the distribution has it, else the package."""
+    """Return the lighter variant of a package if the distribution has it.
+
+    Otherwise return the package.
+    """
     lighter = LIGHTER.get(package)
     known = lighter and subprocess.call(["apt-cache", "show", lighter], stdout=-3, stderr=-3) == 0
     return lighter if known else package

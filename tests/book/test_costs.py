@@ -20,7 +20,7 @@ def dollars(seconds: float) -> float:
 
 
 def written(texts: int, behind: int = 4096) -> float:
-    """Return dollars per million generated tokens, from the bytes that a decode step moves."""
+    """Return dollars per million tokens, from the bytes that a decode step moves."""
     loads = 2 * (PARAMETERS - TABLE + texts * 4096) + texts * behind * KEPT
     stores = texts * (KEPT + 2 * 128_256)
     return dollars((loads + stores) / HBM) / texts * 1e6

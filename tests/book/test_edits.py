@@ -64,7 +64,7 @@ def checked(name: str, count: int | None) -> Tally:
 
 
 def in_a_process(name: str, count: int | None) -> Tally:
-    """Check a page's edits in a process with its own memory limit and its own Matplotlib."""
+    """Check a page's edits in a process with its own memory limit and Matplotlib."""
     fork = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(1, fork, limit_memory) as pool:
         return pool.submit(checked, name, count).result()

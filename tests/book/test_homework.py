@@ -1,4 +1,4 @@
-"""The homework's answers agree with independent counts that don't use rooflib's formulas."""
+"""Tests of the homework's answers against counts that don't use rooflib."""
 
 import re
 
@@ -11,7 +11,7 @@ V5E_PEAK, V5E_HBM, V5E_ICI = 197e12, 819e9, 45e9
 
 
 def row(start: str, among: str = "") -> list[str]:
-    """Return the cells of the first table row that starts with `start`, after the text `among`."""
+    """Return the cells of the first table row with this start, after `among`."""
     text = outputs(PAGE)
     text = text[text.index(among) :]
     found = re.search(rf"^{re.escape(start)} .*$", text, re.MULTILINE)
@@ -97,7 +97,10 @@ def test_the_widths_that_links_need_are_the_smallest_sufficient_integers() -> No
 
 
 def sent_around(chips: int) -> float:
-    """Simulate a ring all-reduce, check its sums, and return the outputs that a chip sends."""
+    """Simulate a ring all-reduce; return the outputs that a chip sends.
+
+    Check the sums, too.
+    """
     held = [[float(chip + piece) for piece in range(chips)] for chip in range(chips)]
     sums = [sum(chip + piece for chip in range(chips)) for piece in range(chips)]
     sent = 0

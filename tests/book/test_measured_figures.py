@@ -96,7 +96,7 @@ def stored(monkeypatch, tmp_path):
 
 
 def shown() -> list[rl.Table]:
-    """Run the chapter with the current stored runs, and return the tables that it shows."""
+    """Run the chapter with the current stored runs; return the tables it shows."""
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 

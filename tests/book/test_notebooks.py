@@ -17,7 +17,10 @@ CHAPTERS = sorted((ROOT / "chapters").glob("*.md"))
 
 
 def run_notebooks(folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run every notebook below a folder with nbval; a cell that raises an error fails."""
+    """Run every notebook below a folder with nbval.
+
+    A cell that raises an error fails.
+    """
     command = [sys.executable, "-m", "pytest", "-q", "--nbval-lax", "--nbval-current-env"]
     return subprocess.run([*command, str(folder)], cwd=folder, capture_output=True, text=True)
 

@@ -1,4 +1,7 @@
-"""Pages as notebooks, for JupyterLab and download: no raw MyST, working links, values."""
+"""Tests of pages as notebooks: no raw MyST, working links, values.
+
+The notebooks are those for JupyterLab and those to download.
+"""
 
 import posixpath
 import re

@@ -1,4 +1,4 @@
-"""The book's sentences are true: thresholds are sufficient integers, and terms consistent.
+"""Tests of the book's sentences: sufficient thresholds, consistent terms.
 
 Each page is run once to fill in its values, so these tests need no build.
 """

@@ -1,4 +1,7 @@
-"""Pages show only instructive code: setup and plotting are hidden, results are readable."""
+"""Tests that pages show only instructive code, and readable results.
+
+Setup and plotting are hidden.
+"""
 
 import re
 

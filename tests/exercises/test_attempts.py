@@ -1,4 +1,4 @@
-"""Attempts at single parts: the learner's check explains them, and grading gives their points."""
+"""Tests of attempts at single parts: the check's feedback, and their points."""
 
 from contextlib import nullcontext
 from functools import cache, partial
@@ -39,7 +39,7 @@ def released_part(name: str, key: str) -> str:
 
 
 def function(attempt: Attempt) -> Any:
-    """Return the attempt's function, defined among the reference solution's other functions."""
+    """Return the attempt's function, among the reference's other functions."""
     names: dict[str, Any] = {}
     for source in (*solutions.solved(attempt.exercise), attempt.source):
         exec(source, names)

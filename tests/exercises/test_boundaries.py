@@ -24,7 +24,7 @@ BOUNDED = [
 
 
 def asked(name: str, key: str) -> list[tuple[dict[str, Any], Any]]:
-    """Return pairs of case and expected answer: published ones and those of `CLASSES` classes."""
+    """Return pairs of case and expected answer, published and of `CLASSES` classes."""
     cases = in_check(name, key)
     for seed in range(CLASSES):
         cases += in_class(name, key, seed)
@@ -32,7 +32,10 @@ def asked(name: str, key: str) -> list[tuple[dict[str, Any], Any]]:
 
 
 def times_apart(N: int, peak: float, link: float, D: int, written: str) -> float:
-    """Return network time less arithmetic time at width D, in one of the forms learners write."""
+    """Return network time less arithmetic time at width D.
+
+    `written` names one of the forms that learners write.
+    """
     B, F = 24, 3072
     ways: dict[str, Callable[[], float]] = {
         "whole": lambda: 2 * (N - 1) / N * 2 * B * F / link - 2 * B * D * F / (N * peak),

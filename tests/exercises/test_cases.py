@@ -128,7 +128,10 @@ def options(cases: Cases, *names: str) -> set[tuple[Any, ...]]:
 
 
 def infinite_small_and_large(batches: list[float]) -> bool:
-    """Return whether some batches are infinite, some small, and some beyond a search's reach."""
+    """Return whether some batches are infinite, some small and some very large.
+
+    The large ones are beyond a search's reach.
+    """
     return (
         math.inf in batches
         and any(batch < 1_000 for batch in batches)
@@ -137,13 +140,13 @@ def infinite_small_and_large(batches: list[float]) -> bool:
 
 
 def none_and_all(cases: Cases, values: list[Any], argument: str) -> bool:
-    """Return whether one answer is empty and another names every entry of the argument."""
+    """Return whether one answer is empty and another names every entry."""
     shares = {len(value) / len(case[argument]) for case, value in zip(cases, values, strict=True)}
     return {0, 1} < shares
 
 
 def bound_by(cases: Cases, values: list[Any], flops: Callable[..., float]) -> set[bool]:
-    """Return the set of answers, over all cases, to whether compute decides the lower bound."""
+    """Return the set of answers to whether compute decides the lower bound."""
     return {
         math.isclose(flops(**case) / case["peak"], value[0])
         for case, value in zip(cases, values, strict=True)

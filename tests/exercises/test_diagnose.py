@@ -1,4 +1,7 @@
-"""The measured times of the exercise “diagnose”: they come from stored runs and published steps."""
+"""Tests of the measured times in the exercise “diagnose”.
+
+They come from stored runs and published steps.
+"""
 
 from typing import Any
 

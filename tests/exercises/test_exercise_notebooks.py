@@ -1,4 +1,4 @@
-"""Exercise notebooks and pages: format, points, and no answers in the released text."""
+"""Tests of exercise notebooks and pages: format, points, no leaked answers."""
 
 import re
 from collections import Counter

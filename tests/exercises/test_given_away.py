@@ -1,7 +1,8 @@
-"""The book does not give away the exercises' answers: no page shows the value of a worked case.
+"""Tests that the book does not give away the exercises' answers.
 
-Each page is run, and the numbers in its sentences and outputs are compared with the reference
-solution's answers for the cases that an exercise works with: its own chip, the first sizes.
+No page shows the value of a worked case. Each page is run, and the numbers in its sentences and
+outputs are compared with the reference solution's answers for the cases that an exercise works
+with: its own chip, the first sizes.
 """
 
 import math
@@ -36,7 +37,7 @@ FILES = ["README.md", *sorted(f"rooflib/{path.name}" for path in ROOT.glob("roof
 
 
 def worked(case: Any) -> Iterator[dict[str, Any]]:
-    """Yield the case, and again with the catalog's bandwidth where the exercise states another."""
+    """Yield the case, also with the catalog's bandwidth where it states another."""
     yield dict(case)
     if case.get("bandwidth") == GIVEN:
         yield {**case, "bandwidth": V5E.bandwidth}
@@ -51,16 +52,17 @@ def single(value: Any) -> Iterator[float]:
 
 
 def in_the_catalog(value: float) -> bool:
-    """Return whether a value is a chip's peak, bandwidth or ridge point, which the course shows.
+    """Return whether a value is a chip's peak, bandwidth or ridge point.
 
-    Exercise 5 goes from sheets to these; it asks for functions, of sheets that are invented too.
+    The course shows these. Exercise 5 goes from sheets to these; it asks for functions, of sheets
+    that are invented too.
     """
     known = [k for c in rl.chips() for k in (*c.peaks.values(), c.bandwidth, c.ridge())]
     return any(math.isclose(value, figure, rel_tol=1e-9) for figure in known)
 
 
 def is_a_size(value: float) -> bool:
-    """Return whether a value is a power of two, as matrix and tile sizes on every page are."""
+    """Return whether a value is a power of two, as sizes on every page are."""
     return value == int(value) and int(value).bit_count() == 1
 
 

@@ -48,7 +48,10 @@ def texts(name: str, content: bytes) -> Iterator[tuple[str, str]]:
 
 
 def leaks(files: list[tuple[str, bytes]]) -> list[tuple[str, str]]:
-    """Return (file, line) for each solution line found as a whole line in one of the files."""
+    """Return (file, line) for each solution line that one of the files contains.
+
+    Only whole lines count.
+    """
     wanted = solution_lines()
     return [
         (name, line.strip())

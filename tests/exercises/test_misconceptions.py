@@ -91,7 +91,10 @@ def test_each_part_has_at_least_three_misconceptions(name: str, part: Part) -> N
 
 
 def pairs_alike(part: Part, cases: Cases) -> set[tuple[str, str]]:
-    """Return the pairs of keys with equal values in all cases; the right answer's key is ""."""
+    """Return the pairs of keys with equal values in all cases.
+
+    The right answer has the key "".
+    """
     rows = [("", cases.expected), *((known.key, known.values) for known in cases.misconceptions)]
     return {
         (one, other)
@@ -101,7 +104,10 @@ def pairs_alike(part: Part, cases: Cases) -> set[tuple[str, str]]:
 
 
 def alike(value: Any, other: Any, tolerance: float) -> bool:
-    """Return whether two values are equal within the tolerance; None equals only None."""
+    """Return whether two values are equal within the tolerance.
+
+    None equals only None.
+    """
     if value is None or other is None:
         return value is other
     return same(value, other, tolerance)

@@ -1,4 +1,4 @@
-"""The exercise “a mixture of experts”: real models give what rooflib counts, but for conventions.
+"""Tests of “a mixture of experts” against rooflib's counts of real models.
 
 The exercise leaves out what rooflib counts besides: norms and biases, rows of the embedding, the
 arithmetic of attention, and all that a step writes.
@@ -18,7 +18,10 @@ CHIP = {"peak": H100.peak(), "bandwidth": H100.bandwidth}
 
 
 def config_of(model: rl.Model) -> dict[str, Any]:
-    """Return the exercise's config of a model whose layers all have experts and one kind."""
+    """Return the exercise's config of a model with one kind of layer.
+
+    All its layers have experts.
+    """
     (kind,) = model.every_kind
     return {
         "num_hidden_layers": model.layers,

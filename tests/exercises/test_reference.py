@@ -1,4 +1,4 @@
-"""Reference solutions agree with rooflib's independent ones and with published numbers."""
+"""Tests of reference solutions against rooflib and published numbers."""
 
 import itertools
 import math

@@ -1,7 +1,8 @@
-"""Slips (mutants of the reference solutions): same verdict in every class, no false feedback.
+"""Tests of slips: same verdict in every class, no false feedback.
 
-Long, since there are tens of thousands. In every run, test_attempts.py and test_submissions.py ask
-the same of mistakes that learners make.
+Slips are mutants of the reference solutions. These tests take long, since there are tens of
+thousands of slips. In every run, test_attempts.py and test_submissions.py ask the same of mistakes
+that learners make.
 """
 
 import zlib

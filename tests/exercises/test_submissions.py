@@ -1,4 +1,4 @@
-"""Submissions: each gets its points and its hint, and wrong ones fail in every class."""
+"""Tests of submissions: points and hints, and failures in every class."""
 
 import itertools
 from collections.abc import Callable
@@ -49,14 +49,20 @@ def functions(submission: Submission) -> dict[str, Any]:
 
 
 def verdict(found: list[Answer], part: Part, cases: Cases) -> Verdict:
-    """Judge one answer per case; a problem in the last, asked again, counts for all of them."""
+    """Judge one answer per case.
+
+    A problem in the last answer, which is asked again, counts for all of them.
+    """
     count = len(cases.inputs)
     shown = [found[-1]] * count if found[-1].problem else found[:count]
     return judge(shown, cases.expected, cases.misconceptions, part.tolerance, cases.inputs)
 
 
 def is_reference_figure(submission: Submission, part: Part) -> bool:
-    """Return whether the submission draws the reference figure, which is slow to judge."""
+    """Return whether the submission draws the reference figure.
+
+    That figure is slow to judge.
+    """
     return (
         part.kind == "figure"
         and part.key not in submission.expected
@@ -102,7 +108,10 @@ def is_wrong(function: Callable[..., Any], part: Part, cases: Cases) -> bool:
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("classes", [8, pytest.param(60, marks=pytest.mark.long)])
 def test_wrong_answers_fail_in_every_class(name: str, classes: int) -> None:
-    """The hidden cases alone expose a wrong answer, although grading asks published ones too."""
+    """Check that the hidden cases alone expose a wrong answer.
+
+    Grading asks published cases, too.
+    """
     for submission in submissions(name):
         names = functions(submission)
         for key in submission.expected:

@@ -1,5 +1,4 @@
-"""The byte figure: its times are rooflib's, its picture moves in proportion to them, and it plays
-once."""
+"""Tests of the byte figure: rooflib's times, a picture to scale, one playback."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Words of the checks in another language: which language, joined sentences, broken lines."""
+"""Tests of the checks' words in another language: sentences and line breaks."""
 
 import textwrap
 from collections.abc import Iterator

@@ -38,7 +38,7 @@ def run_here(code: str) -> str:
 
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
-    """Open the figure on a page that has Python; fail at a request that nothing here answers."""
+    """Open the figure on a page that has Python; fail at unanswered requests."""
     context = browser.new_context()
     asked: list[str] = []
 
@@ -62,7 +62,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 def choose(page: Page, content: bytes, name: str = "config.json") -> str:
-    """Choose a file with this content; return the message beside the field once it is read."""
+    """Choose a file with this content; return the message once it is read."""
     field = page.locator('[data-part="config"]')
     field.set_input_files({"name": name, "mimeType": "application/json", "buffer": content})
     told = page.locator('[data-part="read"]')

@@ -1,4 +1,4 @@
-"""Figures in another language: every word is translated, and the English one stays as it is."""
+"""Tests of figures in another language: all words translated, English kept."""
 
 import gettext
 import re
@@ -61,7 +61,10 @@ class Words(HTMLParser):
 
 
 def shown(figure: Figure) -> Iterator[str]:
-    """Yield the texts of a figure: of its page, and of each setting's drawings and sentences."""
+    """Yield the texts of a figure: its page, drawings and sentences.
+
+    Drawings and sentences are those of each setting.
+    """
     page = Words()
     page.feed(figure.html())
     yield from page.found

@@ -306,7 +306,7 @@ class Step:
         return next((part for part in parts if part.name == name), none)
 
     def weights(self, name: str) -> float:
-        """Return the weights of one operation that a chip holds, in the layers of the kind `k`."""
+        """Return the weights of an operation that a chip holds, in layers of kind `k`."""
         return self.part(name, self.only).held / self.s["w"][ROWS.index(name)]
 
 

@@ -25,7 +25,10 @@ EVEN = {"peak": 1e9, "bandwidth": 1e9, "memory": 1e9, "link": 1e9}
 
 
 def owned(figure: Figure) -> list[Figure]:
-    """Return the figure and, if it has chips, three copies with other chips of the reader's own."""
+    """Return the figure and three copies with other chips of the reader's own.
+
+    A figure without chips has no copies.
+    """
     low = {name: q.low * q.factor for name, q in QUANTITIES.items()}
     high = {name: q.high * q.factor for name, q in QUANTITIES.items()}
     return [figure, *(figure.with_own(**own) for own in (EVEN, low, high) if figure.own)]

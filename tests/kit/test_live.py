@@ -304,7 +304,10 @@ def test_axis_numbers_use_common_units_and_prefixes(name: str) -> None:
 @pytest.mark.parametrize("steps", [40, pytest.param(120, marks=pytest.mark.long)])
 @pytest.mark.parametrize("width", [320, 650])
 def test_the_attention_curve_fills_its_plot(width: int, steps: int) -> None:
-    """At all settings, the curve takes a large part of the plot, and both axes have numbers."""
+    """Check that the attention curve takes a large part of the plot.
+
+    At all settings, both axes have numbers, too.
+    """
     left, right, top, bottom = 56, width - 30, 28, (280 if width < 480 else 350) - 42
     for settings in walk(figures.attention(), steps):
         picture = figures.attention().svg(width=width, **settings)
@@ -407,7 +410,7 @@ Chapters = Callable[[str], Page]
 
 @pytest.fixture(scope="module")
 def chapter(browser: Browser, origin: str) -> Iterator[Chapters]:
-    """Return a function that opens a chapter once; later tests continue in the same page."""
+    """Return a function that opens a chapter once; later tests share the page."""
     context = browser.new_context(viewport=site_browser.DESK)
     yield functools.cache(lambda name: opened(context, origin, name))
     context.close()

@@ -68,7 +68,10 @@ def drawn_settings(name: str, number: int) -> Iterator[Settings]:
 
 
 def drawn_setting(draw: random.Random, name: str) -> Settings:
-    """Draw every control; half the time keep the start's layout and type, which fit any model."""
+    """Draw every control.
+
+    Half the time keep the start's layout and type, which fit any model.
+    """
     settings = {control.name: draw.choice(control.options) for control in FIGURE.controls}
     for control in FIGURE.controls:
         if control.name in ("chips", "replicas", "experts", "x") and draw.random() < 0.5:
@@ -203,7 +206,7 @@ def test_chunks_load_the_weights_again() -> None:
 
 
 def helpful(settings: Settings) -> list[tuple[str, float, rl.Bounds]]:
-    """Return the changes that `Serving` lists, with gain and bounds in the chosen phase."""
+    """Return the changes that `Serving` lists, with gain and bounds of the phase."""
     w = None if settings["w"] == "as stored" else settings["w"]
     chips, compute = int(settings["chips"]), step(settings).compute
     served = Serving(
@@ -269,7 +272,7 @@ def _roof(after: rl.Bounds) -> str:
 
 
 def test_suggested_changes_are_in_the_order_of_serving() -> None:
-    """Use settings at which no two changes lead to the same bound, so that the order is unique."""
+    """Use settings whose changes lead to different bounds: the order is unique."""
     figure = figures.model()
     lines = [figure.texts()[line] for line in figure.lines]
     served = Serving("Qwen3 30B-A3B", "H100 SXM", B=16, S=8192)

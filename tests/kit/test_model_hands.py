@@ -1,4 +1,4 @@
-"""The model figure by mouse, by keyboard and on a phone, and with a file in a widget."""
+"""Tests of the model figure: mouse, keyboard, phone, and a file in a widget."""
 
 import html
 import json
@@ -70,7 +70,7 @@ def test_plot_and_numbers_follow_a_dragged_slider(page: Page) -> None:
 
 
 def test_every_control_works_by_keyboard(page: Page) -> None:
-    """Tab goes through all controls in order; Enter unfolds the section that hides some."""
+    """Go through all controls by Tab; Enter unfolds the section that hides some."""
     page.locator('[name="model"]').focus()
     chosen: dict[str, Any] = {}
     visited = ["model"]

@@ -1,4 +1,4 @@
-"""An exercise's moral and thoughts appear once all its parts are right, and not before."""
+"""Tests of an exercise's moral and thoughts: shown once all parts are right."""
 
 import re
 from typing import Any

@@ -1,4 +1,4 @@
-"""JupyterLab as learners see it: start page, Run All, Validate, and values in the prose."""
+"""Tests of JupyterLab as learners see it: start page, Run All, Validate, prose."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def page(work: Path, home: Path, browser: Browser) -> Iterator[Page]:
 
 
 def start_page(page: Page) -> Locator:
-    """Press the button that shows the start page as things stand now; return the page."""
+    """Press the button that shows the current start page; return the page."""
     page.keyboard.press("Escape")  # closes a dialog that another test left
     page.get_by_role("button", name="Start page").click()
     return page.locator(".roofkit-sheet")
@@ -153,7 +153,10 @@ def close_dialog(page: Page) -> None:
 
 
 def opened(page: Page, path: str) -> None:
-    """Open only this notebook, without restarting JupyterLab, which takes seconds of CPU."""
+    """Open only this notebook, without restarting JupyterLab.
+
+    A restart takes seconds of CPU.
+    """
     close_dialog(page)
     page.evaluate(OPEN, path)
     page.locator(".jp-Notebook .jp-Cell").first.wait_for()
@@ -401,7 +404,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
 
 @pytest.fixture
 def changing(page: Page, work: Path, small: NotebookNode, request: pytest.FixtureRequest) -> None:
-    """Open the small page in a separate file for this test, and so with its own kernel."""
+    """Open the small page in a new file, and so with a new kernel."""
     copy = work / f"{request.node.name}.ipynb"
     nbformat.write(small, copy)
     close_dialog(page)

@@ -1,4 +1,4 @@
-"""The Chinese edition of the whole site, in a browser: a page of each kind, search, Python."""
+"""Tests of the Chinese edition in a browser: a page of each kind, search, Python."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Nothing forgotten: in a translation whose messages are in brackets, no English is outside."""
+"""Tests that a translation with bracketed messages has no other English."""
 
 import re
 import tomllib

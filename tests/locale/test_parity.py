@@ -1,4 +1,4 @@
-"""The Chinese catalogs: nothing lost or added, terms and style as the edition has them."""
+"""Tests of the Chinese catalogs: nothing lost or added; terms and style."""
 
 import tomllib
 from collections.abc import Callable

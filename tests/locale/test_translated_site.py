@@ -1,4 +1,4 @@
-"""A small book with a Chinese translation: what is translated, what is marked, what is shared."""
+"""Tests of a small book in Chinese: what is translated, marked and shared."""
 
 import gettext
 import io

@@ -1,4 +1,7 @@
-"""Entry point of ``python tests/mutants``; see runner.py, named.toml and reviewed.toml."""
+"""Entry point of ``python tests/mutants``.
+
+See runner.py, named.toml and reviewed.toml.
+"""
 
 from runner import main
 

@@ -300,7 +300,9 @@ class Named:
 
 @dataclass(frozen=True)
 class Reviewed:
-    """A survivor that a person looked at, in reviewed.toml; lines as they are printed.
+    """A survivor in reviewed.toml that a person looked at.
+
+    `before` and `after` are lines as they are printed.
 
     `equivalent`: the program does the same as before, so no test can notice, and it isn't drawn.
     """
@@ -366,7 +368,10 @@ def area_of(path: str) -> str:
 def drawn(
     area: str, count: int, seed: int, known: Sequence[Reviewed] = (), root: Path = ROOT
 ) -> list[Mutant]:
-    """Return one fault in each of `count` lines of an area; each line is equally likely."""
+    """Return one fault in each of `count` lines of an area.
+
+    Each line is equally likely.
+    """
     rng = random.Random(f"{seed} {area}")
     equivalent = {(one.file, one.before, one.after) for one in known if one.equivalent}
     sources = {path: read(path, root) for path in areas(root)[area]}
@@ -396,7 +401,10 @@ def shares(count: int) -> dict[str, int]:
 
 @functools.cache
 def stages(path: str, root: Path = ROOT) -> tuple[tuple[str, ...], ...]:
-    """Return pytest's arguments for the tests that should notice a fault in a file, in stages."""
+    """Return pytest's arguments for a file's tests, in stages.
+
+    These tests should notice a fault in the file.
+    """
     start = max((one for one in TESTS if path.startswith(one)), key=len)
     found = []
     seen: dict[str, None] = {}
@@ -419,7 +427,7 @@ def stages(path: str, root: Path = ROOT) -> tuple[tuple[str, ...], ...]:
 
 
 def needs_built_site(path: str, root: Path = ROOT) -> bool:
-    """Return whether a test that should notice a fault in a file asks for the whole site."""
+    """Return whether a test that should notice a file's fault needs the whole site."""
     files = [word for stage in stages(path, root) for word in stage if word.endswith(".py")]
     return any(needs_site(file, root) for file in files)
 

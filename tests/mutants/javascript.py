@@ -1,4 +1,4 @@
-"""Mutants of JavaScript: each replaces one token, or the tokens of one expression.
+"""Mutants of JavaScript: each replaces a token or an expression's tokens.
 
 Comments, strings, templates, regular expressions and lines with timers are not mutated.
 """
@@ -95,7 +95,10 @@ def _next(source: str, place: int, before: Sequence[Token]) -> tuple[str, int]:
 
 
 def _end_of_template(source: str, place: int) -> int:
-    """Return the end of the template literal that starts here, with templates nested in it."""
+    """Return the end of the template literal that starts here.
+
+    It may contain other templates.
+    """
     depth = 0
     index = place + 1
     while index < len(source):
@@ -169,7 +172,7 @@ class _Script:
             yield self.put(index, index, OPPOSITE[token.text], "opposite")
 
     def is_binary(self, index: int) -> bool:
-        """Return whether this is a binary operator whose operands may be numbers, or ++ or --."""
+        """Return whether this is a binary operator on possible numbers, or ++ or --."""
         if self.tokens[index].text in ("++", "--"):
             return True
         sides = self.tokens[index - 1 : index], self.tokens[index + 1 : index + 2]
@@ -198,7 +201,10 @@ class _Script:
             yield self.put(index, end, ";", "statement dropped")
 
     def end_of_statement(self, index: int) -> int | None:
-        """Return the index of the `;` that ends the statement, or None if none starts here."""
+        """Return the index of the `;` that ends the statement.
+
+        Return None if no statement starts here.
+        """
         before = self.tokens[index - 1].text if index else ";"
         if before not in (";", "{", "}") and not self.closes_condition(index - 1):
             return None

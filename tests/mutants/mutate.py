@@ -1,4 +1,4 @@
-"""Mutants of Python code and of the catalog: each replaces the source of one node.
+"""Mutants of Python and of the catalog: each replaces the source of one node.
 
 The rest of the file stays as it is, byte for byte, so that a survivor can be shown as a diff.
 
@@ -78,7 +78,10 @@ def mutants(path: str, source: str) -> list[Mutant]:
 
 
 def _figures(path: str, source: str) -> Iterator[Mutant]:
-    """Mutate the catalog: raise figures by 10%, add a link or core, negate true and false."""
+    """Mutate the catalog: change figures, counts of links and cores, and flags.
+
+    Figures rise by 10%, counts by one; true and false are swapped.
+    """
     for found in re.finditer(r"^(?!#).*$", source, re.MULTILINE):
         for one in re.finditer(r"\b(\w+) = ([\d.]+(?:e\d+)?|true|false)(?=[ ,]|$)", found[0]):
             name, value = one.groups()

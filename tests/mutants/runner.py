@@ -1,4 +1,4 @@
-"""Mutation testing: break the code in many randomly drawn places, and run the tests.
+"""Mutation testing: break the code in many random places, and run the tests.
 
     make mutants
     make mutants MUTANTS_ARGS="--seed 2 --count 200 --only rooflib --jobs 1"
@@ -105,7 +105,10 @@ class Bench:
         self.passing.add(stage)
 
     def prove(self, copy: Copy, paths: Sequence[str]) -> None:
-        """Raise Stop unless the tests notice syntax errors, which shows that they run this copy."""
+        """Raise Stop unless the tests notice syntax errors.
+
+        If they do, they run this copy.
+        """
         for path in paths:
             with copy.broken(Mutant(path, 0, 0, "(\n", "proof")):
                 if all(copy.test(stage).passed for stage in choose.stages(path)):

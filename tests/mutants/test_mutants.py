@@ -1,4 +1,4 @@
-"""Tests of the mutation tool: which faults it makes and draws, and whether it sees tests fail."""
+"""Tests of the mutation tool: faults made and drawn, failing tests noticed."""
 
 from __future__ import annotations
 
@@ -146,7 +146,10 @@ def test_tokens_and_the_gaps_between_them_make_up_a_script(path: str) -> None:
 
 
 def test_faults_in_our_javascript_are_valid_code() -> None:
-    """A browser parses each of them; a fault that stopped it would be noticed by any test."""
+    """Parse the faults as a browser would.
+
+    Any test would notice a fault that stopped the browser.
+    """
     sources = [one.applied(choose.read(one.path)) for one in choose.drawn("JavaScript", 200, 1)]
     driver = Path(playwright.__file__).parent / "driver" / "node"
     done = subprocess.run(

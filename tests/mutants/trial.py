@@ -45,7 +45,10 @@ TEST_SECONDS = 300  # per test
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a test run. `by`: the first test that failed, or the limit exceeded."""
+    """Result of a test run.
+
+    `by` is the first test that failed, or the limit exceeded.
+    """
 
     passed: bool
     by: str
@@ -54,7 +57,10 @@ class Result:
 
 
 class Copy:
-    """A copy of the whole repository; tests in it import, fork and mount only its files."""
+    """A copy of the whole repository.
+
+    Tests in it import, fork and mount only its files.
+    """
 
     def __init__(self, root: Path) -> None:
         self.folder = Path(tempfile.mkdtemp(prefix="mutants-"))
@@ -171,7 +177,10 @@ class Copy:
         return Result(passed, by, cost, output)
 
     def _forget_build(self) -> None:
-        """Remove what was built, or a file that a fault no longer writes would still be there."""
+        """Remove what was built.
+
+        Otherwise a file that a fault no longer writes would still be there.
+        """
         for path in (self.tree / "_build").glob("*"):
             if path.is_dir() and path.name != CELLS:
                 shutil.rmtree(path)
@@ -202,7 +211,10 @@ NOT_PASSED_ON = {"GRADING_UNSAFE", "COURSE_DB", "PYTEST_ADDOPTS", "PYTHONPATH"}
 
 
 def _wait(process: subprocess.Popen[bytes], end: float) -> float | None:
-    """Wait for a process; return its and its children's CPU seconds, or None at `end`."""
+    """Wait for a process; return the CPU seconds of it and its children.
+
+    Return None at `end`.
+    """
     while time.monotonic() < end:
         pid, status, used = os.wait4(process.pid, os.WNOHANG)
         if pid:

@@ -13,7 +13,10 @@ NEEDS_SITE = re.compile(r"\bsite: Path\b|\bserver: Server\b")
 
 @functools.cache
 def imports_of_tests(root: Path) -> dict[str, frozenset[str]]:
-    """Return test file → the modules and names that it imports, and the modules of the names."""
+    """Return test file → the modules and names that it imports.
+
+    The modules of the names are included.
+    """
     found = {}
     for file in sorted((root / "tests").glob("*/test_*.py")):
         names = set(imported(file.read_text(encoding="utf-8")))
@@ -23,7 +26,10 @@ def imports_of_tests(root: Path) -> dict[str, frozenset[str]]:
 
 
 def users(path: str, folders: tuple[str, ...], root: Path) -> list[str]:
-    """Return the test files in these folders that use a file, those without a site first."""
+    """Return the test files in these folders that use a file.
+
+    Those that need no site come first.
+    """
     if path.endswith(".py"):
         module = module_name(root / path, import_roots(root))
         found = [test for test, names in imports_of_tests(root).items() if module in names]

@@ -1,4 +1,4 @@
-"""Failed files run once more: what passes then counts, and what fails again does not."""
+"""Tests of the second run of failed files: passing then counts."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ GOOD, BAD = "def test_it():\n    pass\n", "def test_it():\n    assert False\n"
 
 
 def again(folder: Path, files: dict[str, str], status: int) -> int:
-    """Return the status after a first run in which a test of each of these files failed."""
+    """Return the status after a first run in which each of these files failed."""
     tests, cache = folder / "tests", folder / ".pytest_cache" / "v" / "cache"
     for place in (tests, cache):
         place.mkdir(parents=True)

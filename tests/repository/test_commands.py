@@ -1,4 +1,4 @@
-"""Tests that README, Makefile, locks and CI agree, and of messages about missing programs."""
+"""Tests of README, Makefile, locks and CI, and of missing programs' messages."""
 
 import os
 import re
@@ -94,7 +94,7 @@ def test_locks_pin_the_same_versions(minor: int) -> None:
 
 
 def dev_only_modules() -> set[str]:
-    """Return the modules that requirements-dev.txt installs but requirements.txt doesn't."""
+    """Return the modules that only requirements-dev.txt installs."""
     names = [
         set(re.findall(r"^([a-z0-9._-]+)==", read(f"{lock}.txt"), re.MULTILINE))
         for lock in ("requirements-dev", "requirements")

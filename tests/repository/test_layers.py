@@ -1,4 +1,4 @@
-"""Tests of the layers: packages import only lower ones, and no import is circular."""
+"""Tests of the layers: packages import only lower ones, never in a circle."""
 
 import ast
 import collections
@@ -38,7 +38,10 @@ NAMED_PACKAGE = re.compile(r"(?:^|[=/'\"\s])(grading|kit|roofkit|roofmeter|roofl
 
 
 def code(folder: Path) -> Iterator[tuple[Path, str]]:
-    """Yield (file, Python code) for each module and each chapter, whose code is its cells'."""
+    """Yield (file, Python code) for each module and each chapter.
+
+    A chapter's code is that of its cells.
+    """
     for path in sorted(folder.rglob("*.py")):
         yield path, path.read_text(encoding="utf-8")
     for path in sorted(folder.glob("*.md")):

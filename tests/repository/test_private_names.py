@@ -1,4 +1,7 @@
-"""Private names of other projects: CONTRIBUTING lists each that our code uses, with its test."""
+"""Tests of other projects' private names: CONTRIBUTING lists each that we use.
+
+It names the test of each, too.
+"""
 
 import ast
 import collections
@@ -25,7 +28,10 @@ def sources() -> Iterator[tuple[str, ast.Module]]:
 
 
 def defined(trees: list[ast.Module]) -> collections.Counter[str]:
-    """Count how often our code defines each name: as a function, a class or an attribute."""
+    """Count how often our code defines each name.
+
+    A name is that of a function, a class, a variable or an attribute.
+    """
     found: collections.Counter[str] = collections.Counter()
     for node in (node for tree in trees for node in ast.walk(tree)):
         if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
@@ -38,7 +44,10 @@ def defined(trees: list[ast.Module]) -> collections.Counter[str]:
 
 
 def used(node: ast.AST) -> Iterator[tuple[str, bool]]:
-    """Yield (name, whether a base class must have it) for what a node looks up elsewhere."""
+    """Yield the names that a node looks up elsewhere.
+
+    Each comes with whether a base class must have it.
+    """
     match node:
         case ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr=name):
             yield name, True

@@ -1,4 +1,4 @@
-"""Tests of tests/system_packages.py, which installs missing system packages before the tests."""
+"""Tests of tests/system_packages.py, which installs missing system packages."""
 
 import importlib.util
 from collections.abc import Callable

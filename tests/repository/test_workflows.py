@@ -1,4 +1,4 @@
-"""Tests of CI workflows: make commands, one lock, pinned actions, few permissions.
+"""Tests of CI workflows: make commands, one lock, pinned actions, permissions.
 
 Workflows run only at their hosts, so these tests check their form and the commands they call.
 """

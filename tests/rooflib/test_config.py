@@ -1,4 +1,4 @@
-"""Tests of configs: published keys, data types, and one line for whatever can be wrong."""
+"""Tests of configs: published keys, data types, and one-line errors."""
 
 from __future__ import annotations
 

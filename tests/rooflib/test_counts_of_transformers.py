@@ -1,4 +1,4 @@
-"""Tests against `transformers` itself: parameters of its models, and FLOPs counted by torch.
+"""Tests against `transformers`: its models' parameters, and torch's FLOPs.
 
 Both were printed on 2026-11-24 with transformers 5.24.0 and torch 2.13.0 on a CPU.
 """

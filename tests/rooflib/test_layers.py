@@ -1,4 +1,4 @@
-"""Tests of layers by brute force: what a query sees, what chunks read, which experts are taken."""
+"""Tests of layers by brute force: positions seen, chunks read, experts taken."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_a_token_reaches_the_mean_number_of_other_chips(E, k, chips):
 
 
 def matrices(model):
-    """Yield name, rows, columns and number of each matrix of a layer with latent attention."""
+    """Yield name, rows, columns and number of each matrix of latent attention."""
     for layer in model.kinds:
         N, nope = layer.N, layer.H - layer.rope
         yield "q_a", model.D, layer.q_rank, layer.count
@@ -139,7 +139,10 @@ MIXED = rl.Model("mixed", 3, 16, 4, 4, 2, 6, 32, kinds=LAYERS)
 
 
 def counted_prefill(B, S, chunk):
-    """Return FLOPs and bytes of a prefill of `MIXED` in bf16, chunk by chunk; all experts taken."""
+    """Return FLOPs and bytes of a prefill of `MIXED` in bf16, chunk by chunk.
+
+    All experts are taken.
+    """
     flops = loaded = written = 0
     D, table = 16, 32 * 16
     projections = D * 6 * (2 * 4 + 2 * 2)

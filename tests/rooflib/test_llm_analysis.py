@@ -1,8 +1,9 @@
-"""Tests against llm-analysis 0.2.2, on the models that both know; differences are explained.
+"""Tests against llm-analysis 0.2.2, on the models that both know.
 
-Printed on 2026-11-24 by LLMAnalysis with its model configs NousResearch_Llama-2-7b-hf and
-decapoda-research_llama-13b-hf, whose shapes are those of Llama 2: total parameters, FLOPs of a
-forward and a backward pass of one sequence of 2,048 tokens, and bytes of its cache.
+The numbers were printed on 2026-11-24 by LLMAnalysis with its model configs
+NousResearch_Llama-2-7b-hf and decapoda-research_llama-13b-hf, whose shapes are those of Llama 2:
+total parameters, FLOPs of a forward and a backward pass of one sequence of 2,048 tokens, and bytes
+of its cache.
 
 It differs by more than 2% in two points. It gives every MLP two matrices of width 4D, also those of
 Llama, which have three of width F; and it counts one table where Llama has two. In attention it

@@ -124,7 +124,7 @@ def drawn(seed):
 
 
 def inside(ax):
-    """Return the labels of a plot that the layout disregards: they belong inside its axes."""
+    """Return the labels that the layout disregards: they belong inside the axes."""
     return [note for note in ax.texts if not note.get_in_layout() and note.get_text()]
 
 

@@ -1,4 +1,4 @@
-"""Tests of the answers about a model on chips: what fits, how fast, and what would help."""
+"""Tests of answers about a model on chips: fit, speed, and what would help."""
 
 from __future__ import annotations
 

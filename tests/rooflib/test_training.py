@@ -1,4 +1,4 @@
-"""Tests of training steps: memory, activations, and what fully sharded chips send."""
+"""Tests of training steps: memory, activations, and traffic of full sharding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MODEL = rl.Model("tiny", 3, 16, 8, 4, 2, 6, 32, kinds=(LATENT, ROUTED))
 
 
 def kept_tensors(layer, D):
-    """Yield the width of each tensor that a layer keeps of a token for its backward pass."""
+    """Yield the widths of the tensors kept per token for a layer's backward pass."""
     yield from [D, D]  # residual stream and its norm, before attention
     yield from [layer.N * layer.H, layer.K * layer.H, layer.K * layer.value, layer.N * layer.value]
     yield from [layer.q_rank, layer.kv_rank + layer.rope]

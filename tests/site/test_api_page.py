@@ -1,4 +1,4 @@
-"""The page of rooflib's functions: every public name, with its arguments, text and errors."""
+"""Tests of the page of rooflib's functions: names, arguments, text and errors."""
 
 import ast
 import inspect

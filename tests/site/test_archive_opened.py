@@ -1,7 +1,8 @@
-"""exercises.zip for learners with their own Python: what a notebook's first cell finds.
+"""Tests of exercises.zip for learners with their own Python.
 
-Each notebook's first cell is run in an environment with pip, numpy and matplotlib, in which the
-course's two packages are missing and no index can be asked.
+They check what a notebook's first cell finds. Each notebook's first cell is run in an environment
+with pip, numpy and matplotlib, in which the course's two packages are missing and no index can be
+asked.
 """
 
 import json
@@ -37,7 +38,10 @@ def unpacked(release: Path, packages: Path, tmp_path_factory: pytest.TempPathFac
 
 @pytest.fixture(scope="module")
 def own_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Create an environment with all installed packages, pip too, except for the course's own."""
+    """Create an environment with all installed packages but the course's own.
+
+    pip is among them.
+    """
     folder = tmp_path_factory.mktemp("own")
     others = folder / "others"
     others.mkdir()

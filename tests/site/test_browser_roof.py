@@ -1,4 +1,4 @@
-"""The page's own measurement: kernels against numpy, counts, samples, refusals, the display."""
+"""Tests of the page's measurement: kernels, counts, samples, refusals, display."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -30,7 +30,10 @@ HERE = ROOT / "site" / "browser" / "roof"
 
 
 class Module:
-    """Compiled kernels of one kind, plain or fused, with memory as a numpy array of fp32."""
+    """Compiled kernels of one kind, plain or fused.
+
+    Their memory is a numpy array of fp32.
+    """
 
     def __init__(self, text: str, pages: int = 32) -> None:
         config = wasmtime.Config()
@@ -59,7 +62,10 @@ def random(size: int) -> np.ndarray:
 
 
 def chains(times: int) -> float:
-    """Return the total of 48 sums after `times` steps of s = s * m + c, in double precision."""
+    """Return the total of 48 sums after `times` steps of s = s * m + c.
+
+    The arithmetic is in double precision.
+    """
     s = np.arange(48, dtype=np.float64)
     for _ in range(times):
         s = s * np.float64(np.float32(-0.9999)) + 1
@@ -140,7 +146,7 @@ COUNTED = {
 
 
 def instrumented() -> str:
-    """Return the plain kernels with counters of the FLOPs and bytes that they execute."""
+    """Return the plain kernels with counters of executed FLOPs and bytes."""
     lines = []
     for line in browser_roof.texts()["plain"].splitlines():
         code = line.split(";;")[0].rstrip()
@@ -156,7 +162,10 @@ def instrumented() -> str:
 
 @pytest.fixture(scope="module")
 def executed() -> Callable[..., dict[str, int]]:
-    """Return a function that counts one iteration of a kernel, without setup and teardown."""
+    """Return a function that counts one iteration of a kernel.
+
+    Setup and teardown are left out.
+    """
     module = Module(instrumented())
 
     def counts(does: Callable[[int], object]) -> dict[str, int]:

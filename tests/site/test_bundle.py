@@ -1,4 +1,4 @@
-"""exercises.zip works on its own: its README's commands are right, its lock is complete."""
+"""Tests that exercises.zip works alone: README's commands and complete lock."""
 
 import functools
 import hashlib
@@ -166,7 +166,7 @@ PYTHONS = ("3.11.2", "3.11.7", "3.12.1", "3.13.0")
 
 
 def holds(marker: str, system: str, python: str, extras: frozenset[str] = frozenset()) -> bool:
-    """Return whether a requirement with this marker is installed on that system and Python."""
+    """Return whether a requirement's marker holds for a system and a Python."""
     where: dict[str, object] = {
         **SYSTEMS[system],
         "platform_system": {"macOS": "Darwin"}.get(system, system),

@@ -1,4 +1,4 @@
-"""The directives of a page, as the copies for JupyterLab read them: written, then read again."""
+"""Tests of a page's directives for JupyterLab: written, then read again."""
 
 from typing import Any
 

@@ -212,7 +212,10 @@ def test_a_tag_named_like_a_folder_of_the_site_is_refused(tmp_path: Path) -> Non
 
 @dataclass(frozen=True)
 class Course:
-    """Published course of two editions; page `stays` is in both, `goes` only in the older."""
+    """Published course of two editions.
+
+    Page `stays` is in both, `goes` only in the older one.
+    """
 
     folder: Path
     stays: str

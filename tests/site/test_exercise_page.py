@@ -178,7 +178,7 @@ def test_the_page_has_all_questions_of_the_notebook(
 def test_all_requested_checks_run_once_and_lead_to_the_thoughts(
     page: Page, right: dict[str, str]
 ) -> None:
-    """Clicks while Python is fetched count too; a check that is already waiting runs once."""
+    """Press buttons while Python is fetched; a waiting check runs only once."""
     for part in PARTS[:3]:
         write(field(page, part), right[part])
     runs = "() => Number(document.querySelector('.python-panel').dataset.runs ?? 0)"

@@ -1,4 +1,4 @@
-"""Unit tests of the Sphinx extension: figures, tables, downloads, the head of a page."""
+"""Unit tests of the Sphinx extension: figures, tables, downloads, page heads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a notebook to download folds of a cell: what the page folds, and hidden code."""
+"""Tests of folded cells in downloads: those of the page, and hidden code."""
 
 import nbformat
 import pytest

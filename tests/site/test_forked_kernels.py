@@ -1,4 +1,4 @@
-"""Kernels of pages, which are forks of one process: they work as kernels of their own do."""
+"""Tests of pages' kernels as forks: they work like separate processes."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Guesses are saved, and get feedback at the answer; without scripts they are hidden."""
+"""Tests of guesses: saved, with feedback at the answer; hidden without scripts."""
 
 import json
 import re

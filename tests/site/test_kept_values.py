@@ -1,4 +1,4 @@
-"""The cache of values between starts of JupyterLab is used while valid, and no longer."""
+"""Tests of the cache of values between JupyterLab starts: used while valid."""
 
 from __future__ import annotations
 

@@ -38,7 +38,10 @@ parts:
 
 
 class Course:
-    """Small course with a reader's folder; `lab` updates the copies as `make lab` does."""
+    """Small course with a reader's folder.
+
+    `lab` updates the copies as `make lab` does.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.book, self.work, self.release = folder / "book", folder / "work", folder / "release"
@@ -319,7 +322,7 @@ def test_the_start_page_lists_pages_and_exercises(course: Course) -> None:
 
 
 def test_exercises_are_listed_in_course_order(course: Course) -> None:
-    """The chapters to read first don't matter: here the first exercise has the last chapter."""
+    """Ignore the chapters to read first: here the first exercise has the last."""
     for name, chapter in (("a-later", "first"), ("task", "glossary"), ("b-last", "preface")):
         course.put_exercise(name, read_first=chapter)
         if name != "task":
@@ -412,7 +415,10 @@ def test_each_exercise_is_copied_without_its_solution(release: Path, tmp_path: P
 
 @pytest.fixture
 def started(course: Course, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """Set up `make lab` for the small course; record the command instead of starting JupyterLab."""
+    """Set up `make lab` for the small course.
+
+    The command is recorded instead of starting JupyterLab.
+    """
     config = course.book / lab.NBGRADER
     config.parent.mkdir(parents=True)
     config.touch()

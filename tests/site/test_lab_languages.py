@@ -1,4 +1,4 @@
-"""The language of `make lab`: asked once, remembered, and that of all notebooks and words."""
+"""Tests of the language of `make lab`: asked once, remembered, used everywhere."""
 
 import json
 import os

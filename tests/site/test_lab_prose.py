@@ -1,4 +1,4 @@
-"""The prose in JupyterLab: values instead of code, before and after running, and links.
+"""Tests of the prose in JupyterLab: values before and after running, links.
 
 What each run tests in a browser is in tests/kit/test_validate_button.py, so that JupyterLab starts
 once.
@@ -60,7 +60,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> NotebookNode:
 
 @pytest.fixture
 def changing(page: Page, work: Path, small: NotebookNode, request: pytest.FixtureRequest) -> None:
-    """Open the small page in a separate file for this test, and so with its own kernel."""
+    """Open the small page in a new file, and so with a new kernel."""
     copy = work / f"{request.node.name}.ipynb"
     nbformat.write(small, copy)
     opened(page, copy.name)
@@ -97,7 +97,7 @@ def test_running_a_single_cell_updates_the_prose(page: Page, changing: None) -> 
 
 @pytest.mark.long
 def test_values_stay_if_a_name_is_undefined_in_the_kernel(page: Page, unchanged: None) -> None:
-    """If the text runs first, the kernel returns an error and the page keeps its value."""
+    """Run the text first: the kernel returns an error, and the page keeps its value."""
     page.evaluate(
         f"""async () => {{
           const panel = {PANEL};
@@ -230,7 +230,7 @@ def test_links_within_the_site_become_plain_text(tmp_path: Path) -> None:
 
 
 def test_every_link_has_a_target(work: Path) -> None:
-    """A linked page has a copy; a linked place in a page is the id of a cell in the copy."""
+    """Find a copy for each linked page, and a cell's id for each linked place."""
     copies = {
         path: nbformat.read(work / path, as_version=4) for path in map(BOOK.places.get, CHAPTERS)
     }

@@ -1,4 +1,4 @@
-"""The site's looks: the 404 page, notes at terms, search excerpts, lines of code, colors."""
+"""Tests of the site's looks: 404 page, notes at terms, search, code, colors."""
 
 import re
 import shutil

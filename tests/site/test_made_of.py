@@ -1,4 +1,4 @@
-"""The site names the license of every part of Python in the pages and of its editor."""
+"""Tests that the site names each license of its pages' Python and editor."""
 
 from __future__ import annotations
 

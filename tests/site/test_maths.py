@@ -1,4 +1,4 @@
-"""Formulas as MathML: they are complete, and those that can't be converted raise an error."""
+"""Tests of formulas as MathML: complete, or an error if not convertible."""
 
 import html
 import re

@@ -1,4 +1,4 @@
-"""A notebook in an environment without rooflib and roofkit installs them and runs.
+"""Tests of a notebook that installs rooflib and roofkit where they are missing.
 
 The kernel sees the packages of this environment but not ours. pip installs into an empty folder on
 the kernel's path, so nothing is downloaded and no environment has to be created.
@@ -93,7 +93,10 @@ def errors(notebook: NotebookNode) -> list[str]:
 
 
 def exercise(release: Path, name: str, site: str = "") -> NotebookNode:
-    """Return a released notebook with right answers; `site` is the address of the course's site."""
+    """Return a released notebook with right answers.
+
+    `site` is the address of the course's site.
+    """
     notebook = nbformat.read(release / "release" / name / f"{name}.ipynb", as_version=4)
     mine = Submission(name, "reference", "", {})
     notebook = hand_in(mine, notebook, exercises.source(name), functions(name))

@@ -1,4 +1,4 @@
-"""Blocks of prose in a page after an edit: those that follow, and those that stay as printed.
+"""Tests of blocks of prose in a page after an edit: which follow, which stay.
 
 The page's steps get premises on their way to the browser, so that one page has all kinds of blocks.
 Python runs once for each premise: each test puts the page back as it was built.
@@ -83,7 +83,7 @@ def opened(browser: Browser, server: Server, site: Path) -> Iterator[Opened]:
 
 
 def heading_and_link(page: Page) -> tuple[str, str]:
-    """Return the text of the heading with a value, and its entry in the page's contents."""
+    """Return the heading with a value, and its entry in the page's contents."""
     heading = page.locator("h2", has=page.locator(".computed")).first
     link = page.locator(
         f".bd-toc-nav a[href='#{heading.evaluate('(e) => e.closest(`section`).id')}']"

@@ -1,4 +1,4 @@
-"""A fifth of the edits of `tests/book/test_edits.py`, made in the pages, with real Pyodide.
+"""Tests of a fifth of the edits of `tests/book/test_edits.py`, with Pyodide.
 
 After each edit every block on the page must show what the same machinery decides natively: the
 same values, or the printed ones with a note that has the same new values.
@@ -94,7 +94,7 @@ def limit_memory() -> None:
 
 
 def native(name: str, half: int) -> list[tuple[str, str, str, Outcome]]:
-    """Return a page's drawn edits: the cell's code, with the edit, the edit itself, its outcome."""
+    """Return a page's drawn edits: code before and after, edit, and outcome."""
     page = EditedPage(name)
     made = drawn(page, half)
     found = []
@@ -131,7 +131,7 @@ class EditedInBrowser:
         self.edited: int | None = None
 
     def edit(self, built: str, code: str) -> str:
-        """Replace a cell's code and run it, all others as built; return what the page says."""
+        """Run a cell with other code, all others as built; return what the page says."""
         place = self.built.index(built.rstrip("\n"))
         if self.edited not in (None, place):
             write(self.editors.nth(self.edited), self.built[self.edited])
@@ -148,7 +148,10 @@ class EditedInBrowser:
 
 
 def plain(message: str) -> str:
-    """Return a message without what may differ: repeated spaces, and the last bits of powers."""
+    """Return a message without repeated spaces and the last bits of powers.
+
+    These may differ.
+    """
     words = " ".join(message.split())
     return FLOAT.sub(lambda number: f"{float(number[0]):.10g}", words)
 
@@ -174,7 +177,7 @@ NAMES = [
 def test_blocks_in_the_page_match_the_native_decision(
     context: BrowserContext, server: Server, site: Path, below: str, name: str
 ) -> None:
-    """The site at its host's top gets one half of the edits, the site below a path the other."""
+    """Check half the edits with the site at its host's root, half below a path."""
     steps = site / f"{name}.steps.json"
     expected = in_a_process(name, int(bool(below)))
     assert steps.exists() or not expected

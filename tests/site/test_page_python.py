@@ -1,4 +1,4 @@
-"""Python in the page, in a browser: cells run, the prose follows, and nothing is lost.
+"""Tests of Python in the page, in a browser: cells run, and the prose follows.
 
 Python starts once for the chapter and once for the exercise; the tests of each build on one
 another. A local Python process stands in for Pyodide; the long tests use Pyodide itself.
@@ -359,7 +359,7 @@ def exercise(context: BrowserContext, server: Server) -> Page:
 
 @pytest.fixture(scope="module")
 def by_hand(site: Path) -> nbformat.NotebookNode:
-    """Return the released notebook with a submission's answers, as filled in in JupyterLab."""
+    """Return the released notebook with a submission's answers, as in JupyterLab."""
     path = site.parent / "course" / "release" / EXERCISE / f"{EXERCISE}.ipynb"
     released = nbformat.read(path, as_version=4)
     return hand_in(WRONG, released, exercises.source(EXERCISE), functions(EXERCISE))

@@ -1,4 +1,4 @@
-"""Accessibility of pages while Python runs in them: phone and desktop, light and dark."""
+"""Tests of accessibility while Python runs: phone and desktop, light and dark."""
 
 import os
 from collections.abc import Iterator
@@ -60,7 +60,7 @@ def context(browser: Browser, traffic: Traffic) -> Iterator[BrowserContext]:
 
 
 def problems(page: Page, name: str) -> list[str]:
-    """Return the accessibility problems of the page's current state, in all four looks."""
+    """Return the accessibility problems of the page now, in all four looks."""
     found = []
     for size, theme in LOOKS:
         put_width(page, DESK if size == "desk" else PHONE)

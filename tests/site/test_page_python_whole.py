@@ -1,4 +1,4 @@
-"""The whole book run by Pyodide in its pages: every cell, every value, every submission."""
+"""Tests of the whole book in Pyodide: every cell, value and submission."""
 
 import re
 from collections.abc import Iterator
@@ -118,7 +118,10 @@ CHAPTERS = list(dict.fromkeys(chapter for chapter, *_ in CHANGES))
 def chapter(
     request: pytest.FixtureRequest, context: BrowserContext, server: Server
 ) -> Iterator[tuple[str, Page]]:
-    """Open a chapter and run it; yield its name and page. Python starts once per chapter."""
+    """Open a chapter and run it; yield its name and page.
+
+    Python starts once per chapter.
+    """
     name = f"chapters/{request.param}"
     page = context.new_page()
     first_run(page, f"{server.origin}/{name}.html")
@@ -173,7 +176,10 @@ def words(text: str) -> list[str]:
 
 
 def labels(svg: Tag) -> list[str]:
-    """Return a figure's texts without spaces: Matplotlib's versions split formulas differently."""
+    """Return a figure's texts without spaces.
+
+    Matplotlib's versions split formulas differently.
+    """
     return sorted("".join(text.get_text().split()) for text in svg.select("text"))
 
 
@@ -223,7 +229,10 @@ def test_outputs_in_the_page_match_the_build(chapter: tuple[str, Page], site: Pa
 def test_values_match_a_page_built_with_each_change(
     chapter: tuple[str, Page], site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each change starts from the page as built: another chip or model, size, or data type."""
+    """Compare values after each change to the page as built.
+
+    A change is another chip or model, size, or data type.
+    """
     # Skip the authors' assertions, which hold for their own chips and sizes.
     monkeypatch.setenv("PYTHONOPTIMIZE", "1")
     name, page = chapter
@@ -268,7 +277,7 @@ def test_submissions_get_the_same_messages_and_points_as_in_a_notebook(
     tmp_path: Path,
     name: str,
 ) -> None:
-    """All submissions of an exercise use one page; the downloads are graded as a class."""
+    """Use one page for all submissions of an exercise; grade downloads as a class."""
     room = Classroom(tmp_path / "course", release)
     parts = list(functions(name))
     page = context.new_page()

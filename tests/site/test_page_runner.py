@@ -1,4 +1,4 @@
-"""Running cells in the page's own Python: outputs, values, errors, rewinding names."""
+"""Tests of running cells in the page: outputs, values, errors, rewound names."""
 
 import json
 import subprocess
@@ -312,7 +312,10 @@ def test_steps_compute_what_the_page_shows(site: Path, computed: Path, chapter: 
 
 
 def test_pages_get_no_solutions_and_no_hidden_cases(site: Path) -> None:
-    """The browser gets our packages, and only the title and metadata of each exercise."""
+    """Check that the browser gets only titles and metadata of exercises.
+
+    It gets our packages, too.
+    """
     import zipfile
 
     (packed,) = (site / "_static" / "python").rglob("course.zip")

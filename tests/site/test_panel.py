@@ -50,7 +50,7 @@ def page(browser: Browser, server: Server) -> Iterator[Page]:
 
 
 def fetched(page: Page, received: float, total: float = 40) -> float:
-    """Let the page know how many MB have arrived; return the share that its meter shows."""
+    """Report how many MB have arrived; return the share that the meter shows."""
     page.evaluate("(sizes) => fetched(...sizes)", [received * MB, total * MB])
     meter = page.get_by_role("progressbar", name="Python fetched")
     return float(meter.evaluate("(e) => e.value / e.max"))

@@ -343,7 +343,10 @@ def test_all_pages_but_the_first_are_numbered(pdf: PdfReader) -> None:
 
 
 def readable(text: str) -> str:
-    """Return the Latin part of a text, without spaces: machines may lack a font for Chinese."""
+    """Return the Latin part of a text, without spaces.
+
+    Machines may lack a font for Chinese.
+    """
     return re.sub(r"[^\x21-\x7e]", "", text)
 
 

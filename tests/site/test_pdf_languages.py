@@ -1,4 +1,4 @@
-"""The printed book in Chinese: the same pages and links, and no English around them."""
+"""Tests of the printed book in Chinese: same pages and links, no stray English."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""How scripts find a block of prose with a premise: by its values, or else by an empty mark."""
+"""Tests of how scripts find blocks with a premise: by values or an empty mark."""
 
 from itertools import product
 

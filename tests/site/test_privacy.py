@@ -1,4 +1,4 @@
-"""The page about privacy and licenses names all stored data and all packages of the site."""
+"""Tests that the privacy page names all stored data and all packages."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ RECORD = """
 
 
 def use(page: Page, origin: str) -> None:
-    """Choose a way, skip guesses, switch the theme, enter an own chip, search, open a result."""
+    """Choose a way, skip guesses, switch the theme, enter a chip, open a result."""
     ready(page, f"{origin}/index.html")
     page.locator(".ways input").last.check()
     ready(page, f"{origin}/chapters/roofline.html")

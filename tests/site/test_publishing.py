@@ -1,4 +1,7 @@
-"""A published course: addresses, links, feed and sitemap; none of them if unpublished."""
+"""Tests of a published course's addresses, links, feed and sitemap.
+
+An unpublished course has none of them.
+"""
 
 from __future__ import annotations
 

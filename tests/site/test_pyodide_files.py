@@ -1,4 +1,4 @@
-"""Pyodide's files come from any source that has them, and only with the right hashes."""
+"""Tests of Pyodide's files: from any source, and only with the right hashes."""
 
 import hashlib
 import json
@@ -132,7 +132,7 @@ def test_the_build_continues_without_pyodide_and_warns(
 
 @pytest.fixture
 def got(tmp_path: Path) -> Path:
-    """Create a folder with a library and a package, which also have files that no page needs."""
+    """Create a folder with a library and a package, with files that no page needs."""
     with zipfile.ZipFile(tmp_path / "python_stdlib.zip", "w") as archive:
         archive.writestr("answers.py", '"""Texts."""\nassert False\nanswer = 42\n')
         archive.writestr("wrong.py", "answer =\n")
@@ -194,7 +194,10 @@ def test_the_lock_has_all_dependencies() -> None:
 
 @pytest.mark.long
 def test_the_command_prints_the_folder() -> None:
-    """Uses the real files, which other long tests need, too: cached, or downloaded now."""
+    """Use the real files, cached or downloaded now.
+
+    Other long tests need them, too.
+    """
     script = [sys.executable, str(ROOT / "site"), "pyodide"]
     done = subprocess.run(script, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

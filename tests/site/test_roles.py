@@ -1,4 +1,7 @@
-"""Roles and links in a page's text become Markdown; the text around them stays as it is."""
+"""Tests of roles and links in a page's text, which become Markdown.
+
+The text around them stays as it is.
+"""
 
 from types import SimpleNamespace
 from typing import Any

@@ -1,6 +1,7 @@
-"""The whole site in a browser: every page, both themes, at the widths of a desktop and a phone.
+"""Tests of the whole site in a browser: every page, both themes, two widths.
 
-Each page is opened once; the tests then check what was recorded there.
+The widths are those of a desktop and a phone. Each page is opened once; the tests then check what
+was recorded there.
 """
 
 import functools
@@ -403,9 +404,10 @@ def test_pages_work_from_disk(browser: Browser, site: Path, below: str, name: st
 
 
 def test_search_from_disk_works_without_excerpts(browser: Browser, site: Path) -> None:
-    """Sphinx fetches a result's page for an excerpt, which a browser forbids from disk.
+    """Search from disk, where a browser forbids fetching excerpts.
 
-    The results are shown anyway; only these failed requests may be reported.
+    Sphinx fetches a result's page for an excerpt. The results are shown anyway; only these failed
+    requests may be reported.
     """
     context = browser.new_context(viewport=DESK)
     traffic = Traffic().listen(context)

@@ -1,4 +1,4 @@
-"""The checks used on the site find faults that are planted in a small page, and no others."""
+"""Tests of the checks used on the site: they find planted faults, and no others."""
 
 import http.client
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""The slides in a browser: no overflow, no external requests, and notes for the speaker."""
+"""Tests of the slides: no overflow, no external requests, speaker notes."""
 
 import re
 import subprocess
@@ -20,7 +20,7 @@ TEXT, IN_PICTURES = 32, 18
 
 @dataclass
 class Deck:
-    """Expectations of a deck: titles in this order, and ranges of its slides and minutes."""
+    """Expectations of a deck: titles in order, ranges of slides and minutes."""
 
     parts: list[str]
     slides: range

@@ -1,4 +1,7 @@
-"""The Chinese decks: complete, the same slides with the same values, and the pages lead to them."""
+"""Tests of the Chinese decks: complete, with the same slides and values.
+
+Pages lead to them.
+"""
 
 from collections import Counter
 from pathlib import Path

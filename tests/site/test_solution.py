@@ -1,4 +1,4 @@
-"""`make solution` shows the reference for a finished copy, or one line that says why not."""
+"""Tests of `make solution`: the reference, or one line that says why not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ WRONG = "def bounds(B, D, F, peak, bandwidth):\n    return 1.0, 1.0"
 
 @pytest.fixture
 def ask(tmp_path: Path, release: Path) -> Callable[..., str]:
-    """Return a function that asks for the solution; the copy is the changed reference, or none."""
+    """Return a function that asks for the solution.
+
+    The copy is the changed reference, or missing.
+    """
 
     def asked(change: Change | None, of: Path = SOURCE, name: str = NAME, book: Path = ROOT) -> str:
         copy = tmp_path / "my-work" / NAME / f"{NAME}.ipynb"

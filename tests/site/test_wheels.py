@@ -24,7 +24,7 @@ VERSIONS = {"rooflib": rooflib.__version__, "roofkit": roofkit.__version__}
 
 
 def wheel(packages: Path, name: str) -> Path:
-    """Return the path of a wheel, with the name that a notebook's first cell requests."""
+    """Return the path of a wheel, named as a notebook's first cell requests it."""
     return packages / f"{name}-{VERSIONS[name]}-py3-none-any.whl"
 
 
