@@ -1,7 +1,4 @@
-"""Install rooflib and roofkit where they are missing, as on Colab.
-
-Elsewhere this does nothing.
-"""
+"""Install rooflib and roofkit only where they are missing, as on Colab."""
 
 
 def set_up_notebook(
