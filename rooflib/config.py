@@ -160,7 +160,7 @@ def _whole(key: str, value: Any, least: int = 1, most: int = MAX_SIZE) -> int:
 
 
 def _types(given: Mapping[str, Any]) -> tuple[str, dict[str, Type]]:
-    """Return the weights' type, and other types that a step's rows are quantized to."""
+    """Return the weights' type, and the exceptions by kind of operation."""
     stored = given.get("dtype") or given.get("torch_dtype") or "bfloat16"
     plain, how = TYPES[one_of("dtype", stored, TYPES)], given.get("quantization_config")
     if how is None:
@@ -175,7 +175,7 @@ def _types(given: Mapping[str, Any]) -> tuple[str, dict[str, Type]]:
 
 
 def _rows_of(module: str) -> set[str]:
-    """Return the rows of a step that a module excluded from quantization belongs to."""
+    """Return the kinds of operation that an unquantized module belongs to."""
     *path, last = module.removesuffix(".weight").split(".")
     if re.search("norm|router|embed|head|bias|vis|projector", last):
         return set()

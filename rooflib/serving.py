@@ -170,7 +170,7 @@ class Serving:
 
     @property
     def changes_table(self) -> Table:
-        """Table of `changes`, and of what is changed, with the bounds that they lead to."""
+        """Table of the bounds now and after each of the `changes`."""
         headings = ("what would help", "time per token, at least", "tokens/s in all, at most")
         rows = [
             (
