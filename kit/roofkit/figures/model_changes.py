@@ -42,7 +42,7 @@ def setting(**changed: str) -> str:
 
 @dataclass(frozen=True)
 class Change:
-    """A change of one thing; all fields are formulas, or the name of one.
+    """A single change to the setting. Each field is a formula or the name of one.
 
     Attributes
     ----------

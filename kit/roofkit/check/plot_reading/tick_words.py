@@ -18,7 +18,7 @@ _NUMBER = re.compile(
 
 
 def shown_scale(axis: dict[str, Any]) -> tuple[float, float, bool]:
-    """Return the factor from data to ticks, their prefix, and if they have a unit.
+    """Return the factor from data to ticks, the prefix, and whether there is a unit.
 
     The factor is 1 if the ticks disagree, because then their texts aren't plain numbers.
     """
@@ -40,7 +40,7 @@ def shown_scale(axis: dict[str, Any]) -> tuple[float, float, bool]:
 
 
 def _quantity(text: object) -> tuple[float, float, bool] | None:
-    """Parse 2×10^14, 100 T or 100 TFLOP/s: value, prefix, and if it has a unit."""
+    """Parse 2×10^14, 100 T or 100 TFLOP/s: value, prefix, and whether it has a unit."""
     parts = _NUMBER.fullmatch(plain_text(text))
     if parts is None or not (parts[1] or parts[2]):
         return None
