@@ -35,7 +35,7 @@ class CodeCell:
 
 @dataclass(frozen=True)
 class Writer:
-    """Writer of one page.
+    """Markdown writer for one page.
 
     site: the address of the pages, or "". page: the docname. numbers: those of figures. top: the
     address of the whole site, which has the files to download.

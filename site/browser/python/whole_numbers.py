@@ -26,7 +26,8 @@ COMPUTING = {
 }
 # Numpy sums integers of any size as its native integers, unless they are larger.
 REDUCING = ["cumprod", "cumsum", "nancumprod", "nancumsum", "nanprod", "nansum", "prod", "sum"]
-# Functions that accept only native integers as indices or counts, and the argument with these.
+# Function that accepts only native integers as indices or counts → position and name of that
+# argument.
 TAKING_INDICES = {
     "bincount": (0, "x"),
     "choose": (0, "a"),

@@ -18,7 +18,7 @@ import nbformat
 from nbformat import NotebookNode
 
 MARK = "course_copy"  # key in a copy's metadata
-GIVEN = ".course-copies.json"  # docname → version that the reader was given last
+GIVEN = ".course-copies.json"  # docname → hash of its notebook at the last update
 
 
 @dataclass
