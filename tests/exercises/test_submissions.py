@@ -33,7 +33,8 @@ TOLD_BY_PUBLISHED_CASES = {
     ("wrong_kept_for_the_width", "compute-bound-chips"),
     ("wrong_empties", "intensity-limit"),
     ("wrong_empties", "compute-bound-chips"),  # the first list may already be empty
-    ("wrong_early_end", "enough-on"),  # it empties its list; an empty answer may be right
+    # The function empties its argument, so a repeated call returns []; so may the first one.
+    ("wrong_early_end", "enough-on"),
     ("wrong_sum", "dense-peak"),
     ("wrong_with_the_bound", "ceiling-batch"),  # large batches are near multiples of anything
 }

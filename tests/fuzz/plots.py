@@ -44,7 +44,7 @@ def known(inputs):
     """Return, for each case, what some of the known figures show."""
     drawn = [one.function for one in figures()[::EVERY]]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about glyphs missing from fonts
+        warnings.simplefilter("ignore")  # fonts lack some of the glyphs
         answers = [[ask(one, case, "figure") for one in drawn] for case in inputs]
     return [
         [json.loads(json.dumps(one.value)) for one in some if not one.problem] for some in answers

@@ -62,7 +62,7 @@ def phantom(room):
 
 def extension_for_nobody(room):
     with warnings.catch_warnings(), room.course.gradebook() as book:
-        warnings.simplefilter("ignore")  # about nbgrader's own queries
+        warnings.simplefilter("ignore")  # nbgrader's own queries cause these
         book.update_or_create_student("Bobb")
         book.update_or_create_submission(NAME, "Bobb")
         book.grant_extension(NAME, "Bobb", days=2)

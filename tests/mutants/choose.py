@@ -47,16 +47,14 @@ NOT_TRIED = {
 }
 # Numbers in these files are positions and sizes: a fault only changes how a picture looks.
 LAYOUT = {"rooflib/plots.py"}
-# Start of a path → stages of tests, cheapest first. The longest start that fits counts. {stem} is
-# the name of the file; a test file of that name may be missing. USERS and SITE_USERS stand for the
-# test files that import the module or name the file, without and with the built site. A stage with
-# WITH_LONG runs the long tests of its files, too. For the folders ALSO_LONG, the long tests of all
-# stages run at the end, if no stage notices the fault.
+# Placeholders for the test files that import the module or name the file: those that don't need the
+# built site, and those that do.
 USERS, SITE_USERS = "{users}", "{site_users}"
 USING_FOLDERS = {"grading": ("grading",)}  # for files of other packages:
 OTHER_FOLDERS = ("book", "kit", "site", "meter", "locale")
 RESUMED = "tests/grading/test_grading_resume.py"
-WITH_LONG = "+long"
+WITH_LONG = "+long"  # a stage with this also runs the long tests of its files
+# Folders for which the long tests of all stages run at the end, if no stage notices the fault.
 ALSO_LONG = ("rooflib/", "kit/", "exercises/")
 SAME = f"tests/grading/test_grading_same.py {WITH_LONG}"
 COURSE = "tests/grading/test_grading_course.py"
@@ -86,6 +84,8 @@ VISITS = "tests/site/test_site.py tests/locale/test_edition.py"
 PDF = f"tests/site/test_pdf.py {WITH_LONG}"
 VALIDATE = "tests/kit/test_validate_button.py"
 LAB_PROSE = f"tests/site/test_lab_prose.py {VALIDATE}"
+# Path prefix → stages of tests, cheapest first. The longest matching prefix wins. {stem} stands for
+# the file's name without suffix; a test file of that name may be missing.
 TESTS: dict[str, tuple[str, ...]] = {
     "rooflib/": ("tests/rooflib/test_{stem}.py", "tests/rooflib"),
     "kit/roofmeter/": (USERS, "tests/meter"),

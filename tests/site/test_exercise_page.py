@@ -350,7 +350,7 @@ def test_texts_and_the_readers_own_cell_are_saved_and_downloaded(
     (mine,) = (one for one in found.cells if one.source.startswith("print(operations"))
     assert mine.metadata == {}
     assert 'check("bounds", bounds)' in found.cells[found.cells.index(mine) - 1].source
-    # Empty own cells are not in the downloaded notebook.
+    # The download omits the reader's own cells if they are empty.
     write(own(page).locator(EDITOR), "")
     assert downloaded(page, tmp_path).read_bytes() == before
 

@@ -45,8 +45,8 @@ def server(site: Path, below: str, request: pytest.FixtureRequest) -> Iterator[S
         yield server
 
 
-# Number of a block → premise of the blocks from there on. In MIXED, the first premise holds after
-# the change, and the second one fails.
+# First block of a range → the premise that all blocks of the range get; a range ends at the next
+# entry. In MIXED, the change makes the premise of the second range fail, but not that of the first.
 NONE = {0: ""}
 FAILS_FROM = 30
 MIXED = {0: "True", FAILS_FROM: "v5e.name == 'TPU v5e'"}

@@ -197,7 +197,7 @@ def names_of_sections_left_out(page: Page) -> list[str]:
         target = (link.get_attribute("href") or "").removeprefix("#")
         assert target not in ids
         after = f"e => e.compareDocumentPosition(document.getElementById({target!r}))"
-        assert link.evaluate(after) & 4  # the link leads on, not back
+        assert link.evaluate(after) & 4  # the target comes after the link
     return [label for label in SKIPPED if label in ids]
 
 

@@ -16,7 +16,7 @@ FAIR = {}
 
 
 def fair(what):
-    """Return a decorator that enters a function's fair outcome in FAIR."""
+    """Return a decorator that records a function's fair outcome in FAIR."""
 
     def mark(function):
         FAIR[function.__name__] = what

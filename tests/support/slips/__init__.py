@@ -281,7 +281,7 @@ def _of_function(
     for variant in variants(tree):
         causes = tags.get(variant.line)
         said = change(tree, variant.tree)
-        if not said:  # an equal function, written differently
+        if not said:  # an equivalent function
             continue
         yield Slip(
             exercise,
