@@ -183,7 +183,7 @@ class Course:
             tqdm(total=len(todo), disable=not todo) as progress,
             contextlib.ExitStack() as stack,
         ):
-            warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
+            warnings.simplefilter("ignore", SAWarning)  # nbgrader's own queries cause these
             given = writer.all_given()
             self._update_pages(writer, found, todo, given)
             jobs = (self._job(one, writer, common) for one in todo)

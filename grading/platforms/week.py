@@ -59,7 +59,7 @@ def due(course: Course, exercise: str, when: str, student: str = "") -> list[str
         raise Unable(f"{when!r} is not a time; write one as 2026-11-30 23:59") from None
     moment = moment.astimezone(UTC).replace(tzinfo=None)  # nbgrader stores naive UTC
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SAWarning)  # about nbgrader's own queries
+        warnings.simplefilter("ignore", SAWarning)  # nbgrader's own queries cause these
         if student:
             return _extend(course, exercise, moment, student)
         return _set_due(course, exercise, moment)
