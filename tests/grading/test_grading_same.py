@@ -179,6 +179,15 @@ def test_an_error_in_the_grader_is_reported_and_retried(room, monkeypatch, said,
     assert "what nobody thought of" in outcome.feedback
 
 
+def test_points_by_hand_count_even_if_the_rest_was_not_graded(room):
+    released = nbformat.writes(room.released(NAME))
+    first, second, *others = points(NAME)
+    by_hand = {first: (1.5, 0), second: (None, 2), others[0]: (3, 1)}
+    job = Job("ada", NAME, b"any", released, "seed", exercises.digest(NAME), manual=by_hand)
+    found = {part["key"]: part["points"] for part in work(job).parts}
+    assert found == dict.fromkeys(points(NAME), 0) | {first: 1.5, second: 2, others[0]: 4}
+
+
 def test_a_refused_sandbox_is_retried_once_before_grading_stops(room, monkeypatch):
     notebook = room.released(NAME)
     released = nbformat.writes(notebook)

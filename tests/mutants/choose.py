@@ -146,7 +146,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "grading/errors.py": ("tests/grading/test_importers.py", USERS),
     "grading/grade_notebook.py": (SECOND_RUN, f"tests/grading/test_opening.py {COURSE}", USERS),
     "grading/settings.py": (WEEK, COURSE, USERS),
-    "grading/work.py": (f"{COURSE} tests/grading/test_records.py", USERS, HOSTILE),
+    "grading/work.py": (COURSE, USERS, HOSTILE),
     "grading/__main__.py": (COURSE, "tests/grading/test_week_orders.py", f"{RESUMED} {CLUSTER}"),
     "grading/schema/": (EXERCISES, VALUES),
     "grading/release/": (
