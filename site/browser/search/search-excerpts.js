@@ -1,7 +1,6 @@
 // @ts-check
 // Shows prose in the excerpts of search results, without code and LaTeX.
 (() => {
-  if (typeof Search === "undefined") return;
   const OTHER = [
     "script", "style", "svg", "table", "pre", "figure.live", "form", "header", "footer", "h1",
     ".headerlink", ".cell_input", ".place", ".prev-next-footer", ".bd-sidebar-secondary",
@@ -25,13 +24,10 @@
 
   function prose(html, anchor) {
     const page = new DOMParser().parseFromString(html, "text/html");
-    const main = page.querySelector('[role="main"] article') ?? page.querySelector('[role="main"]');
-    if (!main) return "";
+    const main = page.querySelector('[role="main"] article');
     let part = (anchor && main.querySelector(`[id="${CSS.escape(anchor.slice(1))}"]`)) || main;
-    if (part.matches("dt")) {
-      // A glossary term or a function: its description is in the <dd> after it.
-      while (part.nextElementSibling && part.matches("dt")) part = part.nextElementSibling;
-    }
+    // The description of a glossary term or a function is in the <dd> after it.
+    while (part.nextElementSibling && part.matches("dt")) part = part.nextElementSibling;
     part.querySelectorAll(OTHER.join()).forEach((element) => element.remove());
     for (const formula of part.querySelectorAll(".math")) {
       formula.textContent = spoken(formula.textContent);
@@ -44,14 +40,13 @@
 
   function summary(html, keywords, anchor) {
     const text = prose(html, anchor);
-    if (!text) return null;
     const lower = text.toLowerCase();
     const places = [...keywords].map((word) => lower.indexOf(word.toLowerCase()));
     const first = Math.min(...places.filter((place) => place >= 0), text.length);
     const about = first === text.length ? 0 : Math.max(first - LENGTH / 2, 0);
     // Start and end the excerpt at a word boundary, if there is one.
     const before = text.indexOf(" ", about);
-    const start = about && before >= 0 && before < about + WORD ? before + 1 : about;
+    const start = about && before >= about && before < about + WORD ? before + 1 : about;
     const rest = text.slice(start);
     const after = rest.lastIndexOf(" ", LENGTH);
     const end = after > LENGTH - WORD ? after : LENGTH;
@@ -62,6 +57,5 @@
     return paragraph;
   }
 
-  Search.htmlToText = prose;
   Search.makeSearchSummary = summary;
 })();
