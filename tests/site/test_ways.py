@@ -182,6 +182,11 @@ def test_next_follows_the_contents_unless_another_way_is_chosen(
     assert page.get_by_label("Inference").is_checked()
     page.get_by_label("The whole course").check()
     assert walk(page, server, "right-next", WHOLE[1]) == WHOLE[2:3]
+    # A stored way that the course no longer has counts as the whole course.
+    page.evaluate("localStorage.setItem('roofline-way', 'former')")
+    ready(page, f"{server.origin}/index.html")
+    assert page.get_by_label("The whole course").is_checked()
+    assert follow(page, server, "right-next") == WHOLE[0]
 
 
 def names_of_sections_left_out(page: Page) -> list[str]:

@@ -15,7 +15,6 @@
   const along = JSON.parse(dataset.ways)[way] ?? {};
   for (const [side, [address, title]] of Object.entries(along)) {
     const link = document.querySelector(side === "prev" ? "a.left-prev" : "a.right-next");
-    if (!link) continue;
     link.href = address;
     link.querySelector(".prev-next-title").textContent = title;
   }
