@@ -389,6 +389,8 @@ def test_the_menu_opens_is_accessible_and_closes(page: Page) -> None:
     assert page.evaluate(SIDEWAYS) <= 0
     assert page.evaluate(STICKING_OUT) == []
     last.focus()
+    page.keyboard.press("ArrowUp")
+    assert last.is_visible()
     page.keyboard.press("Escape")
     last.wait_for(state="hidden")
     assert summary.evaluate("(s) => s === document.activeElement")
@@ -412,3 +414,19 @@ def test_a_report_names_the_current_section(page: Page) -> None:
     assert asked["title"] == ["Mistake: A page"]
     section = "Section: 1.1. The first & only section (#the-first-only-section)\n"
     assert asked["body"][0].endswith(f"Page: {SITE}/chapters/page.html\n{section}")
+
+
+def test_pages_without_a_menu_or_a_report_have_no_errors(page: Page, server: Server) -> None:
+    """The fixture looks for errors. A course without a repository takes no reports."""
+    ready(page, f"{server.origin}/genindex.html")
+    assert page.locator(MENU).count() == 0
+    without = re.sub(r"<a [^>]*data-kind=\"?report.*?</a>", "", page_html(server), flags=re.S)
+    page.route("**/chapters/page.html", lambda route: route.fulfill(body=without))
+    ready(page, f"{server.origin}/chapters/page.html")
+    assert page.locator(FORM).count() == 0
+    page.locator(f"{MENU} summary").click()
+    page.locator(f"{MENU} a").last.wait_for()
+
+
+def page_html(server: Server) -> str:
+    return (server.folder / "chapters/page.html").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@
     if (!menu.contains(target)) menu.open = false;
   });
   menu.addEventListener("keydown", ({ key }) => {
-    if (key !== "Escape" || !menu.open) return;
+    if (key !== "Escape") return;
     menu.open = false;
     menu.querySelector("summary").focus();
   });
@@ -23,7 +23,7 @@
     if (section) {
       for (const [name, text] of address.searchParams) {
         const words = `Section: ${section.textContent.trim()} (${section.hash})`;
-        if (/^Section: $/m.test(text)) address.searchParams.set(name, text.replace(/^Section: $/m, () => words));
+        address.searchParams.set(name, text.replace(/^Section: $/m, () => words));
       }
     }
     report.href = address.href;
