@@ -34,11 +34,11 @@ CASES = [
 ]
 
 
-def at(figure: Figure, job: dict[str, Any], step: float) -> str:
+def at(figure: Figure, job: dict[str, Any], step: float, wide: float = WIDE) -> str:
     """Draw the figure at a step, which may be between two steps."""
     start = {c.name: c.start for c in figure.controls} | job
     known = {**figure.tables, **start, **figure.values(**job), "step": step}
-    return drawn(figure.scene, known, WIDE, 300)
+    return drawn(figure.scene, known, wide, 300)
 
 
 def place(figure: Figure, job: dict[str, Any], step: float) -> tuple[float, float]:
@@ -235,8 +235,13 @@ def test_the_figure_plays_once_when_it_comes_into_view(page: Page) -> None:
     see(page)
     assert plays(page)
     before = picture(page)
+    page.locator(".live-says").evaluate(live_pages.LISTEN)
     page.clock.run_for(ROUND // 2)
     assert picture(page) != before
+    wide = float(page.locator(".live-picture svg").get_attribute("width") or 0)
+    (dot,) = shapes_of(at(byte(), {}, 0.5, wide), "byte")
+    across = page.locator("[data-mark=byte] circle").get_attribute("cx")
+    assert float(across or 0) == pytest.approx(float(dot["cx"]), abs=0.03 * wide)
     for _ in range(3):
         page.clock.run_for(ROUND)
     assert (step(page), plays(page)) == (3, False)
@@ -246,6 +251,7 @@ def test_the_figure_plays_once_when_it_comes_into_view(page: Page) -> None:
     assert (step(page), plays(page)) == (3, False)
     # The description does not depend on the step, so nothing is read aloud while it plays.
     assert page.locator(".live-says").text_content() == byte().texts()["says"]
+    assert page.evaluate("window.announced") == 0
 
 
 def test_the_figure_does_not_autoplay_with_reduced_motion(page: Page) -> None:
@@ -265,7 +271,6 @@ def test_the_figure_does_not_autoplay_after_a_click(page: Page) -> None:
     assert (step(page), plays(page)) == (0, False)
 
 
-@pytest.mark.long
 def test_pause_stops_the_picture_and_play_resumes(page: Page) -> None:
     see(page)
     page.clock.run_for(ROUND + ROUND // 2)

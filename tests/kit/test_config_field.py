@@ -23,17 +23,30 @@ CONFIGS = {
     "4 bits": quantized(quant_method="gptq", bits=4, group_size=64),
 }
 FOLDER = "<script data-python='/python/' data-megabytes='21'></script>"
-# Replaces site/browser/python/engine.js: steps run in this process instead of in Pyodide.
+# Replaces site/browser/python/engine.js: steps run in this process instead of in Pyodide. Tests
+# make a step wait for the promise `held`, or fail.
 ENGINE = """export class Engine {
-  async run(from, [step], onStep) { onStep(JSON.parse(await window.runHere(step.code))); }
+  async run(from, [step], onStep) {
+    const { failure, held } = window;
+    const outputs = JSON.parse(await window.runHere(step.code));
+    if (held) window.waits = true;
+    await held;
+    onStep({ outputs: failure ? [...outputs, { kind: "error", text: failure }] : outputs });
+  }
+}"""
+HOLD = """(failure) => {
+  const held = new Promise((go) => { window.go = go; });
+  Object.assign(window, { failure, held });
 }"""
 
 
 def run_here(code: str) -> str:
-    """Run a step's code as the page's Python does; return JSON of its outputs."""
+    """Run a step's code as the page's Python does; return JSON of what it prints, in parts."""
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(code, {})
-    return json.dumps({"outputs": [{"kind": "stdout", "text": printed.getvalue()}]})
+    text = printed.getvalue()
+    parts = text[: len(text) // 2], text[len(text) // 2 :]
+    return json.dumps([{"kind": "stdout", "text": part} for part in parts])
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +54,8 @@ def page(browser: Browser) -> Iterator[Page]:
     """Open the figure on a page that has Python; fail at unanswered requests."""
     context = browser.new_context()
     asked: list[str] = []
+    errors: list[str] = []
+    context.on("weberror", lambda error: errors.append(str(error.error)))
 
     def fulfill(route: Route) -> None:
         asked.append(route.request.url)
@@ -56,15 +71,21 @@ def page(browser: Browser) -> Iterator[Page]:
     page.goto(ADDRESS)
     settled(page, "model")
     assert asked == [ADDRESS]
+    assert "21 MB. The file" in (page.locator('[data-part="read"]').text_content() or "")
     yield page
+    assert errors == []
     assert set(asked) <= {ADDRESS, f"{ADDRESS}python/engine.js"}
     context.close()
 
 
-def choose(page: Page, content: bytes, name: str = "config.json") -> str:
-    """Choose a file with this content; return the message once it is read."""
+def put(page: Page, content: bytes, name: str) -> None:
     field = page.locator('[data-part="config"]')
     field.set_input_files({"name": name, "mimeType": "application/json", "buffer": content})
+
+
+def choose(page: Page, content: bytes, name: str = "config.json") -> str:
+    """Choose a file with this content; return the message beside the field once it is read."""
+    put(page, content, name)
     told = page.locator('[data-part="read"]')
     page.wait_for_function(
         "(told) => !told.textContent.startsWith('Reading ')", arg=told.element_handle()
@@ -94,7 +115,46 @@ def test_the_field_folds_with_a_click(page: Page) -> None:
         assert field.is_visible() == shown
 
 
+def test_only_the_last_chosen_file_counts(page: Page) -> None:
+    contents = {
+        name: json.dumps(LLAMA | {"_name_or_path": name}).encode() for name in ("slow", "fast")
+    }
+    for failure in ("", "MemoryError"):
+        page.evaluate(HOLD, failure)
+        put(page, contents["slow"], "slow.json")
+        told = page.locator('[data-part="read"]')
+        assert told.text_content() == "Reading slow.json …"
+        page.wait_for_function("window.waits")
+        page.evaluate("Object.assign(window, { failure: '', held: undefined, waits: false })")
+        said = choose(page, contents["fast"], "fast.json")
+        page.evaluate("window.go()")
+        assert told.text_content() == said
+        assert page.locator("[name=model]").input_value() == "fast"
+
+
+def test_a_failure_is_shown_and_the_file_can_be_chosen_again(page: Page) -> None:
+    content = json.dumps(LLAMA | {"_name_or_path": "mine"}).encode()
+    page.evaluate("window.failure = 'MemoryError: no room'")
+    said = choose(page, content, "mine.json")
+    page.evaluate("window.failure = ''")
+    assert said == "mine.json could not be read (MemoryError: no room). Choose it again."
+    assert "The file does not leave" in choose(page, content, "mine.json")
+    assert page.locator("[name=model]").input_value() == "mine"
+
+
+DRAG = """(figure, type) => {
+  const dataTransfer = new DataTransfer();
+  return !figure.dispatchEvent(new DragEvent(type, { cancelable: true, dataTransfer }));
+}"""
+
+
 def test_a_file_can_be_dropped_on_the_figure(page: Page) -> None:
+    folded = page.locator("details", has=page.locator('[data-part="config"]'))
+    folded.evaluate("(details) => { details.open = false; }")
+    # Otherwise the browser leaves the page for what is dropped. Words are no file.
+    assert page.locator("figure").evaluate(DRAG, "dragover")
+    assert page.locator("figure").evaluate(DRAG, "drop")
+    assert folded.get_attribute("open") is None
     content = json.dumps(QWEN | {"_name_or_path": "dropped"})
     dropped = page.evaluate_handle(
         """(content) => {
@@ -106,6 +166,7 @@ def test_a_file_can_be_dropped_on_the_figure(page: Page) -> None:
     )
     page.locator("figure").dispatch_event("drop", {"dataTransfer": dropped})
     page.wait_for_function("document.querySelector('[name=model]').value === 'dropped'")
+    assert page.locator('[data-part="read"]').is_visible()
     says = settled(page, "model").locator(".live-says").text_content()
     assert says == figures.model(json.loads(content)).texts()["says"]
 

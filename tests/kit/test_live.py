@@ -479,6 +479,10 @@ def test_only_pages_with_figures_load_their_script(site: Path) -> None:
 def test_controls_have_accessible_names_and_keyboard_support(chapter: Chapters, name: str) -> None:
     page, figure = chapter(name), getattr(figures, name)()
     element = page.locator(f'figure[data-figure="{name}"]')
+    # Only the SVG is the image: handles are beside it.
+    picture = element.get_by_role("img", name=figure.title, exact=True)
+    assert picture.evaluate("(e) => e.localName") == "svg"
+    assert element.locator(".live-picture").get_attribute("aria-label") is None
     position = "(e => Number(e.selectedIndex ?? e.value))(document.activeElement)"
     element.get_by_label(figure.controls[0].label, exact=True).focus()
     for control in figure.controls:

@@ -82,6 +82,13 @@ def test_the_algorithm_follows_a_drag(page: Page) -> None:
             "(e) => [e.ariaValueNow, String(Math.round(new DOMMatrix(e.style.transform).e))]"
         )
         assert across[0] == across[1]
+    assert page.evaluate("getSelection().toString()") == ""
+    # The handle has the focus, and follows the pointer only while a button is pressed.
+    expect(knob(page, "the algorithm")).to_be_focused()
+    box = knob(page, "the algorithm").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 2)
+    assert says(page) == roofline().texts(intensity=intensity)["says"]
 
 
 def test_an_arrow_key_moves_the_algorithm_by_one_step(page: Page) -> None:
@@ -96,7 +103,13 @@ def test_an_arrow_key_moves_the_algorithm_by_one_step(page: Page) -> None:
 def test_the_tab_key_leaves_a_handle(page: Page) -> None:
     knob(page, "the algorithm").focus()
     page.keyboard.press("Tab")
-    expect(knob(page, "the algorithm")).not_to_be_focused()
+    expect(knob(page, "the roof's corner")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(knob(page, "the roof's corner")).not_to_be_focused()
+    # Handles come after the controls.
+    page.locator("select[name=chip]").focus()
+    page.keyboard.press("Tab")
+    expect(page.locator(".live-own summary")).to_be_focused()
 
 
 def test_dragging_the_corner_changes_peak_and_bandwidth(page: Page) -> None:
@@ -107,14 +120,37 @@ def test_dragging_the_corner_changes_peak_and_bandwidth(page: Page) -> None:
     assert at["ridge"] == pytest.approx(100, rel=0.1)
     assert at["reached"] == pytest.approx(20 * at["bandwidth"])
     assert at["bandwidth"] * at["ridge"] == pytest.approx(1.4e15, rel=0.1)
+    typed = page.locator("[data-own=peak]").input_value()
+    assert len(typed.replace(".", "").strip("0")) <= 3
 
 
-def test_an_arrow_key_moves_the_corner(page: Page) -> None:
-    before = float(_numbers(page)["bandwidth"])
-    knob(page, "the roof's corner").focus()
-    page.keyboard.press("ArrowLeft")
-    says(page)
-    assert before < float(_numbers(page)["bandwidth"]) < 2 * before
+PLACE = "(e) => { const { e: x, f: y } = new DOMMatrix(e.style.transform); return [x, y]; }"
+SCROLLS = "addEventListener('keydown', (e) => { window.scrolls = !e.defaultPrevented; })"
+
+
+def test_arrow_keys_move_the_corner(page: Page) -> None:
+    corner = knob(page, "the roof's corner")
+    page.evaluate(SCROLLS)
+    corner.focus()
+    steps = {"ArrowUp": (0, -4), "ArrowDown": (0, 4), "ArrowLeft": (-4, 0), "ArrowRight": (4, 0)}
+    for key, (right, down) in steps.items():
+        x, y = corner.evaluate(PLACE)
+        before = _roof(page)
+        page.keyboard.press(key)
+        assert corner.evaluate(PLACE) == pytest.approx([x + right, y + down], abs=0.6)
+        peak, bandwidth = (now / then for now, then in zip(_roof(page), before, strict=True))
+        if down:
+            assert (peak > 1) == (down < 0)
+        else:
+            assert peak == pytest.approx(1, abs=0.01)
+            assert (bandwidth > 1) == (right < 0)
+        assert not page.evaluate("window.scrolls")
+
+
+def _roof(page: Page) -> tuple[float, float]:
+    """Return peak and bandwidth."""
+    at = {name: float(v) for name, v in _numbers(page).items()}
+    return at["bandwidth"] * at["ridge"], at["bandwidth"]
 
 
 def test_handles_stay_on_their_points_in_a_narrower_window(page: Page) -> None:
@@ -149,6 +185,10 @@ def test_a_drag_does_not_overwrite_typed_numbers(page: Page) -> None:
     drag(page, knob(page, "the roof's corner"), *place(page, 10, 1e13))
     says(page)
     assert page.evaluate(KEPT) == {"peak": 500e12}
+    # Nor does what other pages store move the roof back.
+    before = _roof(page)
+    page.evaluate("dispatchEvent(new StorageEvent('storage', { key: 'roofline-way' }))")
+    assert _roof(page) == before
 
 
 def test_a_typed_chip_is_stored_and_shared_by_all_figures(context: BrowserContext) -> None:
@@ -178,6 +218,7 @@ def test_an_invalid_number_changes_nothing_and_says_what_is_allowed(page: Page) 
     page.locator(".live-own summary").click()
     field, quantity = page.locator("[data-own=bandwidth]"), QUANTITIES["bandwidth"]
     told = page.locator("div:has(> label)", has=field).get_by_role("status")
+    told.evaluate(live_pages.LISTEN)
     for nonsense in ("", "0", "-3", "1e12", "0.001"):
         field.fill(nonsense)
         assert field.get_attribute("aria-invalid") == "true"
@@ -185,6 +226,10 @@ def test_an_invalid_number_changes_nothing_and_says_what_is_allowed(page: Page) 
         allowed = quantity.problem(float(nonsense or "nan"), quantity.start)
         assert told.text_content() == allowed == told.inner_text()
         assert "0.01 to 10,000,000 GB/s. Until then it stays 1,000 GB/s" in allowed
+    assert page.evaluate("window.announced") == 1
+    field.fill("2000")
+    assert field.get_attribute("aria-invalid") == "false"
+    assert told.text_content() == ""
 
 
 def test_the_last_valid_number_is_kept(page: Page) -> None:
@@ -239,6 +284,7 @@ def test_the_browser_roof_figure_is_not_dimmed_before_it_is_measured(
 
 PACE = int(1000 * next(c.seconds for c in ring().controls if isinstance(c, Steps)))
 FRAME = 50  # ms: more than one animation frame
+REST_MS = 300  # without input, before the description is updated
 PICTURE = "svg => svg.innerHTML"
 
 
@@ -390,9 +436,43 @@ def test_dragging_the_slider_stops_the_animation(player: Player) -> None:
     player.page.mouse.move(box["x"] + 1, middle, steps=4)
     player.page.mouse.up()
     player.assert_stopped_at(0)
+    # Play starts with the whole step.
+    player.play.click()
+    player.wait(PACE // 2)
+    assert (player.step, player.plays) == (0, True)
+    player.wait(PACE // 2 + FRAME)
+    assert (player.step, player.plays) == (1, True)
 
 
-@pytest.mark.long
+def test_the_description_waits_until_a_slider_rests(player: Player) -> None:
+    before = says_of(player.page)
+    player.page.locator(".live-says").evaluate(live_pages.LISTEN)
+    for _ in range(2):
+        player.slider.press("ArrowLeft")
+        player.wait(REST_MS - 100)
+        assert says_of(player.page) == before
+    player.wait(200)
+    assert says_of(player.page) == ring().texts(step=1)["says"]
+    # It isn't announced again when it stays the same.
+    player.slider.dispatch_event("input")
+    player.wait(2 * REST_MS)
+    assert player.page.evaluate("window.announced") == 1
+
+
+def test_a_page_to_which_a_reader_returns_shows_its_restored_controls(player: Player) -> None:
+    page = player.page
+    page.clock.resume()
+    player.slider.fill("0")
+    page.goto("about:blank")
+    page.go_back()
+    expect(page.locator(".live-says")).to_have_text(ring().texts(step=0)["says"])
+    assert player.step == 0
+    assert player.slider.get_attribute("aria-valuetext") == "0"
+    # This figure plays only when asked.
+    page.locator(".live-picture").scroll_into_view_if_needed()
+    assert not player.plays
+
+
 def test_fewer_steps_end_the_animation_earlier(player: Player) -> None:
     player.play.click()
     player.wait(PACE // 2)

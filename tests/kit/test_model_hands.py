@@ -122,9 +122,15 @@ def test_an_uneven_layout_is_explained_until_it_is_changed(page: Page) -> None:
     expected = FIGURE.texts(replicas=8, B=1)
     assert says(page) == expected["says"]
     assert "8 replicas cannot share 1 sequences" in expected["says"]
-    assert page.locator('[data-name="lower"]').text_content() == "–"
+    lower, ranking = page.locator('[data-name="lower"]'), page.locator(".live-lines > li")
+    assert (lower.text_content(), lower.get_attribute("value")) == ("–", "")
+    assert ranking.filter(visible=True).count() == 0
+    assert set(ranking.all_text_contents()) == {""}
     page.locator('[name="B"]').fill(str(OPTIONS["B"].index(16)))
-    assert says(page) == FIGURE.texts(replicas=8, B=16)["says"]
+    expected = FIGURE.texts(replicas=8, B=16)
+    assert says(page) == expected["says"]
+    lines = [expected[line] for line in FIGURE.lines if expected[line]]
+    assert ranking.filter(visible=True).all_text_contents() == lines != []
 
 
 # In JupyterLab the browser hands a file's content to the widget.

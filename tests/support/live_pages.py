@@ -16,6 +16,12 @@ PHRASE = """const phrase = (english, values = {}) =>
   english.replace(/\\{(\\w+)\\}/g, (_, name) => String(values[name]));
 """
 ADDRESS = "http://figures.test/"
+# Counts how often screen readers announce the text of an element.
+LISTEN = """(element) => {
+  window.announced = 0;
+  new MutationObserver((all) => { window.announced += all.length; })
+    .observe(element, { childList: true });
+}"""
 ENGINE = ROOT / "kit" / "roofkit" / "figures" / "engine"
 
 

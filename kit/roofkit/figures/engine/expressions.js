@@ -11,7 +11,7 @@ const exponent = (value, digits) => Number(value.toExponential(digits - 1).split
 
 // Rounds ties to even, as Python does; toFixed rounds them up.
 function fixed(value, decimals) {
-  const exact = value.toFixed(Math.min(100, decimals + 40));
+  const exact = value.toFixed(decimals + 40);
   const end = exact.indexOf(".") + 1 + decimals;
   const tie = /^50*$/.test(exact.slice(end));
   const kept = decimals ? exact.slice(0, end) : exact.slice(0, end - 1);

@@ -2,8 +2,8 @@
 // Makes a page's figures interactive: picture, numbers and description follow the native controls.
 // The build puts scene.js before this script; course.js defines `phrase`.
 
-const PAUSE = 300; // ms without input before the description is updated and read aloud
-const MAX_PLAY = 20_000; // ms for all steps together, which are faster if there are many
+const PAUSE_MS = 300; // without input, before the description is updated and read aloud
+const MAX_PLAY_MS = 20_000; // for all steps together, which are faster if there are many
 const KEPT = "roofline-my-own-chip";
 const OWN = "my own chip";
 const { measure } = document.currentScript.dataset;
@@ -38,22 +38,14 @@ const filledIn = (template, numbers) => {
 
 // ---- scripts loaded on demand
 
-const requested = new Map();
 function loaded(address) {
-  if (!requested.has(address)) {
-    const arrives = new Promise((done, failed) => {
-      const script = document.createElement("script");
-      script.src = address;
-      script.onload = done;
-      script.onerror = () => {
-        requested.delete(address);
-        failed(new Error(`not loaded: ${address}`));
-      };
-      document.head.append(script);
-    });
-    requested.set(address, arrives);
-  }
-  return requested.get(address);
+  return new Promise((done, failed) => {
+    const script = document.createElement("script");
+    script.src = address;
+    script.onload = done;
+    script.onerror = () => failed(new Error(`not loaded: ${address}`));
+    document.head.append(script);
+  });
 }
 
 // ---- a config file, read by the page's Python
@@ -90,18 +82,13 @@ async function start(figure) {
   picture.append(place);
   const view = scene(place, data);
   picture.querySelector(":scope > svg").remove();
-  if (handles.length) {
-    // Handles are inside the picture's element, so only the SVG gets the role of an image.
-    const named = picture.getAttribute("aria-label");
-    picture.removeAttribute("role");
-    picture.removeAttribute("aria-label");
-    view.svg.removeAttribute("aria-hidden");
-    view.svg.setAttribute("role", "img");
-    view.svg.setAttribute("aria-label", named);
-  }
+  // Handles are inside the picture's element, so only the SVG gets the role of an image.
+  view.svg.setAttribute("role", "img");
+  view.svg.setAttribute("aria-label", picture.getAttribute("aria-label"));
+  picture.removeAttribute("role");
+  picture.removeAttribute("aria-label");
   // The picture now has its own height: drop the reserved space.
-  picture.style.setProperty("--live-height", 0);
-  picture.style.setProperty("--live-height-phone", 0);
+  picture.removeAttribute("style");
 
   const chosen = {};
   const shown = (name) => chosen[name] ?? view.get(`${name}_text`) ?? view.get(name);
@@ -110,9 +97,11 @@ async function start(figure) {
   const position = (input) =>
     input.type === "range" ? Number(input.value) : controls[input.name].indexOf(input.value);
 
+  const wordsAt = (input, at) => texts[input.name]?.[at] ?? controls[input.name][at];
+
   function read(input) {
     const at = position(input);
-    chosen[input.name] = texts[input.name]?.[at] ?? controls[input.name][at];
+    chosen[input.name] = wordsAt(input, at);
     if (input.type === "range") {
       input.setAttribute("aria-valuetext", chosen[input.name]);
       input.closest(".live-control").querySelector(".live-value").textContent = chosen[input.name];
@@ -150,7 +139,7 @@ async function start(figure) {
       const words = joined(filled(problem || says));
       if (description.textContent !== words) description.textContent = words;
       figure.dataset.state = "live";
-    }, PAUSE);
+    }, PAUSE_MS);
   }
 
   function moved(input, at) {
@@ -193,8 +182,8 @@ async function start(figure) {
   }
   const chooseOwn = () => {
     for (const input of Object.values(inputs)) {
-      const at = controls[input.name].indexOf(OWN);
-      if (at >= 0) moved(input, at);
+      const options = controls[input.name];
+      if (options.includes(OWN)) moved(input, options.indexOf(OWN));
     }
   };
   for (const field of fields) {
@@ -205,13 +194,11 @@ async function start(figure) {
       chooseOwn();
     });
   }
-  if (fields.length) {
-    takeOwn(keptNumbers());
-    ownChip.addEventListener("change", (/** @type {any} */ { detail }) => {
-      takeOwn(detail);
-      follow();
-    });
-  }
+  takeOwn(keptNumbers());
+  ownChip.addEventListener("change", (/** @type {any} */ { detail }) => {
+    takeOwn(detail);
+    follow();
+  });
 
   // ---- handles that can be dragged
   // Moves a handle to (x, y); returns whether anything has changed.
@@ -223,10 +210,9 @@ async function start(figure) {
       const to = value(formula, Object.assign(Object.create(view.names), wanted));
       if (!(name in controls)) numbers[name] = to;
       else {
-        const options = controls[name];
-        // Choose the nearest option by ratio, since steps are logarithmic; by difference near zero.
-        const far = (option) => (to > 0 && option > 0 ? Math.abs(Math.log(option / to)) : Math.abs(option - to));
-        const at = options.reduce((best, option, i) => (far(option) < far(options[best]) ? i : best), 0);
+        // Choose the nearest option by ratio, since steps are logarithmic.
+        const distances = controls[name].map((option) => Math.abs(Math.log(option / to)));
+        const at = distances.indexOf(Math.min(...distances));
         if (position(inputs[name]) === at) continue;
         moved(inputs[name], at);
         changed = true;
@@ -246,7 +232,7 @@ async function start(figure) {
     knob.setAttribute("role", "slider");
     knob.setAttribute("aria-label", handle.name);
     place.append(knob);
-    const at = { x: 0, y: 0 };
+    const at = { x: NaN, y: NaN };
     knob.addEventListener("pointerdown", (event) => {
       knob.setPointerCapture(event.pointerId);
       knob.focus();
@@ -292,14 +278,13 @@ async function start(figure) {
     const stop = () => {
       cancelAnimationFrame(playing);
       playing = 0;
-      figure.classList.remove("live-plays");
       play.setAttribute("aria-label", words);
       play.setAttribute("aria-pressed", "false");
     };
     const step = (to) => {
       stop();
       part = 0;
-      moved(input, Math.max(0, Math.min(end(), to)));
+      moved(input, to); // the input clamps it
     };
     back.addEventListener("click", () => step(position(input) - 1));
     next.addEventListener("click", () => step(position(input) + 1));
@@ -310,10 +295,9 @@ async function start(figure) {
     play.addEventListener("click", () => {
       if (playing) return plays ? stop() : step(position(input));
       if (position(input) >= end()) moved(input, 0);
-      figure.classList.add("live-plays");
       play.setAttribute("aria-label", play.dataset.stop);
       play.setAttribute("aria-pressed", "true");
-      const whole = Math.min(1000 * Number(input.dataset.seconds), MAX_PLAY / end());
+      const whole = Math.min(1000 * Number(input.dataset.seconds), MAX_PLAY_MS / end());
       let began;
       const frame = (now) => {
         began ??= now - part * whole;
@@ -417,16 +401,14 @@ async function start(figure) {
       read(input);
       follow();
     });
-    // When going back to a page, browsers restore the values of controls.
     read(input);
+    // When a reader goes back to a page, browsers restore its controls after scripts have run.
+    window.addEventListener("pageshow", () => {
+      if (chosen[input.name] !== wordsAt(input, position(input))) input.dispatchEvent(new Event("input"));
+    });
   }
   fieldset.disabled = false;
   follow();
 }
 
-for (const figure of document.querySelectorAll("figure.live")) {
-  start(figure).catch((error) => {
-    figure.dataset.state = "failed";
-    throw error;
-  });
-}
+for (const figure of document.querySelectorAll("figure.live")) start(figure);

@@ -73,12 +73,11 @@ function drawnMark({ shape, look, each = 1, where = {}, shown = 1, clip, name = 
 function scene(place, { marks, height, given, formulas, units, table = {} }) {
   const names = Object.assign(Object.create(null), FUNCTIONS, { rl: fromTable(table) }, given);
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  svg.setAttribute("aria-hidden", "true");
   place.append(svg);
 
   function show() {
     // Before layout, the container has no width.
-    names.wide = place.clientWidth || names.wide || 400;
+    names.wide = place.clientWidth || 400;
     for (const [name, formula] of Object.entries(formulas)) names[name] = value(formula, names);
     const high = value(height, names);
     svg.setAttribute("width", short(names.wide));
@@ -88,7 +87,7 @@ function scene(place, { marks, height, given, formulas, units, table = {} }) {
   }
 
   new ResizeObserver(() => {
-    if (!place.clientWidth || place.clientWidth === names.wide) return;
+    if (place.clientWidth === names.wide) return;
     show();
     place.dispatchEvent(new Event("resized"));
   }).observe(place);
