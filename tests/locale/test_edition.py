@@ -20,6 +20,7 @@ from site_browser import (
     UNFOLD,
     Traffic,
     axe,
+    put_theme,
     put_width,
     ready,
     unnamed_pictures,
@@ -197,15 +198,22 @@ def test_a_chapter_can_be_read_by_keyboard(page: Page, server: Server) -> None:
 def test_a_printed_chapter_is_unfolded_and_fits_the_paper(page: Page, server: Server) -> None:
     put_width(page, DESK)
     ready(page, f"{server.origin}/{CHAPTER}.html")
+    put_theme(page, "dark")
+    theme, folded = "document.documentElement.dataset.theme", page.locator("details:not([open])")
+    before = folded.count()
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert page.locator(".bd-article details:not([open]):not(.above-input)").count() == 0
+    assert page.evaluate(theme) == "light"
     assert not page.locator(".bd-sidebar-primary").is_visible()
     assert not page.locator(".run-cell").first.is_visible()
     page.set_viewport_size({"width": 700, "height": 1000})  # an A4 page with margins
     assert page.evaluate(SIDEWAYS) <= 0
     page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert folded.count() == before
+    assert page.evaluate(theme) == "dark"
     page.emulate_media(media="screen")
+    put_theme(page, "light")
 
 
 def test_values_with_words_count_as_unchanged_after_a_run(page: Page, server: Server) -> None:

@@ -14,10 +14,10 @@ from commands import serve
 from fontTools.ttLib import TTFont
 from native_python import serving_native
 from page_reader import a_run
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 from pybtex.database import parse_file
 from repository import ROOT
-from site_browser import DESK, PHONE, axe, put_theme, put_width, ready
+from site_browser import DESK, PHONE, Traffic, axe, put_theme, put_width, ready
 from site_server import Server
 
 from rooflib import plots
@@ -115,56 +115,124 @@ NOTE = "#term-note"
 WORDS = "FLOPs per second, a speed."
 
 
+AWAY_MS = 250  # longer than a note stays after the pointer has left its link
+# Resolves once the script with the terms has run, and its load event was handled.
+TERMS_LOADED = """() => { window.termsLoaded = new Promise((done) => {
+  document.querySelector("head script[src$='terms.js']").addEventListener("load", done);
+}); }"""
+
+
+def is_at(page: Page, link: Locator) -> bool:
+    """Return whether the note is right below or above the link, within the window."""
+    line = link.evaluate("(e) => e.getClientRects()[0].toJSON()")
+    note = page.locator(NOTE).bounding_box()
+    assert note
+    width, height = page.evaluate("[document.documentElement.clientWidth, innerHeight]")
+    left = max(16, min(line["left"], width - note["width"] - 16))
+    fits = line["bottom"] + note["height"] + 8 < height
+    top = line["bottom"] + 4 if fits else line["top"] - note["height"] - 4
+    return (note["x"], note["y"]) == pytest.approx((left, top), abs=1)
+
+
 def test_terms_are_explained_with_mouse_and_keyboard(browser: Browser, server: Server) -> None:
-    with opened(browser) as (_, page):
+    with opened(browser) as (context, page):
+        traffic = Traffic().listen(context)
+        page.clock.install(time=0)
+        held: list[Route] = []
+        page.route("**/terms.js", lambda route: held.append(route))
         ready(page, f"{server.origin}/chapters/time.html")
         link, note = page.locator(LINK).first, page.locator(NOTE)
+        heading, other = (
+            page.locator("main h1").first,
+            page.locator(".bd-article a.headerlink").first,
+        )
         assert not note.is_visible()
+        # The words arrive after the note is no longer wanted.
+        link.hover()
+        page.evaluate(TERMS_LOADED)
+        page.keyboard.press("Escape")
+        held.pop().continue_()
+        page.evaluate("window.termsLoaded")
+        assert not note.is_visible()
+        page.mouse.move(0, 0)
+        link.evaluate("(e) => e.scrollIntoView({ block: 'end' })")
+        link.hover()
+        note.wait_for()
+        assert is_at(page, link)
+        page.keyboard.press("Escape")
+        page.mouse.move(0, 0)
+        page.evaluate("scrollTo(0, 0)")
         link.hover()
         note.wait_for()
         assert note.inner_text() == WORDS
+        assert page.get_by_role("tooltip").count() == 1
         assert link.get_attribute("aria-describedby") == "term-note"
+        assert is_at(page, link)
         for theme in ("light", "dark"):
             put_theme(page, theme)
             assert axe(page, f"{LINK}, {NOTE}") == []
-        # The pointer may move to the note, and Escape closes it while the pointer is there.
-        note.hover()
+        page.clock.pause_at(1_000_000)
+        # The pointer may come back, or move to the note.
+        for back in (link, note):
+            for place in (heading, other, back):
+                place.hover()
+            page.clock.run_for(AWAY_MS)
+            assert note.is_visible()
+        note.click()
         assert note.is_visible()
-        page.keyboard.press("Escape")
+        heading.hover()
+        page.clock.run_for(AWAY_MS)
         assert not note.is_visible()
         assert link.get_attribute("aria-describedby") is None
         link.hover()
         note.wait_for()
         # Leave the text without crossing another element of it.
         page.mouse.move(0, 0)
-        note.wait_for(state="hidden")
+        page.clock.run_for(AWAY_MS)
+        assert not note.is_visible()
+        # The note at the focus stays wherever the pointer is.
         link.focus()
         note.wait_for()
-        page.locator(".theme-switch-button").first.focus()
-        note.wait_for(state="hidden")
+        heading.hover()
+        page.clock.run_for(AWAY_MS)
+        page.mouse.move(0, 0)
+        page.clock.run_for(AWAY_MS)
+        assert note.is_visible()
+        other.focus()
+        assert not note.is_visible()
         link.focus()
         note.wait_for()
+        page.keyboard.press("ArrowUp")
+        assert note.is_visible()
+        page.keyboard.press("Escape")
+        assert not note.is_visible()
         page.keyboard.press("Enter")
         page.wait_for_url("**/glossary.html#term-FLOP-s")
+        assert traffic.wrong == []
 
 
-@pytest.mark.long
 def test_terms_are_explained_on_touch_screens(browser: Browser, server: Server) -> None:
-    with opened(browser, viewport=PHONE, has_touch=True) as (_, page):
+    with opened(browser, viewport=PHONE, has_touch=True) as (context, page):
+        traffic = Traffic().listen(context)
         ready(page, f"{server.origin}/chapters/time.html")
         link, note = page.locator(LINK).first, page.locator(NOTE)
         link.tap()
         note.wait_for()
+        assert is_at(page, link)
         box = note.bounding_box()
         assert box is not None
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= PHONE["width"]
-        page.locator("main h2").first.tap()
-        note.wait_for(state="hidden")
+        page.locator("main h1").first.tap()
+        assert not note.is_visible()
+        link.tap()
+        note.wait_for()
+        page.keyboard.press("Escape")
         link.tap()
         note.wait_for()
         link.tap()
         page.wait_for_url("**/glossary.html#term-FLOP-s")
+        assert traffic.wrong == []
 
 
 @pytest.mark.long
@@ -194,6 +262,54 @@ def test_explanations_of_terms_have_no_markup(site: Path) -> None:
     assert len(linked) > 30
     assert [term for term in linked if f'"{term}": "' not in told] == []
     assert not re.search(r"\\[a-z(]|\$|\{eval", told)
+
+
+# The contents of a page.
+
+# Scrolls so that the element with an id is at this share of the window's height.
+PUT = """([id, share]) => {
+  const { top } = document.getElementById(id).getBoundingClientRect();
+  scrollBy({ top: top - share * innerHeight, behavior: "instant" });
+}"""
+# Addresses of a section that is taller than the window, and of the section after it.
+LONG_SECTION = """() => {
+  const links = [...document.querySelectorAll(".bd-toc-nav a")].map((link) => link.hash);
+  const top = (hash) => document.getElementById(hash.slice(1)).getBoundingClientRect().top;
+  const at = links.findIndex((hash, i) => i && top(links[i + 1]) - top(hash) > innerHeight);
+  return [links[at], links[at + 1]];
+}"""
+KEEP_PLACE = "(link) => { link.dispatchEvent(new Event('focus')); return link.hash; }"
+
+
+def test_contents_mark_the_section_that_is_read(browser: Browser, server: Server) -> None:
+    """The link to the other language keeps that place, or that of the address while in sight."""
+    with opened(browser, viewport={"width": 1280, "height": 3000}) as (context, page):
+        traffic = Traffic().listen(context)
+        ready(page, f"{server.origin}/chapters/time.html")
+        marked = page.locator(".bd-toc-nav a[aria-current]")
+        expect(marked).to_have_count(1)
+        put_width(page, DESK)
+        links, language = page.locator(".bd-toc-nav a"), page.locator("a.language").first
+        long, after = page.evaluate(LONG_SECTION)
+        color = "(link) => getComputedStyle(link).color"
+        for hash, share, here, place in (
+            ("", 0.3, after, after),
+            ("", 0.4, long, long),
+            (after, 0.3, after, after),
+            (after, 0.4, long, after),
+            (after, 1.2, long, long),
+        ):
+            page.evaluate("(hash) => { location.hash = hash; }", hash)
+            page.evaluate(PUT, [after[1:], share])
+            expect(marked).to_have_attribute("href", here)
+            assert language.evaluate(KEEP_PLACE) == place
+        assert marked.evaluate(color) != links.first.evaluate(color)
+        expect(marked).to_have_class(re.compile(r"\bactive\b"))
+        page.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
+        expect(marked).to_have_count(0)
+        page.evaluate("history.replaceState(null, '', location.pathname)")
+        assert language.evaluate(KEEP_PLACE) == ""
+        assert traffic.wrong == []
 
 
 # Excerpts.

@@ -12,7 +12,7 @@
   const links = new Map();
   for (const link of document.querySelectorAll(".bd-toc-nav a[href^='#']")) {
     const heading = document.getElementById(decodeURIComponent(link.hash.slice(1)));
-    if (heading) links.set(heading, link);
+    links.set(heading, link);
   }
   let current;
   function follow() {
@@ -26,15 +26,8 @@
       else link.removeAttribute("aria-current");
     }
   }
-  if (links.size) {
-    let asked = false;
-    const ask = () => {
-      if (!asked) requestAnimationFrame(() => ((asked = false), follow()));
-      asked = true;
-    };
-    addEventListener("scroll", ask, { passive: true });
-    follow();
-  }
+  addEventListener("scroll", follow); // which fires once per frame
+  follow();
 
   // The same page in the other language opens at the place of this one: at the target of the address
   // if it is in sight, else at the section that is being read.

@@ -3,7 +3,6 @@
 (() => {
   const LINKS = "a[href*='#term-']:has(> .std-term)";
   const main = document.querySelector("main");
-  if (!main?.querySelector(LINKS)) return;
 
   // Load the terms on first use. They are a script, since a page opened from disk can load no data.
   const source = new URL("terms.js", /** @type {HTMLScriptElement} */ (document.currentScript).src);
@@ -11,7 +10,6 @@
   const load = () => (terms ??= new Promise((resolve) => {
     const script = document.createElement("script");
     script.onload = () => resolve(window.courseTerms);
-    script.onerror = () => resolve({});
     script.src = source.href;
     document.head.append(script);
   }));
@@ -28,8 +26,6 @@
   let shownBefore;
 
   async function open(link) {
-    clearTimeout(closing);
-    if (wanted === link) return;
     close();
     wanted = link;
     const sentence = (await load())[decodeURIComponent(link.hash.slice(1))];
@@ -70,10 +66,10 @@
     if (event.pointerType === "touch") return;
     if (note.contains(event.target)) clearTimeout(closing);
     else if (linkOf(event)) open(linkOf(event));
-    else if (wanted && wanted !== document.activeElement) closeSoon();
+    else if (wanted !== document.activeElement) closeSoon();
   });
   main.addEventListener("pointerleave", () => {
-    if (wanted && wanted !== document.activeElement) closeSoon();
+    if (wanted !== document.activeElement) closeSoon();
   });
   main.addEventListener("focusin", (event) => linkOf(event) && open(linkOf(event)));
   main.addEventListener("focusout", (event) => linkOf(event) === wanted && close());
@@ -82,7 +78,7 @@
   // A finger cannot hover: its first tap opens the note, a second one follows the link.
   addEventListener("pointerdown", (event) => {
     shownBefore = wanted;
-    if (wanted && linkOf(event) !== wanted && !note.contains(/** @type {Node} */ (event.target))) close();
+    if (linkOf(event) !== wanted && !note.contains(/** @type {Node} */ (event.target))) close();
   });
   main.addEventListener("click", (event) => {
     const link = linkOf(event);
