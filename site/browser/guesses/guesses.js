@@ -22,8 +22,7 @@
   function write(key, value) {
     unsaved.set(key, value);
     try {
-      if (value === undefined) localStorage.removeItem(START + key);
-      else localStorage.setItem(START + key, JSON.stringify(value));
+      localStorage.setItem(START + key, JSON.stringify(value));
     } catch {
       // Storage is disabled or full: the value is lost when the page closes.
     }
@@ -101,11 +100,10 @@
       box.append(made("span", { className: "guess-field" }, field, made("span", { textContent: after })), keep);
       entered = () => {
         const text = field.value.trim();
-        const given = parts(text);
+        const { value, unit: written } = parts(text);
         // Only the unit may follow the number.
-        const units = [after, after.startsWith("%") ? "%" : ""].filter(Boolean);
-        const written = units.includes(given.unit) ? given.unit : "";
-        if (Number.isNaN(given.value) || given.unit !== written) {
+        const isUnit = written === after || (written === "%" && after.startsWith("%"));
+        if (Number.isNaN(value) || (written && !isUnit)) {
           return { problem: phrase("Write a number, such as 12, 0.5 or 1e9.") };
         }
         return text.slice(0, text.length - written.length).trim();
@@ -117,8 +115,7 @@
         if (kind === "choice") return made("input", { type: "radio", name, value: choice, checked: choice === guess });
         const select = made("select", {}, made("option", { value: "", textContent: "–" }));
         choices.forEach((_, place) => select.append(made("option", { value: place, textContent: `${place + 1}` })));
-        const at = guess?.indexOf(choice) ?? -1;
-        select.value = at < 0 ? "" : at;
+        if (guess) select.value = guess.indexOf(choice);
         return select;
       });
       controls.forEach((control, number) => group.append(made("label", {}, control, ` ${choices[number]}`)));
@@ -192,14 +189,6 @@
     one.bar.remove();
   }
 
-  function hasSearchWords() {
-    try {
-      return Boolean(localStorage.getItem("sphinx_highlight_terms"));
-    } catch {
-      return false; // storage is disabled
-    }
-  }
-
   const isOpen = ({ bar }) => !bar.isConnected;
   const isDone = ({ key, guesses }) => Boolean(read(key)) || guesses.every((guess) => read(guess));
 
@@ -248,17 +237,20 @@
     const own = box && (!asked.has(box) || (what && !folded)) ? box : null;
     const note = made("p", { className: "guess-note" });
     note.setAttribute("role", "status");
-    const said = made("p", { className: "guess-told", hidden: true });
+    const said = made("p", { className: "guess-told" });
     const key = `${page}:${name}`;
     let covered;
+    let kept;
     const show = () => {
-      const kept = read(key);
+      kept = read(key);
       said.hidden = !kept;
       if (kept) said.textContent = feedback(kind, kept.guess, right);
     };
     const ask = form(place.dataset, right, choices, Boolean(folded), (guess, problem) => {
-      note.textContent = problem ?? "";
-      if (problem) return;
+      if (problem) {
+        note.textContent = problem;
+        return;
+      }
       savePage();
       write(key, { kind, guess, right, seen: false });
       show();
@@ -279,40 +271,33 @@
       covered.guesses.push(key);
       covered.notes.push(note);
     }
-    if (own) asked.set(own, covered);
-    if (folded) (folded.querySelector(".sd-summary-content") ?? folded).prepend(said);
+    asked.set(own, covered);
+    if (folded) folded.querySelector(".sd-summary-content").prepend(said);
     else place.after(said);
     show();
     // Once the answer has been seen, the guess counts and can't be changed.
-    new IntersectionObserver((seen, observer) => {
-      const kept = read(key);
-      if (!kept || !seen.some(({ isIntersecting }) => isIntersecting)) return;
-      observer.disconnect();
+    new IntersectionObserver((seen) => {
+      if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
       write(key, { ...kept, seen: true });
       for (const control of ask.elements) control.disabled = true;
     }).observe(said);
-    if (read(key)?.seen) for (const control of ask.elements) control.disabled = true;
+    if (kept?.seen) for (const control of ask.elements) control.disabled = true;
   }
 
   for (const one of covers) if (!isDone(one)) close(one);
   followAddress();
   addEventListener("hashchange", followAddress);
   // Clicking a link to the current address fires no hashchange.
-  addEventListener("click", ({ target }) => {
-    const link = target instanceof Element && target.closest("a[href]");
-    if (!(link instanceof HTMLAnchorElement) || link.pathname !== location.pathname || !link.hash) return;
-    const there = targetOf(link.hash);
-    if (there) uncover(there);
+  addEventListener("click", (/** @type {any} */ { target }) => {
+    const link = target.closest?.("a[href^='#']");
+    if (link) uncover(targetOf(link.hash));
   });
   // A search of the site marks its words in the page shortly after loading it.
-  const search = new MutationObserver((changes) => {
-    const marks = changes.flatMap(({ addedNodes }) => [...addedNodes]).filter(
-      (node) => node instanceof HTMLElement && node.matches(".highlighted"),
-    );
-    if (marks.length) search.disconnect();
-    marks.forEach(uncover);
-  });
-  if (hasSearchWords()) search.observe(document.querySelector(".bd-article"), { childList: true, subtree: true });
+  new MutationObserver((changes) => {
+    for (const node of changes.flatMap(({ addedNodes }) => [...addedNodes])) {
+      if (node instanceof HTMLElement && node.matches(".highlighted")) uncover(node);
+    }
+  }).observe(document.querySelector(".bd-article"), { childList: true, subtree: true });
   let closed = [];
   addEventListener("beforeprint", () => {
     closed = covers.filter((one) => !isOpen(one));
