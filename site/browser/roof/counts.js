@@ -13,7 +13,7 @@ const STEPS = [16e3, 80e3, 400e3, 2e6, 10e6];
 
 // Return the number of workers, one per core, and the memory of each.
 function allocation(cores) {
-  const workers = Math.max(1, Math.min(MAX_WORKERS, Math.floor(cores) || 1));
+  const workers = Math.min(MAX_WORKERS, cores || 1); // some browsers don't say how many
   const pages = Math.floor((Math.min(MAX_WORKER_BYTES, MAX_TOTAL_BYTES / workers) - OVERHEAD_BYTES) / WASM_PAGE);
   return { workers, pages, bytes: pages * WASM_PAGE };
 }

@@ -19,8 +19,8 @@ const DEFAULTS = {
   maxAboveRoof: 1.15, // a matmul that exceeds its roof by this factor contradicts the roof
 };
 
-const WATCH_FIRST = 100; // ms of clock readings that show whether the machine is quiet
-const WATCH_LONGER = 500;
+const WATCH_FIRST_MS = 100; // of clock readings that show whether the machine is quiet
+const WATCH_LONGER_MS = 500;
 
 class Refused extends Error {}
 const busy = (why) =>
@@ -57,7 +57,7 @@ async function measure(pool, say, settings = {}) {
       const taken = samplesOf(records, when.begin, when.end, when.length);
       const { lost: waited } = await watch(set.watch);
       // The clock shows interruptions, but not which samples they hit.
-      if (1 - waited < set.minOwnShare) for (const one of taken) one.own = Math.min(one.own, 1 - waited);
+      for (const one of taken) one.own = Math.min(one.own, 1 - waited);
       samples.push(...taken);
       found = resultOf(samples, amount, set);
       if (!found.refused && 2 * found.samples >= wanted) break;
@@ -96,11 +96,11 @@ async function measure(pool, say, settings = {}) {
 }
 
 async function untilQuiet(pool, watch, set, began) {
-  for (let time = WATCH_FIRST; ; ) {
+  for (let time = WATCH_FIRST_MS; ; ) {
     const seen = await watch(time);
     // Of a worker that did not run, or whose clock hardly moves, there are too few readings: take longer.
     const isKnown = Number.isFinite(seen.tick);
-    if (!isKnown) time = WATCH_LONGER;
+    if (!isKnown) time = WATCH_LONGER_MS;
     if (isKnown && seen.tick > set.maxTick * set.sample) {
       const steps = { steps: text(seen.tick / 1e3, "s"), most: text((set.maxTick * set.sample) / 1e3, "s") };
       throw new Refused(

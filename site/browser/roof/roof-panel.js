@@ -25,19 +25,16 @@ function panel(figure, live) {
     stop.hidden = bar.hidden = !busy;
     own.hidden = busy || !found;
   }
-  let stage = "";
   function say(what, share) {
     bar.value = share;
     bar.textContent = percent(share);
-    if (what === stage) return;
-    stage = what;
-    told.textContent = phrase("Measuring: {what}.", { what });
+    const words = phrase("Measuring: {what}.", { what });
+    if (told.textContent !== words) told.textContent = words;
   }
   const settings = window.rooflineRoofSettings; // shorter times, for a test
 
   async function begin() {
     found = undefined;
-    stage = "";
     figure.dataset.measured = "running";
     show(true);
     stop.focus();

@@ -31,7 +31,7 @@ function doneAt(points, moment) {
 function typicalTime(points) {
   const each = points.slice(1).map(([at, done], i) => (at - points[i][0]) / (done - points[i][1]));
   const sorted = ascending(each);
-  const half = sorted.slice(sorted.length >> 2, Math.max(1, sorted.length - (sorted.length >> 2)));
+  const half = sorted.slice(sorted.length >> 2, sorted.length - (sorted.length >> 2));
   return half.reduce((sum, one) => sum + one, 0) / half.length;
 }
 

@@ -39,7 +39,6 @@ async function startPool(kernels, source, cores, signal) {
     pending.clear();
     URL.revokeObjectURL(address);
   }
-  if (signal.aborted) throw signal.reason;
   signal.addEventListener("abort", () => end(signal.reason));
   const ask = (worker, request, what) =>
     new Promise((resolve, reject) => {
@@ -76,7 +75,6 @@ async function startPool(kernels, source, cores, signal) {
       }
     }
   } catch (error) {
-    end(error);
     if (signal.aborted) throw signal.reason;
     throw error instanceof Refused ? error : new Refused(phrase("This browser starts no worker: {error}.", { error }));
   }
@@ -85,7 +83,6 @@ async function startPool(kernels, source, cores, signal) {
     bytes,
     count,
     fused,
-    end,
     now,
     clockSteps: (time) => askAll("clockSteps", { until: now() + LEAD_MS + time }),
     // Record samples of `length` ms, or longer if one iteration over a large array takes longer.
