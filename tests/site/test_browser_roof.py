@@ -711,18 +711,21 @@ def test_reliable_results_are_passed_to_the_picture(blank: Page) -> None:
     assert names["told"]["by"] == "fused multiply-adds"
 
 
-# Fills the table of a figure, and returns its rows; a copy of the figure has one already.
+# Fills the table of a figure twice, and returns its rows and whether keys can scroll it.
 TABLE = """(() => {
   const figure = document.createElement("div");
   figure.innerHTML = "<p class='live-says'></p>";
   for (let i = 0; i < 2; i += 1) table(figure, given);
-  return [...figure.querySelectorAll("tr")].map((row) => [...row.cells].map((e) => e.textContent));
+  const cells = (row) => [...row.cells].map((cell) => cell.textContent);
+  const { tabIndex } = figure.querySelector(".live-samples");
+  return { rows: [...figure.querySelectorAll("tr")].map(cells), tabIndex };
 })()"""
 
 
 def test_the_table_names_what_was_refused(blank: Page) -> None:
-    rows = computed(blank, ("roof-panel.js",), TABLE, results(*STEP[:1], *NOISY))
-    rows = [[cell.replace("\N{NO-BREAK SPACE}", " ") for cell in row] for row in rows]
+    found = computed(blank, ("roof-panel.js",), TABLE, results(*STEP[:1], *NOISY))
+    assert found["tabIndex"] == 0
+    rows = [[cell.replace("\N{NO-BREAK SPACE}", " ") for cell in row] for row in found["rows"]]
     assert rows[0] == ["", "best", "typical", "spread", "samples"]
     assert rows[1] == ["multiply-add", "6 B/s", "4 B/s", "50%", "8 of 9"]
     assert [row[0] for row in rows[2:5]] == ["read", "update in place", "copy"]

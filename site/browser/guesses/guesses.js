@@ -240,6 +240,7 @@
     const said = made("p", { className: "guess-told" });
     const key = `${page}:${name}`;
     let covered;
+    /** @type {any} */
     let kept;
     const show = () => {
       kept = read(key);
