@@ -280,6 +280,22 @@ def test_the_browser_roof_figure_is_not_dimmed_before_it_is_measured(
     assert page.locator(".live-picture.live-void").evaluate(opacity) == "1"
 
 
+def test_a_picture_in_a_narrow_place_leaves_no_space_below(context: BrowserContext) -> None:
+    """Before the script draws it, space is reserved for a picture as wide as the page."""
+    figure = figures.attention()
+    page = live_pages.opened(context, figure)
+    picture = page.locator(".live-picture")
+    svg = picture.get_by_role("img", name=figure.title, exact=True)
+    high = float(svg.get_attribute("height") or 0)
+    page.locator("figure.live").evaluate("(e) => { e.style.width = '400px'; }")
+    expect(svg).not_to_have_attribute("height", f"{high:g}")
+    place, drawn = picture.bounding_box(), svg.bounding_box()
+    assert place is not None
+    assert drawn is not None
+    assert place["height"] == pytest.approx(drawn["height"], abs=10)
+    assert drawn["height"] < high - 20
+
+
 # Animated steps. The test controls the browser's clock.
 
 PACE = int(1000 * next(c.seconds for c in ring().controls if isinstance(c, Steps)))
