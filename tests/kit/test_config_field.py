@@ -41,7 +41,7 @@ HOLD = """(failure) => {
 
 
 def run_here(code: str) -> str:
-    """Run a step's code as the page's Python does; return JSON of what it prints, in parts."""
+    """Run a step's code as the page's Python does; return the printed parts as JSON."""
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(code, {})
     text = printed.getvalue()
@@ -84,7 +84,7 @@ def put(page: Page, content: bytes, name: str) -> None:
 
 
 def choose(page: Page, content: bytes, name: str = "config.json") -> str:
-    """Choose a file with this content; return the message beside the field once it is read."""
+    """Choose a file with this content; return the message once it is read."""
     put(page, content, name)
     told = page.locator('[data-part="read"]')
     page.wait_for_function(

@@ -1,4 +1,4 @@
-"""Forms for guesses on small pages: feedback, what is remembered, what is covered, the summary."""
+"""Forms for guesses on small pages: feedback, memory, covers, the summary."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -54,7 +54,9 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 @pytest.fixture
 def opened(context: BrowserContext) -> Iterator[Opened]:
-    """Return a function that opens a page with these sections; its scripts must not fail."""
+    """Return a function that opens a page with these sections.
+
+    The page's scripts must not fail."""
     errors: list[str] = []
     context.on("weberror", lambda error: errors.append(str(error.error)))
 

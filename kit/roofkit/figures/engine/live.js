@@ -232,7 +232,7 @@ async function start(figure) {
     knob.setAttribute("role", "slider");
     knob.setAttribute("aria-label", handle.name);
     place.append(knob);
-    const at = { x: NaN, y: NaN };
+    const at = { x: 0, y: 0 };
     knob.addEventListener("pointerdown", (event) => {
       knob.setPointerCapture(event.pointerId);
       knob.focus();
