@@ -283,7 +283,8 @@ def test_the_browser_roof_figure_is_not_dimmed_before_it_is_measured(
 def test_a_picture_in_a_narrow_place_leaves_no_space_below(context: BrowserContext) -> None:
     """Check that a narrow picture leaves no space below.
 
-    Before the script draws it, space is reserved for a picture as wide as the page."""
+    Before the script draws it, space is reserved for a picture as wide as the page.
+    """
     figure = figures.attention()
     page = live_pages.opened(context, figure)
     picture = page.locator(".live-picture")

@@ -56,7 +56,8 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 def opened(context: BrowserContext) -> Iterator[Opened]:
     """Return a function that opens a page with these sections.
 
-    The page's scripts must not fail."""
+    The page's scripts must not fail.
+    """
     errors: list[str] = []
     context.on("weberror", lambda error: errors.append(str(error.error)))
 

@@ -284,7 +284,8 @@ KEEP_PLACE = "(link) => { link.dispatchEvent(new Event('focus')); return link.ha
 def test_contents_mark_the_section_that_is_read(browser: Browser, server: Server) -> None:
     """Check that the link to the other language keeps the reader's place.
 
-    That of the address counts while it is in sight."""
+    That of the address counts while it is in sight.
+    """
     with opened(browser, viewport={"width": 1280, "height": 3000}) as (context, page):
         traffic = Traffic().listen(context)
         ready(page, f"{server.origin}/chapters/time.html")
