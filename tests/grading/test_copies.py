@@ -254,12 +254,22 @@ def files_of(found, base, one, other):
     return {base / EXACT: one, base / FIRST: other}[found.notebook]
 
 
-def test_notebooks_too_large_to_compare_are_reported(tmp_path, made, monkeypatch):
+def raising(error):
+    def fail(*_, **__):
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("step", "error"),
+    [("run_limited", copies.Overrun), ("reading.of_bytes", MemoryError)],
+)
+def test_notebooks_too_large_to_compare_are_reported(tmp_path, made, monkeypatch, step, error):
     folder(tmp_path, {EXACT: "released", FIRST: "right"}, made)
-    monkeypatch.setattr(
-        copies, "run_limited", lambda *_, **__: (_ for _ in ()).throw(copies.Overrun)
-    )
+    monkeypatch.setattr(f"grading.intake.copies.{step}", raising(error))
     found = only(tmp_path)
+    assert "too large to compare" in found.reason
     assert found.notebook is None
     assert FIRST in found.reason
     assert EXACT in found.reason

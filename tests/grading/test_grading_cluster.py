@@ -140,6 +140,14 @@ def test_a_worker_without_a_scheduler_reports_one_line():
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize("given", [[], ["--workers", "7"]])
+def test_a_worker_has_a_process_for_each_core_by_default(monkeypatch, given):
+    asked = []
+    monkeypatch.setattr("grading.parallel.dask_worker.serve", lambda *words: asked.append(words))
+    main(["worker", "tcp://127.0.0.1:9", *given])
+    assert asked == [("tcp://127.0.0.1:9", 7 if given else len(os.sched_getaffinity(0)))]
+
+
 def test_a_scheduler_without_workers_is_reported_in_one_line(scheduler):
     with pytest.raises(Unable, match="it has no workers") as unable:
         pool.Cluster(scheduler, seconds=0.1)
