@@ -256,6 +256,14 @@ def test_a_cpu_starved_call_is_retried_with_longer_limits(tmp_path, monkeypatch)
     assert first(waiting(tmp_path / "calls", 3), limits, grade_here) == FULL["bytes-moved"]
 
 
+@pytest.mark.parametrize(("cases", "more", "calls"), [(3, 0, 5), (3, 20, 27), (1, 1, 6)])
+def test_the_limit_on_cpu_time_covers_all_calls_of_two_questions(monkeypatch, cases, more, calls):
+    """Calls of the published cases and of the others; each question may repeat two of them."""
+    monkeypatch.setattr(time, "process_time", lambda: 4.0)
+    question = {"cases": [{}] * cases, "more": more, "cpu_seconds": 5.0}
+    assert probe._most_seconds(question) == calls * 5 + 4 + 1
+
+
 def test_answers_after_the_notebooks_time_limit_are_ignored():
     """Without a sandbox, nothing else stops a function that sleeps in each call."""
     waits = f"import time\ndef bytes_moved(B, D, F):\n    time.sleep(9)\n    {RIGHT}\n"

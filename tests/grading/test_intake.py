@@ -1,6 +1,7 @@
 """Tests of finding, reading and repairing submissions."""
 
 import copy
+import errno
 import json
 import os
 import tracemalloc
@@ -10,6 +11,7 @@ import pytest
 from classroom import cell, code
 from classroom.accidents import changed, twice, without
 
+from grading.intake import safe_files
 from grading.intake import submissions as intake
 from grading.intake.own_code import added
 from grading.intake.repair import repair
@@ -149,6 +151,20 @@ def test_misplaced_entries_are_reported(submitted):
         "ada/mine.ipynb: a notebook must lie in a folder with the name of its exercise",
         f"{NAME}.ipynb: a notebook must lie in STUDENT/EXERCISE/",
     ]
+
+
+def test_folders_that_cannot_be_listed_are_reported(submitted, monkeypatch):
+    """The list is refused here, since root may list any folder."""
+    listed = safe_files.list_folder
+
+    def list_folder(base, parts=()):
+        if tuple(parts) == ("bob",):
+            raise PermissionError(errno.EACCES, "refused")
+        return listed(base, parts)
+
+    (submitted.parents[1] / "bob").mkdir()
+    monkeypatch.setattr(safe_files, "list_folder", list_folder)
+    assert misplaced(course(submitted)) == ["bob: the folder cannot be read (Permission denied)"]
 
 
 # Wrong places and names of a notebook that must still be found.
