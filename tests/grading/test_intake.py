@@ -41,6 +41,13 @@ def only(submitted):
     return found
 
 
+def test_there_is_nothing_to_say_about_an_ordinary_submission(submitted):
+    found = only(submitted)
+    assert found.notebook == submitted / f"{NAME}.ipynb"
+    assert (found.reason, found.question, found.note) == ("", "", "")
+    assert (found.remarks, found.tampering) == ((), ())
+
+
 def test_a_notebook_is_read_with_its_timestamp(submitted):
     (submitted / "timestamp.txt").write_text("2026-01-01")
     found = only(submitted)
