@@ -28,6 +28,7 @@ from site_browser import (
 from site_links import parsed
 from site_server import Server
 
+SMALL_PHONE = {"width": 320, "height": 640}
 CHAPTER = "zh/chapters/time"
 EXERCISE = "zh/exercises/int8-matmul/int8-matmul"
 KINDS = ("zh/index", CHAPTER, EXERCISE, "zh/chapters/glossary", "zh/search")
@@ -103,7 +104,9 @@ def test_pages_are_accessible_and_fit(page: Page, server: Server, name: str) -> 
     assert page.evaluate(STICKING_OUT) == []
     assert unnamed_pictures(page) == []
     page.evaluate(ONE_MORE_BUTTON)
-    assert page.evaluate(SIDEWAYS) <= 0
+    for viewport in (PHONE, SMALL_PHONE):
+        put_width(page, viewport)
+        assert page.evaluate(SIDEWAYS) <= 0
     assert traffic.wrong == []
     assert traffic.outside(server.origin) == []
 
