@@ -40,7 +40,7 @@ def limit_next(cpu: float, more_bytes: int) -> None:
 def die_with_parent() -> None:
     """Make Linux kill this process when its parent ends, even while it runs C code."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def run_limited(

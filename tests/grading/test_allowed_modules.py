@@ -117,6 +117,22 @@ def test_allowed_modules_are_found_only_while_in_use(tmp_path):
     assert not is_installed(MODULE)
 
 
+def test_packages_are_installed_when_the_list_of_a_course_changes(tmp_path, monkeypatch):
+    installed = []
+
+    def install(packages, folder):
+        installed.append(packages)
+        folder.mkdir(exist_ok=True)
+
+    monkeypatch.setattr(allowed_modules, "_install", install)
+    for package in ("a", "b", "a"):
+        allow(tmp_path, [package])
+    assert installed == [["a"], ["a", "b"]]
+    modules_folder(tmp_path).rmdir()
+    allow(tmp_path, ["b"])
+    assert installed == [["a"], ["a", "b"], ["a", "b"]]
+
+
 @pytest.mark.long
 def test_allowing_more_packages_keeps_earlier_ones(tmp_path, wheels, monkeypatch):
     assert allow(tmp_path, ["numpy-2"]) == ["allowed in notebooks: numpy-2"]

@@ -136,7 +136,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "kit/roofkit/validate/": ("tests/kit/test_validate_words.py", VALIDATE),
     "exercises/": ("tests/exercises/test_{stem}.py", EXERCISES, VALUES),
     "grading/": (f"{COURSE} {SAME}", KERNEL, RESUMED, HOSTILE),
-    "grading/allowed_modules.py": (NAMESAKE, WEEK),
+    "grading/allowed_modules.py": (f"{NAMESAKE} {WITH_LONG}", WEEK),
     "grading/course.py": (
         "tests/grading/test_records.py",
         f"{COURSE} {SAME}",
@@ -148,7 +148,12 @@ TESTS: dict[str, tuple[str, ...]] = {
     "grading/grade_notebook.py": (SECOND_RUN, f"tests/grading/test_opening.py {COURSE}", USERS),
     "grading/settings.py": (WEEK, COURSE, USERS),
     "grading/work.py": (COURSE, USERS, HOSTILE),
-    "grading/__main__.py": (COURSE, "tests/grading/test_week_orders.py", f"{RESUMED} {CLUSTER}"),
+    "grading/__main__.py": (
+        COURSE,
+        "tests/grading/test_week_orders.py",
+        USERS,
+        f"{RESUMED} {CLUSTER}",
+    ),
     "grading/schema/": (EXERCISES, VALUES),
     "grading/release/": (
         NAMESAKE,
