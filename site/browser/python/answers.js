@@ -36,10 +36,7 @@ function button(words, onClick, label = "") {
   return made;
 }
 
-function show(place, outputs) {
-  place.replaceChildren(...outputs.map(outputElement));
-  place.hidden = !outputs.length;
-}
+const show = (place, outputs) => place.replaceChildren(...outputs.map(outputElement));
 
 const code = (pre, ...more) =>
   element("div", { className: "cell_input" }, element("div", { className: "highlight" }, pre), ...more);
@@ -86,11 +83,11 @@ export async function open({ place, notebook, name }) {
       again && phrase("{again} to check again, since what the answer needs has changed.", { again }),
       answers.isSaving ? phrase("Your answers stay in this browser and are sent nowhere.") : notKept(),
     );
-    const marks = { done: phrase(" – done"), again: phrase(" – check again"), "": "" };
+    const marks = { done: phrase(" – done"), again: phrase(" – check again") };
     for (const [number, part] of parts.entries()) {
       part.heading.classList.toggle("part-done", states[number] === "done");
       part.heading.classList.toggle("part-again", states[number] === "again");
-      part.mark.textContent = marks[states[number]];
+      part.mark.textContent = marks[states[number]] ?? "";
     }
   }
 
@@ -119,15 +116,13 @@ export async function open({ place, notebook, name }) {
     }
     for (const part of parts) {
       const source = found.written.get(part.solution);
-      if (source === undefined) continue;
-      part.editor.code = source;
+      if (source !== undefined) part.editor.code = source;
     }
     own.load(found.own);
     answers.ownCells = own.list;
-    progress();
     const count = found.own.filter(({ cell }) => cell.cell_type === "code").length;
     const kept = count === 1
-      ? phrase("Its 1 cell of your own run with the others and go into the download.")
+      ? phrase("Its 1 cell of your own runs with the others and goes into the download.")
       : phrase("Its {count} cells of your own run with the others and go into the download.", { count });
     const read = { file: file.name, number: found.written.size, all: parts.length };
     return bar.say(joined(phrase("{file} was opened: {number} of {all} parts.", read), count && kept));
@@ -135,9 +130,8 @@ export async function open({ place, notebook, name }) {
 
   const picker = element("input", { type: "file", accept: ".ipynb", hidden: true });
   picker.addEventListener("change", () => {
-    const [file] = picker.files;
-    picker.value = "";
-    if (file) load(file);
+    load(picker.files[0]);
+    picker.value = ""; // so that the same file can be opened again
   });
 
   // ---- running
@@ -169,9 +163,7 @@ export async function open({ place, notebook, name }) {
         show(part.shown, outputs);
         show(part.hintBox, []);
         const passed = found[last]?.failed === false;
-        const needed = (found[last + 1]?.needed ?? [])
-          .map((at) => order[at].id)
-          .filter((id) => now.has(id) && id !== part.solution);
+        const needed = (found[last + 1]?.needed ?? []).map((at) => order[at].id);
         answers.set(part.key, {
           source: part.editor.code,
           passed: passed ? source : null,
@@ -209,7 +201,7 @@ export async function open({ place, notebook, name }) {
   const hint = (part) => runLine(part.hintCode, part.box, part.hintBox, phrase("The hint stands below the answer."));
 
   // What to compare the answer to the last question with, once all parts are done.
-  const compared = element("div", { className: "cell_output", hidden: true });
+  const compared = element("div", { className: "cell_output" });
   const compare = button(phrase("Compare your answer"), () => {
     runLine("check.thoughts()", below, compared, phrase("You can compare it below your answer."));
   });
@@ -226,17 +218,17 @@ export async function open({ place, notebook, name }) {
 
   function createPart(part) {
     part.stub = text(part.cell);
-    const { heading, html } = asHtml(part.words[0] ?? "");
+    const { heading, html } = asHtml(part.words.join("\n\n"));
     part.name = heading;
     part.mark = element("span");
     part.heading = element("h3", { textContent: heading });
     part.heading.id = `answer-${part.key}`;
     part.heading.append(part.mark);
     const question = element("div");
-    question.innerHTML = html + part.words.slice(1).map((more) => asHtml(more).html).join("");
+    question.innerHTML = html;
     const pre = element("pre");
-    part.shown = element("div", { className: "cell_output", hidden: true });
-    part.hintBox = element("div", { className: "cell_output", hidden: true });
+    part.shown = element("div", { className: "cell_output" });
+    part.hintBox = element("div", { className: "cell_output" });
     part.hintCode = `check.hint("${part.key}")`;
     part.hint = button(phrase("Stronger hint"), () => hint(part), phrase("Stronger hint for {heading}", { heading }));
     part.hint.hidden = true;
@@ -280,7 +272,6 @@ export async function open({ place, notebook, name }) {
     element("div", { className: "cell" }, code(start)),
     slots.start,
   );
-  picker.setAttribute("aria-label", phrase("A notebook to open"));
   bar.place.before(home, below);
   parts.forEach(createPart);
   const lastCheck = parts.at(-1).check;
@@ -295,23 +286,22 @@ export async function open({ place, notebook, name }) {
     ),
     closingSection(released, own, name, [compare, compared]),
   );
-  own.addEventListener("loaded", () => slots.end.children.length || own.add(lastCheck));
+  own.addEventListener("loaded", () => {
+    if (!slots.end.children.length) own.add(lastCheck);
+    progress();
+  });
   own.load(answers.ownCells);
   own.addEventListener("change", () => {
     answers.ownCells = own.list;
     progress();
   });
-  progress();
   answers.addEventListener("answer-changed", (/** @type {any} */ { detail }) => {
     const part = parts.find(({ key }) => key === detail);
     const source = part && answers.get(part.key)?.source;
-    if (source !== undefined && source !== null && source !== part.editor.code) part.editor.code = source;
+    if (source !== undefined) part.editor.code = source;
     progress();
   });
-  answers.addEventListener("own-cells-changed", () => {
-    if (JSON.stringify(answers.ownCells) !== JSON.stringify(own.list)) own.load(answers.ownCells);
-    progress();
-  });
+  answers.addEventListener("own-cells-changed", () => own.load(answers.ownCells));
   window.addEventListener("beforeunload", (event) => {
     if (!answers.isSaving) event.preventDefault();
   });

@@ -4,19 +4,19 @@
 
 export class CheckQueue {
   #jobs = []; // the first one is running
-  #isRunning = false;
 
+  // How many wait for the running one.
   get waiting() {
-    return Math.max(0, this.#jobs.length - 1);
+    return this.#jobs.length - 1;
   }
 
   // Queue `work`, which must not reject; `box` is marked as busy until it has ended. A key that is
   // already waiting is not queued again: its work reads the code when it starts.
   add(key, box, work) {
-    if (this.#jobs.slice(this.#isRunning ? 1 : 0).some((job) => job.key === key)) return;
+    if (this.#jobs.slice(1).some((job) => job.key === key)) return;
     this.#jobs.push({ key, box, work });
     this.#mark(box);
-    if (!this.#isRunning) this.#runAll();
+    if (this.#jobs.length === 1) this.#runAll();
   }
 
   // Drop the jobs that have not started, and return their number.
@@ -27,14 +27,12 @@ export class CheckQueue {
   }
 
   async #runAll() {
-    this.#isRunning = true;
     while (this.#jobs.length) {
       const [{ box, work }] = this.#jobs;
       await work();
       this.#jobs.shift();
       this.#mark(box);
     }
-    this.#isRunning = false;
   }
 
   #mark(box) {

@@ -13,7 +13,7 @@ const next = (name) =>
 export function closingSection(released, own, name, comparing) {
   const place = element("div");
   const fields = [];
-  let heading = "";
+  let heading;
   for (const cell of closingOf(released)) {
     const source = text(cell);
     if (/^\*[^*]+\*$/.test(source.trim())) {
@@ -36,11 +36,9 @@ export function closingSection(released, own, name, comparing) {
   }
   const fill = () => {
     for (const [id, field] of fields) {
-      const written = own.textFor(id) ?? "";
-      if (field.value !== written) field.value = written;
+      field.value = own.textFor(id) ?? "";
     }
   };
   own.addEventListener("loaded", fill);
-  fill();
   return place;
 }

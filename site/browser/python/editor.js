@@ -98,8 +98,9 @@ export function editor(pre, code, name, onRun, onChange) {
     get code() {
       return view.state.doc.toString();
     },
-    // A normal transaction, so that Undo restores the reader's code.
+    // A normal transaction, so that Undo restores the reader's code. The same code keeps the caret.
     set code(text) {
+      if (text === this.code) return;
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
     },
   };

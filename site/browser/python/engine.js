@@ -7,7 +7,7 @@ import { Countdown } from "./countdown.js";
 // checked call that took too long, 0 if it was the step itself.
 export class StepTimeout extends Error {
   constructor(step, call) {
-    super(phrase("it took too long"));
+    super();
     this.step = step;
     this.call = call;
   }
@@ -35,10 +35,8 @@ export class Engine extends EventTarget {
       this.#rejectReady = reject;
       this.#worker = new Worker(new URL("worker.js", import.meta.url));
       this.#worker.onmessage = ({ data }) => (data.ready ? resolve() : this.#onMessage(data));
-      this.#worker.onerror = (event) => {
-        event.preventDefault();
-        this.#end(new Error(event.message || phrase("its script could not be loaded")));
-      };
+      this.#worker.onerror = ({ message }) =>
+        this.#end(new Error(message || phrase("its script could not be loaded")));
       const { lang } = document.documentElement;
       this.#worker.postMessage({ start: true, tries: this.#tries, language: lang.replace("-", "_") });
     }));
@@ -47,16 +45,15 @@ export class Engine extends EventTarget {
 
   // Start Python, unless it has started, and import what most pages need.
   async preload() {
-    if (this.#ready) return;
     await this.start();
-    if (!this.isRunning) this.#worker.postMessage({ preload: true });
+    this.#worker.postMessage({ preload: true });
   }
 
-  // Run `steps`, the first of which is number `from`, and pass each result to `onStep`. Resolve with
-  // true when all were run, with false when a newer order replaced this one. A step has a
-  // limit of `seconds`; while one of its checks calls a function, that call's limit applies instead.
-  async run(from, steps, onStep) {
-    await this.start();
+  // Run `steps`, the first of which is number `from`, after start() has resolved. Pass each result to
+  // `onStep`. Resolve with true when all were run, with false when a newer order replaced this one. A
+  // step has a limit of `seconds`; while one of its checks calls a function, that call's limit applies
+  // instead.
+  run(from, steps, onStep) {
     this.#running?.resolve(false);
     const order = ++this.#order;
     return new Promise((resolve, reject) => {
@@ -86,8 +83,9 @@ export class Engine extends EventTarget {
     }
     if (data.begins !== undefined) {
       running.step = data.begins;
-      this.#setLimit(running);
-    } else if (data.call !== undefined) return this.#setLimit(running, data.call, data.seconds);
+      return this.#setLimit(running);
+    }
+    if (data.call !== undefined) return this.#setLimit(running, data.call, data.seconds);
     return running.onStep(data);
   }
 

@@ -71,9 +71,7 @@ export class ExercisePython {
       this.#bar.offerStop(phrase("Stop"));
       const { waiting } = this.#queue;
       this.#bar.say(waiting ? phrase("Running … {waiting} more to come.", { waiting }) : phrase("Running …"));
-      await this.#engine.run(0, order, (data) => {
-        if (data.begins === undefined) results[data.step] = data;
-      });
+      await this.#engine.run(0, order, (data) => (results[data.step] = data));
     } catch (error) {
       if (!(error instanceof StepTimeout)) throw error;
       const { step, call } = error;

@@ -18,7 +18,7 @@ function likenessOf(svg, other) {
     [...one.querySelectorAll("text")].map(({ textContent }) => letters([textContent])).sort().join("|");
   const numbers = (one) =>
     [...one.querySelectorAll("path, use")].flatMap((part) =>
-      ["d", "x", "y"].flatMap((name) => (part.getAttribute(name) ?? "").match(/-?\d+(\.\d+)?/g) ?? []),
+      ["d", "x", "y"].flatMap((name) => part.getAttribute(name)?.match(/-?\d+(\.\d+)?/g) ?? []),
     ).map(Number);
   const [mine, theirs] = [numbers(svg), numbers(other)];
   if (texts(svg) !== texts(other)) return "other";
@@ -30,8 +30,7 @@ export function outputElement({ kind, text }) {
   if (isPlain(kind)) {
     const pre = element("pre", { textContent: text });
     const box = element("div", { className: "highlight" }, pre);
-    const stream = kind.startsWith("std") ? "stream" : "text_plain";
-    return element("div", { className: `output ${stream} given-${kind}` }, box);
+    return element("div", { className: `output text_plain given-${kind}` }, box);
   }
   const place = element("div", { className: "output given-html" });
   place.innerHTML = text;
@@ -43,20 +42,20 @@ export function outputs(cell) {
   let place = cell.querySelector(".cell_output");
   const hadOutputs = Boolean(place);
   if (!place) {
-    place = element("div", { className: "cell_output docutils container", hidden: true });
+    place = element("div", { className: "cell_output docutils container" });
     cell.append(place);
   }
   const built = [...place.childNodes];
   // A figure keeps its caption, whose values are updated too.
   const figures = [...place.querySelectorAll("svg.figure")].map((svg) => ({
     svg,
-    frame: svg.parentElement === place ? null : [...place.children].find((e) => e.contains(svg)),
+    frame: [...place.children].find((e) => e.contains(svg)),
   }));
   const drawn = figures.map(({ svg }) => svg);
   const note = element("p", { className: "as-printed" });
   const kept = element("details", { className: "as-printed" });
 
-  // What the page was built with; a figure in a frame without the frame, which shows the new figure.
+  // What the page was built with; a figure without its frame, which shows the new figure.
   const printed = () =>
     built.map((node) => figures.find(({ frame }) => frame === node)?.svg ?? node);
   function clear() {
@@ -74,7 +73,7 @@ export function outputs(cell) {
       const texts = built.map((node) => {
         const copy = /** @type {HTMLElement} */ (node.cloneNode(true));
         copy.querySelectorAll?.("svg.figure, figcaption, button").forEach((part) => part.remove());
-        return copy instanceof SVGElement ? "" : copy.textContent;
+        return copy.textContent;
       });
       const others = given.filter(({ kind }) => kind !== "svg");
       const now = others.map((output) => outputElement(output).textContent);
@@ -113,15 +112,13 @@ export function outputs(cell) {
         return frame;
       });
       place.replaceChildren(...parts);
-      place.hidden = !parts.length;
       kept.replaceChildren(element("summary", { textContent: changed() }), ...printed());
       if (hadOutputs) cell.append(kept);
     },
     restore() {
       clear();
-      figures.forEach(({ svg, frame }, index) => frame && put(index, svg));
+      figures.forEach(({ svg }, index) => put(index, svg));
       place.replaceChildren(...built);
-      place.hidden = !hadOutputs;
     },
   };
 }

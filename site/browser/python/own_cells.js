@@ -8,13 +8,13 @@ import { element } from "./panel.js";
 import { text } from "./released_notebook.js";
 
 const isCode = ({ cell }) => cell.cell_type === "code";
-const newId = () => Math.random().toString(16).slice(2, 10).padEnd(8, "0");
+const newId = () => Math.random().toString(36).slice(2);
 
 export class OwnCells extends EventTarget {
   #records = []; // {after, cell, editor, box, shown}, or {replaces, cell}
   #slotOf;
   #run;
-  #isLoading = false;
+  #isLoading;
 
   // `slotOf(after)` returns the element for the cells that follow a cell of the notebook, and the name
   // of what is above them. `run(id)` runs the notebook down to a cell. Dispatches "change" when the
@@ -53,7 +53,7 @@ export class OwnCells extends EventTarget {
       const existing = before.get(id);
       before.delete(id);
       if (!existing) return this.#createCell({ ...one, cell: { ...one.cell, id } });
-      if (existing.editor.code !== text(one.cell)) existing.editor.code = text(one.cell);
+      existing.editor.code = text(one.cell);
       return existing;
     });
     for (const one of before.values()) {
@@ -80,7 +80,7 @@ export class OwnCells extends EventTarget {
 
   replaceText(id, source) {
     this.#records = this.#records.filter(({ replaces }) => replaces !== id);
-    if (source.trim()) this.#records.push({ replaces: id, cell: { cell_type: "markdown", source } });
+    this.#records.push({ replaces: id, cell: { cell_type: "markdown", source } });
     this.dispatchEvent(new Event("change"));
   }
 
@@ -91,7 +91,6 @@ export class OwnCells extends EventTarget {
   show(id, outputs) {
     const shown = this.#records.find(({ cell }) => cell.id === id)?.shown;
     shown?.replaceChildren(...outputs.map(outputElement));
-    if (shown) shown.hidden = !outputs.length;
   }
 
   #createCell(record) {
@@ -102,7 +101,7 @@ export class OwnCells extends EventTarget {
     const pre = element("pre");
     const code = element("div", { className: "highlight" }, pre);
     const input = element("div", { className: "cell_input" }, code, element("div", { className: "run-bar" }, run));
-    record.shown = element("div", { className: "cell_output", hidden: true });
+    record.shown = element("div", { className: "cell_output" });
     record.box = element("div", { className: "cell own-cell" }, input, record.shown);
     slot.append(record.box);
     const changed = () => this.#isLoading || this.dispatchEvent(new Event("change"));

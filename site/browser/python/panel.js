@@ -16,7 +16,7 @@ export const joined = (...sentences) =>
 export function panel(article, engine) {
   const words = element("p", { className: "python-words" });
   words.setAttribute("role", "status");
-  const meter = element("progress", { max: 1, value: 0, hidden: true });
+  const meter = element("progress", { hidden: true });
   meter.setAttribute("aria-label", phrase("Python fetched"));
   const end = element("button", { type: "button", hidden: true });
   const back = element("button", {
@@ -43,7 +43,7 @@ export function panel(article, engine) {
   // Show a share from 0 to 1; null hides the meter.
   function showProgress(share) {
     meter.hidden = share === null;
-    if (share !== null) meter.value = share;
+    meter.value = share;
   }
   return {
     place,

@@ -54,7 +54,6 @@ class Block {
   #printed; // expression → text
   #shown; // places on the page: [expression, element]
   #built; // element → text when the page was built
-  #row; // the table row, if it is one
   #text; // the element with the block's words
   #note = null;
   changed = 0; // values that differ from the printed ones
@@ -64,8 +63,7 @@ class Block {
     this.#shown = shown;
     this.#built = new Map(shown.map(([, span]) => [span, span.textContent]));
     const [[, first]] = shown;
-    this.#row = first.closest("tr");
-    this.#text = (this.#row ? first.closest("td, th") : null) ?? first.parentElement.closest(BLOCK);
+    this.#text = first.parentElement.closest(BLOCK);
   }
 
   get isPrinted() {
@@ -96,22 +94,18 @@ class Block {
 
   #setValues(now) {
     this.changed = 0;
-    let hasMoved = false;
     for (const [expression, span] of this.#shown) {
-      if (expression === null) continue;
       const printed = atPlace(this.#printed[expression], span);
       const changed = atPlace(now[expression], span) ?? printed;
       const isNew = changed !== printed;
       const text = isNew ? changed : this.#built.get(span);
       this.changed += Number(isNew);
-      if (span.textContent === text) continue;
-      hasMoved = true;
       span.textContent = text;
       span.classList.toggle("changed", isNew);
       if (isNew) span.title = phrase("{printed} when the page was built", { printed });
       else span.removeAttribute("title");
     }
-    if (hasMoved && this.#text.matches(HEADING)) updateContents(this.#text);
+    if (this.#text.matches(HEADING)) updateContents(this.#text);
   }
 
   #mark(isUncomputed) {
@@ -126,7 +120,7 @@ class Block {
     this.#note = element(isHeading ? "p" : "span", { className: "as-printed", textContent: words });
     this.#note.setAttribute("role", "note");
     if (isHeading) return this.#text.after(this.#note);
-    const span = this.#row && this.#shown.find(([shown]) => shown === expression)?.[1];
+    const span = this.#shown.find(([shown]) => shown === expression)?.[1];
     (span?.closest("td, th") ?? this.#text).append(this.#note);
   }
 }

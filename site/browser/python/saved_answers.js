@@ -17,8 +17,8 @@ export class SavedAnswers extends EventTarget {
     window.addEventListener("storage", ({ key }) => {
       if (key === OWN_CELLS + name) this.dispatchEvent(new Event("own-cells-changed"));
       const prefix = `${ANSWER}${name}:`;
-      const part = key?.startsWith(prefix) ? key.slice(prefix.length) : null;
-      if (part !== null) this.dispatchEvent(new CustomEvent("answer-changed", { detail: part }));
+      if (!key?.startsWith(prefix)) return;
+      this.dispatchEvent(new CustomEvent("answer-changed", { detail: key.slice(prefix.length) }));
     });
   }
 

@@ -16,12 +16,8 @@ const firstLine = (code) => code.trim().split("\n", 1)[0];
 
 export async function open({ cells, steps: address, page }) {
   const engine = takeEngine();
-  engine.start().catch(() => {}); // in parallel; run() reports a failure
   const answer = await fetch(new URL(address, document.baseURI));
-  if (!answer.ok) {
-    engine.stop();
-    throw new Error(`${address}: ${answer.status}`);
-  }
+  if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
   const data = await answer.json();
   const { steps } = data;
   const article = document.querySelector(".bd-article");
@@ -30,13 +26,13 @@ export async function open({ cells, steps: address, page }) {
 
   // For each step: its cell and editor, its code as built and as last run, and its outputs.
   const states = steps.map(({ code, cell }) => {
-    const shown = cell === null || cell === undefined ? null : cells[cell];
+    const shown = cells[cell];
     return { cell: shown, built: code, outputs: shown && outputs(shown), asBuilt: true };
   });
   const stepOf = new Map(steps.map(({ cell }, step) => [cell, step]));
   const saved = readCells(page); // the reader's code of an earlier visit
+  let busy = null; // the cell that is marked as running
   let reached = 0; // number of steps from the top whose results are current
-  let started = false;
 
   for (const [step, state] of states.entries()) {
     const pre = state.cell?.querySelector(".cell_input pre");
@@ -84,9 +80,7 @@ export async function open({ cells, steps: address, page }) {
   // Decide on figures that may differ from the built ones only because another build of Python drew
   // them: run the code as built, too, and compare what both runs drew.
   async function compareWithBuilt(from) {
-    const order = steps.slice(from).map(({ blocks, alt, code }, place) =>
-      blocks ? { blocks: [] } : { code, alt, ours: !states[from + place].editor },
-    );
+    const order = steps.slice(from).map(({ blocks, alt, code }) => (blocks ? { blocks: [] } : { code, alt }));
     reached = Math.min(reached, from);
     return engine.run(from, order, ({ step, outputs: given }) => {
       if (!given) return;
@@ -125,19 +119,17 @@ export async function open({ cells, steps: address, page }) {
     );
     const touchedFrom = states.findIndex((_, step) => !untouched(step));
     let failed = null;
-    let reason = "";
+    let reason;
     reached = Math.min(reached, from);
-    mark(target, true);
-    if (!started) bar.offerStop(phrase("Cancel"));
+    markBusy(states[target].cell);
+    bar.offerStop(phrase("Cancel"));
     try {
-      bar.say(started ? phrase("Running …") : phrase("Fetching Python …"));
+      bar.say(phrase("Fetching Python …"));
       await engine.start();
-      started = true;
       bar.showProgress(null);
       bar.offerStop(phrase("Stop"));
       bar.say(phrase("Running …"));
       const isComplete = await engine.run(from, order, (given) => {
-        if (given.begins !== undefined) return;
         const { step } = given;
         reached = step + 1;
         if (given.blocks) {
@@ -152,7 +144,7 @@ export async function open({ cells, steps: address, page }) {
           reason = given.outputs.at(-1).text.split("\n").at(-1);
           reached = step;
         }
-        if (step === target) mark(target, false);
+        if (step === target) markBusy(null);
         const detail = { cell: steps[step].cell, outputs: given.outputs };
         document.dispatchEvent(new CustomEvent("cell-ran", { detail }));
       });
@@ -162,21 +154,24 @@ export async function open({ cells, steps: address, page }) {
       bar.finish(failed === null ? summary() : failure(failed, target, reason));
     } catch (error) {
       reached = 0;
-      started = false;
       bar.showProgress(null);
       bar.finish(endedMessage(error));
     } finally {
-      mark(target, false);
-      if (!engine.isRunning) bar.offerStop();
       bar.back.hidden = isAsBuilt();
+      if (!engine.isRunning) {
+        markBusy(null);
+        bar.offerStop();
+      }
     }
   }
 
-  function mark(step, running) {
-    const { cell } = states[step];
-    cell.classList.toggle("running", running);
-    if (running) cell.setAttribute("aria-busy", "true");
-    else cell.removeAttribute("aria-busy");
+  // Mark only this cell as running; null marks none.
+  function markBusy(cell) {
+    busy?.classList.remove("running");
+    busy?.removeAttribute("aria-busy");
+    busy = cell;
+    busy?.classList.add("running");
+    busy?.setAttribute("aria-busy", "true");
   }
 
   const isAsBuilt = () =>
@@ -214,6 +209,5 @@ export async function open({ cells, steps: address, page }) {
     bar.back.hidden = true;
     bar.say(phrase("The page is as it was built."));
   });
-  bar.back.hidden = isAsBuilt();
   return { run };
 }

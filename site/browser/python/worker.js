@@ -12,7 +12,7 @@
 const HERE = new URL("./", self.location.href).href; // a folder named after the hash of its files
 const CACHE = "roofline-python";
 let runtime; // address of Pyodide's folder, also named after the hash of its files
-let total = 0; // bytes to fetch
+let total; // bytes to fetch
 let received = 0;
 let page; // the Page of page_runner.py
 let latest; // number of the newest order
@@ -29,7 +29,7 @@ async function openCache() {
     }
     return cache;
   } catch {
-    return null; // storage is disabled
+    return undefined; // storage is disabled
   }
 }
 
@@ -117,7 +117,7 @@ const nextTask = () =>
   new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => resolve();
-    port2.postMessage(0);
+    port2.postMessage(null);
   });
 
 async function run({ order, from, steps }) {
