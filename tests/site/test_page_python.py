@@ -6,6 +6,7 @@ another. A local Python process stands in for Pyodide; the long tests use Pyodid
 
 import copy
 import gzip
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,7 +38,7 @@ from page_reader import (
     write,
     written,
 )
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 from pyodide_server import serving_pyodide
 from site_browser import (
     DESK,
@@ -63,6 +64,27 @@ from grading.release import exercises
 CHAPTER = "chapters/time"
 EXERCISE = "int8-matmul"
 AS_BUILT = "Done. All values in the text are as they were built."
+OWN_CODE = ".own-cell .cell_input pre"
+# Visible buttons and meters of the bar, and code that an editor should replace.
+CONTROLS = ".python-panel :is(button, progress):visible"
+PLAIN_CODE = ".cell:has(.code-editor) .cell_input pre:visible"
+# Another build of Python draws the same figures with lines a few points off.
+REDRAW = """addEventListener("DOMContentLoaded", () => {
+  for (const path of document.querySelectorAll(".cell_output svg.figure path")) {
+    const moved = (number) => Number(number) + 3;
+    path.setAttribute("d", path.getAttribute("d").replace(/-?\\d+(\\.\\d+)?/g, moved));
+  }
+});"""
+# Whether a cell is marked as busy, the last cell that ran, and whether the run goes on: at each
+# change of the mark.
+WATCH = """(cell) => {
+  window.busy = [];
+  window.ran.length = 0;
+  const stop = document.querySelector(".python-panel button");
+  const watch = () =>
+    busy.push([cell.matches(".running[aria-busy=true]"), ran.at(-1)?.cell ?? null, !stop.hidden]);
+  new MutationObserver(watch).observe(cell, { attributes: true });
+}"""
 UNPRESSED = 10_000  # max compressed bytes that pages load for Python before a button is pressed
 
 
@@ -95,9 +117,11 @@ def traffic(context: BrowserContext) -> Traffic:
 def ran_chapter(context: BrowserContext, traffic: Traffic, server: Server) -> Page:
     """Open the chapter and run it; `window.ran` has the outputs of each cell."""
     page = context.new_page()
+    page.add_init_script(REDRAW)
     first_run(page, f"{server.origin}/{CHAPTER}.html")
     assert bar(page) == AS_BUILT
-    assert page.get_by_role("button", name="Put the page back").is_hidden()
+    assert page.locator(CONTROLS).count() == 0
+    assert page.locator(f".run-size, .as-printed, {PLAIN_CODE}").count() == 0
     return page
 
 
@@ -105,8 +129,18 @@ def ran_chapter(context: BrowserContext, traffic: Traffic, server: Server) -> Pa
 def chapter(ran_chapter: Page) -> Iterator[Page]:
     """Return the chapter, and put it back after the test."""
     yield ran_chapter
-    if ran_chapter.get_by_role("button", name="Put the page back").is_visible():
+    if back(ran_chapter).is_visible():
         put_back(ran_chapter)
+
+
+def back(page: Page) -> Locator:
+    return page.get_by_role("button", name="Put the page back")
+
+
+def drawn_anew(page: Page) -> list[str]:
+    """Return the text alternatives of the figures that a run has drawn with changes."""
+    figures = page.locator(".cell_output svg[aria-label^='Drawn with your changes.']").all()
+    return [str(figure.get_attribute("aria-label")) for figure in figures]
 
 
 def test_pages_fetch_little_before_a_button_is_pressed(site: Path) -> None:
@@ -155,8 +189,16 @@ def test_values_match_a_page_built_with_the_change(
     monkeypatch.setenv("PYTHONOPTIMIZE", "1")
     old, new = 'rl.chip("H100 SXM")', 'rl.chip("A100 80GB SXM")'
     built = values(chapter)
+    captions = chapter.locator(".cell_output figcaption").count()
     change_cell(chapter, old, new)
+    # A cell runs those above it that have changed, and none above these.
+    below = chapter.locator(EDITOR).nth(3)
+    below.locator("xpath=ancestor::*[contains(@class, 'cell ')][1]").evaluate(WATCH)
+    below.focus()
     said = press(chapter)
+    assert chapter.evaluate("ran[0].cell") == 1
+    assert chapter.evaluate("busy") == [[True, None, True], [False, 3, True]]
+    assert "count = 7e9" in written(chapter.locator(f"{EDITOR}:focus"))
     known, error = built_with(CHAPTER, old, new)
     assert error == ""
     assert said.startswith("Done. ")
@@ -168,7 +210,8 @@ def test_values_match_a_page_built_with_the_change(
     assert chapter.locator(".cell_output .given-html table").count() > 0
     moved = [text for text, before in zip(values(chapter), built, strict=True) if text != before]
     marked = chapter.locator(".computed.changed")
-    assert marked.count() == len(moved)
+    assert marked.count() == len(moved) == chapter.locator(".computed[title]").count()
+    assert chapter.locator(".cell_output figcaption").count() == captions
     decided = chapter.evaluate("window.decided").items()
     stay = {int(number) for number, state in decided if not state["follows"]}
     expected = must_stay(site, CHAPTER, known)
@@ -183,7 +226,11 @@ def test_one_click_restores_the_page(chapter: Page) -> None:
     press(chapter)
     assert chapter.locator(".computed.changed").count() > 0
     put_back(chapter)
-    assert chapter.locator(".computed.changed, .as-printed").count() == 0
+    assert bar(chapter) == "The page is as it was built."
+    assert back(chapter).is_hidden()
+    assert drawn_anew(chapter) == []
+    marks = ".computed:is(.changed, .stale, [title]), .as-printed"
+    assert chapter.locator(marks).count() == 0
     text = "() => { const all = document.querySelector('.bd-article').cloneNode(true); "
     text += "for (const e of all.querySelectorAll('.python-panel, .code-editor')) e.remove(); "
     text += "return all.textContent; }"
@@ -201,6 +248,11 @@ def test_errors_are_announced_and_replace_the_output(chapter: Page) -> None:
     assert shown.splitlines()[-1] == "ZeroDivisionError: division by zero"
     assert "so far" in chapter.locator(".given-stdout").inner_text()
     assert values(chapter) == before
+    chapter.locator(EDITOR).nth(1).focus()
+    said = (
+        "The cell “square = rl.matmul(8192, 8192, 8192)” ended with an error (ZeroDivisionError: "
+    )
+    assert press(chapter).startswith(said)
 
 
 def test_input_raises_and_values_below_are_marked(chapter: Page) -> None:
@@ -212,56 +264,39 @@ def test_input_raises_and_values_below_are_marked(chapter: Page) -> None:
 
 def test_an_endless_cell_can_be_stopped_and_python_restarts(chapter: Page) -> None:
     change_cell(chapter, "square = rl", "while True: pass\nsquare = rl")
+    # The second run replaces the first.
+    chapter.keyboard.press("Control+Enter")
     chapter.keyboard.press("Control+Enter")
     with a_run(chapter):
+        expect(chapter.locator(".python-words")).to_have_text("Running …")
+        expect(chapter.locator(".running[aria-busy=true]")).to_have_count(1)
         chapter.get_by_role("button", name="Stop", exact=True).click()
     assert bar(chapter).startswith("Stopped. The next run starts Python anew")
+    assert chapter.locator(".running, [aria-busy]").count() == 0
+    assert chapter.get_by_role("button", name="Stop").count() == 0
     change_cell(chapter, "while True: pass\n", "")
     assert press(chapter, "Shift+Enter").startswith("Done.")
     assert chapter.locator(".computed.stale").count() == 0
     # Shift+Enter also moves to the next cell.
     assert "h100 = rl.chip" in written(chapter.locator(f"{EDITOR}:focus"))
+    # A cell without visible code uses this name.
+    change_cell(chapter, "nvlink = h100", "v6e = None\nnvlink = h100")
+    said = "A cell that the page does not show ended with an error (AttributeError: "
+    assert press(chapter).startswith(said)
 
 
-# Another build of Python draws the same figure with lines a few points off.
-REDRAWN = """svg => svg.querySelectorAll("path").forEach(path => path.setAttribute("d",
-  path.getAttribute("d").replace(/-?\\d+(\\.\\d+)?/g, number => Number(number) + 3)))"""
-
-
-@pytest.mark.long
-def test_a_cell_runs_those_above_it_and_figures_stay_unmarked_after_a_reload(
-    browser: Browser, server: Server, site: Path
-) -> None:
-    context = browser.new_context(reduced_motion="reduce")  # no other test's changes
-    page = context.new_page()
-    ready(page, f"{server.origin}/{CHAPTER}.html")
-    served = (site / "_static/python").glob("pyodide-*/*")
-    fetched = sum(path.stat().st_size for path in served if path.suffix != ".json") / 1e6
-    assert page.locator(".run-size").all_inner_texts() == [f"Fetches Python once, {fetched:.0f} MB"]
-    with a_run(page):
-        page.locator(".run-cell").nth(3).click()
-    assert page.locator(".run-size").count() == 0
-    assert bar(page) == AS_BUILT
-    first = page.locator(".bd-article div.cell:has(.code-editor) .cell_output").first
-    built = first.inner_text()
-    change_cell(page, "square = rl.matmul(8192", "square = rl.matmul(4096")
-    # Changed cells above are run, too.
-    page.locator(EDITOR).nth(3).focus()
-    assert press(page).startswith("Done.")
-    assert first.inner_text() not in ("", built)
-
-    change_cell(page, "square = rl.matmul(4096", "unused = 1\nsquare = rl.matmul(8192")
-    ready(page, page.url)
-    figures = page.locator(".cell_output svg.figure:not(.live-picture svg)")
-    assert figures.count() > 0
-    for figure in figures.all():
-        figure.evaluate(REDRAWN)
-    with a_run(page):
-        page.locator(".run-cell").first.click()
-    assert page.locator("details.as-printed").count() == 0
-    change_cell(page, "unused = 1\n", "")
-    assert press(page) == AS_BUILT
-    context.close()
+def test_a_newer_run_replaces_an_older_one(chapter: Page) -> None:
+    runs = "document.querySelector('.python-panel').dataset.runs"
+    before = int(chapter.evaluate(runs))
+    clicks = """() => {
+      const buttons = [...document.querySelectorAll(".run-cell")];
+      for (const place of [-5, -2]) buttons.at(place).click();
+    }"""
+    with a_run(chapter):
+        chapter.evaluate(clicks)
+    assert bar(chapter) == AS_BUILT
+    assert chapter.locator(".running, [aria-busy]").count() == 0
+    assert int(chapter.evaluate(runs)) == before + 1
 
 
 @pytest.mark.long
@@ -293,7 +328,46 @@ def test_enter_indents_and_tab_leaves_the_editor(chapter: Page) -> None:
     assert written(editor).endswith("\nif True:\n    x = 1")
     chapter.keyboard.press("Tab")
     assert not chapter.evaluate("() => Boolean(document.activeElement.closest('.code-editor'))")
+    assert back(chapter).is_visible()
     write(editor, was)
+    assert back(chapter).is_hidden()
+
+
+def test_edited_cells_survive_a_reload(chapter: Page) -> None:
+    """Of figures that differ from the printed ones, only those that the changes move are marked."""
+    between = chapter.locator(".bd-article div.cell", has_text='print("between", rl.text(lower')
+    printed = between.locator(".cell_output").inner_text()
+    captions = chapter.locator(".cell_output figcaption").count()
+    change_cell(chapter, "square = rl.matmul(8192", "square = rl.matmul(4096")
+    change_cell(chapter, 'print("between", rl.text(lower', 'print("from", rl.text(lower')
+    change_cell(
+        chapter, "apart = (1 + ratio)", "mine = 0.97\nprint(mine)\napart = mine * (1 + ratio)"
+    )
+    ready(chapter, chapter.url)
+    kept = chapter.locator(".run-kept")
+    assert kept.all_inner_texts() == ["Your change, not run yet"] * 3
+    square = chapter.locator(".bd-article div.cell", has=chapter.locator(".run-kept")).first
+    assert "square = rl.matmul(4096" in square.locator("pre").first.inner_text()
+    square.get_by_role("button", name="Put it back").click()
+    square = chapter.locator(".bd-article div.cell").first
+    assert "square = rl.matmul(8192" in square.locator("pre").first.inner_text()
+    assert kept.count() == 2
+    with a_run(chapter):
+        chapter.locator(".run-cell").first.click()
+    assert chapter.locator(".run-kept, .run-bar :text('Put it back')").count() == 0
+    (curve,) = drawn_anew(chapter)
+    assert "The printed figure: A curve with one sharp peak" in curve
+    assert chapter.locator(".cell_output figcaption").count() == captions > 0
+    outputs = chapter.locator("details.as-printed")
+    assert outputs.count() == 2
+    outputs.first.locator("summary").click()
+    assert outputs.first.locator("pre").inner_text().strip() == printed.strip()
+    # Comparing the figures ran the printed code, too.
+    change_cell(chapter, "flops, size, chip = 1e12", "print(mine)\nflops, size, chip = 1e12")
+    assert press(chapter).startswith("Done.")
+    assert "0.97" in chapter.locator(".given-stdout").last.inner_text()
+    put_back(chapter)
+    assert [key for key in chapter.evaluate("Object.keys(localStorage)") if "cells" in key] == []
 
 
 @pytest.mark.parametrize(
@@ -324,6 +398,9 @@ def test_a_page_from_disk_says_why_it_cannot_run_code(browser: Browser, site: Pa
     traffic = Traffic().listen(context)
     page = context.new_page()
     ready(page, (site / f"{CHAPTER}.html").as_uri())
+    served = (site / "_static/python").glob("pyodide-*/*")
+    fetched = sum(path.stat().st_size for path in served if path.suffix != ".json") / 1e6
+    assert page.locator(".run-size").all_inner_texts() == [f"Fetches Python once, {fetched:.0f} MB"]
     page.locator(".run-cell").first.click()
     assert "make serve" in page.locator(".run-note").inner_text()
     ready(page, (site / "exercises" / EXERCISE / f"{EXERCISE}.html").as_uri())
@@ -347,6 +424,51 @@ def test_a_page_of_an_older_build_asks_to_reload(browser: Browser, server: Serve
     context.close()
 
 
+def gone(route: Route) -> None:
+    route.fulfill(status=404, body="gone")
+
+
+def test_failed_fetches_are_reported_and_tried_again(
+    browser: Browser, server: Server, site: Path
+) -> None:
+    context = browser.new_context(reduced_motion="reduce")
+    page = context.new_page()
+    run, note = page.locator(".run-cell").first, page.locator(".run-note")
+    page.route("**/*.steps.json", gone)
+    ready(page, f"{server.origin}/chapters/introduction.html")
+    for _ in range(2):
+        run.click()
+        expect(note).to_contain_text("steps.json: 404). Reload the page, and try again.")
+        note.evaluate("(note) => { note.textContent = ''; }")
+    page.unroute("**/*.steps.json")
+    for file, reason in [
+        ("worker.js", "its script could not be loaded"),
+        ("course.zip", "/course.zip gave 404"),
+    ]:
+        page.route(f"**/{file}", gone)
+        with a_run(page):
+            run.click()
+        assert bar(page).endswith(f"{reason}). The next run starts it anew, with your code.")
+        assert "Error" not in bar(page)
+        assert page.locator(CONTROLS).count() == 0
+        page.unroute(f"**/{file}")
+    page.route("**/*.ipynb", gone)
+    ready(page, f"{server.origin}/exercises/{EXERCISE}/{EXERCISE}.html")
+    page.get_by_role("button", name="Answer here").click()
+    expect(note).to_contain_text("ipynb: 404). Reload the page, and try again.")
+    page.unroute("**/*.ipynb")
+    page.get_by_role("button", name="Answer here").click()
+    page.locator(".answers h3").first.wait_for()
+    # A notebook without answers leaves nothing that would open the exercise in the next visit.
+    release = site.parent / "course" / "release" / EXERCISE / f"{EXERCISE}.ipynb"
+    page.locator(".answers input[type=file]").set_input_files(release)
+    expect(page.locator(".python-words")).to_contain_text("7 of 7 parts.")
+    page.reload()
+    expect(page.get_by_role("button", name="Answer here")).to_be_visible()
+    assert page.locator(".answers").count() == 0
+    context.close()
+
+
 # ---- an exercise
 
 
@@ -367,6 +489,10 @@ def by_hand(site: Path) -> nbformat.NotebookNode:
 
 (WRONG,) = (one for one in submissions(EXERCISE) if one.name == "wrong_two_bytes")
 PARTS = list(functions(EXERCISE))
+
+
+# Whether the page can be closed without a question.
+MAY_LEAVE = "dispatchEvent(new Event('beforeunload', { cancelable: true }))"
 
 
 def answer(notebook: nbformat.NotebookNode, part: str) -> str:
@@ -410,6 +536,7 @@ def test_the_notebook_filled_in_by_hand_gets_its_points(by_hand: nbformat.Notebo
 
 
 def test_answers_persist_after_a_reload(exercise: Page, by_hand: nbformat.NotebookNode) -> None:
+    assert exercise.evaluate(MAY_LEAVE)
     exercise.reload()
     exercise.locator(".answers h3").first.wait_for()
     for part in PARTS:
@@ -421,8 +548,10 @@ def test_answers_persist_after_a_reload(exercise: Page, by_hand: nbformat.Notebo
 
 
 def test_answers_are_synchronized_between_windows(
-    exercise: Page, by_hand: nbformat.NotebookNode
+    exercise: Page, by_hand: nbformat.NotebookNode, tmp_path: Path
 ) -> None:
+    mine = exercise.locator(f".answers-end {EDITOR}")
+    write(mine.first, "a = 1")
     other = exercise.context.new_page()
     ready(other, exercise.url)
     other.locator(".answers h3").first.wait_for()
@@ -435,6 +564,40 @@ def test_answers_are_synchronized_between_windows(
         answer(by_hand, "intensity")
     )
     assert written(field(other, "bytes-moved")) == answer(by_hand, "bytes-moved")
+    # A check in one window marks the part in the other, and leaves the caret where it is.
+    field(exercise, "intensity").focus()
+    exercise.keyboard.press("Control+Home")
+    exercise.keyboard.press("ArrowRight")
+    key = f"roofline-answer:{EXERCISE}:intensity"
+    passed = {"source": answer(by_hand, "intensity"), "passed": answer(by_hand, "intensity")}
+    other.evaluate("(item) => localStorage.setItem(...item)", [key, json.dumps(passed)])
+    expect(exercise.locator("#answer-intensity")).to_contain_text("– done")
+    exercise.keyboard.type("x")
+    assert written(field(exercise, "intensity")).startswith("dxef")
+    exercise.keyboard.press("Backspace")
+
+    def shown(page: Page) -> Locator:
+        return page.locator(f".answers-end {OWN_CODE}")
+
+    theirs = other.locator(f".answers-end {EDITOR}")
+    # Empty cells of a window stay, and can be filled.
+    other.get_by_role("button", name="Add a cell of your own below all parts").click()
+    write(mine.first, "a = 2")
+    expect(shown(other)).to_have_text(["a = 2", ""])
+    write(theirs.last, "b = 1")
+    expect(shown(exercise)).to_have_text(["a = 2", "b = 1"])
+    # A file that changes one cell and adds another.
+    file = nbformat.read(downloaded(other, tmp_path), as_version=4)
+    (place,) = (i for i, one in enumerate(file.cells) if one.source == "a = 2")
+    file.cells[place].source = "a = 3"
+    file.cells.insert(place + 1, nbformat.v4.new_code_cell("c = 1"))
+    nbformat.write(file, tmp_path / "more.ipynb")
+    other.locator(".answers input[type=file]").set_input_files(tmp_path / "more.ipynb")
+    for page in (other, exercise):
+        expect(shown(page)).to_have_text(["a = 3", "b = 1", "c = 1"])
+    for place in (2, 1):
+        write(theirs.nth(place), "")
+        expect(mine).to_have_count(place)
     other.close()
 
 
@@ -442,7 +605,7 @@ def test_the_overview_shows_finished_parts(exercise: Page, server: Server) -> No
     page = exercise.context.new_page()
     ready(page, f"{server.origin}/chapters/learners.html")
     listed = page.locator(".bd-article li", has_text="Exercise 1")
-    assert listed.first.inner_text() == f"Exercise 1: int8 matmul: {len(PARTS) - 5} of 7 parts done"
+    assert listed.first.inner_text() == f"Exercise 1: int8 matmul: {len(PARTS) - 4} of 7 parts done"
     link = page.locator(".bd-sidebar-primary a", has_text="Exercise 1")
     assert "parts done" in link.locator(".parts-done").inner_text()
     page.close()
@@ -460,24 +623,55 @@ def test_opening_a_notebook_restores_answers_own_cells_and_texts(
             one.source = "Half of it."
     place = next(i for i, one in enumerate(mine.cells) if "def operations" in one.source)
     mine.cells.insert(place, nbformat.v4.new_code_cell("def twice(x):\n    return 2 * x"))
+    # Some editors give a copied cell the id of the first.
+    mine.cells.insert(place, nbformat.v4.new_code_cell("pair = 2", id=mine.cells[place].id))
+    start = mine.cells.index(cell(mine, "given")) + 1
+    mine.cells.insert(start, nbformat.v4.new_code_cell("above = peak"))
+    del mine.cells[start]["id"]  # as in older notebooks
     uses = cell(mine, "operations-solution")
     uses.source = "def operations(B, D, F):\n    return twice(B * D * F)"
-    path = tmp_path / "mine.ipynb"
-    nbformat.write(mine, path)
-    exercise.locator(".answers input[type=file]").set_input_files(path)
-    expect(exercise.locator(".python-words")).to_contain_text(
-        "mine.ipynb was opened: 7 of 7 parts."
-    )
+    said, picker = exercise.locator(".python-words"), exercise.locator(".answers input[type=file]")
+    expect(picker).to_be_hidden()
+
+    def opened(*, parts: int, own: int) -> None:
+        (tmp_path / "mine.ipynb").write_text(json.dumps(mine))
+        picker.set_input_files(tmp_path / "mine.ipynb")
+        more = f" Its {own} cells of your own run with the others and go into the download."
+        if own < 2:
+            more = own * " Its 1 cell of your own runs with the others and goes into the download."
+        expect(said).to_have_text(f"mine.ipynb was opened: {parts} of 7 parts.{more}")
+        # The same file can be opened again.
+        assert picker.input_value() == ""
+
+    opened(parts=7, own=3)
+    exercise.get_by_role("textbox", name="Your own cell below what is given").wait_for()
     assert checked(exercise, "operations").startswith("operations: right for")
+    operations = exercise.locator("#answer-operations")
+    assert "– done" in operations.inner_text()
+    exercise.reload()
+    exercise.locator(".answers h3").first.wait_for()
     found = nbformat.read(downloaded(exercise, tmp_path), as_version=4)
     assert [one.source for one in found.cells] == [one.source for one in mine.cells]
-    bad = tmp_path / "bad.ipynb"
-    bad.write_text("{")
-    exercise.locator(".answers input[type=file]").set_input_files(bad)
-    expect(exercise.locator(".python-words")).to_contain_text(
-        "bad.ipynb can’t be read as a notebook"
-    )
+    assert len({one.id for one in found.cells}) == len(found.cells)
+    # A part that the file lacks keeps its answer, and its own cells replace the present ones.
+    mine.cells = [one for one in mine.cells if one.source not in ("pair = 2", "above = peak")]
+    mine.cells.remove(cell(mine, "times-solution"))
+    cells = [one for one in mine.cells if one.source.startswith("def twice")]
+    cells[0].source = "def twice(x):\n    return x + x"
+    opened(parts=6, own=1)
+    assert written(field(exercise, "times")) == answer(by_hand, "times")
+    assert "– check again" in operations.inner_text()
+    for name, text, why in [
+        ("bad", "{", "can’t be read as a notebook"),
+        ("other", nbformat.writes(nbformat.v4.new_notebook()), "contains no part of this exercise"),
+    ]:
+        (tmp_path / f"{name}.ipynb").write_text(text)
+        picker.set_input_files(tmp_path / f"{name}.ipynb")
+        expect(said).to_contain_text(f"{name}.ipynb {why}")
     assert "twice(B * D * F)" in written(field(exercise, "operations"))
+    assert exercise.locator(OWN_CODE, has_text="x + x").count() == 1
+    mine.cells = [one for one in mine.cells if one not in cells]
+    opened(parts=6, own=0)
 
 
 def test_the_exercise_is_accessible(exercise: Page) -> None:
@@ -493,12 +687,19 @@ def test_the_exercise_is_accessible(exercise: Page) -> None:
 def test_the_page_says_if_answers_cannot_be_saved(browser: Browser, server: Server) -> None:
     context = browser.new_context(reduced_motion="reduce")
     context.add_init_script(
+        "window.setItem = Storage.prototype.setItem;"
         "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError'); }"
     )
     page = context.new_page()
     answer_here(page, f"{server.origin}/exercises/{EXERCISE}/{EXERCISE}.html")
     write(field(page, "operations"), "def operations(B, D, F): return 1")
-    assert "keeps nothing" in page.locator(".answers-done").inner_text()
+    words = page.locator(".answers-done")
+    assert "keeps nothing" in words.inner_text()
+    assert not page.evaluate(MAY_LEAVE)
+    page.evaluate("() => { Storage.prototype.setItem = setItem; }")
+    write(field(page, "operations"), "def operations(B, D, F): return 2")
+    assert "Your answers stay in this browser" in words.inner_text()
+    assert page.evaluate(MAY_LEAVE)
     context.close()
 
 

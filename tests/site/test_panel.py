@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from page_reader import SLOW, bar
+from page_reader import SLOW, answer_here, bar
 from playwright.sync_api import Browser, Page
 from site_browser import DESK, ready
 from site_server import Server
@@ -57,8 +57,11 @@ def fetched(page: Page, received: float, total: float = 40) -> float:
 
 
 def test_the_bar_shows_how_much_of_python_has_arrived(page: Page) -> None:
+    page.get_by_role("region", name="Python in this page").get_by_role("status").wait_for()
+    assert bar(page) == "Fetching Python …"
     assert fetched(page, 5) == pytest.approx(5 / 40)
     assert bar(page) == "Fetching Python: 5 of 40 MB"
+    fetched(page, 38)
     assert fetched(page, 40) == 1
     assert bar(page) == "Fetching Python: 40 of 40 MB"
     assert fetched(page, 41) == 1  # the estimate was too small
@@ -73,6 +76,30 @@ def test_after_a_stop_the_next_fetch_begins_at_once(page: Page) -> None:
     fetched(page, 40)
     page.get_by_role("button", name="Cancel").click()
     page.wait_for_function("window.fetched === null")
+    stopped(page)
     run(page)
     assert fetched(page, 6) == pytest.approx(6 / 40)
     assert bar(page) == "Fetching Python: 6 of 40 MB"
+
+
+def stopped(page: Page) -> None:
+    """Wait until the bar says that Python was stopped, and shows nothing else."""
+    said = "Stopped. The next run starts Python anew, with your code."
+    page.get_by_text(said, exact=True).wait_for()
+    assert page.locator(".python-panel :is(button, progress):visible").count() == 0
+
+
+def test_a_warm_start_of_an_exercise_is_shown_when_a_check_waits(
+    page: Page, server: Server
+) -> None:
+    page.evaluate("sessionStorage.setItem('roofline-ran-python', '1')")
+    answer_here(page, f"{server.origin}/exercises/int8-matmul/int8-matmul.html")
+    page.wait_for_function("Boolean(window.fetched)")
+    page.evaluate("() => fetched(1e6, 40e6)")
+    assert bar(page) == ""
+    assert page.locator(".python-panel :is(button, progress):visible").count() == 0
+    page.get_by_role("button", name="Check Part 1").click()
+    page.get_by_role("button", name="Cancel").wait_for()
+    assert fetched(page, 6) == pytest.approx(6 / 40)
+    page.get_by_role("button", name="Cancel").click()
+    stopped(page)

@@ -26,7 +26,9 @@ window.started = new Promise((resolve) => {
 });
 """
 HIDDEN = "Object.defineProperty(document, 'hidden', { get: () => window.isHidden ?? true });"
-SAVE_DATA = "Object.defineProperty(navigator, 'connection', { value: { saveData: true } });"
+CONNECTION = "Object.defineProperty(navigator, 'connection', { value: %s, configurable: true });"
+SAVE_DATA, NO_SAVER = (CONNECTION % value for value in ("{ saveData: true }", "undefined"))
+IDLE_TWICE = "new Promise((resolve) => requestIdleCallback(() => requestIdleCallback(resolve)))"
 LITTLE_MEMORY = (
     "Object.defineProperty(navigator, 'deviceMemory', { value: 2, configurable: true });"
 )
@@ -109,6 +111,17 @@ def test_the_next_page_of_a_tab_starts_python_and_a_click_uses_it(
     other.wait_for_load_state("networkidle")
     assert other.evaluate("workers") == 0
     assert [sent.path for sent in server.sent if "/_static/python/" in sent.path] == []
+    # Nor does one with a data saver or little memory start Python, or one in the background.
+    warm_up = f"import('{module(other)}').then(({{ warmUp }}) => warmUp())"
+    for script in (SAVE_DATA, NO_SAVER + LITTLE_MEMORY):
+        other.evaluate(f"() => {{ {script} }}")
+        assert other.evaluate(warm_up) is False
+    other.evaluate(f"() => {{ {ENOUGH_MEMORY} {HIDDEN} void {warm_up}; }}")
+    other.evaluate(IDLE_TWICE)
+    assert other.evaluate("workers") == 0
+    other.evaluate("isHidden = false; document.dispatchEvent(new Event('visibilitychange'))")
+    assert other.evaluate("started")
+    other.close()
     go_on(tab, server)
     assert tab.evaluate("started")
     # Files of this edition are kept, those of earlier ones deleted.
@@ -165,32 +178,6 @@ def test_an_exercise_starts_warm_and_shows_no_progress(tab: Page, server: Server
     assert tab.locator(".python-panel progress").is_hidden()
     assert checked(tab, PART)
     assert tab.evaluate("workers") == 1
-
-
-@pytest.mark.long
-def test_a_hidden_page_starts_once_visible(tab: Page, server: Server) -> None:
-    go_on(tab, server, HIDDEN)
-    tab.wait_for_load_state("networkidle")
-    assert tab.evaluate("workers") == 0
-    tab.evaluate("isHidden = false; document.dispatchEvent(new Event('visibilitychange'))")
-    assert tab.evaluate("started")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(
-    "script",
-    [
-        pytest.param(SAVE_DATA, id="data saver"),
-        pytest.param(LITTLE_MEMORY, id="little memory", marks=pytest.mark.long),
-    ],
-)
-def test_data_savers_and_little_memory_prevent_a_warm_start(
-    tab: Page, server: Server, script: str
-) -> None:
-    go_on(tab, server, script)
-    # The module decides this without waiting for an idle period.
-    assert tab.evaluate(f"import('{module(tab)}').then(({{ warmUp }}) => warmUp())") is False
-    assert tab.evaluate("workers") == 0
 
 
 def module(page: Page) -> str:
