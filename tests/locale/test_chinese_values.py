@@ -7,6 +7,7 @@ import pytest
 from book_extension import table_widths, themed_svg
 from book_extension.languages import spacing, value_words
 from bs4 import Tag
+from chinese_counts import COUNTS
 from docutils import nodes
 from docutils.utils import new_document
 from playwright.sync_api import Browser
@@ -14,15 +15,6 @@ from site_browser import PHONE, SIDEWAYS
 from site_links import parsed
 from site_server import Server
 
-# A count of millions or billions, with its power of ten, as Chinese writes it.
-COUNTS = [
-    ("8.03", 9, "80.3 亿"),
-    ("17", 6, "1700 万"),
-    ("250", 6, "2.50 亿"),
-    ("1,234", 9, "1.234 万亿"),
-    ("0.5", 6, "50 万"),
-    ("0.001", 6, "1000"),
-]
 HAN = "[\u4e00-\u9fff]"
 
 
@@ -159,11 +151,14 @@ def test_works_of_the_bibliography_are_marked_as_english(site: Path) -> None:
 SHOW = """async ([folder, texts]) => {
   const { blocksOf } = await import(folder + "prose_blocks.js");
   const article = document.createElement("article");
-  article.innerHTML = '<p>约 <span class="computed scale-6">1700 万</span>个数</p>';
-  const blocks = blocksOf(article, [{ values: { n: "17" }, shown: ["n"] }]);
+  article.innerHTML = '<p><span class="computed">2</span> 份，约 ' +
+    '<span class="computed scale-6">1700 万</span>个数</p>';
+  const blocks = blocksOf(article, [{ values: { m: "2", n: "17" }, shown: ["m", "n"] }]);
   return texts.map((text) => {
     blocks.show([0], [{ follows: true, now: { n: text } }]);
-    return article.textContent;
+    const followed = article.textContent;
+    blocks.show([0], [{ follows: false, now: { n: text } }]);
+    return [followed, article.querySelector("[role=note]").textContent];
   });
 }"""
 
@@ -172,7 +167,7 @@ SHOW = """async ([folder, texts]) => {
 ANSWER = """async (folder) => {
   const { blocksOf } = await import(folder + "prose_blocks.js");
   const article = document.createElement("article");
-  article.innerHTML = '<p><span class="computed">很少</span></p>';
+  article.innerHTML = '<section id="few"><h2><span class="computed">很少</span></h2></section>';
   const blocks = blocksOf(article, [{ values: { n: "few" }, shown: ["n"] }]);
   return [{}, { n: "1 s, 2 s and 3 s" }].map((now) => {
     blocks.show([0], [{ follows: true, now }]);
@@ -196,5 +191,8 @@ def test_a_count_keeps_its_chinese_unit_after_a_run(browser: Browser, server: Se
         assert "约有 1700 万个数" in str(page.text_content("article"))
         folder = page.evaluate(FOLDER)
         counts = [(value, shown) for value, power, shown in COUNTS if power == 6]
-        texts = page.evaluate(SHOW, [folder, [value for value, _ in counts]])
-        assert texts == [f"约 {shown}个数" for _, shown in counts]
+        counts.append(("很多", "很多"))
+        told = page.evaluate(SHOW, [folder, [value for value, _ in counts]])
+        assert [text for text, _ in told] == [f"2 份，约 {shown}个数" for _, shown in counts]
+        for (_, shown), (_, note) in zip(counts, told, strict=True):
+            assert shown == "1700 万" or f"1700 万 → {shown}" in note

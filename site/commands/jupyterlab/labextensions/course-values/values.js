@@ -94,8 +94,8 @@
   const decision = (blocks) =>
     `__import__("roofkit.following", fromlist=["Reply"]).Reply(${JSON.stringify(JSON.stringify(blocks))}, globals())`;
 
-  const readStates = (blocks, result) => {
-    if (!blocks.length || result?.status !== "ok") return [];
+  // Return the decisions, none if the kernel made none.
+  const readStates = (result) => {
     try {
       return JSON.parse(result.data["text/plain"]);
     } catch {
@@ -113,7 +113,6 @@
     blocks.forEach(({ values }, place) => {
       const state = states[place];
       for (const [expression, printed] of Object.entries(values)) {
-        if (!found.has(expression)) continue; // the reader has edited the text
         if (!state || state.undefined) found.delete(expression);
         else if (!state.follows) {
           const now = said(expression, state.now[expression]);
@@ -169,7 +168,7 @@
     request.onReply = ({ content }) => {
       if (content.status !== "ok") return;
       const results = content.user_expressions;
-      const states = readStates(blocks, results.blocks);
+      const states = readStates(results.blocks);
       store(cell, wanted, decided(notebook, blocks, states, wanted, results));
       const note = noteOf(speaking(notebook), blocks, states);
       if (note) cell.setMetadata(NOTE, note);
@@ -185,14 +184,11 @@
   const hold = (notebook, cell) => {
     const events = ["wheel", "pointerdown", "keydown"];
     const watcher = new ResizeObserver(() => {
-      if (cell.node.isConnected) cell.node.scrollIntoView();
+      cell.node.scrollIntoView();
     });
-    const stop = () => {
-      watcher.disconnect();
-      for (const event of events) window.removeEventListener(event, stop, true);
-    };
+    const stop = () => watcher.disconnect();
     for (const { node } of notebook.widgets) watcher.observe(node);
-    for (const event of events) window.addEventListener(event, stop, true);
+    for (const event of events) window.addEventListener(event, stop, { capture: true, once: true });
   };
 
   const holdTargets = (Notebook) => {
