@@ -12,7 +12,7 @@
   const element = (tag, attributes = {}, ...children) => {
     const made = document.createElement(tag);
     for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-    made.append(...children.filter((child) => child !== ""));
+    made.append(...children);
     return made;
   };
 
@@ -47,11 +47,11 @@
   const open = (app, path) =>
     main(app).find((widget) => widget.context?.path === path && widget.content?.model?.cells);
 
-  // Returns an open notebook with its unsaved changes, else the saved one; null if there is none.
+  // Returns an open notebook with its unsaved changes, else the saved one; undefined if there is none.
   const read = async (app, path, files) => {
     const model = open(app, path)?.content.model;
     if (model) return model.toJSON();
-    if (!files.has(path)) return null;
+    if (!files.has(path)) return undefined;
     const options = { type: "notebook", content: true };
     return (await app.serviceManager.contents.get(path, options)).content;
   };
@@ -77,11 +77,8 @@
         const right = new Set(
           await read(app, exercise.path, files)
             .then((notebook) => (notebook ? passed(notebook) : []))
-            .catch((reason) => {
-              // A notebook that can't be read counts as not done.
-              console.warn(`${NAME}: ${exercise.path}: ${reason}`);
-              return [];
-            }),
+            // A notebook that can't be read counts as not done.
+            .catch((reason) => console.warn(`${NAME}: ${exercise.path}: ${reason}`)),
         );
         return { ...exercise, done: exercise.parts.map((part) => right.has(part)) };
       }),
@@ -244,7 +241,7 @@
       if (!panel || panel.isDisposed) {
         panel = new Panel();
         app.shell.add(panel, "main", { activate });
-      } else if (activate) app.shell.activateById(NAME);
+      } else app.shell.activateById(NAME);
       return show(panel);
     };
     contents.fileChanged.connect(() => {
