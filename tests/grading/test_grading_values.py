@@ -258,7 +258,10 @@ def test_a_cpu_starved_call_is_retried_with_longer_limits(tmp_path, monkeypatch)
 
 @pytest.mark.parametrize(("cases", "more", "calls"), [(3, 0, 5), (3, 20, 27), (1, 1, 6)])
 def test_the_limit_on_cpu_time_covers_all_calls_of_two_questions(monkeypatch, cases, more, calls):
-    """Calls of the published cases and of the others; each question may repeat two of them."""
+    """Check the calls of published and other cases.
+
+    Each question may repeat two of them.
+    """
     monkeypatch.setattr(time, "process_time", lambda: 4.0)
     question = {"cases": [{}] * cases, "more": more, "cpu_seconds": 5.0}
     assert probe._most_seconds(question) == calls * 5 + 4 + 1

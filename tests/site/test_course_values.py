@@ -1,4 +1,6 @@
-"""The values in JupyterLab's prose, with stand-ins for JupyterLab, its notebooks and the kernel.
+"""The values in JupyterLab's prose, with stand-ins for JupyterLab.
+
+Notebooks and the kernel are stand-ins, too.
 
 tests/kit/test_validate_button.py and tests/site/test_lab_prose.py test them in JupyterLab itself.
 """

@@ -334,7 +334,10 @@ def test_enter_indents_and_tab_leaves_the_editor(chapter: Page) -> None:
 
 
 def test_edited_cells_survive_a_reload(chapter: Page) -> None:
-    """Of figures that differ from the printed ones, only those that the changes move are marked."""
+    """Check that only figures that the changes move are marked.
+
+    Others may differ from the printed ones, too.
+    """
     between = chapter.locator(".bd-article div.cell", has_text='print("between", rl.text(lower')
     printed = between.locator(".cell_output").inner_text()
     captions = chapter.locator(".cell_output figcaption").count()

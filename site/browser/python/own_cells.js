@@ -80,7 +80,7 @@ export class OwnCells extends EventTarget {
 
   replaceText(id, source) {
     this.#records = this.#records.filter(({ replaces }) => replaces !== id);
-    this.#records.push({ replaces: id, cell: { cell_type: "markdown", source } });
+    if (source.trim()) this.#records.push({ replaces: id, cell: { cell_type: "markdown", source } });
     this.dispatchEvent(new Event("change"));
   }
 

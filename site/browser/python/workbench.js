@@ -16,8 +16,12 @@ const firstLine = (code) => code.trim().split("\n", 1)[0];
 
 export async function open({ cells, steps: address, page }) {
   const engine = takeEngine();
+  engine.start().catch(() => {}); // in parallel; run() reports a failure
   const answer = await fetch(new URL(address, document.baseURI));
-  if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
+  if (!answer.ok) {
+    engine.stop();
+    throw new Error(`${address}: ${answer.status}`);
+  }
   const data = await answer.json();
   const { steps } = data;
   const article = document.querySelector(".bd-article");
