@@ -120,7 +120,7 @@ def kernel(arguments: Sequence[str], folder: str, variables: dict[str, str]) -> 
     os.environ.clear()
     os.environ.update(variables)
     os.chdir(folder)
-    packages = variables.get("PYTHONPATH", "").split(os.pathsep)
+    packages = variables["PYTHONPATH"].split(os.pathsep)  # set where kernels are started
     # The build's own folder is not for pages: `import commands` must fail there, too.
     others = [path for path in sys.path if path not in {*packages, str(SITE)}]
     sys.path[:] = [*packages, *others]
