@@ -56,8 +56,8 @@ def parse_message(text: str, document: nodes.document, config: MdParserConfig) -
     if _message_parsers.get("config") is not config:
         parser = create_md_parser(config, SphinxRenderer)
         _message_parsers.update(config=config, parser=parser)
-    # MyST would make a new document, even if it is given one. That reads all docutils options, which
-    # takes longer than parsing the message.
+    # MyST would make a new document, even if it is given one. Making it reads all docutils options,
+    # which takes longer than parsing the message.
     original, base.make_document = base.make_document, lambda *_: document
     try:
         _message_parsers["parser"].render(text)
