@@ -169,6 +169,28 @@ def test_endless_overlong_lines_raise_endless(ends: Ends) -> None:
     ends.thread.join()
 
 
+@pytest.mark.parametrize(("lines", "ends_at"), [((3, 2), None), ((4,), 4), ((3, 3), 6)])
+def test_lines_are_counted_for_an_order_and_for_all_together(
+    monkeypatch: pytest.MonkeyPatch, lines: tuple[int, ...], ends_at: int | None
+) -> None:
+    monkeypatch.setattr(cell_channel, "ENDLESS_LINES", 3)
+    monkeypatch.setattr(cell_channel, "ALL_ENDLESS_LINES", 5)
+    ends, received = Ends(), 0
+    try:
+        for count in lines:
+            ends.channel.order("run", "x = 1")
+            ends.theirs.sendall(stream(ends.channel.number, "a") * count)
+            for _ in range(count):
+                received += 1
+                ends.channel.receive(60)
+    except Endless:
+        assert received == ends_at
+    else:
+        assert ends_at is None
+    ends.channel.connection.close()
+    ends.theirs.close()
+
+
 @pytest.mark.parametrize("limited", [True, False])
 def test_endless_noise_does_not_delay_timeouts(
     ends: Ends, monkeypatch: pytest.MonkeyPatch, limited: bool
