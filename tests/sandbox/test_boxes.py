@@ -334,7 +334,7 @@ def test_values_of_grading_unsafe_are_recognized(monkeypatch, value, accepted):
 
 
 def test_request_round_trips_through_json():
-    request = Request("7", 61234, ("/usr", "/etc/fonts"), sandbox.SandboxLimits(1, 2, 3))
+    request = Request("7", 61234, ("/usr", "/etc/fonts"), sandbox.SandboxLimits(1, 2, 3), groups=2)
     assert Request.from_json(request.to_json()) == request
 
 

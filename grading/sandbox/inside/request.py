@@ -38,7 +38,7 @@ class Request:
     user: int
     readable: tuple[str, ...]
     limits: SandboxLimits
-    groups: int = 0
+    groups: int
 
     def to_json(self) -> bytes:
         return json.dumps(asdict(self)).encode()
