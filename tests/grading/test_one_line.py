@@ -202,6 +202,18 @@ def again(names, seconds):
     return [(named[0].name, made.late, made.reason, made.again) for named, made in done]
 
 
+def test_nbgraders_exit_status_is_that_of_the_command(tmp_path, monkeypatch):
+    program = tmp_path / "bin" / "nbgrader"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\necho "$PWD: $*" > said\nexit 3\n')
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program.with_name("python")))
+    with pytest.raises(SystemExit) as ended:
+        main(["nbgrader", str(tmp_path), "export", "--to", "grades.csv"])
+    assert ended.value.code == 3
+    assert (tmp_path / "said").read_text() == f"{tmp_path}: export --to grades.csv\n"
+
+
 def test_late_notebooks_are_retried_last_and_fastest_first(tried):
     assert again(["7", "quick", "3"], 1e9) == [
         ("quick", False, "", False),
@@ -344,4 +356,4 @@ def test_a_request_to_a_killed_zygote_raises_refused():
     server.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     theirs.close()
     with server.control, pytest.raises(Refused, match="was killed"):
-        server.send(Request("one", 0, (), SandboxLimits()), [])
+        server.send(Request("one", 0, (), SandboxLimits(), groups=0), [])
