@@ -98,6 +98,13 @@ def test_state_kept_between_calls_is_detected_by_repeating_the_first_call():
     assert problems(once, CASES[:1]) == ["", "changing"]
 
 
+def test_a_function_without_a_signature_is_called_by_name():
+    with pytest.raises(ValueError, match="no signature"):
+        inspect.signature(dict)
+    answer, *_ = ask_all(dict, [{"B": 2, "D": 3}], "numbers")
+    assert (answer.value, answer.problem) == ({"B": 2, "D": 3}, "")
+
+
 @pytest.mark.parametrize(("change", "said"), [(0, ""), (9e-13, ""), (1.5e-12, "changing")])
 def test_a_repeated_call_may_round_differently(change, said):
     answers = itertools.chain([1.0, 7.0], itertools.repeat(1 + change))
