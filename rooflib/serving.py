@@ -20,7 +20,7 @@ from rooflib.operations import Operation
 from rooflib.table import Table, from_rows
 from rooflib.units import text
 
-MAX_POSITIONS = 2**40
+MAX_POSITIONS = 2**30  # a longer range has no length in the 32-bit Python of a page
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Serving:
 
     @cached_property
     def positions(self) -> int:
-        """How many positions B sequences may have, up to 2⁴⁰, so that they fit into HBM."""
+        """How many positions B sequences may have, up to 2³⁰, so that they fit into HBM."""
         counts = range(1, MAX_POSITIONS + 1)
         room = as_chip(self.chip).capacity
         return bisect_right(counts, room, key=lambda S: self._decode(self.B, S).held)

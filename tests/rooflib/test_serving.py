@@ -8,6 +8,7 @@ import pytest
 from broken_configs import BROKEN, BROKEN_FILES, LLAMA, write
 
 import rooflib as rl
+from rooflib import serving
 from rooflib.__main__ import main
 
 CASES = [
@@ -49,6 +50,11 @@ def test_as_many_sequences_and_positions_fit_as_stated(name, chip, options):
     assert not step(served, S=longest + 1).fits
     assert longest == 0 or step(served, S=longest).fits
     assert (longest >= served.S) == bool(served.per_token.fits) == (count >= served.B)
+
+
+def test_positions_can_be_counted_by_a_32_bit_python():
+    """Check a limit of Python in a page, whose largest size is 2³¹ - 1."""
+    assert serving.MAX_POSITIONS < 2**31
 
 
 @SERVED
