@@ -10,6 +10,7 @@ from bs4 import Tag
 from chinese_counts import COUNTS
 from docutils import nodes
 from docutils.utils import new_document
+from page_reader import SCRIPTS
 from playwright.sync_api import Browser
 from site_browser import PHONE, SIDEWAYS
 from site_links import parsed
@@ -174,14 +175,12 @@ ANSWER = """async (folder) => {
     return [article.textContent, blocks.changed];
   });
 }"""
-FOLDER = """() => new URL(
-  document.querySelector("script[data-python]").dataset.python, location).href"""
 
 
 def test_words_of_values_stay_chinese_after_a_run(browser: Browser, server: Server) -> None:
     with browser.new_page() as page:
         page.goto(f"{server.origin}/zh/chapters/intensity.html")
-        shown = page.evaluate(ANSWER, page.evaluate(FOLDER))
+        shown = page.evaluate(ANSWER, page.evaluate(SCRIPTS))
         assert shown == [["很少", 0], ["1 s、2 s 和 3 s", 1]]
 
 
@@ -189,7 +188,7 @@ def test_a_count_keeps_its_chinese_unit_after_a_run(browser: Browser, server: Se
     with browser.new_page() as page:
         page.goto(f"{server.origin}/zh/chapters/intensity.html")
         assert "约有 1700 万个数" in str(page.text_content("article"))
-        folder = page.evaluate(FOLDER)
+        folder = page.evaluate(SCRIPTS)
         counts = [(value, shown) for value, power, shown in COUNTS if power == 6]
         counts.append(("很多", "很多"))
         told = page.evaluate(SHOW, [folder, [value for value, _ in counts]])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from native_python import serving_native
-from page_reader import SLOW, change_cell, first_run, press, put_back, values
+from page_reader import SCRIPTS, SLOW, change_cell, first_run, press, put_back, values
 from playwright.sync_api import Browser, Page, Route, ViewportSize
 from pyodide_server import serving_pyodide
 from site_browser import (
@@ -215,14 +215,12 @@ NOTES = """async (folder) => {
   }
   return { notes, refused };
 }"""
-FOLDER = """() => new URL(
-  document.querySelector("script[data-python]").dataset.python, location).href"""
 
 
 def test_notes_stand_beside_their_values(browser: Browser, server: Server) -> None:
     with browser.new_page() as page:
         page.goto(f"{server.origin}/{CHAPTER}.html")
-        found = page.evaluate(NOTES, page.evaluate(FOLDER))
+        found = page.evaluate(NOTES, page.evaluate(SCRIPTS))
     assert found["notes"] == [
         ["As printed. With your changes: 1 → 10.", "SECTION", "H2", 0],
         ["As printed. With your changes: 2 → 20.", "P", "SPAN", 0],

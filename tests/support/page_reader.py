@@ -19,6 +19,9 @@ from site_browser import ready
 
 SLOW = 300_000  # ms; the machine may be busy with other tests
 EDITOR = ".code-editor .cm-content"
+# The address of the scripts of Python in the page.
+SCRIPTS = """() => new URL(
+  document.querySelector("script[data-python]").dataset.python, location).href"""
 RUNS = "() => Number(document.querySelector('.python-panel')?.dataset.runs ?? 0)"
 HIDDEN = {"remove-cell", "remove-input"}  # tags of cells whose code a page does not show
 # The editor renders only visible lines; the <pre> that it replaces keeps the whole text.
