@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import itertools
 import re
@@ -229,6 +230,13 @@ def test_model_lookup_ignores_case_and_separators():
         rl.model("GPT")
     with pytest.raises(ValueError, match="did you mean 'Llama 2 70B' or 'Llama 3 70B'"):
         rl.model("70b")
+
+
+@pytest.mark.parametrize("model", rl.models(), ids=lambda model: model.name)
+def test_a_models_source_is_neither_compared_nor_printed(model):
+    unsourced = dataclasses.replace(model, source=None)
+    assert unsourced == model
+    assert repr(unsourced) == repr(model)
 
 
 def test_every_model_has_a_source_and_vice_versa():
