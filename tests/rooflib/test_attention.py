@@ -181,6 +181,7 @@ def test_grouped_heads_and_fusing_reduce_bytes_only(shape, causal):
     assert grouped.bytes < apart.bytes
     assert grouped.held < apart.held
     assert grouped.flops == single.flops == apart.flops
+    assert grouped.name != apart.name
 
 
 @quick

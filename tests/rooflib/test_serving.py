@@ -155,6 +155,17 @@ def test_chips_without_links_serve_alone():
         rl.Serving("Llama 3 8B", own, chips=2)
 
 
+def test_one_chip_uses_its_links_only_if_one_is_given():
+    def roofs(**options):
+        served = rl.Serving("Llama 3 8B", "H100 SXM", B=2, **options)
+        return {*served.per_token.times, *served.decode_table.columns}
+
+    assert "NVLink" not in roofs()
+    assert "NVLink" in roofs(link="NVLink")
+    assert "NVLink" in roofs(chips=2)
+    assert "NVLink" in roofs(replicas=2)
+
+
 @pytest.mark.parametrize("name", ["Llama 3 8B", "gpt-oss 120B"])
 def test_a_breakdown_has_a_row_for_each_part_and_the_step(name):
     op = rl.model(name).decode(4, 4096, 8)
