@@ -25,18 +25,18 @@ class Host:
         Cores of the machine, and cores that this process may use (affinity and CPU quota).
     memory
         Bytes of main memory, or the memory limit of the container if lower.
-    caches
-        Bytes of each cache as the system reports them ("L1d", "L2", "L3"), per instance.
     system
         Kernel version and architecture.
+    caches
+        Bytes of each cache as the system reports them ("L1d", "L2", "L3"), per instance.
     """
 
     cpu: str
     present: int
     granted: int
     memory: float
+    system: str
     caches: Mapping[str, float] = field(default_factory=dict)
-    system: str = ""
 
 
 def this_host(root: Path = ROOT) -> Host:
@@ -46,9 +46,9 @@ def this_host(root: Path = ROOT) -> Host:
         present=os.cpu_count() or 1,
         granted=granted(root),
         memory=_memory(root),
-        caches=_caches(root),
         # Keep only the version numbers of the kernel release: its suffix may name who built it.
         system=f"{platform.system()} {_numbers(platform.release())}, {platform.machine()}",
+        caches=_caches(root),
     )
 
 

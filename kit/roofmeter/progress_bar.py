@@ -12,4 +12,3 @@ def draw(share: float, what: str) -> None:
     full = round(share * WIDTH)
     line = f"\r{'█' * full}{'░' * (WIDTH - full)} {what[:50]:<50}"
     sys.stderr.write(line + ("\n" if share >= 1 else ""))
-    sys.stderr.flush()

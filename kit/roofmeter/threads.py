@@ -117,9 +117,7 @@ def blas_threads(threads: int) -> AbstractContextManager[object]:
     OpenBLAS counts the cores of the CPU affinity and ignores CPU quotas.
     """
     found = _controller()
-    held: AbstractContextManager[object] = (
-        found.limit(limits=threads, user_api="blas") if found else nullcontext()
-    )
+    held: AbstractContextManager[object] = found.limit(limits=threads) if found else nullcontext()
     return held
 
 

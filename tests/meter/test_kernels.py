@@ -158,6 +158,23 @@ def test_small_batch_matmuls_match_the_rooflib_count(counted, batch, how):
     assert moved == counts(probe).bytes  # row by row, the weights are still a single operand
 
 
+def test_rows_are_multiplied_together_or_one_at_a_time(monkeypatch):
+    # A stack of matrices of one row each makes numpy call the matrix-vector routine for each.
+    shapes, matmul = [], np.matmul
+
+    def spied(x, w, out):
+        shapes.append((x.shape, out.shape))
+        return matmul(x, w, out=out)
+
+    monkeypatch.setattr(np, "matmul", spied)
+    store = random_floats(SIZE)
+    with ThreadPool(1) as pool:
+        for row_by_row in (False, True):
+            workloads.small_batch_matmul(store, pool, 4, row_by_row).make()(1)
+    width = shapes[0][0][1]
+    assert shapes == [((4, width), (4, width)), ((4, 1, width), (4, 1, width))]
+
+
 def test_stacked_and_per_example_matmuls_match_the_rooflib_count(counted):
     counter, pool, store = counted
     stacks = [workloads.stacked_matmuls(store, pool, side) for side in (16, 24, 64)]
@@ -299,7 +316,7 @@ def test_a_complete_run_with_real_kernels_on_a_fake_clock(monkeypatch):
         load_monitor, "MAX_IDLE_WAIT_SECONDS", 0
     )  # with this clock, the process never looks idle
     monkeypatch.setattr(protocol, "array_budget", lambda available: 2**22)
-    host = Host("Made-up CPU", 4, 2, 8e9)
+    host = Host("Made-up CPU", 4, 2, 8e9, "Paper 1.0, sheet")
     monkeypatch.setattr(protocol, "this_host", lambda: host)
     shares, peaks, peak = [], [], kernels.peak
     monkeypatch.setattr(kernels, "peak", lambda *given: peaks.append(given) or peak(*given))

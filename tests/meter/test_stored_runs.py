@@ -14,7 +14,7 @@ from roofmeter.host import Host
 from roofmeter.protocol import measure_plan
 
 FOLDERS = sorted(store.RUNS_FOLDER.glob("*/"))
-HOST = Host("Made-up CPU", 4, 2, 8e9, system="Paper 1.0, sheet")
+HOST = Host("Made-up CPU", 4, 2, 8e9, "Paper 1.0, sheet")
 
 
 def fake_run() -> roofmeter.Run:
