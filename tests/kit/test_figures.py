@@ -396,6 +396,20 @@ def test_a_text_names_the_line_that_it_lies_on_far_from_its_points() -> None:
     assert reading(seen(draw), case) == (expected, "")
 
 
+def test_a_line_below_a_logarithmic_scale_is_far_from_all_texts() -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.plot(batches, [-1, -2, -3])
+        for size, height in zip(sizes, (1, 2), strict=True):
+            ax.plot(batches, [height] * 3)
+            ax.text(2, height, str(size))
+        ax.set(xlabel="B", ylabel="FLOP/s")
+        ax.set_yscale("log", nonpositive="mask")
+
+    case = {"sizes": [1024, 4096], "batches": [1, 2, 3]}
+    expected = {"1024": [1, 1, 1], "4096": [2, 2, 2]}
+    assert reading(seen(draw), case) == (expected, "")
+
+
 def test_text_without_a_curve_counts_as_an_empty_figure() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.text(1, 1, "1024")
