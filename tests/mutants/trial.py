@@ -39,7 +39,7 @@ class Cost:
 
 
 # Several times the cost of the most expensive stage: only endless loops and waits exceed it.
-LIMIT = Cost(1200, 300)
+LIMIT = Cost(3600, 1500)
 TEST_SECONDS = 300  # per test
 
 
