@@ -53,12 +53,12 @@ def program(machine: str, notify: bool) -> bytes:
     column, architecture, _ = MACHINES[machine]
 
     def refuse(number: int, reported: bool = True) -> Line:
-        return (RETURN, 0, 0, NOTIFY if notify and reported else ERRNO | number)
+        return _end(NOTIFY if notify and reported else ERRNO | number)
 
     lines: list[Line] = [
         (LOAD, 0, 0, ARCHITECTURE),
         (JUMP_EQUAL, 1, 0, architecture),
-        (RETURN, 0, 0, KILL_PROCESS),
+        _end(KILL_PROCESS),
         (LOAD, 0, 0, NUMBER),
     ]
     for guard in GUARDED.values():
@@ -68,15 +68,15 @@ def program(machine: str, notify: bool) -> bytes:
         load_target = [_load(0), (JUMP_EQUAL, 0, 2, kind or 0), _load(1)]
         if kind is None:
             load_target = [_load(0)]
-        checks = [*load_target, (JUMP_EQUAL, 0, 1, 1), refuse(errno.EPERM), (RETURN, 0, 0, ALLOW)]
+        checks = [*load_target, (JUMP_EQUAL, 0, 1, 1), refuse(errno.EPERM), _end(ALLOW)]
         lines += [(JUMP_EQUAL, 0, len(checks), by_machine[column]), *checks]
     # All other call numbers, as ranges with the same result, highest first.
-    ends = {MAX_NUMBER + 1: (RETURN, 0, 0, ERRNO | errno.ENOSYS)}
+    ends = {MAX_NUMBER + 1: _end(ERRNO | errno.ENOSYS)}
     ends |= {number: refuse(errno.ENOSYS) for number in range(MAX_NUMBER + 1)}
     ends |= {numbers[column]: refuse(errno.EPERM) for numbers in DENIED.values()}
     ends |= {numbers[column]: ends[MAX_NUMBER + 1] for numbers in UNREPORTED.values()}
-    ends |= {numbers[column]: (RETURN, 0, 0, SUCCESS) for numbers in NO_OPS.values()}
-    ends |= {numbers[column]: (RETURN, 0, 0, ALLOW) for numbers in ALLOWED.values()}
+    ends |= {numbers[column]: _end(SUCCESS) for numbers in NO_OPS.values()}
+    ends |= {numbers[column]: _end(ALLOW) for numbers in ALLOWED.values()}
     numbers = sorted((number for number in ends if number >= 0), reverse=True)
     for end, run in groupby(numbers, ends.__getitem__):
         lines += [(JUMP_AT_LEAST, 0, 1, min(run)), end]
@@ -89,14 +89,19 @@ def _guarded(guard: Guard) -> list[Line]:
 
     Other calls fall through.
     """
-    allow = (RETURN, 0, 0, ALLOW)
+    allow = _end(ALLOW)
     if guard.never:
         return [_load(guard.argument), (JUMP_ANY_BIT, 1, 0, guard.never), allow]
-    pretend = (RETURN, 0, 0, SUCCESS)
+    pretend = _end(SUCCESS)
     ends = [(value, allow) for value in guard.only]
     ends += [(value, pretend) for value in guard.pretended]
     each = [line for value, end in ends for line in ((JUMP_EQUAL, 0, 1, value), end)]
     return [_load(guard.argument), *each]
+
+
+def _end(result: int) -> Line:
+    """Return the instruction that ends the filter with this result."""
+    return (RETURN, 0, 0, result)
 
 
 def _load(argument: int) -> Line:
