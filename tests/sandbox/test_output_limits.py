@@ -4,6 +4,7 @@ Messages are counted one by one, with small limits.
 """
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -81,3 +82,21 @@ def test_each_message_is_sent_that_fits_and_one_note_per_cell(
                 kind = "error" if is_error else "stream"
                 lines.send(None, kind, content(kind, "x" * length))
     assert [json.loads(line) for line in lines.written] == expected(notebook)
+
+
+def test_printing_fast_fills_one_message_after_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output.time, "monotonic", lambda: 1.0)  # no time passes
+    monkeypatch.setattr(output, "FLUSH_CHARACTERS", 1_000)
+    lines = RecordedLines()
+    with (tmp_path / "descriptor").open("w") as file:
+        stream = output.Stream("stdout", file.fileno(), lines)
+        printed = [f"{number}\n" for number in range(20_000)]
+        for text in printed:
+            stream.write(text)
+        stream.flush()
+    texts = [json.loads(line)[2]["text"] for line in lines.written]
+    assert "".join(texts) == "".join(printed)
+    assert len(texts) > 1
+    assert all(1_000 < len(text) <= 1_000 + max(map(len, printed)) for text in texts[:-1])
