@@ -141,6 +141,14 @@ def test_a_read_only_folder_is_reported_in_one_line(command, release, tmp_path):
     assert line.endswith("Put that right and run this again: it continues where it stopped.")
 
 
+def test_an_error_that_concerns_no_file_names_none():
+    with pytest.raises(Unable) as raised, errors_in_one_line():
+        raise OSError(errno.EMFILE, "Too many open files")
+    assert str(raised.value) == (
+        "Too many open files. Put that right and run this again: it continues where it stopped."
+    )
+
+
 # --- missing packages -----------------------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
 """Where sandboxes work, and the error messages where they don't."""
 
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -102,6 +103,27 @@ def test_missing_bubblewrap_is_reported_in_one_line(monkeypatch):
         sandbox.require()
     assert "\n" not in str(refused.value)
     assert isinstance(refused.value, SystemExit), "`except Exception` must not catch it"
+
+
+@pytest.mark.parametrize("user", [0, 1000])
+@pytest.mark.parametrize(
+    ("release", "is_old"),
+    [
+        ("4.19.0-26-amd64", True),
+        ("5.13.0-52-generic", True),
+        ("5.14", False),
+        ("5.14.21-rt", False),
+        ("6.1.0", False),
+    ],
+)
+def test_users_other_than_root_need_linux_5_14(monkeypatch, user, release, is_old):
+    monkeypatch.setattr(platform, "release", lambda: release)
+    monkeypatch.setattr(os, "geteuid", lambda: user)
+    if is_old and user != 0:
+        with pytest.raises(sandbox.Refused, match=f"Linux {release} .* 5.14 is needed"):
+            fork_servers.refuse_what_cannot_work()
+    else:
+        fork_servers.refuse_what_cannot_work()
 
 
 def test_bubblewraps_error_message_is_shown(monkeypatch, tmp_path):
