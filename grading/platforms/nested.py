@@ -111,9 +111,7 @@ def _hidden(part: str) -> bool:
 
 def _table_bytes(content: bytes) -> int:
     """Return the size of the central directory, which `zipfile` would read."""
-    place = len(content) - END_BYTES
-    if place < 0 or not content[place:].startswith(TABLE_END) or content[-2:] != b"\0\0":
-        place = content.rfind(TABLE_END, max(0, len(content) - END_BYTES - COMMENT_BYTES))
+    place = content.rfind(TABLE_END, max(0, len(content) - END_BYTES - COMMENT_BYTES))
     end = content[max(place, 0) : max(place, 0) + END_BYTES]
     if place < 0 or len(end) < END_BYTES:
         raise CannotOpen("is damaged (its table of contents is missing)")
