@@ -346,6 +346,21 @@ def test_an_edition_uses_its_own_address_and_writes_no_feed_or_sitemap(
     assert [path for path in left if path.exists()] == []
 
 
+@pytest.mark.parametrize(
+    ("given", "has_menu"),
+    [({}, False), ({"site": SITE}, True), ({"repository": REPOSITORY}, True)],
+)
+def test_pages_get_the_menu_if_either_address_is_known(
+    tmp_path: Path, given: dict[str, str], has_menu: bool
+) -> None:
+    setting(tmp_path, **given)
+    app = Mock(srcdir=tmp_path)
+    config = SimpleNamespace(html_static_path=[])
+    publishing.take_addresses(app, config)  # type: ignore[arg-type]
+    assert app.add_js_file.called == app.add_css_file.called == has_menu
+    assert bool(config.html_static_path) == has_menu
+
+
 def test_the_handed_out_notebook_of_an_exercise_is_found() -> None:
     document = nodes.section()
     document += addnodes.download_reference("", "", filename="12/exercises.zip")
