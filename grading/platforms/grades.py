@@ -114,7 +114,7 @@ def _too_many(
     seen: Iterable[str],
 ) -> list[str]:
     """Report points above the assignment's maximum; Moodle's import skips them."""
-    if not table.of_worksheet or "Maximum grade" not in table.heads or not table.rows:
+    if not table.of_worksheet or "Maximum grade" not in table.heads:
         return []
     found = NUMBER.fullmatch(table.rows[0][table.heads.index("Maximum grade")].strip())
     most = float(found[0].replace(",", ".")) if found else float("inf")

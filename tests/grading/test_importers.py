@@ -165,6 +165,15 @@ def test_points_above_moodles_maximum_are_reported(room, tmp_path):
     assert not any(line.startswith("ada") for line in lines)
 
 
+def test_a_worksheet_may_have_no_maximum(room, tmp_path):
+    rows = worksheet()
+    place = rows[0].index("Maximum grade")
+    content = written([[*row[:place], *row[place + 1 :]] for row in rows])
+    got, lines = exported(room, tmp_path, content.encode(), column="Grade")
+    assert moodle_imports(got).keys() == moodle_imports(table().encode()).keys()
+    assert not any("maximum" in line for line in lines)
+
+
 def test_a_worksheet_without_a_column_option_is_explained(room, tmp_path):
     with pytest.raises(Unable, match="as int8-matmul=Grade"):
         exported(room, tmp_path, table().encode())

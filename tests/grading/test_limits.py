@@ -1,5 +1,6 @@
 """Tests of resource limits for the grader's own processes."""
 
+import ctypes
 import json
 import os
 import re
@@ -27,6 +28,15 @@ def test_the_function_runs_in_a_child_that_is_reaped():
     assert seen == []
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
+
+
+def test_the_child_is_killed_when_its_parent_ends():
+    def signal_at_the_parents_end():
+        found, get_death_signal = ctypes.c_int(), 2
+        ctypes.CDLL(None).prctl(get_death_signal, ctypes.byref(found), 0, 0, 0)
+        return found.value
+
+    assert run_limited(signal_at_the_parents_end) == signal.SIGKILL
 
 
 def test_an_error_of_the_function_is_raised():

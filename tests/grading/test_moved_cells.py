@@ -240,6 +240,16 @@ def test_a_cell_does_not_move_past_one_that_rebinds_its_names():
     assert lost(notebook, NAME) == {}
 
 
+def test_a_cell_that_asks_whether_it_ran_before_does_not_move():
+    notebook = solved(NAME)
+    answer = cell(notebook, "operations-solution")
+    answer.source = f"if 'runs' in globals():\n    print(runs)\nruns = 1\n{answer.source}"
+    assert repair(notebook, NAME) == ([], [])
+    answer.source = answer.source.replace("return ", "return runs and ")
+    assert repair(notebook, NAME) == ([], [])
+    assert lost(notebook, NAME) == {}
+
+
 def test_cells_with_chained_constants_are_sorted():
     notebook = solved(NAME)
     last = solutions(notebook)[-1]
