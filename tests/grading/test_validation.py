@@ -8,6 +8,7 @@ import math
 import operator
 import sys
 import tracemalloc
+import warnings
 
 import pytest
 from figures import figures
@@ -15,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grading.judging.validation import validated
-from grading.judging.verdicts import cases
+from grading.judging.verdicts import _judged, cases
 from grading.release.exercises import load
 from roofkit.check.answers import Answer, ask
 from roofkit.check.compare import judge
@@ -54,6 +55,20 @@ def test_figures_sent_by_the_probe_are_valid():
         answer = ask(drawn.function, KNOWN.inputs[0], "figure")
         sent = Answer(json.loads(json.dumps(answer.value)), answer.problem)
         assert validated(sent, "figure") == sent, drawn.name
+
+
+def test_extreme_heights_of_a_figure_print_no_warning():
+    right = next(drawn for drawn in figures() if drawn.name.startswith("right"))
+    answers = [ask(right.function, case, "figure") for case in KNOWN.inputs]
+    for answer in answers:
+        for curve in answer.value["curves"]:
+            curve["y"] = [1e308] * len(curve["y"])
+        for axes in answer.value["axes"]:
+            # Times 1e15, the heights overflow.
+            axes["y"] |= {"label": "PFLOP/s", "limits": [0, 1.7e308], "ticks": [], "offset": ""}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert not _judged(answers, KNOWN, PART).passed
 
 
 @pytest.mark.parametrize(
