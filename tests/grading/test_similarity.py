@@ -2,6 +2,7 @@
 
 import itertools
 import string
+from difflib import SequenceMatcher
 
 import pytest
 from classroom import Classroom, code, functions
@@ -63,6 +64,14 @@ def test_layout_comments_and_docstrings_do_not_count(other):
 )
 def test_names_operators_and_numbers_count(other, below):
     assert share(LONG, other) < below
+
+
+@pytest.mark.parametrize("other", ["f(a + b * 7)", "g(a + b * c)", "f(a - b * c)", "f(-a + b * c)"])
+def test_a_change_of_one_element_changes_one_character(other):
+    before, after = written("x = f(a + b * c)"), written(f"x = {other}")
+    operations = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    changed = [change for change in operations if change[0] != "equal"]
+    assert [max(j - i, m - k) for _, i, j, k, m in changed] == [1]
 
 
 def test_a_renamed_copy_is_more_similar_than_another_solution():
