@@ -238,7 +238,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/grading/test_languages.py -k|texts_of_a_notebook",
         USERS,
         "tests/locale/test_translated_site.py",
-        SITE_USERS,
+        f"{SITE_USERS} tests/locale/test_chinese_values.py",
     ),
     "site/book_extension/page_download.py": (
         "tests/site/test_extension.py",
