@@ -169,6 +169,20 @@ def test_a_chip_renders_its_roofs_as_markdown():
     ]
 
 
+def test_a_chips_table_rounds_rates_to_four_digits():
+    wire = rl.Link("wire", 1.23456e11)
+    mine = rl.Chip("long", {"bf16": 1.23456e14}, 1.23456e12, 1.23456e10, links=[wire])
+    mine = dataclasses.replace(mine, vector={"fp32": 1.23456e12}, exponentials=1.23456e11)
+    numbers = re.findall(r"[\d.]+", " ".join(row[1] for row in mine.table.rows))
+    assert numbers == ["123.5", "1.235", "123.5", "1.235", "12.35", "123.5"]
+
+
+def test_optional_facts_of_a_chip_are_empty():
+    mine = laptop()
+    assert (mine.maker, mine.links, mine.vector, mine.on_chip) == ("", (), {}, {})
+    assert mine.exponentials is None
+
+
 @pytest.mark.parametrize("field", ["peaks", "vector", "on_chip"])
 @pytest.mark.parametrize(
     "change",
