@@ -144,6 +144,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         RESUMED,
         WEEK,
         USERS,
+        f"tests/grading/test_allowed_modules.py {WITH_LONG}",
     ),
     "grading/errors.py": ("tests/grading/test_importers.py", USERS),
     "grading/grade_notebook.py": (SECOND_RUN, f"tests/grading/test_opening.py {COURSE}", USERS),
@@ -182,7 +183,11 @@ TESTS: dict[str, tuple[str, ...]] = {
         HOSTILE,
     ),
     "grading/records/": ("tests/grading/test_records.py", f"{COURSE} {SAME}", RESUMED),
-    "grading/parallel/": ("tests/grading/test_pool.py", f"{RESUMED} {CLUSTER}", OWN_TIME),
+    "grading/parallel/": (
+        "tests/grading/test_pool.py tests/grading/test_one_line.py",
+        f"{RESUMED} {CLUSTER}",
+        OWN_TIME,
+    ),
     "grading/parallel/dask_worker.py": (CLUSTER,),
     "grading/nbgrader_setup/": (
         "tests/grading/test_names.py",
