@@ -16,7 +16,6 @@ This module may import only roofkit and the standard library.
 import ast
 import contextlib
 import gc
-import json
 import math
 import os
 import resource
@@ -26,6 +25,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from json import dumps, loads  # by name: a cell may replace those of the module
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -84,13 +84,13 @@ def _wait_for_questions(
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as channel:
         channel.setblocking(False)  # a busy grader must not block the notebook
         channel.connect(address)
-        channel.sendall((json.dumps({"part": part}) + "\n").encode())
+        channel.sendall((dumps({"part": part}) + "\n").encode())
         channel.setblocking(True)
         os.write(outlet, word)
         os.close(outlet)  # the notebook goes on
         with channel.makefile("r", encoding="utf-8") as questions:
             while line := questions.readline():
-                question = json.loads(line)
+                question = loads(line)
                 if question["spare"]:
                     how = _asked_in_fork(question, questions, namespace, channel)
                 else:
@@ -100,7 +100,7 @@ def _wait_for_questions(
 
 
 def _send(channel: socket.socket, message: dict[str, Any]) -> None:
-    channel.sendall(json.dumps(message).encode() + b"\n")
+    channel.sendall(dumps(message).encode() + b"\n")
 
 
 def _asked_in_fork(
@@ -164,7 +164,7 @@ def _answered(
     if question["more"]:
         _send(channel, {"end": ""})
         if line := questions.readline():
-            _answered(json.loads(line), questions, namespace, channel)
+            _answered(loads(line), questions, namespace, channel)
 
 
 def _restart_pools() -> None:

@@ -162,7 +162,7 @@ FIRST = {
     "traces": ("import sys, threading\nsys.settrace(lambda *_: None)", FULL),
     "little-recursion": ("import sys\nsys.setrecursionlimit(150)", FULL),
     "own-print": ("print = sum = len = range = None", FULL),
-    "own-json": ("import json\njson.dumps = json.loads = json.encoder = None", None),
+    "own-json": ("import json\njson.dumps = json.loads = json.encoder = None", FULL),
     "own-literal": ("import ast\nast.literal_eval = lambda text: 1 / 0", 0),
     "own-sockets": ("import socket\nsocket.socket.sendall = lambda *_: None", 0),
     "forgets-modules": ("import sys\nsys.modules.clear()", None),
