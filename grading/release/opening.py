@@ -55,7 +55,7 @@ def source(site: str) -> str:
 
 def messages() -> list[str]:
     """Return what the cell may print, in English."""
-    found = extract_from_file("python", first_cell.__file__, keywords={"_": None})
+    found = extract_from_file("python", first_cell.__file__)
     return [str(message) for _line, message, *_rest in found]
 
 

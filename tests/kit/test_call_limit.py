@@ -75,6 +75,12 @@ def test_calls_in_other_threads_are_stopped():
     assert said == ["too-late"]
 
 
+def test_a_signal_that_arrives_after_the_call_is_ignored():
+    with limited(60, 60):
+        late = signal.getsignal(signal.SIGALRM)
+    late(signal.SIGALRM, None)
+
+
 def test_signal_handler_and_timers_are_restored_after_a_call(way):
     mine = lambda number, frame: None  # noqa: E731
     before = signal.signal(signal.SIGALRM, mine)
