@@ -156,7 +156,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         USERS,
         f"{RESUMED} {CLUSTER}",
     ),
-    "grading/schema/": (EXERCISES, VALUES),
+    "grading/schema/": (f"tests/grading/test_release.py {EXERCISES}", VALUES),
     "grading/release/": (
         NAMESAKE,
         f"tests/grading/test_release.py {EXERCISES}",
