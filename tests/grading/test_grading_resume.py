@@ -105,11 +105,9 @@ class Grader:
         table = processes.parents()
         found = {}
         for top in processes.descendants(self.pid, table):
-            command = processes.words(table[top]) or [""]  # empty if the process has just ended
-            if (
-                any("inside import zygote" in word for word in command)
-                and "bwrap" not in command[0]
-            ):
+            # Forks of a zygote, and their forks, have its command line. The zygote is the one that
+            # bubblewrap started.
+            if not is_bubblewrap(table[top]) and is_bubblewrap(table.get(table[top])):
                 whole = {top, *processes.descendants(top, table)}
                 owners = {owner for pid in whole if (owner := self.owner(pid))}
                 for worker in owners:
@@ -129,6 +127,11 @@ class Grader:
             if own := re.search(r"/(\d+)-\d+ /run/box ", mounted):
                 return int(own[1])
         return None
+
+
+def is_bubblewrap(pid):
+    command = processes.words(pid) or [""]  # empty if the process has just ended
+    return "bwrap" in command[0]
 
 
 def finish(folder):
