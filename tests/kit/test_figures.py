@@ -396,6 +396,27 @@ def test_a_text_names_the_line_that_it_lies_on_far_from_its_points() -> None:
     assert reading(seen(draw), case) == (expected, "")
 
 
+@pytest.mark.parametrize(
+    ("label", "heights", "expected"),
+    [
+        ("FLOP/s (log10)", [12, 13, 14], [1e12, 1e13, 1e14]),
+        ("TFLOP/s, on a log10 scale", [1, 50, 197], [1e12, 5e13, 1.97e14]),
+    ],
+)
+def test_large_numbers_are_no_logarithms(
+    label: str, heights: list[float], expected: list[float]
+) -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.plot(batches, heights, label="1024")
+        ax.legend()
+        ax.set(xlabel="B", ylabel=label)
+
+    case = {"sizes": [1024], "batches": [1, 2, 3]}
+    values, problem = reading(facts(draw, case), case)
+    assert problem == ""
+    assert values["1024"] == pytest.approx(expected)
+
+
 def test_a_line_below_a_logarithmic_scale_is_far_from_all_texts() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.plot(batches, [-1, -2, -3])
