@@ -26,6 +26,7 @@ window.started = new Promise((resolve) => {
 });
 """
 HIDDEN = "Object.defineProperty(document, 'hidden', { get: () => window.isHidden ?? true });"
+LOADING = "Object.defineProperty(document, 'readyState', { get: () => 'interactive' });"
 CONNECTION = "Object.defineProperty(navigator, 'connection', { value: %s, configurable: true });"
 SAVE_DATA, NO_SAVER = (CONNECTION % value for value in ("{ saveData: true }", "undefined"))
 IDLE_TWICE = "new Promise((resolve) => requestIdleCallback(() => requestIdleCallback(resolve)))"
@@ -111,12 +112,16 @@ def test_the_next_page_of_a_tab_starts_python_and_a_click_uses_it(
     other.wait_for_load_state("networkidle")
     assert other.evaluate("workers") == 0
     assert [sent.path for sent in server.sent if "/_static/python/" in sent.path] == []
-    # Nor does one with a data saver or little memory start Python, or one in the background.
+    # Nor does one with a data saver or little memory start Python, or one that is being loaded or
+    # in the background.
     warm_up = f"import('{module(other)}').then(({{ warmUp }}) => warmUp())"
     for script in (SAVE_DATA, NO_SAVER + LITTLE_MEMORY):
         other.evaluate(f"() => {{ {script} }}")
         assert other.evaluate(warm_up) is False
-    other.evaluate(f"() => {{ {ENOUGH_MEMORY} {HIDDEN} void {warm_up}; }}")
+    other.evaluate(f"() => {{ {ENOUGH_MEMORY} {HIDDEN} {LOADING} void {warm_up}; }}")
+    other.evaluate(IDLE_TWICE)
+    assert other.evaluate("workers") == 0
+    other.evaluate("dispatchEvent(new Event('load'))")
     other.evaluate(IDLE_TWICE)
     assert other.evaluate("workers") == 0
     other.evaluate("isHidden = false; document.dispatchEvent(new Event('visibilitychange'))")
