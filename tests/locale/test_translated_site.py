@@ -6,11 +6,13 @@ import json
 import re
 import zipfile
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from book_extension import published
 from book_extension.languages import value_words
 from bs4 import BeautifulSoup, Tag
+from commands import languages
 from playwright.sync_api import Browser
 from repository import Book, small_book
 
@@ -351,3 +353,16 @@ def test_a_book_without_catalogs_has_one_language(book: Book) -> None:
     assert book.build(no_python(book.folder)).returncode == 0
     assert not soup(book, "chapters/page.html").select("a.language, link[hreflang]")
     assert not (book.folder / "_build" / "html" / "zh").exists()
+
+
+@pytest.mark.parametrize("report", [True, False])
+@pytest.mark.parametrize("status", [0, 1])
+def test_only_translations_that_all_succeeded_are_published(
+    status: int, report: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    process = Mock(returncode=status)
+    process.communicate.return_value = ("a warning\n", None)
+    builds = Mock(processes={"zh": process})
+    assert languages.Translations.finish(builds, report=report) is (status == 0)
+    assert builds.publish.called == (report and status == 0)
+    assert capsys.readouterr().err == "a warning\n" * report

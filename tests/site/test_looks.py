@@ -97,6 +97,12 @@ def test_a_folder_without_a_404_page_still_sends_404(browser: Browser, tmp_path:
 # Fonts.
 
 
+def test_formulas_font_has_the_signs_of_formulas(site: Path) -> None:
+    (file,) = (site / "_static/fonts").glob("STIX*.woff")
+    signs = "αωβ·×÷±≈≠≤≥≪≫∞∂∑∏√∫∈∩∀∃←→↔↦⇐⇒⇔⎛⎞⟶ℝℕ𝐴𝑧𝛼𝜔²₁"
+    assert {sign for sign in signs if ord(sign) not in TTFont(file).getBestCmap()} == set()
+
+
 def test_composed_characters_are_as_wide_as_their_font_says(site: Path) -> None:
     # FreeType gives the glyph the width of a part with this flag: "%" was as wide as its bar.
     uses_my_metrics = 0x0200

@@ -229,6 +229,38 @@ def test_notes_stand_beside_their_values(browser: Browser, server: Server) -> No
     assert found["refused"] == "3 values expected on this page, 4 found"
 
 
+# How much drawings look like the built one, which is a line with a label.
+LIKENESS = """async (folder) => {
+  const { outputs } = await import(folder + "outputs.js");
+  const figure = (path, label) =>
+    `<svg class="figure"><path d="${path}"/><text>${label}</text></svg>`;
+  const cell = document.createElement("div");
+  cell.innerHTML = `<div class="cell_output"><p>${figure("M 0 0 L 100 50", "a line")}</p></div>`;
+  const shown = outputs(cell);
+  const likeness = (...drawing) => shown.likeness([{ kind: "svg", text: figure(...drawing) }]);
+  return {
+    equal: likeness("M 0 0 L 100 50", "a line"),
+    near: likeness("M 0 0.2 L 100.4 49.7", "a line"),
+    oneFar: likeness("M 0 0 L 100 60", "a line"),
+    shorter: likeness("M 0 0 L 100", "a line"),
+    named: likeness("M 0 0 L 100 50", "another line"),
+  };
+}"""
+
+
+def test_drawings_are_the_same_if_all_numbers_are_near(browser: Browser, server: Server) -> None:
+    with browser.new_page() as page:
+        page.goto(f"{server.origin}/{CHAPTER}.html")
+        found = page.evaluate(LIKENESS, page.evaluate(SCRIPTS))
+    assert found == {
+        "equal": "same",
+        "near": "same",
+        "oneFar": "close",
+        "shorter": "close",
+        "named": "other",
+    }
+
+
 @pytest.mark.long
 def test_the_printed_output_stays_available_after_a_change(opened: Opened) -> None:
     page = opened(NONE)

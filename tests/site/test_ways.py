@@ -124,6 +124,14 @@ def test_ways_go_through_chapters_in_their_order() -> None:
     assert [page for page in WHOLE if page in WAY] == WAY
 
 
+def test_only_pages_with_a_choice_load_its_script(site: Path) -> None:
+    def scripts(page: str) -> int:
+        return (site / f"{page}.html").read_text(encoding="utf-8").count("ways.js")
+
+    assert scripts("index") == scripts(WAY[0]) == 1
+    assert scripts("chapters/references") == 0
+
+
 @pytest.fixture
 def reader(browser: Browser) -> Iterator[BrowserContext]:
     context = browser.new_context(viewport=DESK, color_scheme="light")
