@@ -8,10 +8,10 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from commands import solution
+from commands import handouts, solution
 from nbclient.exceptions import CellTimeoutError
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from repository import ROOT
 
 from grading.release import exercises
@@ -201,3 +201,23 @@ def test_the_command_prints_a_refusal_as_one_line_and_fails(
     assert said.err.splitlines() == [
         f"{NAME}: there is no my-work/{NAME}/{NAME}.ipynb yet; `make lab` makes it"
     ]
+
+
+def test_the_page_of_worked_solutions_has_each_parts_code_below_its_heading(tmp_path: Path) -> None:
+    def answer(code: str) -> NotebookNode:
+        return new_code_cell(code, metadata={"nbgrader": {"solution": True}})
+
+    cells = [
+        new_markdown_cell("# Title"),
+        new_markdown_cell("## One\n\nA task."),
+        answer("def one():\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n"),
+        new_code_cell("check()"),
+        new_markdown_cell("## Two"),
+        answer("two = 2"),
+    ]
+    nbformat.write(new_notebook(cells=cells), tmp_path / "made-up.ipynb")
+    assert handouts.worked(tmp_path / "made-up.ipynb") == (
+        "## Worked solution\n\n"
+        "### One\n\n```python\ndef one():\n    return 1\n```\n\n"
+        "### Two\n\n```python\ntwo = 2\n```\n"
+    )
