@@ -45,6 +45,13 @@ def test_a_wheel_holds_every_file_of_its_package(packages: Path, name: str, fold
     assert packed - set(listed.stdout.split()) == (WORDS if name == "roofkit" else set())
 
 
+@pytest.mark.parametrize("name", ["rooflib", "roofkit"])
+def test_everybody_may_read_the_files_of_a_wheel(packages: Path, name: str) -> None:
+    with zipfile.ZipFile(wheel(packages, name)) as files:
+        modes = {entry.filename: entry.external_attr >> 16 for entry in files.infolist()}
+    assert [name for name, mode in modes.items() if mode & 0o444 != 0o444] == []
+
+
 def test_a_wheel_speaks_each_language(packages: Path, tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel(packages, "roofkit")) as archive:
         archive.extractall(tmp_path)
