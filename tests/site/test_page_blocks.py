@@ -261,6 +261,28 @@ def test_drawings_are_the_same_if_all_numbers_are_near(browser: Browser, server:
     }
 
 
+# Shows new drawings of a cell with two figures; returns each frame's class and figure's label.
+REDRAWN = """async (folder) => {
+  const { outputs } = await import(folder + "outputs.js");
+  const figure = (label) => `<svg class="figure" aria-label="${label}"><path d="M 0 0"/></svg>`;
+  const cell = document.createElement("div");
+  const [one, two] = ["One.", "Two."].map(figure);
+  cell.innerHTML = `<div class="cell_output"><p class="a">${one}</p><p class="b">${two}</p></div>`;
+  const drawn = { kind: "svg", text: figure("New.") };
+  outputs(cell).show([drawn, drawn]);
+  const frames = [...cell.querySelectorAll(".cell_output > p")];
+  return frames.map((frame) => [frame.className, frame.firstElementChild.ariaLabel]);
+}"""
+
+
+def test_each_new_drawing_is_in_its_figures_frame(browser: Browser, server: Server) -> None:
+    with browser.new_page() as page:
+        page.goto(f"{server.origin}/{CHAPTER}.html")
+        found = page.evaluate(REDRAWN, page.evaluate(SCRIPTS))
+    said = "Drawn with your changes. The printed figure: {}"
+    assert found == [["a", said.format("One.")], ["b", said.format("Two.")]]
+
+
 @pytest.mark.long
 def test_the_printed_output_stays_available_after_a_change(opened: Opened) -> None:
     page = opened(NONE)
