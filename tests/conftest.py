@@ -88,10 +88,18 @@ def shuffled(worker: str) -> list[str]:
     return files
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the slowest files first, and keep the order of tests within a file."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None, object, object]:
+    """Put the slowest files first, and keep the order of tests within a file.
+
+    In between, pytest puts tests with the same address of the site together. Which come first
+    depends on the order of the files, and workers must agree. So the files are sorted before, too.
+    """
+    items.sort(key=lambda item: item.path)
+    result = yield
     place = {name: index for index, name in enumerate(LONGEST)}
     items.sort(key=lambda item: (place.get(item.path.name, len(place)), item.path))
+    return result
 
 
 @pytest.hookimpl(wrapper=True)
