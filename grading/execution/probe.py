@@ -25,7 +25,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from json import dumps, loads  # by name: a cell may replace those of the module
+from json import dumps, loads  # by name: a cell may replace `json.dumps`
 from pathlib import Path
 from typing import IO, Any, NoReturn
 

@@ -112,7 +112,7 @@ def split(arrays: Sequence[Floats], parts: int) -> list[tuple[Floats, ...]]:
 
 
 def blas_threads(threads: int) -> AbstractContextManager[object]:
-    """Limit the BLAS to `threads` threads in a context, if threadpoolctl exists.
+    """Limit the BLAS and OpenMP to `threads` threads in a context, if threadpoolctl exists.
 
     OpenBLAS counts the cores of the CPU affinity and ignores CPU quotas.
     """

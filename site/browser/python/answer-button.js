@@ -20,6 +20,7 @@
   link.closest("p").after(bar);
 
   async function open() {
+    note.textContent = "";
     if (location.protocol === "file:") return void (note.textContent = fromDisk());
     try {
       const { open } = await import(new URL(`${python}answers.js`, document.baseURI).href);
