@@ -105,7 +105,7 @@ class Serving:
         """How many sequences of S positions fit into HBM, on all chips."""
         one, two = (self._decode(n * self.replicas, self.S).held for n in (1, 2))
         room = as_chip(self.chip).capacity - one
-        return max(0, int(room // (two - one) + 1)) * self.replicas
+        return max(0, int(room / (two - one) + 1)) * self.replicas
 
     @cached_property
     def positions(self) -> int:
@@ -192,7 +192,7 @@ class Serving:
         for kind in ("int8", "int4"):
             if dtype(kind).bits < min(dtype(each).bits for each in stored):
                 yield f"weights in {kind}", {"w": kind, "x": x, "compute": compute}
-        if dtype(x if self.kv is None else self.kv).bits > 8:
+        if dtype(x if self.kv is None else self.kv).bits > dtype("fp8").bits:
             yield "cache in fp8", {"kv": "fp8", "compute": compute}
         yield "twice the batch", {"B": 2 * self.B}
         yield "twice the chips", {"chips": 2 * self.chips}

@@ -55,6 +55,19 @@ def test_as_many_sequences_and_positions_fit_as_stated(name, chip, options):
 def test_positions_can_be_counted_by_a_32_bit_python():
     """Check a limit of Python in a page, whose largest size is 2³¹ - 1."""
     assert serving.MAX_POSITIONS < 2**31
+    vast = rl.Chip("vast", {"bf16": 1e15}, 1e12, capacity=1e30)
+    assert rl.Serving("Llama 3 8B", vast).positions == 2**30
+
+
+def test_a_name_and_its_entry_in_the_catalog_are_equal():
+    named = rl.Serving("llama-3-8b", "h100-sxm")
+    assert named == rl.Serving(rl.model("Llama 3 8B"), rl.chip("H100 SXM"))
+
+
+def test_one_sequence_of_8192_positions_is_served_by_default():
+    assert rl.Serving("Mixtral 8x7B", "H100 SXM") == rl.Serving(
+        "Mixtral 8x7B", "H100 SXM", B=1, S=8192, chips=1, replicas=1, expert_parallel=False
+    )
 
 
 @SERVED
@@ -64,7 +77,19 @@ def test_changes_are_sorted_by_tokens_per_second(name, chip, options):
     assert rates == sorted(rates, reverse=True)
     names = [change for change, _ in served.changes]
     assert len(set(names)) == len(names) >= 3
-    assert [row[0] for row in served.changes_table.rows] == ["as it is", *names]
+
+
+@SERVED
+def test_the_table_of_changes_compares_them_with_now(name, chip, options):
+    served = rl.Serving(name, chip, **options)
+    now = served.tokens_per_second
+    expected = [
+        (change, rl.text(then.per_token.lower, "s"), rl.text(then.tokens_per_second),
+         rl.text(then.tokens_per_second / now), then.per_token.binding,
+         "yes" if then.per_token.held <= then.chip.capacity else "no")
+        for change, then in [("as it is", served), *served.changes]
+    ]  # fmt: skip
+    assert served.changes_table.rows == expected
 
 
 def test_the_table_gives_memory_times_and_rates():
@@ -82,6 +107,8 @@ def test_the_table_gives_memory_times_and_rates():
     assert rows["tokens/s in all, at most"] == rl.text(16 / each.lower)
     assert rows["prefill is bound by"] == "compute"
     assert rows["decode is bound by"] == "HBM"
+    # 405 GB of weights don't fit into 16 GB.
+    assert dict(rl.Serving("Llama 3.1 405B", "TPU v5e").table.rows)["fits"] == "no"
 
 
 def test_each_change_alters_one_setting():
@@ -92,9 +119,34 @@ def test_each_change_alters_one_setting():
                             "the next chip, H200 SXM"}  # fmt: skip
     assert changes["twice the batch"] == dataclasses.replace(served, B=32)
     assert changes["twice the chips"] == dataclasses.replace(served, chips=4)
+    whole = changes["whole experts on each chip"]
+    assert whole == dataclasses.replace(served, expert_parallel=True)
     assert changes["the next chip, H200 SXM"].chip == rl.chip("H200 SXM")
     assert changes["weights in int8"].decode.compute.name == "bf16"
     assert changes["cache in fp8"].decode.held < served.decode.held
+
+
+def test_narrower_weights_keep_the_activations():
+    types = {"w": "int8", "x": "fp16"}
+    changes = dict(rl.Serving("Llama 3 8B", "H100 SXM", **types).changes)
+    assert "weights in int8" not in changes
+    assert changes["weights in int4"].decode == rl.model("Llama 3 8B").decode(
+        1, 8192, w="int4", x="fp16"
+    )
+
+
+@pytest.mark.parametrize(
+    ("layout", "offered"),
+    [
+        ({}, False),
+        ({"chips": 2}, True),
+        ({"replicas": 2}, True),
+        ({"chips": 2, "expert_parallel": True}, False),
+    ],
+)
+def test_whole_experts_are_offered_where_chips_share_the_experts(layout, offered):
+    changes = rl.Serving("Mixtral 8x7B", "H100 SXM", B=4, **layout).changes
+    assert ("whole experts on each chip" in dict(changes)) == offered
 
 
 @pytest.mark.parametrize(
@@ -102,6 +154,7 @@ def test_each_change_alters_one_setting():
     [
         ("TPU v6e", {}, ["the next chip, TPU v5p"]),  # skips an A100, of another maker
         ("TPU v5p", {}, ["the next chip, TPU7x"]),
+        ("B200", {}, ["the next chip, GB200"]),  # outside of the catalog's tables
         ("TPU v5p", {"w": "int8", "x": "int8"}, []),  # the TPU7x has no int8
     ],
 )
@@ -119,9 +172,9 @@ def test_impossible_changes_are_left_out():
 
 
 def test_a_price_gives_a_cost_between_two_bounds():
-    served = rl.Serving("Llama 3 8B", "H100 SXM", B=16, chips=2, price=3)
+    served = rl.Serving("Llama 3 8B", "H100 SXM", B=16, chips=2, replicas=4, price=3)
     hours = served.per_token.lower * 1e6 / 16 / 3600
-    assert served.cost() == pytest.approx(2 * 3 * hours)
+    assert served.cost() == pytest.approx(8 * 3 * hours)
     assert served.cost(upper=True) / served.cost() == pytest.approx(
         served.per_token.upper / served.per_token.lower
     )
@@ -164,6 +217,7 @@ def test_one_chip_uses_its_links_only_if_one_is_given():
     assert "NVLink" in roofs(link="NVLink")
     assert "NVLink" in roofs(chips=2)
     assert "NVLink" in roofs(replicas=2)
+    assert "NVLink" in roofs(chips=2, replicas=2)
 
 
 @pytest.mark.parametrize("name", ["Llama 3 8B", "gpt-oss 120B"])
