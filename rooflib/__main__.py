@@ -48,16 +48,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         _run(words)
     except (ValueError, TypeError, OSError, argparse.ArgumentTypeError) as error:
-        _Parser(add_help=False).error(str(error))
+        _Parser().error(str(error))
 
 
 def operations() -> dict[str, Callable[..., rl.Operation]]:
     """Return the functions of rooflib and methods of `Model` that make operations."""
-    public = {name: getattr(rl, name) for name in rl.__all__ if name in vars(rl)}
     methods = {name: method for name, method in vars(rl.Model).items() if name[0] != "_"}
     return {
         name: function
-        for name, function in (public | methods).items()
+        for name, function in (vars(rl) | methods).items()
         if inspect.isfunction(function)
         and inspect.signature(function).return_annotation == "Operation"
     }
@@ -110,7 +109,7 @@ def _bound(chip: rl.Chip, name: str, words: Sequence[str]) -> None:
     known = operations()
     name = one_of("operation", name.replace("-", "_"), known)
     function, bound_parameters = known[name], inspect.signature(rl.bound).parameters
-    summary = (inspect.getdoc(function) or "").splitlines()[0]
+    summary = str(inspect.getdoc(function)).splitlines()[0]
     prog = f"python -m rooflib CHIP {name}"
     parser = _Parser(prog=prog, description=summary, allow_abbrev=False)
     parser.add_argument("sizes", nargs="*", help=_usage(function))
@@ -144,20 +143,19 @@ def _add_options(
     words = []
     for name, each in parameters.items():
         word, kinds = name.replace("_", "-"), each.annotation.split(" | ")
-        default = "" if each.default in (None, "") else f"; {each.default} if left out"
+        default = "" if each.default is None else f"; {each.default} if left out"
         if "bool" in kinds:
             words.append(f"--{word}" if each.default is False else f"--no-{word}")
             action = "store_true" if each.default is False else "store_false"
-            parser.add_argument(words[-1], dest=each.name, action=action, default=None)
+            parser.add_argument(words[-1], dest=each.name, action=action)
             if kinds == ["bool"]:
                 continue
         words.append(f"--{word}")
-        if {"Size", "int", "float"}.intersection(kinds):
-            number, help = partial(_number, word), f"a number{default}"
-            parser.add_argument(words[-1], dest=each.name, metavar="N", type=number, help=help)
-        else:
-            what = "a data type" if "Type" in kinds else "a name"
-            parser.add_argument(words[-1], dest=each.name, metavar="NAME", help=f"{what}{default}")
+        number = not {"Size", "int", "float"}.isdisjoint(kinds)
+        what = "a number" if number else "a data type" if "Type" in kinds else "a name"
+        read: Any = partial(_number, word) if number else str
+        shown, help = "N" if number else "NAME", what + default
+        parser.add_argument(words[-1], dest=each.name, metavar=shown, type=read, help=help)
     parser.add_argument("--plot", metavar="FILE", help="draw the roofline as .svg, .png or .pdf")
     return [*words, "--plot"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import subprocess
@@ -121,6 +122,7 @@ def test_an_operation_has_help(capsys):
     assert ended.value.code == 0
     shown = capsys.readouterr().out
     assert all(part in shown for part in ("B T S N K H", "--no-causal", "--launch", "--kv"))
+    assert inspect.getdoc(rl.attention).splitlines()[0] in shown
     # Kinds and defaults of parameters, as in the signature.
     told = dict(re.findall(r"^  (--[\w-]+ [A-Z]+) +(.+)$", shown, re.MULTILINE))
     assert told["--x NAME"] == "a data type; bf16 if left out"
@@ -185,9 +187,11 @@ MISTAKES = [
     (["TPU v5e", "matmul", "1", "2", "-3"], "F must be above zero and finite; got -3"),
     (["TPU v5e", "matmul", "1", "2", "3", "--w", "bf61"], "w must be one of"),
     (["TPU v5e", "matmul", "1", "2", "3", "--split", "D"], "split"),
+    (["TPU v5e", "attention", *"111111", "--softmax", "bf61"], "softmax must be one of"),
     (["TPU v5e", "matmul", "1", "2", "3", "--speed", "9"], "matmul takes no --speed; it takes --x"),
     (["TPU v5e", "dot", "9", "--split", "D"], "dot takes no --split; it takes --x"),
     (["TPU v5e", "dot", "9", "--N", "9"], "dot takes no --N; it takes --x"),
+    (["TPU v5e", "dot", "9", "--comp", "bf16"], "dot takes no --comp; it takes --x"),
     (["TPU v5e", "dot", "9", "--op", "dot"], "dot takes no --op; it takes --x"),
     (["TPU v5e", "dot", "9", "--chip", "TPU v4"], "dot takes no --chip; it takes --x"),
     (["TPU v5e", "decode", "Llama 3 8B", "1", "1", "--self", "x"], "decode takes no --self"),

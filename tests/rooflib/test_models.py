@@ -198,6 +198,8 @@ WRONG = [
     ({"layers": 0}, "layers must be above zero"),
     ({"H": 1.5}, "H must be a whole number"),
     ({"K": 3}, "N must be a multiple of K, the key/value heads; got N=4, K=3"),
+    ({"w": "int7"}, "w must be one of"),
+    ({"quantized": {"MLP": "int7"}}, r"quantized\['MLP'\] must be one of"),
 ]
 
 
@@ -205,6 +207,17 @@ WRONG = [
 def test_invalid_models_are_rejected(change, message):
     with pytest.raises(ValueError, match=message):
         rl.Model("tiny", **TINY | change)
+
+
+def test_exceptions_to_the_data_type_are_a_read_only_copy():
+    exceptions = {"experts": "fp8"}
+    model = rl.Model("tiny", **TINY, quantized=exceptions)
+    exceptions["experts"] = "fp4"
+    assert model.quantized == {"experts": "fp8"}
+    with pytest.raises(TypeError, match="read-only"):
+        model.quantized["experts"] = "fp4"
+    with pytest.raises(TypeError, match="quantized must be a mapping from row to data type; got 7"):
+        rl.Model("tiny", **TINY, quantized=7)
 
 
 def test_uneven_splits_over_chips_are_rejected():

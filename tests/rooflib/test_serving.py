@@ -250,8 +250,8 @@ def test_the_command_prints_answers_breakdowns_and_what_would_help(capsys, tmp_p
     shown = capsys.readouterr().out
     served = rl.Serving(rl.model_from_config(config), "H100 SXM", B=32, S=4096, chips=2, price=2.5)
     parts = [rl.breakdown(step, "H100 SXM", "NVLink") for step in (served.decode, served.prefill)]
-    for table in (served.table, *parts, served.changes_table):
-        assert str(table) in shown
+    named = [served.table, "decode step:", parts[0], "prefill of a prompt:", parts[1]]
+    assert shown == "\n\n".join(map(str, [*named, served.changes_table])) + "\n"
     assert served._repr_markdown_() == served.table._repr_markdown_()
     assert all(part in path.read_text() for part in ("attention", "projections", "HBM of H100 SXM"))
 
@@ -271,6 +271,9 @@ MISTAKES = [
     (["model"], "model takes MODEL CHIP and options, see --help; got none"),
     (["model", "Llama 3 8B"], "model takes MODEL CHIP and options, see --help; got Llama 3 8B"),
     (["model", "Llama 3 8B", "H100 SXM", "--speed", "9"], "see --help; got --speed"),
+    (["model", "Llama 3 8B", "H100 SXM", "--cont", "9"], "see --help; got --cont"),
+    (["model", "Llama 3 8B", "H100 SXM", "--model", "Llama 2 7B"], "see --help; got --model"),
+    (["model", "Llama 3 8B", "H100 SXM", "--chip", "B200"], "see --help; got --chip"),
     (["model", "Llama", "H100 SXM"], "model must be one of Llama 2 7B"),
     (["model", "Llama 3 8B", "H100"], "chip must be one of"),
     (["model", "none.json", "H100 SXM"], "No such file or directory: 'none.json'"),
