@@ -232,7 +232,7 @@ class Model:
         """
         sizes = check.wholes(B=B, S=S, chips=chips, replicas=replicas)
         S, chunk = sizes[1], sizes[1] if chunk is None else check.whole("chunk", chunk)
-        passes = [(S // chunk, chunk), ((S % chunk > 0) * 1, S % chunk)]
+        passes = [(S // chunk, chunk), (S % chunk > 0, S % chunk)]
         every = check.one_of("logits", logits, ("last", "all")) == "all"
         options = (expert_parallel, experts, latent, passes, every)
         return self._count("prefill", sizes, (w, kv, x, compute), *options)
@@ -281,7 +281,7 @@ class Model:
             per weight: 12 for Adam with a copy of the weight and two moments in fp32.
         """
         B, S, chips = check.wholes(B=B, S=S, chips=chips)
-        ahead = self.prefill(B, S, logits="all", w=x, x=x, experts="most")
+        ahead = self.prefill(B, S, logits="all", w=x, x=x)
         of_logits = next(part.flops for part in ahead.parts if part.name == "logits")
         element, kinds = dtype(x, "x").bytes, self.every_kind
         weights = element * self.parameters
@@ -349,7 +349,7 @@ class Model:
             pairs = (kind.N // chips) * B * (kind.pairs(S) if prefill else seen)
             flops = c * kind.pair_flops(absorbed) * pairs
             add("attention", flops=flops, loaded=held * B * positions, held=held * B * seen)
-            reductions = c * (1 + (kind.F > 0 or not expert_parallel))
+            reductions = c * (2 if kind.F or not expert_parallel else 1)
             sent, hops = all_reduce(read.bytes * n * D, chips), repeats * ring_steps(chips, 2)
             add("collectives", sent=reductions * sent, hops=reductions * hops)
             add_weights("MLP", c * kind.matrices * D * (kind.F // chips))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import math
 from collections import Counter
@@ -136,6 +137,18 @@ LAYERS = (
     rl.Layer(2, N=4, K=2, H=6, F=4, gains=7, experts=E, active=2, X=8, expert_biases=True),
 )
 MIXED = rl.Model("mixed", 3, 16, 4, 4, 2, 6, 32, kinds=LAYERS)
+
+
+@pytest.mark.parametrize("tied", [False, True])
+def test_active_parameters_are_those_that_one_token_takes(tied):
+    model = dataclasses.replace(MIXED, tied=tied)
+    # A token takes two of the six experts in each of two layers.
+    idle, table = 2 * (E - 2) * (3 * 16 * 8 + 2 * 8 + 16), 32 * 16
+    assert model.active_parameters() == model.parameters - idle
+    tables = table if tied else 2 * table
+    assert model.active_parameters(tables=False) == model.parameters - idle - tables
+    with pytest.raises(TypeError, match="tables must be True or False"):
+        model.active_parameters(tables="no")
 
 
 def counted_prefill(B, S, chunk):

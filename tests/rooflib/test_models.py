@@ -142,6 +142,25 @@ def test_decode_times_match_the_scaling_book(B, printed):
     assert rl.bound(step, "TPU v5e", "ICI").times["HBM"] * 1e3 == pytest.approx(printed, rel=0.01)
 
 
+def test_counts_of_chips_and_replicas_are_exact_at_any_size():
+    model, b, S = rl.Model("tiny", **TINY), 10**20 + 1, 10**12 + 1
+    # Matrix weights and FLOPs for a query and a position in a layer, on one of two chips.
+    layer, pair = (4 * 3 * (2 * 4 + 2 * 2) + 3 * 4 * 8) // 2, 4 * 3 * 4 // 2
+    last, cached = 4 * 8 // 2, 2 * 2 * 3 // 2
+    for replicas in (1, 3):
+        layout = {"chips": 2, "replicas": replicas}
+        step = model.decode(replicas * b, S, **layout)
+        assert step.flops == b * (2 * (2 * layer + pair * S) + 2 * last)
+        assert step.written == b * (2 * 2 * cached + 2 * 8 // 2)
+        held = 2 * (2 * (layer + 2 * 4) + 4 + 2 * last)
+        assert step.held == held + 2 * 2 * cached * b * S
+        for chunk in (None, 10**9 + 7):
+            prompt = model.prefill(replicas * b, S, chunk=chunk, **layout)
+            pairs = S * (S + 1) // 2
+            assert prompt.flops == b * (2 * (2 * layer * S + pair * pairs) + 2 * last)
+            assert prompt.written == b * (2 * 2 * cached * S + 2 * 8 // 2)
+
+
 def test_data_types_default_to_the_activation_type():
     model = rl.Model("tiny", **TINY)
     assert model.decode(2, 3, kv="bf16") == model.decode(2, 3)
@@ -218,6 +237,12 @@ def test_exceptions_to_the_data_type_are_a_read_only_copy():
         model.quantized["experts"] = "fp4"
     with pytest.raises(TypeError, match="quantized must be a mapping from row to data type; got 7"):
         rl.Model("tiny", **TINY, quantized=7)
+
+
+def test_kinds_of_layers_may_be_a_list():
+    layer = rl.Layer(2, N=4, K=2, H=3, F=8)
+    model = rl.Model("tiny", **TINY, kinds=[layer])
+    assert {model: "tiny"}[rl.Model("tiny", **TINY, kinds=(layer,))] == "tiny"
 
 
 def test_uneven_splits_over_chips_are_rejected():

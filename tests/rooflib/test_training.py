@@ -39,6 +39,27 @@ def test_training_memory_is_weights_gradients_state_and_activations(chips):
     assert found["activations"].held == 2 * B * S * (layers + 32)
 
 
+@pytest.mark.parametrize("recompute", [False, True])
+def test_each_part_of_a_training_step_loads_and_writes_its_arrays(recompute):
+    chips, P = 4, MODEL.parameters
+    found = parts(MODEL.train(3, 5, chips, recompute=recompute, gradients="fp32"))
+    weights, gradients, state = 2 * P, 4 * P, 12 * P / chips
+    activations = found["activations"].held
+    expected = {
+        "forward": (weights, 0),
+        "backward": (weights, gradients),
+        "activations": (activations, activations),
+        "update": (state + gradients / chips, state + weights / chips),
+        "collectives": (0, 0),
+    } | ({"recomputation": (weights, 0)} if recompute else {})
+    assert {name: (part.loaded, part.written) for name, part in found.items()} == expected
+
+
+def test_a_training_step_computes_in_the_type_of_its_activations():
+    assert MODEL.train(1, 8, x="fp8").compute.name == "fp8"
+    assert MODEL.train(1, 8, x="fp32").compute.name == "fp32"
+
+
 def test_recomputation_keeps_less_and_runs_the_layers_twice():
     whole, again = MODEL.train(3, 5, 4), MODEL.train(3, 5, 4, recompute=True)
     most = max(sum(kept_tensors(layer, 16)) for layer in MODEL.kinds)
