@@ -126,7 +126,7 @@ class Layer:
 
     def activations(self, D: int) -> int:
         """Return the elements that a training step keeps of one token; see `Model.train`."""
-        latents = self.q_rank + (self.kv_rank + self.rope if self.kv_rank else 0)
+        latents = self.q_rank + self.kv_rank + self.rope
         widths = self.matrices * (self.F + self.active * self.X) + self.experts
         return 4 * D + (self.N + self.K) * (self.H + self.value) + latents + widths
 

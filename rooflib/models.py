@@ -430,7 +430,7 @@ class Model:
             raise ValueError(f"expert_parallel needs a model with experts; got {self.name}")
         for E in routed:
             if np.any(E % over):
-                fitting = [str(n) for n in range(1, min(E, MAX_LISTED) + 1) if not E % n]
+                fitting = [str(n) for n in range(1, MAX_LISTED + 1) if not E % n]
                 given = f"experts={E}, chips times replicas={over}"
                 hint = f"{self.name} can be spread over {', '.join(fitting)}"
                 raise ValueError(f"chips times replicas must divide experts; got {given}; {hint}")

@@ -152,6 +152,10 @@ MESSAGES = [
     (lambda: rl.kv_bytes_per_token(1, 0, 1), "K must be above zero"),
     (lambda: rl.model("Llama 3 8B").decode(1, 1, w="int7"), "w must be one of"),
     (lambda: rl.model("Llama 3 8B").decode(1, 1, kv="int7"), "kv must be one of"),
+    (
+        lambda: rl.model("Llama 3 8B").decode(1, 1, w="fp16", x="bf16"),
+        "compute must be given for bf16 times fp16",
+    ),
     (lambda: rl.model("Llama 3 8B").decode(1, 0), "S must be above zero"),
     (lambda: rl.bound(rl.dot(3), "TPU v5e", launch=-1), "launch must be zero or above"),
     (lambda: rl.Link("wire", 1, latency=-1), "link 'wire': latency must be zero or above"),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -73,30 +72,40 @@ def test_a_token_reaches_the_mean_number_of_other_chips(E, k, chips):
     assert layer.chips_reached(chips) == pytest.approx(float(mean), rel=1e-12)
 
 
-def matrices(model):
-    """Yield name, rows, columns and number of each matrix of latent attention."""
-    for layer in model.kinds:
-        N, nope = layer.N, layer.H - layer.rope
-        yield "q_a", model.D, layer.q_rank, layer.count
-        yield "q_b", layer.q_rank, N * layer.H, layer.count
-        yield "kv_a", model.D, layer.kv_rank + layer.rope, layer.count
-        yield "kv_b", layer.kv_rank, N * (nope + layer.V), layer.count
-        yield "o", N * layer.V, model.D, layer.count
+def matrices(layer, D):
+    """Return the sizes of the matrices of latent attention, by name."""
+    N, nope, value = layer.N, layer.H - layer.rope, layer.V or layer.H
+    queries = {"q": D * N * layer.H}
+    if layer.q_rank:
+        queries = {"q_a": D * layer.q_rank, "q_b": layer.q_rank * N * layer.H}
+    return queries | {
+        "kv_a": D * (layer.kv_rank + layer.rope),
+        "kv_b": layer.kv_rank * N * (nope + value),
+        "o": N * value * D,
+    }
 
 
-def test_latent_attention_has_the_weights_of_its_matrices():
-    latent = {"V": 5, "q_rank": 7, "kv_rank": 11, "rope": 2}
-    layer = rl.Layer(3, N=4, K=4, H=6, F=8, **latent)
-    model = rl.Model("tiny", 3, 16, 8, 4, 4, 6, 32, kinds=(layer,))
-    counted = Counter()
-    for name, rows, columns, count in matrices(model):
-        counted[name] += rows * columns * count
-    assert 3 * layer.projections(16) == counted.total()
-    assert layer.expansion() * 3 == counted["kv_b"]
-    split = counted["q_b"] + counted["kv_b"] + counted["o"]
-    shared = counted["q_a"] + counted["kv_a"]
-    assert 3 * layer.projections(16, 2) == shared + split / 2
+@pytest.mark.parametrize("q_rank", [7, 0])
+@pytest.mark.parametrize("V", [5, 0])
+def test_latent_attention_has_the_weights_of_its_matrices(q_rank, V):
+    layer = rl.Layer(3, N=4, K=4, H=6, F=8, V=V, q_rank=q_rank, kv_rank=11, rope=2)
+    counted = matrices(layer, 16)
+    assert layer.projections(16) == sum(counted.values())
+    assert layer.expansion() == counted["kv_b"]
+    # Chips hold a part of the heads each, and all of what makes latent vectors.
+    shared = counted.get("q_a", 0) + counted["kv_a"]
+    assert layer.projections(16, 2) == shared + (sum(counted.values()) - shared) / 2
     assert (layer.cached(), layer.cached(4)) == (13, 13)
+
+
+def test_weights_on_a_chip_are_exact_at_any_size():
+    n, D = 10**20 + 1, 10**15 + 1
+    heads = {"count": 1, "N": 2 * n, "K": 2 * n, "H": 6}
+    plain, latent = rl.Layer(**heads), rl.Layer(**heads, kv_rank=11, rope=2)
+    assert plain.projections(D, 2) == 4 * D * n * 6
+    assert plain.cached(2) == 2 * n * 6
+    assert latent.expansion(2) == 11 * n * (6 - 2 + 6)
+    assert latent.projections(D, 2) == D * (11 + 2) + 2 * D * n * 6 + 11 * n * (6 - 2 + 6)
 
 
 WRONG = [
@@ -118,6 +127,12 @@ WRONG = [
 def test_impossible_layers_are_rejected(change, message):
     with pytest.raises(ValueError, match=message):
         rl.Layer(**HEADS | change)
+
+
+@pytest.mark.parametrize("name", ["gated", "expert_biases"])
+def test_flags_of_layers_must_be_bools(name):
+    with pytest.raises(TypeError, match=f"{name} must be True or False; got 'yes'"):
+        rl.Layer(**HEADS, **{name: "yes"})
 
 
 def test_kinds_must_be_layers_whose_counts_add_up():
@@ -195,6 +210,10 @@ def test_logits_of_all_positions_are_counted():
     assert rows["logits"] == 2 * 2 * 7 * 32 * 16
     assert every.flops - last.flops == 2 * 2 * 6 * 32 * 16
     assert every.written - last.written == 2 * 2 * 6 * 32
+    # The last of three chunks, or each of them, loads the output matrix.
+    for which, passes in (("last", 1), ("all", 3)):
+        chunks = {part.name: part for part in MIXED.prefill(2, 7, chunk=3, logits=which).parts}
+        assert chunks["logits"].loaded == passes * 2 * 32 * 16
 
 
 STEPS = [
@@ -256,19 +275,35 @@ def test_expert_parallel_tokens_travel_to_their_chips_and_back(shared):
     assert op.hops["link"] == 2 * (2 * (chips - 1) + 2 * 5 + passes * (chips - 1))
 
 
+def test_experts_split_over_chips_need_two_sums_a_layer():
+    op = MIXED.decode(4, 9, 2)
+    assert op.sent == {"link": 3 * 2 * rl.all_reduce(2 * 4 * 16, 2)}
+    assert op.hops == {"link": 3 * 2 * 2}
+
+
+def test_only_whole_experts_may_have_a_width_that_chips_do_not_divide():
+    layer = rl.Layer(1, N=4, K=4, H=4, F=4, experts=4, active=2, X=6)
+    model = rl.Model("narrow", 1, 16, 4, 4, 4, 4, 32, kinds=(layer,))
+    with pytest.raises(ValueError, match=r"chips must divide X; got X=6, chips=4; .* over 1, 2$"):
+        model.decode(4, 9, 4)
+    assert model.decode(4, 9, 4, expert_parallel=True).chips == 4
+
+
 LAYOUTS = [
     ({"chips": 3}, "chips must divide N; got N=32, chips=3; Mixtral 8x7B can be split over 1, 2, "
      "4, 8, 16, 32"),
     ({"replicas": 3}, "replicas must divide B; got B=4, replicas=3"),
     ({"chips": 16, "expert_parallel": True}, "chips times replicas must divide experts; got "
      "experts=8, chips times replicas=16; Mixtral 8x7B can be spread over 1, 2, 4, 8"),
+    ({"replicas": [1, 3], "B": 12, "expert_parallel": True}, "chips times replicas must divide "
+     r"experts; got experts=8, chips times replicas=\[1\. 3\.\]; Mixtral 8x7B can be spread .*"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("layout", "message"), LAYOUTS)
 def test_the_error_for_an_uneven_layout_lists_the_even_ones(layout, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
-        rl.model("Mixtral 8x7B").decode(4, 100, **layout)
+        rl.model("Mixtral 8x7B").decode(**{"B": 4, "S": 100} | layout)
 
 
 def test_expert_parallel_needs_experts():

@@ -258,6 +258,21 @@ def test_uneven_splits_over_chips_are_rejected():
         ValueError, match="chips must divide K or be a multiple of K; got K=6, chips=4"
     ):
         odd.decode(1, 1, 4)
+    with pytest.raises(ValueError, match=r"got K=6, chips=\[1\. 4\.\]"):
+        odd.decode(1, 1, [1, 4])
+    with pytest.raises(ValueError, match=r"replicas must divide B; got B=\[2\. 3\.\], replicas=2"):
+        model.decode([2, 3], 1, replicas=2)
+
+
+def test_errors_list_at_most_1024_chips():
+    wide = {"N": 4096, "K": 4096, "F": 4096, "vocabulary": 4096}
+    layer = rl.Layer(2, N=4096, K=4096, H=3, experts=4096, active=1, X=4096)
+    model = rl.Model("wide", **TINY | wide, kinds=(layer,))
+    powers = ", ".join(str(2**n) for n in range(11))
+    with pytest.raises(ValueError, match=f"chips=3; wide can be split over {powers}$"):
+        model.decode(1, 1, 3)
+    with pytest.raises(ValueError, match=f"replicas=3; wide can be spread over {powers}$"):
+        model.decode(3, 1, 1, replicas=3, expert_parallel=True)
 
 
 def test_model_lookup_ignores_case_and_separators():
