@@ -167,6 +167,6 @@ class Layer:
         Each chip has E/chips experts. A token takes `active` distinct experts at random and goes to
         each chip at most once.
         """
-        away = self.experts - self.experts // chips
+        away = self.experts - self.experts / chips
         missed = math.prod((away - i) / (self.experts - i) for i in range(self.active))
         return (chips - 1) * (1 - missed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 import rooflib as rl
@@ -112,6 +114,12 @@ def test_a_lower_bound_matches_a_hand_count():
 def test_a_step_generates_one_token_per_sequence():
     by_batch = next(m for m in MEASURED if m.B == 64)
     assert by_batch.seconds == 64 / by_batch.tokens_per_second
+
+
+def test_a_step_counts_in_all_its_data_types():
+    types = {"x": "fp16", "w": "int8", "kv": "fp8"}
+    each = dataclasses.replace(MEASURED[1], B=3, **types)
+    assert each.step == rl.model("Llama 2 7B").decode(3, each.S, 2, **types)
 
 
 def test_every_published_step_has_a_source_and_vice_versa():
