@@ -427,6 +427,11 @@ def test_chip_lookup_ignores_case_and_separators():
         ("a100", "did you mean 'A100 80GB SXM'?"),
         ("v5", "did you mean 'TPU v5e' or 'TPU v5p'?"),
         ("sxm", "did you mean 'A100 80GB SXM' or 'H100 SXM' or 'H200 SXM'?"),
+        (
+            "x",
+            "did you mean 'A100 80GB SXM' or 'H100 SXM' or 'H200 SXM' or 'TPU7x' or 'MI300X' or "
+            "'MI355X' or 'RTX 4090' or 'RTX 5090' or 'M1 Max'?",
+        ),
         ("B220", "did you mean 'B200'?"),
         ("H100 SMX", "did you mean 'H100 SXM'?"),
     ],

@@ -84,8 +84,9 @@ def windows(config):
 def test_windows_are_read_from_patterns_layer_types_and_switches():
     many = GEMMA | {"num_hidden_layers": 13}
     assert sorted(windows(many)) == [0] * 2 + [16] * 11
-    kinds = ["full_attention", "sliding_attention"]
-    assert sorted(windows(GEMMA | {"layer_types": kinds})) == [0, 16]
+    kinds = ["sliding_attention", "full_attention", "sliding_attention"]
+    listed = GEMMA | {"num_hidden_layers": 3, "layer_types": kinds}
+    assert sorted(windows(listed)) == [0, 16, 16]
     mistral = LLAMA | {"model_type": "mistral"}
     assert windows(mistral | {"sliding_window": 8}) == [8, 8]
     assert windows(mistral | {"sliding_window": None}) == [0, 0]
@@ -113,9 +114,32 @@ def test_dense_layers_of_mixtures_are_recognized():
     assert dense(many) == 0
     assert dense(many | {"mlp_only_layers": [0, 5]}) == 2
     assert dense(many | {"decoder_sparse_step": 2}) == 3
+    # Of eight layers, the third and the sixth have experts.
+    assert dense(many | {"num_hidden_layers": 8, "decoder_sparse_step": 3}) == 6
     assert dense(DEEPSEEK | {"first_k_dense_replace": 1}) == 1
     shared = rl.model_from_config(DEEPSEEK | {"n_shared_experts": 3}).kinds[-1]
     assert (shared.F, shared.X, shared.experts, shared.active) == (96, 32, 8, 2)
+
+
+def test_biases_of_latent_attention_are_those_of_its_outermost_matrices():
+    config = DEEPSEEK | {"q_lora_rank": 24}
+    plain, biased = (
+        rl.model_from_config(config | {"attention_bias": each}).kinds[0] for each in (False, True)
+    )
+    # One bias for each output: of queries' rank, of the cached vector, and of the width.
+    assert biased.gains - plain.gains == 24 + (16 + 8) + 64
+
+
+def test_the_sizes_of_a_mixture_are_those_of_its_last_layer():
+    config = DEEPSEEK | {"first_k_dense_replace": 1, "n_shared_experts": 2}
+    model = rl.model_from_config(config)
+    assert [kind.F for kind in model.kinds] == [96, 2 * 32]
+    assert model.F == 2 * 32
+
+
+def test_a_missing_architecture_is_shown_as_empty():
+    with pytest.raises(ValueError, match=r"model_type must be one of .*; got ''$"):
+        rl.model_from_config({})
 
 
 TYPES = [
