@@ -50,8 +50,7 @@ class Bounds:
     def __post_init__(self) -> None:
         object.__setattr__(self, "times", ReadOnlyDict(self.times))
 
-    def __eq__(self, other: object) -> bool:
-        return same_fields(self, other)
+    __eq__ = same_fields
 
     @cached_property
     def lower(self) -> Number:

@@ -78,8 +78,7 @@ class Operation:
         object.__setattr__(self, "sent", ReadOnlyDict(self.sent))
         object.__setattr__(self, "hops", ReadOnlyDict(self.hops))
 
-    def __eq__(self, other: object) -> bool:
-        return same_fields(self, other)
+    __eq__ = same_fields
 
     @cached_property
     def bytes(self) -> Number:

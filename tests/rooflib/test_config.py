@@ -54,6 +54,8 @@ def test_a_file_and_its_content_give_the_same_model(tmp_path):
     assert rl.model_from_config(LLAMA).name == "llama"
     signed = "\N{BOM}".encode() + json.dumps(config).encode()
     assert rl.model_from_config(write(tmp_path, signed)) == model
+    largest = json.dumps(config).encode().ljust(2**20)
+    assert rl.model_from_config(write(tmp_path, largest)) == model
 
 
 def test_names_of_classes_are_ignored():
@@ -119,6 +121,9 @@ def test_dense_layers_of_mixtures_are_recognized():
     assert dense(DEEPSEEK | {"first_k_dense_replace": 1}) == 1
     shared = rl.model_from_config(DEEPSEEK | {"n_shared_experts": 3}).kinds[-1]
     assert (shared.F, shared.X, shared.experts, shared.active) == (96, 32, 8, 2)
+    for active in (1, 8):  # the fewest and the most of eight experts
+        config = QWEN | {"num_experts_per_tok": active}
+        assert rl.model_from_config(config).kinds[0].active == active
 
 
 def test_biases_of_latent_attention_are_those_of_its_outermost_matrices():

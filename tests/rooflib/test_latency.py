@@ -125,6 +125,17 @@ def test_exponentials_have_a_roof_where_their_rate_is_known():
     assert "exponentials" not in str(rl.operation(4, 8).table)
 
 
+def test_some_of_several_operations_may_lack_a_count():
+    op = rl.operation(flops=1e9, bytes=1e6, vector=[0, 2e7], exponentials=[3e6, 0])
+    known = dataclasses.replace(CHIP, exponentials=1e9)
+    times = rl.bound(op, known).times
+    assert times["vector"].tolist() == [0, 2e-3]
+    assert times["exponentials"].tolist() == [3e-3, 0]
+    rows = {name: shown.replace("\N{NO-BREAK SPACE}", " ") for name, shown in op.table.rows}
+    assert rows["on vector units"] == "0 FLOP to 20 MFLOP in fp32"
+    assert rows["exponentials"] == "0 OP to 3 MOP"
+
+
 def test_attention_without_softmax_needs_no_vector_peak():
     sizes = {"B": 1, "T": 64, "S": 64, "N": 8, "K": 8, "H": 64}
     with pytest.raises(ValueError, match=r"TPU v5e must have a peak .* fp32") as caught:

@@ -235,6 +235,20 @@ def test_a_breakdown_has_a_row_for_each_part_and_the_step(name):
     shares = [rl.percent(bound.lower / spent) for bound in bounds]
     assert list(table.columns["share"]) == [*shares, "100%"]
     assert list(table.columns["binding"]) == [*(bound.binding for bound in bounds), whole.binding]
+    for i, each in enumerate([*op.parts, op]):
+        sent = sum(each.sent.values())
+        counts = {"loaded": each.loaded, "written": each.written, "held": each.held, "sent": sent}
+        shown = {"FLOPs": rl.text(each.flops, "FLOP"), "FLOP/B": rl.text(each.intensity)}
+        shown |= {count: rl.text(size, "B") for count, size in counts.items()}
+        assert {column: table.columns[column][i] for column in shown} == shown
+
+
+def test_a_part_without_work_at_a_roof_takes_no_time_there():
+    first, second = rl.matmul(64, 64, 64), rl.attention(1, 64, 64, 8, 8, 64)
+    step = dataclasses.replace(second, parts=(first, second))
+    times = rl.breakdown(step, "H100 SXM").columns["vector"]
+    vector = rl.text(rl.bound(second, "H100 SXM").times["vector"], "s")
+    assert list(times) == [rl.text(0, "s"), vector, vector]
 
 
 def test_a_breakdown_of_an_operation_without_parts_has_one_row():
