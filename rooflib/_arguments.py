@@ -88,7 +88,7 @@ def broadcastable(numbers: Mapping[str, Number]) -> list[Number]:
 def whole(name: str, value: Size) -> Number:
     """Check that a size is a positive whole number of at most 1e30, and return it."""
     checked = positive(name, value, MAX_SIZE)
-    rounded = np.floor(checked) if isinstance(checked, np.ndarray) else math.floor(checked)
+    rounded = np.trunc(checked) if isinstance(checked, np.ndarray) else int(checked)
     if np.any(rounded != checked):
         raise ValueError(f"{name} must be a whole number above zero; got {short(value)}")
     return rounded
@@ -137,17 +137,18 @@ def instance(
 
 def same_fields(one: Any, other: Any) -> bool:
     """Return whether two dataclasses have the same type and values, arrays included."""
-    return type(one) is type(other) and all(
-        _same(getattr(one, field.name), getattr(other, field.name)) for field in fields(one)
-    )
+    return type(one) is type(other) and _values(one) == _values(other)
 
 
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return np.array_equal(one, other)
-    return bool(one == other)
+def _values(of: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass, in a form that `==` compares."""
+    return {each.name: _comparable(getattr(of, each.name)) for each in fields(of)}
+
+
+def _comparable(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _comparable(each) for key, each in value.items()}
+    return (value.shape, value.tolist()) if isinstance(value, np.ndarray) else value
 
 
 def one_of(name: str, value: str, allowed: Iterable[str]) -> str:
@@ -163,9 +164,10 @@ def suggestion(value: object, choices: Iterable[str]) -> str:
     """Return "; did you mean 'int8'?" if `value` resembles a choice, else ""."""
     import difflib  # imported here to keep `import rooflib` light
 
+    if not isinstance(value, str):
+        return ""
     lower = {choice.lower(): choice for choice in choices}
-    wanted = value.lower() if isinstance(value, str) else ""
-    found = difflib.get_close_matches(wanted, lower, n=1)
+    found = difflib.get_close_matches(value.lower(), lower)
     return f"; did you mean {lower[found[0]]!r}?" if found else ""
 
 
@@ -175,12 +177,11 @@ def divide(numerator: Number, denominator: Number) -> Number:
     An operation that moves no bytes has infinite intensity. An operation without FLOPs has
     intensity zero and attains zero FLOP/s, even if it moves nothing and takes no time.
     """
-    if isinstance(numerator, np.ndarray) or isinstance(denominator, np.ndarray):
+    if _any_array((numerator, denominator)):
         with np.errstate(divide="ignore", invalid="ignore"):
             quotient = np.asarray(np.divide(numerator, denominator))
         # Only 0 ÷ 0 gives a nan, since neither operand is ever infinite.
-        if np.isnan(quotient.sum()):
-            quotient[np.isnan(quotient)] = 0
+        quotient[np.isnan(quotient)] = 0
         return quotient
     if denominator:
         return numerator / denominator
@@ -189,14 +190,18 @@ def divide(numerator: Number, denominator: Number) -> Number:
 
 def larger(a: Number, b: Number) -> Number:
     """Return the larger of two numbers, elementwise for arrays."""
-    arrays = isinstance(a, np.ndarray) or isinstance(b, np.ndarray)
-    return np.maximum(a, b) if arrays else max(a, b)
+    pair = (a, b)
+    return np.maximum(*pair) if _any_array(pair) else max(pair)
 
 
 def smaller(a: Number, b: Number) -> Number:
     """Return the smaller of two numbers, elementwise for arrays."""
-    arrays = isinstance(a, np.ndarray) or isinstance(b, np.ndarray)
-    return np.minimum(a, b) if arrays else min(a, b)
+    pair = (a, b)
+    return np.minimum(*pair) if _any_array(pair) else min(pair)
+
+
+def _any_array(numbers: Iterable[Number]) -> bool:
+    return any(isinstance(each, np.ndarray) for each in numbers)
 
 
 def _without_numpy(value: Any) -> Any:
@@ -212,8 +217,10 @@ def _checked(name: str, value: Any, zero_allowed: bool, largest: float) -> Numbe
         low = high = number
     else:
         number = _array(name, value)
+        if not number.size:
+            return number
         # Two reductions find every bad entry: a nan makes the minimum a nan.
-        low, high = (number.min(), number.max()) if number.size else (1, 1)
+        low, high = number.min(), number.max()
     # Compare without converting: 10**400 does not fit into a float. Comparisons with a nan are
     # false.
     if (low > 0 or (zero_allowed and low == 0)) and high <= largest:

@@ -344,7 +344,9 @@ def total(name: str, parts: tuple[Operation, ...]) -> Operation:
 
     Parts that compute, move and send nothing are left out.
     """
-    parts = tuple(p for p in parts if np.any(p.flops) or np.any(p.bytes) or p.sent)
+    # Parts that compute also move bytes.
+    parts = tuple(part for part in parts if np.count_nonzero(part.bytes) or part.sent)
+    first, *_ = parts
 
     def added(count: str) -> Number:
         return sum(getattr(part, count) for part in parts)
@@ -352,6 +354,6 @@ def total(name: str, parts: tuple[Operation, ...]) -> Operation:
     def over_links(way: str) -> dict[str, Number]:
         return over_any_link(sum(getattr(part, way).get(ANY_LINK, 0) for part in parts))
 
-    counts = added("flops"), added("loaded"), added("written"), parts[0].compute
+    counts = added("flops"), added("loaded"), added("written"), first.compute
     held, sent, hops = added("held"), over_links("sent"), over_links("hops")
-    return Operation(name, *counts, sent, held, parts[0].chips, hops=hops, parts=parts)
+    return Operation(name, *counts, sent, held, first.chips, hops=hops, parts=parts)

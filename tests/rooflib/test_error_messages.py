@@ -112,6 +112,8 @@ def test_shape_mismatches_omit_scalars():
 def test_long_values_are_truncated_in_messages():
     with pytest.raises(ValueError, match="got '" + "x" * 56 + r"\.\.\.$"):
         rl.sharded_matmul(2, 4, 4, 2, split="x" * 100)
+    with pytest.raises(ValueError, match="got '" + "x" * 58 + "'$"):
+        rl.sharded_matmul(2, 4, 4, 2, split="x" * 58)
 
 
 MESSAGES = [
@@ -142,6 +144,12 @@ MESSAGES = [
     (lambda: rl.operation(exponentials=-1), "exponentials must be zero or above"),
     (lambda: rl.operation(vector_compute="int7"), "vector_compute must be one of"),
     (lambda: rl.attention(1, 3, 2, 1, 1, 1), "S must be at least T where", "got S=2, T=3"),
+    (
+        lambda: rl.attention(1, [1, 3], 2, 1, 1, 1),
+        "S must be at least T where",
+        "got S=2, T=[1. 3.]",
+    ),
+    (lambda: rl.DType("mine", 4, scale_bits=-1), "scale_bits must be zero or above"),
     (lambda: rl.attention(1, 1, 1, 4, [1, 3], 1), "N must be a multiple of K", "got N=4"),
     (lambda: rl.attention(1, 1.5, 2, 1, 1, 1), "T must be a whole number above zero"),
     (lambda: rl.attention(1, 1, 1, 1, 1, 1, kv="int7"), "kv must be one of"),
@@ -195,7 +203,7 @@ MESSAGES = [
     (lambda: rl.sharded_matmul(2, 4, 4, 2, result="x"), "result must be one of replicated, shar"),
     (lambda: rl.critical_depth(rl.chip("TPU v5e"), "ICI", split="E"), "split must be one of"),
     (lambda: rl.operation(flops=-1), "flops must be zero or above, and finite; got -1"),
-    (lambda: rl.operation(bytes=np.array([1, -1])), "bytes must be zero or above", "bytes[1] is"),
+    (lambda: rl.operation(bytes=np.array([0, -1])), "bytes must be zero or above", "bytes[1] is"),
     (lambda: rl.Chip("mine", {"bf16": -1}, 1, 1), "peaks['bf16'] must be above zero"),
     (lambda: rl.Chip("mine", {"b16": 1}, 1, 1), "peaks must be one of"),
     (lambda: rl.Chip("mine", {"bf16": 1}, 0, 1), "bandwidth must be above zero"),

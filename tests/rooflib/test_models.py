@@ -161,6 +161,13 @@ def test_counts_of_chips_and_replicas_are_exact_at_any_size():
             assert prompt.written == b * (2 * 2 * cached * S + 2 * 8 // 2)
 
 
+def test_a_step_has_no_parts_without_work():
+    model = rl.Model("tiny", **TINY)
+    alone = ["embedding, norms", "projections", "attention", "MLP", "logits"]
+    assert [part.name for part in model.decode(1, 1).parts] == alone
+    assert [part.name for part in model.decode(1, 1, [1, 2]).parts] == [*alone, "collectives"]
+
+
 def test_data_types_default_to_the_activation_type():
     model = rl.Model("tiny", **TINY)
     assert model.decode(2, 3, kv="bf16") == model.decode(2, 3)

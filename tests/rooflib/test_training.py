@@ -93,9 +93,9 @@ def test_short_sequences_take_six_flops_per_weight_and_token(name):
 
 
 @pytest.mark.parametrize("link", ["NVLink", "DCN"])
-@pytest.mark.parametrize("recompute", [False, True])
-def test_from_the_critical_batch_on_arithmetic_hides_the_link(link, recompute):
-    model, layout = rl.model("Llama 3 8B"), {"S": 2048, "chips": 64, "recompute": recompute}
+@pytest.mark.parametrize("option", [{}, {"recompute": True}, {"x": "fp8"}, {"gradients": "fp32"}])
+def test_from_the_critical_batch_on_arithmetic_hides_the_link(link, option):
+    model, layout = rl.model("Llama 3 8B"), {"S": 2048, "chips": 64} | option
     first = rl.critical_training_batch(model, "H100 SXM", link, **layout)
 
     def times(B):
@@ -104,7 +104,7 @@ def test_from_the_critical_batch_on_arithmetic_hides_the_link(link, recompute):
     assert times(first)["compute"] >= times(first)[link]
     if first > 1:
         assert times(first - 1)["compute"] < times(first - 1)[link]
-    assert first > 1 or (link, recompute) == ("NVLink", True)
+    assert first > 1 or (link, option) == ("NVLink", {"recompute": True})
 
 
 def test_wrong_arguments_are_named():
