@@ -39,8 +39,8 @@ class DType:
 
         The number is an int if possible, and ½ for 4-bit types.
         """
-        bits = self.bits + self.scale_bits / self.group
-        return int(bits // 8) if bits % 8 == 0 else bits / 8
+        width = (self.bits + self.scale_bits / self.group) / 8
+        return int(width) if width.is_integer() else width
 
 
 Type: TypeAlias = "str | DType"
