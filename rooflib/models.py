@@ -233,8 +233,7 @@ class Model:
         sizes = check.wholes(B=B, S=S, chips=chips, replicas=replicas)
         S, chunk = sizes[1], sizes[1] if chunk is None else check.whole("chunk", chunk)
         passes = [(S // chunk, chunk), (S % chunk > 0, S % chunk)]
-        every = check.one_of("logits", logits, ("last", "all")) == "all"
-        options = (expert_parallel, experts, latent, passes, every)
+        options = (expert_parallel, experts, latent, passes, logits)
         return self._count("prefill", sizes, (w, kv, x, compute), *options)
 
     def train(
@@ -315,11 +314,12 @@ class Model:
         experts: str,
         latent: str,
         passes: list[tuple[Number, Number]] | None = None,
-        all_logits: bool = False,
+        logits: str = "last",
     ) -> Operation:
         """Count a decode step, or a prefill with this number of passes of each length T."""
         routing = check.one_of("experts", experts, ("expected", "fewest", "most"))
         absorbed = check.one_of("latent", latent, ("absorbed", "expanded")) == "absorbed"
+        all_logits = check.one_of("logits", logits, ("last", "all")) == "all"
         read, cache, stored, compute = self._types(*types)
         B, S, chips, replicas = sizes
         self._check_layout(B, chips, replicas, expert_parallel)

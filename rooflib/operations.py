@@ -335,7 +335,7 @@ def share(
 
     `bound` chooses the link that carries what is sent.
     """
-    over, waits = over_any_link(sent), over_any_link(hops) if np.any(sent) else {}
+    over, waits = over_any_link(sent), over_any_link(hops)
     return Operation(name, flops, loaded, written, compute, over, held, chips, hops=waits)
 
 

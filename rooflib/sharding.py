@@ -63,8 +63,7 @@ def sharded_matmul(
         sent = (all_reduce if replicated else reduce_scatter)(own.written, N)
         hops = ring_steps(N, 2 if replicated else 1)
     else:
-        sent = all_gather(gathered, N) if replicated else 0
-        hops = ring_steps(N)
+        sent, hops = (all_gather(gathered, N), ring_steps(N)) if replicated else (0, 0)
     held = own.loaded + larger(own.written, gathered if replicated else gathered / N)
     counts = {"flops": own.flops, "loaded": own.loaded, "written": own.written, "held": held}
     name = f"matmul, {split} split over chips"

@@ -202,6 +202,7 @@ MESSAGES = [
     (lambda: rl.sharded_matmul(2, 4, 4, 2, split="d"), "got 'd'; did you mean 'D'?"),
     (lambda: rl.sharded_matmul(2, 4, 4, 2, result="x"), "result must be one of replicated, shar"),
     (lambda: rl.critical_depth(rl.chip("TPU v5e"), "ICI", split="E"), "split must be one of"),
+    (lambda: rl.operation(flops=1.5e100), "flops must be at most 1e+100; got 1.5e+100"),
     (lambda: rl.operation(flops=-1), "flops must be zero or above, and finite; got -1"),
     (lambda: rl.operation(bytes=np.array([0, -1])), "bytes must be zero or above", "bytes[1] is"),
     (lambda: rl.Chip("mine", {"bf16": -1}, 1, 1), "peaks['bf16'] must be above zero"),

@@ -108,6 +108,13 @@ def test_weights_on_a_chip_are_exact_at_any_size():
     assert latent.projections(D, 2) == D * (11 + 2) + 2 * D * n * 6 + 11 * n * (6 - 2 + 6)
 
 
+def test_a_plain_layer_has_only_heads():
+    nothing = dict.fromkeys(
+        ["V", "F", "experts", "active", "X", "window", "q_rank", "kv_rank", "rope", "gains"], 0
+    )
+    assert rl.Layer(**HEADS) == rl.Layer(**HEADS, **nothing, gated=True, expert_biases=False)
+
+
 WRONG = [
     ({"count": 0}, "count must be above zero"),
     ({"N": 2.5}, "N must be a whole number"),
