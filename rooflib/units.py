@@ -122,7 +122,7 @@ def _plain(value: float, digits: int) -> str:
     if value == 0:
         return "0"
     if not math.isfinite(value):
-        return "∞" if value > 0 else "−∞" if value < 0 else "not a number"
+        return {math.inf: "∞", -math.inf: "−∞"}.get(value, "not a number")
     magnitude = int(f"{value:.{digits - 1}e}".split("e")[1])
     decimals = max(0, digits - 1 - magnitude)
     shown = f"{value:,.{decimals}f}"

@@ -398,7 +398,7 @@ def test_printed_figures_are_converted_to_dense_one_way_values(included, value):
 def test_figures_show_their_printed_form_and_base_unit():
     nvlink = DataPoint("chip", "link", 1979, "GB/s", NOWHERE, two_way=True, links=18)
     assert (nvlink.as_printed, nvlink.base_unit) == ("1,979 GB/s, both ways, 18 links", "B/s")
-    assert nvlink.note == ""
+    assert nvlink.note == nvlink.source.note == ""
     peak = DataPoint("chip", "peak int8", 3.125e9, "OP/s", NOWHERE, sparse=True)
     assert (peak.as_printed, peak.base_unit) == ("3.125e9 OP/s, sparse", "OP/s")
     vmem = DataPoint("chip", "on-chip VMEM", 64, "MiB", NOWHERE, cores=2)

@@ -67,6 +67,7 @@ def test_unknown_units_are_named():
         (9e-19, "s", "9×10⁻¹⁹ s"),
         (3e15, "s", "3×10¹⁵ s"),
         (0, "s", "0 s"),
+        (-0.0, "s", "0 s"),
         (math.inf, "s", "∞ s"),
         (-math.inf, "B", "−∞ B"),
         (0.25, "B", "0.25 B"),
