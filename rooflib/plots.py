@@ -40,7 +40,7 @@ HATCHES = ("", "///", "...", "xxx", "\\\\\\")
 
 # Offsets to try for a label, best first: (right, up) in points.
 ANYWHERE = sorted(
-    itertools.product(range(-240, 241, 8), range(-160, 161, 4)),
+    ((right, up) for right in range(-240, 241, 8) for up in range(-160, 161, 4)),
     key=lambda offset: math.hypot(*offset),
 )
 UP_OR_DOWN = [offset for offset in ANYWHERE if offset[0] == 0]
@@ -130,7 +130,7 @@ def roofline(
         label = f"points[{name!r}]"
         if not isinstance(at, tuple):
             x = rate(label, at)
-            positions[name] = x, min(*peaks.values(), *(x * width for width in widths.values()))
+            positions[name] = x, min([*peaks.values(), *(x * width for width in widths.values())])
         elif len(at) == 2:
             positions[name] = rate(f"{label}[0]", at[0]), rate(f"{label}[1]", at[1])
         else:
@@ -288,8 +288,8 @@ def _note(
         "textcoords": "offset points",
         "color": INK,
         "fontsize": STYLE["font.size"],
+        "in_layout": False,  # movable labels must not shrink the axes
     }
-    usual["in_layout"] = False  # movable labels must not shrink the axes
     return ax.annotate(label, point, offset, xycoords=coordinates, **usual | style)
 
 
@@ -318,18 +318,17 @@ def _place_labels(ax: Axes, labels: Sequence[Movable]) -> None:
     figure, movable = ax.figure, [note for note, _ in labels]
     figure.draw_without_rendering()  # type: ignore[union-attr]
     paths = [line.get_transform().transform_path(line.get_path()) for line in ax.lines]
-    lines = [path for path in paths if len(path) > 1]
     taken = [_outline(note) for note in ax.texts if note not in movable]
     across_dot = np.array([(-5, -5), (5, 5), (-5, 5), (5, -5)])
-    taken += [Path(path.vertices + across_dot) for path in paths if len(path) == 1]
+    taken += [Path(across_dot + path.vertices) for path in paths if len(path) == 1]
     for note, offsets in labels:
         start, tip = _outline(note).vertices, ax.transData.transform(note.xy)
         room = (figure.bbox if note.get_in_layout() else ax.get_window_extent()).padded(1)
-        tiers: Any = (([*taken, *lines], taken), (taken, taken), (taken, []), ([], []))
+        tiers: Any = (([*taken, *paths], taken), (taken, taken), (taken, []), ([], []))
         for (under, across), offset in itertools.product(tiers, offsets):
             box = start + np.multiply(offset, figure.dpi / 72)
             middle = (box[0] + box[2]) / 2
-            leader = Path([middle, tip + (middle - tip) * (7 / (math.dist(middle, tip) or 1))])
+            leader = Path([middle, tip + (middle - tip) * (7 / (np.hypot(*(middle - tip)) or 1))])
             own = [Path(box), leader] if note.arrow_patch else [Path(box)]
             if (
                 all(room.contains(*corner) for corner in box)
