@@ -216,7 +216,7 @@ BARS = [
     ([1], TypeError, "bounds must be a mapping"),
     ({"mine": 5}, TypeError, r"bounds\['mine'\] must be a Bounds"),
     (
-        {"mine": rl.bound(rl.dot([1, 2]), H100)},
+        {"mine": rl.bound(rl.operation(flops=[1, 2], bytes=1), H100)},
         ValueError,
         r"bounds\['mine'\] must hold plain numbers",
     ),

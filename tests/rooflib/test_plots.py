@@ -25,6 +25,7 @@ import rooflib as rl
 from rooflib import plots
 
 V5E = rl.chip("TPU v5e")
+NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 @pytest.fixture(autouse=True)
@@ -240,6 +241,43 @@ def test_rooflines_accept_any_number_of_roofs():
     assert shown == {*peaks, *slopes}
 
 
+def test_labels_with_free_space_stay_in_place():
+    ax = plots.roofline(plots.axes(), {"p": 1e14}, {"b": 1e12}, {"measured": (10, 1e12)})
+    places = {note.get_text(): note.get_position() for note in ax.texts}
+    assert places["measured"] == (8, -12)
+    assert places[f"b: 1{NO_BREAK}TB/s"] == (-3, 3)
+    assert places[f"p: 100{NO_BREAK}TFLOP/s"] == (-2, 7)
+
+
+def test_labels_of_slopes_are_anchored_on_their_visible_part():
+    slopes = {"HBM": 1e12, "link": 1e10}
+    ax = plots.roofline(plots.axes(), {"peak": 1e14}, slopes, span=(10, 1e5))
+    for width, note in zip(slopes.values(), ax.texts, strict=False):
+        x, y = note.xy
+        assert y == pytest.approx(x * width)
+        assert 10 < x < 1e14 / width
+
+
+@pytest.mark.parametrize("seed", [0, 4])
+def test_labels_cover_no_point(seed):
+    ax = drawn(seed)
+    ax.figure.canvas.draw()
+    points = [line.get_transform().transform(line.get_xydata()[0])
+              for line in ax.lines if len(line.get_xydata()) == 1]  # fmt: skip
+    assert points
+    for note, point in itertools.product(ax.texts, points):
+        assert not corners(note).contains_point(point), note
+
+
+def test_slopes_begin_at_the_left_edge_or_at_the_bottom():
+    ax = plots.roofline(plots.axes(), {"p": 1e14}, {"fast": 1e12, "slow": 1e10}, {"m": (50, 1e11)})
+    (left, _), (bottom, _) = ax.get_xlim(), ax.get_ylim()
+    starts = [tuple(line.get_xydata()[0]) for line in ax.lines[:2]]
+    for (x, y), width in zip(starts, (1e12, 1e10), strict=True):
+        assert y == pytest.approx(x * width)
+        assert x == pytest.approx(max(left, bottom / width))
+
+
 def test_the_first_ceiling_and_slope_are_solid():
     slopes, ceilings = {"HBM": 1e12, "link": 1e11}, {"bf16": 2e14, "int8": 4e14}
     lines = plots.roofline(plots.axes(), ceilings, slopes).lines
@@ -259,6 +297,14 @@ def test_slope_labels_are_parallel_to_their_slope(draw, height):
     for line, note in zip(slopes, names, strict=True):
         across, up = np.ptp(ax.transData.transform(line.get_xydata()), axis=0)
         assert note.get_rotation() == pytest.approx(np.degrees(np.arctan2(up, across)), abs=0.5)
+
+
+def test_axes_of_rooflines_have_plain_intensities_and_no_minor_ticks():
+    ax = draw_roofline(plots.axes())
+    ax.figure.canvas.draw()
+    assert {"1", "100", "1,000"} <= {label.get_text() for label in ax.get_xticklabels()}
+    assert not len(ax.xaxis.get_minorticklocs())
+    assert not len(ax.yaxis.get_minorticklocs())
 
 
 @pytest.mark.parametrize("draw", [draw_roofline, draw_throughput])
@@ -281,6 +327,22 @@ def test_separate_lines_are_labeled_at_their_ends():
     at = {text.get_text(): text.xy for text in ax.texts}
     assert at["low"] == (1, 3)
     assert at["high"] == (1, 30)
+    ax.figure.canvas.draw()
+    colors = {line.get_color() for line in ax.lines}
+    for note in ax.texts:
+        box = Text.get_window_extent(note)
+        assert ax.get_window_extent().x1 < box.x0 < box.x1 < ax.figure.bbox.x1
+        assert note.get_position()[0] == 6
+    assert [note.get_color() for note in ax.texts] == [plots.SERIES[1], plots.SERIES[0]]
+    assert colors == set(plots.SERIES[:2])
+
+
+def test_labels_of_lines_that_end_near_each_other_do_not_overlap():
+    ax = plots.throughput(plots.axes(), [1, 2], {"low": [1, 100], "high": [1, 104]})
+    ax.figure.canvas.draw()
+    low, high = (Text.get_window_extent(note) for note in ax.texts)
+    assert not low.overlaps(high)
+    assert {note.get_position()[0] for note in ax.texts} == {6}
 
 
 def test_bar_lengths_match_the_times():
@@ -331,12 +393,21 @@ def test_zones_start_at_the_ridge_points_of_the_first_ceiling():
     assert {"x", "y", "z"} <= set(words(ax))
 
 
+def test_labels_of_zones_are_inside_their_zone():
+    labels = ["x", "y", "z"]
+    ax = plots.roofline(plots.axes(), {"a": 1e12}, {"w": 1e10, "v": 1e9}, regions=labels)
+    for zone, note in zip(ax.patches, ax.texts, strict=False):
+        assert zone.get_x() < note.xy[0] < zone.get_x() + zone.get_width()
+        # In the middle of the zone, on a logarithmic axis.
+        assert note.xy[0] ** 2 == pytest.approx(zone.get_x() * (zone.get_x() + zone.get_width()))
+
+
 def test_narrow_zones_wrap_their_label():
-    labels = ["bound at both bandwidths", "bound at one of them", "compute-bound"]
+    labels = ["bound at both bandwidths", "bound-at one of them", "compute-bound"]
     ax = plots.roofline(plots.axes(), {"a": 1e12}, {"w": 1e10, "v": 5e9}, regions=labels)
     shown = words(ax)
     assert labels[0] in shown
-    assert "bound\nat\none\nof\nthem" in shown
+    assert "bound-\nat\none\nof\nthem" in shown
     assert labels[2] in shown
 
 
@@ -383,6 +454,7 @@ def test_converging_lines_are_labeled_where_they_rise():
     assert at["slow"] == pytest.approx((0.3, 0.3))
     dots = {tuple(line.get_xydata()[0]) for line in ax.lines if len(line.get_xydata()) == 1}
     assert dots == {at["steep"], at["slow"]}
+    assert all(note.arrow_patch for note in ax.texts)
 
 
 def test_bars_are_labeled_with_roofs_and_bounds():
@@ -402,6 +474,21 @@ def test_bars_are_labeled_with_roofs_and_bounds():
     assert len({bar.get_edgecolor() for bar in ax.patches}) == 3
     assert len({bar.get_facecolor() for bar in ax.patches}) == 3
     assert {tick.tick1line.get_markersize() for tick in ax.yaxis.get_major_ticks()} == {0}
+    assert 0 not in {tick.tick1line.get_markersize() for tick in ax.xaxis.get_major_ticks()}
+    names = {note.get_text(): note.xy[1] for note in ax.texts}
+    assert -1 < names["alone"] < 0
+    assert 3 < names["sent"] < 4
+
+
+def test_bars_have_few_times_and_lines_only_across_them():
+    with mpl.rc_context(plots.STYLE):
+        ax = draw_bars(plots.axes())
+    ax.figure.canvas.draw()
+    times = [label.get_text() for label in ax.get_xticklabels()]
+    assert 2 <= len(times) <= 6
+    assert all(re.fullmatch(r"[\d.]+ [µm]?s", time) for time in times)
+    assert all(line.get_visible() for line in ax.get_xgridlines())
+    assert not any(line.get_visible() for line in ax.get_ygridlines())
 
 
 def test_use_style_applies_the_style():
@@ -417,6 +504,9 @@ def test_use_style_selects_svg_in_notebooks(monkeypatch):
     monkeypatch.setattr(formats, lambda *names: asked.append(names))
     monkeypatch.setitem(sys.modules, "IPython", types.ModuleType("IPython"))
     with plt.rc_context():
+        plots.use_style()
+        assert asked == [("svg",)]
+        monkeypatch.delitem(sys.modules, "IPython")
         plots.use_style()
     assert asked == [("svg",)]
 
