@@ -249,6 +249,13 @@ def test_labels_with_free_space_stay_in_place():
     assert places[f"p: 100{NO_BREAK}TFLOP/s"] == (-2, 7)
 
 
+def test_the_rightmost_of_two_close_points_keeps_its_label_in_place():
+    points = {"left": 10, "right": 12}
+    ax = plots.roofline(plots.axes(), {"p": 1e14}, {"b": 1e12}, points)
+    moved = {note.get_text(): note.get_position() != (8, -12) for note in ax.texts[-2:]}
+    assert moved == {"right": False, "left": True}
+
+
 def test_labels_of_slopes_are_anchored_on_their_visible_part():
     slopes = {"HBM": 1e12, "link": 1e10}
     ax = plots.roofline(plots.axes(), {"peak": 1e14}, slopes, span=(10, 1e5))
