@@ -22,6 +22,7 @@ PREFIX_AND_MORE = N_(
     "a prefix such as milli, kilo, mega or giga that is missing, taken twice or taken for another, "
     "together with a second slip"
 )
+POWERS = range(1, 6)  # powers of 1000, from kilo to peta
 FACTORS: tuple[tuple[float, str], ...] = (
     (
         2,
@@ -34,16 +35,16 @@ FACTORS: tuple[tuple[float, str], ...] = (
     (8, N_("bits for bytes, or bytes for bits")),
     (64, N_("bits and bytes converted the wrong way round")),
     (100, N_("a percentage for a plain ratio, or the other way round")),
-    *((1000**power, PREFIX) for power in range(1, 6)),
-    *((1024**power, BINARY_PREFIX) for power in range(1, 6)),
+    *((1000**power, PREFIX) for power in POWERS),
+    *((1024**power, BINARY_PREFIX) for power in POWERS),
     *(
         ((1024 / 1000) ** power, N_("a prefix taken as a power of two, or as one of ten"))
-        for power in range(1, 6)
+        for power in POWERS
     ),
     *((10**power, N_("a power of ten in a unit or a constant")) for power in range(1, 19)),
     *(
         (1000**power * second, PREFIX_AND_MORE)
-        for power in range(1, 6)
+        for power in POWERS
         for second in (0.125, 0.25, 0.5, 2, 4, 8)
     ),
 )
@@ -81,7 +82,7 @@ def rounded(pairs: Sequence[Pair]) -> bool:
 def _coarse_roundings() -> Iterator[Callable[[float], float]]:
     """Yield roundings to multiples of a power of ten or a tile, and to powers of two."""
     for cut in (math.floor, math.ceil, round):
-        for step in (*TILES, *(10**power for power in range(1, 16))):
+        for step in (*TILES, *(10**power for power in range(16))):
             yield lambda right, cut=cut, step=step: step * cut(right / step)  # type: ignore[misc]
         yield lambda right, cut=cut: 2.0 ** cut(math.log2(right))  # type: ignore[misc]
 
@@ -250,7 +251,7 @@ def _shift(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
 
 def _about_factor(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     shares = _shares([value / right if _usable(value, right) else 0 for value, right in pairs])
-    for power in range(1, 6):
+    for power in POWERS:
         for factor in (1000.0**power, 1000.0**-power):
             if shares and all(abs(share / factor - 1) < MAX_PREFIX_ERROR for share in shares):
                 return _(
