@@ -132,13 +132,15 @@ IN_WORDS = [
 ]
 
 
-def read(label: str, values: list[float], ticks: list[Any] | None = None) -> tuple[Any, str]:
+def read(
+    label: str, values: list[float], ticks: list[Any] | None = None, **case: Any
+) -> tuple[Any, str]:
     """Return what `reading` finds in a figure with these values under this y label."""
     curve = {"x": [1, 2, 3], "y": values, "axes": 0, "seen": True, "legend": ["64"], "texts": []}
     y = {"label": label, "ticks": ticks or [], "offset": ""}
     seen = {"curves": [curve], "legend": True, "axes": [{"x": {"label": "B"}, "y": y}]}
     seen |= {"xlabel": "B", "ylabel": label}
-    case = {"sizes": [64], "batches": [1, 2, 3], "peak": PEAK, "bandwidth": 8e11}
+    case = {"sizes": [64], "batches": [1, 2, 3]} | (case or {"peak": PEAK, "bandwidth": 8e11})
     found, problem = reading(seen, case)
     return found.get("64"), problem
 
@@ -239,6 +241,12 @@ def test_the_batch_is_accepted_in_any_language(label: str) -> None:
 )
 def test_times_and_widths_are_not_accepted_as_the_batch(label: str) -> None:
     assert not names_batch(label)
+
+
+def test_the_likeliest_scale_counts_if_no_peak_decides() -> None:
+    """In some languages "bilyon" is a million millions, in others a thousand."""
+    assert read("bilyon FLOP/s", [1.0, 2.0, 3.0], bandwidth=8e11)[0] == [1e12, 2e12, 3e12]
+    assert read("bilyon FLOP/s", [0.0, 0.0, 0.0]) == ([0.0, 0.0, 0.0], "")
 
 
 def test_the_russian_abbreviation_of_logarithm_is_understood() -> None:

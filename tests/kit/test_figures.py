@@ -16,16 +16,19 @@ import pytest
 from figures import LibraryFigure, figures
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+from matplotlib.transforms import IdentityTransform
 
 from grading.release.cases import Cases, hidden, published
 from grading.release.exercises import load
 from roofkit.check.answers import ask
 from roofkit.check.compare import Verdict, judge
 from roofkit.check.messages import PROBLEMS
-from roofkit.check.plot_reading import facts, owners, reading
+from roofkit.check.plot_reading import curve_names, facts, owners, reading
 from roofkit.check.plot_reading.axis_words import names_batch, vertical
-from roofkit.check.plot_reading.looks import background_of, look, similarity
+from roofkit.check.plot_reading.looks import Look, background_of, blended, look, similarity
 from roofkit.check.plot_reading.plain_text import plain_text
 from roofkit.check.plot_reading.size_words import named_size
 from roofkit.check.plot_reading.tick_words import shown_scale
@@ -33,6 +36,7 @@ from roofkit.check.plot_reading.tick_words import shown_scale
 matplotlib.use("agg")
 
 EXERCISE = "roofline-plot"
+WHITE = (1.0, 1.0, 1.0)
 (PART,) = [part for part in load(EXERCISE).parts if part.kind == "figure"]
 LIBRARY = figures()
 # Exceptions that grading reports as "The values could not be read."
@@ -313,7 +317,7 @@ def test_only_ticks_that_can_be_seen_are_read(hide: Callable[[Any], object]) -> 
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.plot([1, 2, 3], [4, 5, 6])
         ax.set_yticks([4, 5, 6], ["4 T", "5 T", "6 T"])
-        ax.set_ylim(3, 7)
+        ax.set_ylim(4, 6)
         if hidden:
             hide(ax)
 
@@ -322,6 +326,153 @@ def test_only_ticks_that_can_be_seen_are_read(hide: Callable[[Any], object]) -> 
     assert seen(draw)["axes"][0]["y"]["ticks"] == ticks
     hidden = True
     assert seen(draw)["axes"][0]["y"]["ticks"] == []
+
+
+def test_ticks_are_read_on_either_side_and_their_number_is_bounded() -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.plot([0, 100], [0, 100])
+        ax.set_yticks(range(100))
+        ax.tick_params(axis="y", labelleft=False, labelright=True)
+
+    ticks = seen(draw)["axes"][0]["y"]["ticks"]
+    assert ticks == [[float(tick), str(tick)] for tick in range(30)]
+
+
+@pytest.mark.parametrize(
+    ("place", "visible"),
+    [
+        ((0.1, 0.1, 0.8, 0.06), True),
+        ((0.1, 0.1, 0.8, 0.04), False),
+        ((0.1, 0.1, 0.04, 0.8), False),
+        ((0.95, 0.95, 0.5, 0.5), True),
+        ((-0.4, -0.4, 0.5, 0.5), True),
+        ((1, 0.1, 0.5, 0.5), False),
+        ((0.1, 1, 0.5, 0.5), False),
+        ((-0.5, 0.1, 0.5, 0.5), False),
+        ((0.1, -0.5, 0.5, 0.5), False),
+    ],
+)
+def test_axes_must_be_large_enough_and_on_the_page(
+    place: tuple[float, float, float, float], visible: bool
+) -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.plot(batches, batches)
+        ax.set_position(place)
+
+    assert seen(draw)["curves"][0]["seen"] == visible
+
+
+def test_names_on_an_axis_count_as_their_places() -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.plot(["10", "20", "40"], [1, 2, 4])
+
+    assert seen(draw)["curves"][0]["x"] == [0, 1, 2]
+
+
+def test_joined_segments_are_a_curve_and_separate_ones_are_not() -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.add_collection(LineCollection([[(1, 1), (2, 2)], [(2, 2), (3, 4)]]))
+        ax.add_collection(LineCollection([[(1, 0), (1, 1)], [(2, 0), (2, 2)]]))
+        ax.add_collection(LineCollection([[(1, 5), (3, 7)]]))
+        ax.add_collection(LineCollection([]))
+        ax.autoscale()
+
+    found = [(curve["x"], curve["y"]) for curve in seen(draw)["curves"]]
+    assert found == [([1, 2, 3], [1, 2, 4]), ([1, 3], [5, 7])]
+
+
+def test_all_legends_are_read_with_markers_in_their_usual_size() -> None:
+    figure, ax = plt.subplots()
+    first, second = (ax.plot([1, 2], [1, size], "o", label=str(size))[0] for size in (1024, 4096))
+    ax.add_artist(ax.legend(handles=[first], markerscale=3))
+    ax.legend(handles=[second], markerscale=0.5)
+    found = curve_names.entries(figure, WHITE)
+    assert sorted(text for _, text in found) == ["1024", "4096"]
+    assert [handle.size for handle, _ in found] == [first.get_markersize()] * 2
+    ax.get_legend().get_texts()[0].set_color("white")
+    assert [text for _, text in curve_names.entries(figure, WHITE)] == ["1024"]
+    plt.close(figure)
+
+
+@pytest.mark.parametrize(
+    ("style", "visible"),
+    [
+        ({}, True),
+        ({"color": "white"}, False),
+        ({"alpha": 0.05}, False),
+        ({"visible": False}, False),
+        ({"color": "white", "bbox": {"facecolor": "black"}}, True),
+        ({"color": "white", "bbox": {"facecolor": "black", "visible": False}}, False),
+        ({"bbox": {"facecolor": "black"}}, False),
+    ],
+)
+def test_a_text_must_stand_out_from_its_background(style: dict[str, Any], visible: bool) -> None:
+    figure, ax = plt.subplots()
+    assert curve_names.shown(ax.text(0, 0, "1024", **style), WHITE) == visible
+    assert not curve_names.shown(ax.text(0, 0, " ", **style), WHITE)
+    plt.close(figure)
+
+
+def test_a_text_in_the_color_of_a_curve_names_it_wherever_it_is() -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.plot(batches, [9, 9, 9.1], color=(0.8, 0.2, 0.2))
+        ax.plot(batches, [1, 1, 1.1], color=(0.4, 0.4, 0.1))
+        ax.text(2, 9, "16", color="black")
+        ax.text(2, 1, "1024", color=(0.8, 0.2, 0.2))
+        ax.text(2, 9, "4096", color=(0.4, 0.4, 0.1))
+        ax.text(2, 9, "no number", color="black")
+
+    high, low = seen(draw)["curves"]
+    assert (high["texts"], low["texts"]) == (["1024", "16"], ["4096"])
+
+
+def test_a_gray_text_names_the_nearest_curve_whatever_its_gray() -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.plot(batches, [9, 9, 9.1], color=(0.4, 0.4, 0.5))
+        ax.plot(batches, [1, 1, 1.1], color="black")
+        ax.text(2, 1, "1024", color=(0.4, 0.4, 0.5))
+
+    high, low = seen(draw)["curves"]
+    assert (high["texts"], low["texts"]) == ([], ["1024"])
+
+
+@pytest.mark.parametrize(("pixels", "tie"), [(0.5, True), (1.2, False)])
+def test_a_text_names_two_curves_only_if_both_are_equally_near(pixels: float, tie: bool) -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        for height in (4, 6):
+            ax.plot([0, 10], [height, height])
+        ax.set(xlim=(0, 10), ylim=(0, 10))
+        x, y = ax.transData.transform((5, 5))
+        ax.text(x, y + pixels, "1024", transform=IdentityTransform())
+
+    low, high = seen(draw)["curves"]
+    assert (low["between"], high["between"]) == ((["1024"],) * 2 if tie else ([], []))
+    assert (low["texts"], high["texts"]) == ([], [] if tie else ["1024"])
+
+
+@pytest.mark.parametrize("style", ["-", "o"], ids=["level", "points"])
+def test_a_text_at_a_crossing_names_the_sloped_line(style: str) -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.plot([0, 5, 10], [5, 5, 5] if style == "-" else [9, 5, 1], style, color="black")
+        ax.plot([0, 0, 5, 10], [0, 0, 5, 10], color="black")
+        ax.text(5, 5, "1024")
+
+    other, sloped = seen(draw)["curves"]
+    assert (other["texts"], sloped["texts"]) == ([], ["1024"])
+
+
+def test_an_arrow_from_a_place_on_the_page_names_nothing_by_its_tip() -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.plot([0, 10], [1, 1.1])
+        ax.plot([0, 10], [9, 9.1])
+        ax.set(xlim=(0, 10), ylim=(0, 10))
+        arrow = {"arrowprops": {"arrowstyle": "->"}, "textcoords": "data"}
+        ax.annotate("1024", (5, 1), (5, 8), **arrow)
+        ax.annotate("16", (0.5, 0.1), (5, 8), xycoords="axes fraction", **arrow)
+        ax.annotate("4096", (5, 9), (5, 2), textcoords="data")
+
+    low, high = seen(draw)["curves"]
+    assert (low["texts"], high["texts"]) == (["1024", "4096"], ["16"])
 
 
 def test_a_text_names_the_nearest_line_not_the_nearest_vertex() -> None:
@@ -400,7 +551,9 @@ def test_a_text_names_the_line_that_it_lies_on_far_from_its_points() -> None:
     ("label", "heights", "expected"),
     [
         ("FLOP/s (log10)", [12, 13, 14], [1e12, 1e13, 1e14]),
-        ("TFLOP/s, on a log10 scale", [1, 50, 197], [1e12, 5e13, 1.97e14]),
+        ("log\u2081\u2080 of FLOP/s", [12, 13, 14], [1e12, 1e13, 1e14]),
+        (r"$\log_2$ of FLOP/s", [40, 41, 59], [2.0**40, 2.0**41, 2.0**59]),
+        ("TFLOP/s, on a log10 scale", [1, 50, 60], [1e12, 5e13, 6e13]),
     ],
 )
 def test_large_numbers_are_no_logarithms(
@@ -417,9 +570,10 @@ def test_large_numbers_are_no_logarithms(
     assert values["1024"] == pytest.approx(expected)
 
 
-def test_a_line_below_a_logarithmic_scale_is_far_from_all_texts() -> None:
+def test_lines_below_a_logarithmic_scale_are_far_from_all_texts() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.plot(batches, [-1, -2, -3])
+        ax.plot(batches, [-1, -2, 50])
         for size, height in zip(sizes, (1, 2), strict=True):
             ax.plot(batches, [height] * 3)
             ax.text(2, height, str(size))
@@ -438,26 +592,115 @@ def test_text_without_a_curve_counts_as_an_empty_figure() -> None:
     assert reading(seen(draw), {"sizes": [1024], "batches": [1, 2]})[1] == "figure-empty"
 
 
+def looked(artist: Any) -> Look:
+    found = look(artist, WHITE)
+    assert found is not None
+    return found
+
+
+def line(**style: Any) -> Look:
+    return looked(Line2D([0, 1], [0, 1], **style))
+
+
+def lines(**style: Any) -> Look:
+    """Return the look of the lines of a collection."""
+    return looked(LineCollection([[(0, 0), (1, 1)]], **style))
+
+
+USUAL = {"color": "#808080", "marker": "o", "markersize": 5, "linestyle": "-", "linewidth": 2}
+DASHED = {"linestyle": (0, (4, 2)), "marker": ""}
+
+
 @pytest.mark.parametrize(
-    ("handle", "similar"),
+    ("usual", "handle", "similar"),
     [
-        ({}, 2),
-        ({"markersize": 30}, 1),
-        ({"markerfacecolor": "yellow"}, 1),
-        ({"marker": "s"}, 1),
-        ({"linestyle": "--"}, 1),
-        ({"color": "tab:red"}, 0),
+        ({}, {}, 2),
+        ({}, {"markersize": 7}, 2),
+        ({}, {"markersize": 10}, 1),
+        ({}, {"markerfacecolor": "yellow"}, 1),
+        ({}, {"marker": "s"}, 1),
+        ({}, {"linestyle": "--"}, 1),
+        ({}, {"linestyle": ""}, 1),
+        ({}, {"linewidth": 2.8}, 2),
+        ({}, {"linewidth": 4}, 1),
+        ({}, {"linewidth": 1}, 1),
+        ({}, {"color": "#888888"}, 2),
+        ({}, {"color": "#9a9a9a"}, 0),
+        ({}, {"color": "tab:red"}, 0),
+        (DASHED, {"linestyle": (0, (4.5, 2))}, 2),
+        (DASHED, {"linestyle": (0, (5.7, 2))}, 1),
+        (DASHED, {"linestyle": (0, (4, 2, 1, 2))}, 1),
+        ({"linestyle": ""}, {"linewidth": 9}, 2),
+        ({"marker": ""}, {"markersize": 30, "markerfacecolor": "yellow"}, 2),
     ],
 )
 def test_looks_are_similar_by_color_first_and_then_in_detail(
-    handle: dict[str, Any], similar: int
+    usual: dict[str, Any], handle: dict[str, Any], similar: int
 ) -> None:
-    usual = {"color": "tab:blue", "marker": "o", "markersize": 5, "linestyle": "-"}
-    white = (1.0, 1.0, 1.0)
-    curve, other = (look(Line2D([0, 1], [0, 1], **(usual | more)), white) for more in ({}, handle))
-    assert curve is not None
-    assert other is not None
-    assert similarity(other, curve, white) == similar
+    usual = USUAL | usual
+    curve, other = line(**usual), line(**(usual | handle))
+    assert similarity(other, curve, WHITE) == similar
+
+
+@pytest.mark.parametrize("style", [{}, {"linestyle": "--"}, {"linestyle": "-", "alpha": 0.5}])
+def test_a_line_of_a_collection_looks_like_a_plain_line(style: dict[str, Any]) -> None:
+    style |= {"color": "tab:blue", "linewidth": 3}
+    one, other = lines(**style), line(**style)
+    assert one.line == other.line
+    assert similarity(one, other, WHITE) == similarity(other, one, WHITE) == 2
+
+
+@pytest.mark.parametrize(
+    ("patch", "similar"),
+    [
+        ({"color": "tab:blue"}, 1),
+        ({"facecolor": "none", "edgecolor": "tab:blue"}, 1),
+        ({"color": "tab:blue", "alpha": 0.3}, 1),
+        ({"color": "tab:red"}, 0),
+        ({"facecolor": (1, 1, 1, 0.5), "edgecolor": "tab:red"}, 0),
+    ],
+)
+def test_a_patch_only_shows_a_color(patch: dict[str, Any], similar: int) -> None:
+    curve = line(color="tab:blue", linewidth=1)
+    assert similarity(looked(Patch(**patch)), curve, WHITE) == similar
+
+
+def test_points_look_like_a_line_with_markers_and_may_have_only_an_edge() -> None:
+    ax = plt.figure().add_subplot()
+    hollow = looked(ax.scatter([1], [1], facecolors="none", edgecolors="black"))
+    assert (hollow.dashes, hollow.face, hollow.edge) == (None, WHITE, (0, 0, 0))
+    assert hollow.seen(WHITE)
+    assert hollow.main(WHITE) == (0, 0, 0)
+    filled = looked(ax.scatter([1], [1], s=49, facecolors="black", edgecolors="none"))
+    assert (filled.size, filled.face, filled.edge) == (7, (0, 0, 0), WHITE)
+    assert filled.seen(WHITE)
+
+
+def test_artists_without_the_usual_methods_have_no_look() -> None:
+    class Odd:
+        def get_marker(self) -> None:
+            raise AttributeError("get_marker")
+
+    assert look(Odd(), WHITE) is None
+    assert look(object(), WHITE) is None
+
+
+@pytest.mark.parametrize(("gray", "visible"), [("0.95", False), ("0.87", True)])
+def test_colors_close_to_the_background_are_invisible(gray: str, visible: bool) -> None:
+    assert line(color=gray).seen(WHITE) == visible
+    points = {"linestyle": "", "marker": "o"}
+    for colors in (("white", gray), (gray, "white")):
+        sides = dict(zip(("markerfacecolor", "markeredgecolor"), colors, strict=True))
+        assert line(**points, **sides).seen(WHITE) == visible
+    assert not lines(color="black", linestyle="--", linewidth=0).seen(WHITE)
+
+
+def test_colors_are_blended_with_their_background() -> None:
+    blue = (0.0, 0.25, 1.0)
+    assert blended((1, 0.5, 0, 0.25), blue) == pytest.approx((0.25, 0.3125, 0.75))
+    assert blended("white", blue, 0.5) == pytest.approx((0.5, 0.625, 1))
+    assert blended("white", blue, [0.5]) == (1, 1, 1)
+    assert blended("no such color", blue) == blue
 
 
 @pytest.mark.parametrize(
@@ -473,19 +716,21 @@ def test_transparent_backgrounds_show_what_is_behind_them(
 ) -> None:
     ax = plt.figure(facecolor=figure).add_subplot(facecolor=axes)
     assert background_of(ax) == pytest.approx(expected)
+    ax.set_facecolor("red")
+    assert background_of(ax) == (1, 0, 0)
+    ax.patch.set_visible(False)
+    assert background_of(ax) == blended(figure, (1, 1, 1))
+    ax.patch.set_visible(True)
+    ax.set_axis_off()
+    assert background_of(ax) == blended(figure, (1, 1, 1))
 
 
 @pytest.mark.parametrize(("points", "visible"), [(0, False), (0.1, False), (0.2, True), (1, True)])
 def test_lines_and_markers_under_a_fifth_of_a_point_are_invisible(
     points: float, visible: bool
 ) -> None:
-    white = (1.0, 1.0, 1.0)
-    thin: dict[str, Any] = {"linewidth": points}
-    small = {"linestyle": "", "marker": "o", "markersize": points}
-    for drawn in (thin, small):
-        found = look(Line2D([0, 1], [0, 1], color="black", **drawn), white)
-        assert found is not None
-        assert found.seen(white) == visible
+    assert line(color="black", linewidth=points).seen(WHITE) == visible
+    assert line(color="black", linestyle="", marker="o", markersize=points).seen(WHITE) == visible
 
 
 def test_points_of_two_sizes_do_not_name_a_line() -> None:
@@ -602,3 +847,25 @@ def test_malformed_facts_raise_only_expected_errors(path: tuple[Any, ...]) -> No
             values, problem = reading(changed, {"sizes": [9], "batches": [1, 2]})
             assert problem in {"", *PROBLEMS}
             assert isinstance(values, dict)
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+@pytest.mark.parametrize("name", ["x", "y"])
+@pytest.mark.parametrize(
+    ("low", "high", "problem"),
+    [
+        *((0.004, 1, ""), (0, 0.996, "")),
+        *((0.008, 1, "figure-outside"), (0, 0.992, "figure-outside")),
+    ],
+)
+def test_a_curve_may_overhang_its_axis_by_half_a_percent(
+    scale: str, name: str, low: float, high: float, problem: str
+) -> None:
+    def value(share: float) -> float:
+        return float(1000**share if scale == "log" else 1 + 999 * share)
+
+    changed = copy.deepcopy(WHOLE)
+    changed["curves"][0][name] = [1, 1000]
+    changed["axes"][0][name] |= {"limits": [value(low), value(high)], "scale": scale}
+    batches = [1, 1000] if name == "x" else [1, 2]
+    assert reading(changed, {"sizes": [9], "batches": batches})[1] == problem

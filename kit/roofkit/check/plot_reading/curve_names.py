@@ -36,10 +36,9 @@ def entries(figure: Any, background: Color) -> list[tuple[Look, str]]:
     """Return the handle's look and the text of each legend entry."""
     found = []
     for legend in legends(figure):
-        scale = getattr(legend, "markerscale", 1) or 1
         pairs = zip(legend.legend_handles, legend.get_texts(), strict=False)
         for handle, text in pairs:
-            seen = look(handle, background, scale)
+            seen = look(handle, background, legend.markerscale)
             if seen is not None and shown(text, background):
                 found.append((seen, text.get_text()))
     return found
@@ -76,7 +75,7 @@ def from_texts(ax: Any, curves: Sequence[Drawn], background: Color) -> tuple[lis
         if not (shown(text, background) and any(map(str.isdigit, text.get_text()))):
             continue
         found = _curves_in_color_of(text, curves, background)
-        gap = -1.0  # a text in a curve's color takes precedence over all others
+        gap = -np.inf  # a text in a curve's color takes precedence over all others
         if found is None:
             found, gap = _nearest(_place(text, ax), curves)
         # If several are near, prefer lines to points on them, and sloped to horizontal lines.
@@ -101,13 +100,8 @@ def _curves_in_color_of(text: Any, curves: Sequence[Drawn], background: Color) -
 
 def _place(text: Any, ax: Any) -> Floats:
     """Return the position of the text in pixels, or of the tip of its arrow."""
-    anchor = getattr(text, "xy", None)
-    if (
-        anchor is not None
-        and getattr(text, "arrow_patch", None) is not None
-        and getattr(text, "xycoords", "") == "data"
-    ):
-        return np.asarray(ax.transData.transform(anchor))
+    if getattr(text, "arrow_patch", None) is not None and text.xycoords == "data":
+        return np.asarray(ax.transData.transform(text.xy))
     return np.asarray(text.get_transform().transform(text.get_position()))
 
 
@@ -140,7 +134,7 @@ def _distance_to(place: Floats, curve: Drawn) -> float:
     gap = np.hypot(*(points - place).T).min()
     if _is_line(curve) and len(points) > 1:
         start, along = points[:-1], np.diff(points, axis=0)
-        length = np.maximum((along**2).sum(axis=1), 1e-12)
+        length = np.maximum((along**2).sum(axis=1), np.finfo(float).tiny)
         share = np.clip(((place - start) * along).sum(axis=1) / length, 0, 1)
         gap = np.hypot(*(start + share[:, None] * along - place).T).min()
     return float(gap)

@@ -18,10 +18,7 @@ def facts(function: Callable[..., object], case: Mapping[str, Any]) -> Facts:
 
     figure, ax = plt.subplots()
     try:
-        arguments = dict(case)
-        if "batches" in arguments:
-            arguments["batches"] = np.asarray(arguments["batches"])
-        function(ax, **arguments)
+        function(ax, **{**case, "batches": np.asarray(case["batches"])})
         figure.draw_without_rendering()  # computes the layout, in a third of the time of `draw`
         return _facts(figure)
     finally:
@@ -141,7 +138,7 @@ def _artists(ax: Any) -> list[tuple[Any, Floats]]:
 def _segments(collection: Any) -> list[Floats]:
     """Return the lines of a collection, with consecutive segments joined."""
     pieces = list(collection.get_segments()) if hasattr(collection, "get_segments") else []
-    if len(pieces) > 1 and all(len(piece) == 2 for piece in pieces):
+    if pieces and all(len(piece) == 2 for piece in pieces):
         starts, ends = np.array([p[0] for p in pieces]), np.array([p[1] for p in pieces])
         if np.allclose(starts[1:], ends[:-1]):
             return [np.concatenate([starts, ends[-1:]])]

@@ -59,12 +59,12 @@ def _with_sizes_of_points(whose: list[set[int]], curves: list[Facts]) -> list[se
 
 def _lies_on(points: Facts, curve: Facts) -> bool:
     """Return whether all points are on the curve, and it has more points of its own."""
-    if points["axes"] != curve["axes"] or not 1 < len(points["x"]) < len(curve["x"]):
+    if points["axes"] != curve["axes"] or len(points["x"]) >= len(curve["x"]):
         return False
     order = np.argsort(curve["x"], kind="stable")
     x, y = np.asarray(curve["x"], float)[order], np.asarray(curve["y"], float)[order]
     heights = np.interp(points["x"], x, y, left=np.nan, right=np.nan)
-    return bool(np.allclose(heights, np.asarray(points["y"], float), rtol=1e-6, atol=0))
+    return bool(np.allclose(heights, np.asarray(points["y"], float), atol=0))
 
 
 def _named_by_elimination(
@@ -94,7 +94,7 @@ def _weight(curve: Facts) -> tuple[bool, int, bool]:
     """Return a sort key that prefers sloped curves, then those with more points."""
     heights = curve["y"]
     return (
-        len(heights) > 0 and min(heights) < max(heights),
+        min(heights) < max(heights),
         len(heights),
         bool(curve.get("same_look")),
     )

@@ -67,7 +67,7 @@ def _read(curve: Facts, seen: Facts, batches: Floats) -> tuple[Floats, str]:
         return np.empty(0), "figure-swapped"
     batch_of = _batch_of(xlabel, x, batches)
     x = batch_of(x)
-    if not x.size or x[0] > batches.min() or x[-1] < batches.max():
+    if x[0] > batches.min() or x[-1] < batches.max():
         return np.empty(0), "figure-range"
     heights = np.interp(batches, x, y)
     limits = axes.get("x", {}), axes.get("y", {})
@@ -105,7 +105,7 @@ def _unit(label: str, axis: Facts, top: float, case: Mapping[str, Any]) -> float
     if prefix != 1 and prefix in units:
         return 1.0  # the numbers at the ticks already include the prefix
     peak = float(case.get("peak", 0.0))
-    if len(units) == 1 or not (0 < top < math.inf and 0 < peak < math.inf):
+    if len(units) == 1 or not (top > 0 and peak > 0):
         return units[0]
     return min(units, key=lambda unit: abs(math.log(top * unit / peak)))
 
@@ -118,17 +118,17 @@ def _batch_of(label: str, x: Floats, batches: Floats) -> Callable[[Floats], Floa
     """
     factor, base = scales(plain_text(label))[0], _base(label)
     ways: list[Callable[[Floats], Floats]] = [lambda x: x, lambda x: np.round(x * factor, 6)]
-    if base and x.size and x.max() < MAX_LOGARITHM:
+    if base and x.max() < MAX_LOGARITHM:
         ways.append(lambda x: np.round(base**x, 6))
     for way in ways:
-        if x.size and way(x).min() <= batches.min() and way(x).max() >= batches.max():
+        if way(x).min() <= batches.min() and way(x).max() >= batches.max():
             return way
     return ways[0]
 
 
 def _base(label: str) -> float:
     """Return the base of the logarithm that a label names, 0 if it names none."""
-    plain = plain_text(label).lower().replace("_", "").replace("₂", "2").replace("₁₀", "10")
+    plain = plain_text(label).lower().replace("_", "")
     if re.search(r"(?<![^\W\d_])lg(?![^\W\d_])", plain):
         return 10.0
     return next((base for base in (10.0, 2.0) if f"log{base:g}" in plain), 0.0)
