@@ -869,3 +869,58 @@ def test_a_curve_may_overhang_its_axis_by_half_a_percent(
     changed["axes"][0][name] |= {"limits": [value(low), value(high)], "scale": scale}
     batches = [1, 1000] if name == "x" else [1, 2]
     assert reading(changed, {"sizes": [9], "batches": batches})[1] == problem
+
+
+def curve(x: list[float], y: list[float], *legend: str, **more: Any) -> dict[str, Any]:
+    return {"x": x, "y": y, "axes": 0, "seen": True, "legend": legend, "texts": [], **more}
+
+
+X = [1.0, 2.0, 3.0]
+ALIKE: dict[str, Any] = {"same_look": True}
+UNSEEN: dict[str, Any] = {"seen": False}
+EIGHT = curve(X, [7, 8, 9], "8")
+
+
+@pytest.mark.parametrize(
+    ("curves", "expected"),
+    [
+        # Curves without a size don't matter, whether they are seen or not.
+        ([curve(X, [1, 2, 3], "9"), curve(X, [7, 8, 9]), curve(X, [7, 8, 9], **UNSEEN)], [1, 2, 3]),
+        ([curve(X, [1, 2, 3], "9", **UNSEEN), curve(X, [7, 8, 9])], "figure-unseen"),
+        # Of several curves of one size, the sloped ones and the longest ones come first.
+        ([curve([*X, 4], [5, 5, 5, 5], "9"), curve(X, [1, 2, 3], "9")], [1, 2, 3]),
+        ([curve(X[::2], [1, 2], "9"), curve(X, [1, 2, 3], "9")], [1, 2, 3]),
+        ([curve(X, [4, 5, 6], "9"), curve(X, [1, 2, 3], "9", **ALIKE)], [1, 2, 3]),
+        # Points name a line if they are fewer, all on it and nowhere beyond it.
+        ([curve(X, [1, 2, 3]), curve([1, 1.5], [1, 1.5], "9")], [1, 2, 3]),
+        ([curve(X[::-1], [3, 2, 1]), curve([1.5, 1], [1.5, 1], "9")], [1, 2, 3]),
+        ([curve(X, [1, 2, 3]), curve([1, 1.5, 2], [1, 1.5, 2], "9")], "figure-range"),
+        ([curve(X, [1, 2, 2]), curve([2, 4], [2, 2], "9")], "figure-range"),
+        ([curve(X, [2, 2, 3]), curve([0, 2], [2, 2], "9")], "figure-range"),
+        ([curve(X, [1e-9, 2e-9, 3e-9]), curve([1, 2], [2e-9, 3e-9], "9")], "figure-range"),
+        ([curve(X, [1, 2, 3], axes=1), curve([1, 2], [1, 2], "9")], "figure-range"),
+        ([curve(X, [1, 2, 3], **UNSEEN), curve([1, 2], [1, 2], "9")], "figure-range"),
+        # The legend comes before the texts, unless it leaves a choice.
+        ([curve(X, [1, 2, 3], "9", texts=["8"])], [1, 2, 3]),
+        ([curve(X, [1, 2, 3], "none", texts=["high", "9", "8"]), EIGHT], [1, 2, 3]),
+        ([curve(X, [1, 2, 3], "9", "8", texts=["9"]), EIGHT], [1, 2, 3]),
+        ([curve(X, [1, 2, 3], "9", "8", **ALIKE)], "figure-alike"),
+        ([curve(X, [1, 2, 3], "9", "8")], "figure-curve"),
+        # A text between curves names the only one that has no size.
+        ([curve(X, [1, 2, 3], between=["9"]), EIGHT | {"between": ["9"]}], [1, 2, 3]),
+        (
+            [curve(X, [1, 2, 3], between=["9"]), curve(X, [7, 8, 9], **UNSEEN, between=["9"])],
+            [1, 2, 3],
+        ),
+        ([curve(X, [1, 2, 3], between=["9"]), curve(X, [7, 8, 9], between=["9"])], "figure-curve"),
+    ],
+)
+def test_a_size_has_the_curve_that_is_named_by_it(
+    curves: list[dict[str, Any]], expected: list[float] | str
+) -> None:
+    figure = {"curves": curves, "legend": True, "xlabel": "B", "ylabel": "FLOP/s"}
+    figure |= {"axes": [{}, {}]}
+    sizes = [9, 8] if any("8" in one["legend"] for one in curves) else [9]
+    case = {"sizes": sizes, "batches": X}
+    values, problem = reading(figure, case)
+    assert (values.get("9") or problem) == expected
