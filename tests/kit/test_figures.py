@@ -887,6 +887,7 @@ EIGHT = curve(X, [7, 8, 9], "8")
         # Curves without a size don't matter, whether they are seen or not.
         ([curve(X, [1, 2, 3], "9"), curve(X, [7, 8, 9]), curve(X, [7, 8, 9], **UNSEEN)], [1, 2, 3]),
         ([curve(X, [1, 2, 3], "9", **UNSEEN), curve(X, [7, 8, 9])], "figure-unseen"),
+        ([curve(X, [1, 2, 3], **UNSEEN)], "figure-unseen"),
         # Of several curves of one size, the sloped ones and the longest ones come first.
         ([curve([*X, 4], [5, 5, 5, 5], "9"), curve(X, [1, 2, 3], "9")], [1, 2, 3]),
         ([curve(X[::2], [1, 2], "9"), curve(X, [1, 2, 3], "9")], [1, 2, 3]),
@@ -906,6 +907,10 @@ EIGHT = curve(X, [7, 8, 9], "8")
         ([curve(X, [1, 2, 3], "9", "8", texts=["9"]), EIGHT], [1, 2, 3]),
         ([curve(X, [1, 2, 3], "9", "8", **ALIKE)], "figure-alike"),
         ([curve(X, [1, 2, 3], "9", "8")], "figure-curve"),
+        # The axes are swapped if only the heights are the batches.
+        ([curve([7, 5, 6], [1, 3, 2], "9")], "figure-swapped"),
+        ([curve(X[::-1], X[::-1], "9")], X),
+        ([curve([5, 7], [1, 3], "9")], "figure-range"),
         # A text between curves names the only one that has no size.
         ([curve(X, [1, 2, 3], between=["9"]), EIGHT | {"between": ["9"]}], [1, 2, 3]),
         (
@@ -924,3 +929,11 @@ def test_a_size_has_the_curve_that_is_named_by_it(
     case = {"sizes": sizes, "batches": X}
     values, problem = reading(figure, case)
     assert (values.get("9") or problem) == expected
+
+
+def test_the_highest_value_of_all_curves_decides_about_an_ambiguous_unit() -> None:
+    """In some languages "bilyon" is a million millions, in others a thousand."""
+    figure = {"curves": [curve(X, [1, 2, 2e5], "9"), EIGHT], "legend": True, "axes": [{}]}
+    figure |= {"xlabel": "B", "ylabel": "bilyon FLOP/s"}
+    values, _ = reading(figure, {"sizes": [8, 9], "batches": X, "peak": 2e14})
+    assert values == {"9": [1e9, 2e9, 2e14], "8": [7e9, 8e9, 9e9]}

@@ -306,6 +306,22 @@ def test_coarse_rounding_is_not_named_for_a_single_number():
     assert "look rounded" not in slip([(2944, 2930.7)], [])
 
 
+def test_feedback_says_whether_some_values_are_right_but_quotes_no_names():
+    def said(values, expected):
+        answers = [Answer(value) for value in values]
+        return " ".join(
+            judge(answers, expected, [], 1e-5, [{"sides": ["Ash", "Birch"]}] * 2).sentences
+        )
+
+    assert "some of them are right." in said([1.0, 7.0], [1.0, 2.0])
+    assert "none of them is right." in said([5.0, 7.0], [1.0, 2.0])
+    unknown = "Some of the names are none of those that were handed in."
+    assert unknown in said([["Ash"], ["Oak"]], [["Ash"], ["Birch"]])
+    # A question may ask for names that are not in its cases.
+    assert unknown not in said([["Ash"], ["Oak"]], [["Ash"], ["Elm"]])
+    assert "Oak" not in said([["Ash"], ["Oak"]], [["Ash"], ["Birch"]])
+
+
 def test_no_hint_is_given_without_wrong_numbers():
     assert slip([], []) == slip([], [1.0, 2.0]) == ""
 
@@ -526,6 +542,20 @@ def test_calls_to_a_wrong_part_are_reported_until_it_is_right():
     exec("def sides(B, D): return right(B, D)", names)
     check("sides", names["sides"])
     assert first not in said("whole")
+
+
+def test_all_wrong_parts_that_a_part_calls_are_named():
+    parts = ("rows", "columns", "product")
+    data = {part: DATA | {"function": part, "expected": [2, 2, 2]} for part in parts}
+    names = {}
+    exec("def rows(B, D): return 3\ndef columns(B, D): return 4", names)
+    exec("def product(B, D): return rows(B, D) * columns(B, D)", names)
+    cases(pack(data))
+    for part in parts:
+        with pytest.raises(CheckFailed) as failure:
+            check(part, names[part])
+    said = " ".join(str(failure.value).split())
+    assert "`product` calls `rows` and `columns`, which were not right at the last check" in said
 
 
 def test_a_part_that_calls_an_unwritten_part_is_not_called_unwritten():

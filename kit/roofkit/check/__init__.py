@@ -208,11 +208,9 @@ def _judged(known: Mapping[str, Any], function: Any) -> Verdict:
     )
 
 
-def _right_parts_called(function: object) -> set[str]:
+def _right_parts_called(function: Any) -> set[str]:
     """Return the parts called by this function that passed their last check."""
     parts = {_published[key]["function"]: key for key in _right if key in _published}
-    if not callable(function):
-        return set()
     return {
         parts[name]
         for name, found in called(function, parts).items()
@@ -257,7 +255,7 @@ def _wrong_parts_called(part: str, known: Mapping[str, Any], function: Any) -> I
     """Yield a sentence if the function calls functions that failed their last check."""
     parts = {_published[key]["function"]: key for key in _wrong if key in _published}
     parts.pop(known["function"], None)
-    wrong = [f"`{name}`" for name in called(function, parts)] if callable(function) else []
+    wrong = [f"`{name}`" for name in called(function, parts)]
     if wrong:
         if len(wrong) == 1:
             said = _(
