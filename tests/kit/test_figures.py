@@ -910,7 +910,7 @@ EIGHT = curve(X, [7, 8, 9], "8")
         # The axes are swapped if only the heights are the batches.
         ([curve([7, 5, 6], [1, 3, 2], "9")], "figure-swapped"),
         ([curve(X[::-1], X[::-1], "9")], X),
-        ([curve([5, 7], [1, 3], "9")], "figure-range"),
+        *(([curve(x, x, "9")], "figure-range") for x in ([2.0, 3.0], [1.0, 2.0])),
         # A text between curves names the only one that has no size.
         ([curve(X, [1, 2, 3], between=["9"]), EIGHT | {"between": ["9"]}], [1, 2, 3]),
         (

@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .size_words import named_size
 
 Facts = dict[str, Any]
+Floats = NDArray[np.float64]
 MAX_CURVES = 100
 MAX_TEXTS = 20  # limit on the texts read per curve, for each kind of text
 
@@ -61,8 +63,7 @@ def _lies_on(points: Facts, curve: Facts) -> bool:
     """Return whether all points are on the curve, and it has more points of its own."""
     if points["axes"] != curve["axes"] or len(points["x"]) >= len(curve["x"]):
         return False
-    order = np.argsort(curve["x"], kind="stable")
-    x, y = np.asarray(curve["x"], float)[order], np.asarray(curve["y"], float)[order]
+    x, y = from_left_to_right(curve)
     heights = np.interp(points["x"], x, y, left=np.nan, right=np.nan)
     return bool(np.allclose(heights, np.asarray(points["y"], float), atol=0))
 
@@ -84,6 +85,12 @@ def _named_by_elimination(
         if len(found) == 1:
             left[size] = found
     return left
+
+
+def from_left_to_right(curve: Facts) -> tuple[Floats, Floats]:
+    """Return a curve's x and y values, sorted by x; points of one x keep their order."""
+    order = np.argsort(curve["x"], kind="stable")
+    return np.asarray(curve["x"], float)[order], np.asarray(curve["y"], float)[order]
 
 
 def is_seen(curve: Facts) -> bool:

@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 
 from .axis_words import names_batch, rate_scales
 from .number_words import scales
-from .owners import MAX_CURVES, is_seen, owners
+from .owners import MAX_CURVES, Facts, Floats, from_left_to_right, is_seen, owners
 from .plain_text import plain_text
 from .tick_words import shown_scale
 
-Facts = dict[str, Any]
-Floats = NDArray[np.float64]
 Values = dict[str, list[float]]
 # Share of the axis by which a visible line may extend beyond its limits.
 MAX_OVERHANG = 0.005
@@ -35,7 +33,7 @@ def reading(seen: Facts, case: Mapping[str, Any]) -> tuple[Values, str]:
         problem = "figure-legend-empty"
     if problem:
         return {}, problem
-    batches = np.asarray(case["batches"], dtype=float)
+    batches = np.asarray(case["batches"])
     shown: dict[str, Floats] = {}
     for size in case["sizes"]:
         shown[str(size)], problem = _read(named[size], seen, batches)
@@ -59,20 +57,19 @@ def looked_at(batches: Sequence[float] | Floats) -> NDArray[np.int64]:
 
 
 def _read(curve: Facts, seen: Facts, batches: Floats) -> tuple[Floats, str]:
-    """Return the curve's y values at the compared batches, and "" or a problem."""
+    """Return the curve's y values at the compared batches, or any values and a problem."""
     xlabel, ylabel, axes = _labels(curve, seen)
-    order = np.argsort(curve["x"], kind="stable")
-    x, y = np.asarray(curve["x"], float)[order], np.asarray(curve["y"], float)[order]
+    x, y = from_left_to_right(curve)
     if _swapped(x, y, batches):
-        return np.empty(0), "figure-swapped"
+        return y, "figure-swapped"
     batch_of = _batch_of(xlabel, x, batches)
     x = batch_of(x)
     if x[0] > batches.min() or x[-1] < batches.max():
-        return np.empty(0), "figure-range"
+        return y, "figure-range"
     heights = np.interp(batches, x, y)
     limits = axes.get("x", {}), axes.get("y", {})
     if not (_inside(batches, limits[0], batch_of) and _inside(heights, limits[1])):
-        return np.empty(0), "figure-outside"
+        return y, "figure-outside"
     return _as_shown(heights[looked_at(batches)], ylabel, axes.get("y", {})), ""
 
 
