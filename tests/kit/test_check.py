@@ -632,6 +632,18 @@ def test_only_a_value_that_hardly_agrees_by_chance_shows_a_misconception(wrong, 
     assert found == ([known] if agrees else [], False)
 
 
+def test_a_misconception_may_stop_with_an_error_in_some_cases():
+    known = MisconceptionValues("slip", "A slip.", "here", [None, 1003])
+    for problem, found in (("raised", ([known], True)), ("nan", ([], False))):
+        answers = [Answer(problem=problem), Answer(1003)]
+        assert recognize(answers, [False, False], [known], 1e-9) == found
+
+
+def test_right_answers_have_no_cause_and_no_sentences():
+    verdict = judge([Answer(8)], [8], [], 0, [{"B": 2}])
+    assert (verdict.passed, verdict.cause, verdict.sentences) == (True, "", ())
+
+
 TWINS = [
     {"key": "one", "says": "One.", "read": "here", "values": [6, 1003], "excluded_by": "first"},
     {"key": "two", "says": "Two.", "read": "there", "values": [6, 1003]},

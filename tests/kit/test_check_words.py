@@ -137,6 +137,11 @@ def test_the_wrong_one_of_a_pair_is_named(value: list[float], said: str) -> None
     assert next(found.sentences(private=True)) == f"For B = 5 {said}"
 
 
+def test_a_question_asks_for_names_if_all_its_answers_are_names() -> None:
+    for expected, names in (([["Ash"], []], True), ([[1.5], []], False)):
+        assert Findings([], expected, [], [], 1e-9).names == names
+
+
 @pytest.mark.parametrize(
     ("value", "pairs"),
     [

@@ -388,6 +388,14 @@ def test_missing_extra_and_unknown_names_are_reported(named, said):
     assert said in words(lambda chips, w: named, NAMES)
 
 
+def test_one_case_with_wrong_names_is_enough_to_say_what_is_wrong():
+    for first, said in (
+        (["Ash"], "Some names are missing."),
+        (["Ash", "Birch", "Cedar"], "Some are named that should not be."),
+    ):
+        assert said in words(lambda chips, w, first=first: first if w == 1 else ["Birch"], NAMES)
+
+
 def test_none_instead_of_names_suggests_an_empty_list():
     said = words(lambda chips, w: None, NAMES)
     assert "is a `return` missing? Where no name fits, return an empty list." in said

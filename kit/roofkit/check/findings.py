@@ -26,12 +26,12 @@ class Findings:
     @property
     def pairs(self) -> list[Pair]:
         """Each wrong number with the right one; right entries of containers are left out."""
-        return [(value, right) for value, right in self._numbers() if not self._same(value, right)]
+        return [pair for pair in self._numbers() if not self._same(*pair)]
 
     @property
     def fine(self) -> list[float]:
         """The numbers that came out right."""
-        return [value for value, right in self._numbers() if self._same(value, right)]
+        return [pair[0] for pair in self._numbers() if self._same(*pair)]
 
     @property
     def names(self) -> bool:
