@@ -134,7 +134,7 @@ def test_exiting_is_prevented_and_reported():
 @pytest.mark.parametrize(
     ("value", "sentence"),
     [
-        ((8,), "returned the wrong number of values"),
+        ((8,), "returned the wrong number of values: 1 value."),
         ((), "returned the wrong number of values: 0 values"),
         (np.array([]), "returned the wrong number of values: 0 values"),
         (8, "did not return the numbers in the form asked for: a number. Return a pair of"),

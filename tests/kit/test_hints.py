@@ -556,14 +556,17 @@ def test_all_wrong_parts_that_a_part_calls_are_named():
     parts = ("rows", "columns", "product")
     data = {part: DATA | {"function": part, "expected": [2, 2, 2]} for part in parts}
     names = {}
-    exec("def rows(B, D): return 3\ndef columns(B, D): return 4", names)
+    exec("def rows(B, D): return rows(B - 1, D) if B else 3\ndef columns(B, D): return 4", names)
     exec("def product(B, D): return rows(B, D) * columns(B, D)", names)
     cases(pack(data))
-    for part in parts:
+
+    def said(part):
         with pytest.raises(CheckFailed) as failure:
             check(part, names[part])
-    said = " ".join(str(failure.value).split())
-    assert "`product` calls `rows` and `columns`, which were not right at the last check" in said
+        return " ".join(str(failure.value).split())
+
+    assert "calls" not in said("rows") + said("rows") + said("columns")
+    assert "`product` calls `rows` and `columns`, which were not right at the" in said("product")
 
 
 def test_a_part_that_calls_an_unwritten_part_is_not_called_unwritten():
@@ -609,7 +612,15 @@ def test_no_hint_is_offered_if_there_is_none(capsys):
     ("value", "text"),
     [
         (4096, "4,096"),
-        (10**15, "1e15"),
+        (-999_999_999_999, "-999,999,999,999"),
+        (10**12, "1e12"),
+        (9_999_999_999.0, "9,999,999,999"),
+        (1e10, "1e10"),
+        (0.001, "0.001"),
+        (0.0009, "9e-4"),
+        (None, "None"),
+        ("x" * 40, '"' + "x" * 40 + '"'),
+        ("x" * 41, '"' + "x" * 38 + ' …"'),
         (1.97e14, "1.97e14"),
         (2.5e-7, "2.5e-7"),
         (63.4, "63.4"),
@@ -617,7 +628,6 @@ def test_no_hint_is_offered_if_there_is_none(capsys):
         (math.inf, "inf"),
         (True, "True"),
         ("TB/s", '"TB/s"'),
-        ("x" * 99, '"' + "x" * 38 + ' …"'),
         ((4e14, 8e11), "(4e14; 8e11)"),
         ([1, 2], "[1; 2]"),
         (list(range(1, 513)), "[1; 2; 3; … 509 more]"),
@@ -635,6 +645,8 @@ def test_cases_returned_values_and_lists_are_formatted_for_sentences():
     assert returned([4096, 2.5]) == "4,096 and 2.5"
     assert returned([1, 2, 3]) == "[1; 2; 3]"
     assert returned({}) == "an empty dictionary"
+    assert returned({"a": 1.5}) == "{a: 1.5}"
+    assert (returned([]), returned(["Ash", "Elm"])) == ("no names", "Ash and Elm")
     assert [listed(list("abcde"[:n])) for n in range(1, 6)] == [
         "a",
         "a and b",

@@ -71,6 +71,17 @@ def test_passed_parts_survive_a_restart(capsys: pytest.CaptureFixture[str]) -> N
     assert CLOSING["moral"] in said(capsys)
 
 
+def test_thoughts_are_offered_only_if_there_are_any(capsys: pytest.CaptureFixture[str]) -> None:
+    cases(pack({"twice": TWICE | {"thoughts": ""}, "thrice": THRICE | {"thoughts": ""}}))
+    for part, function in RIGHT.items():
+        check(part, function)
+    told = said(capsys)
+    assert CLOSING["moral"] in told
+    assert "check.thoughts()" not in told
+    check.thoughts()
+    assert said(capsys) == "This exercise has nothing to compare with."
+
+
 @pytest.mark.parametrize("name", exercises.names())
 def test_moral_and_thoughts_are_released_but_not_as_plain_text(name: str) -> None:
     exercise = exercises.load(name)

@@ -108,8 +108,8 @@ class Check:
         """Print a text to compare the last answer with, if all parts are right."""
         with _speaking(next(iter(_languages.values()), "")):
             _require_all()
-            said = {str(known.get("thoughts", "")) for known in _published.values()} - {""}
-            for text in said or {_("This exercise has nothing to compare with.")}:
+            found = {text for known in _published.values() if (text := known.get("thoughts"))}
+            for text in found or {_("This exercise has nothing to compare with.")}:
                 print(wrapped(_(text)))
 
     def solution(self) -> None:
