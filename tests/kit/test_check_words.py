@@ -99,6 +99,11 @@ def test_english_lines_are_wrapped_like_textwrap_does() -> None:
     text = "The two values of the pair are the right ones in the wrong order. " * 4
     assert wrapped(text) == textwrap.fill(text, 80, break_on_hyphens=False)
     assert tight("一 二") == "一 二"
+    assert not any(line.endswith("-") for line in wrapped("a-bcdefghij " * 20).split("\n"))
+
+
+def test_chinese_characters_and_punctuation_take_two_columns() -> None:
+    assert [columns(text) for text in ("ab", "一二", "，", "B 一")] == [2, 4, 2, 4]
 
 
 @pytest.mark.usefixtures("chinese")

@@ -274,6 +274,11 @@ FORMS = {
 }
 
 
+def test_the_number_of_numbers_is_asked_for():
+    assert "a pair of numbers" in asked_for([8, 2])
+    assert "Return 3 numbers" in asked_for([8, 2, 1])
+
+
 @pytest.mark.parametrize("expected", [[8, 2], {"a": 8, "b": 2}], ids=["pair", "dictionary"])
 def test_exactly_the_forms_that_the_message_lists_are_accepted(expected):
     for form, value in FORMS.items():
