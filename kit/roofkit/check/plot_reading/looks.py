@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 Color = tuple[float, float, float]
+NO_COLOR: Color = (0, 0, 0)  # of a part that isn't drawn
 
 # Euclidean distances in RGB from 0 to 1. Ivory on white has 0.07, yellow 1.
 MIN_CONTRAST = 0.15  # distance of a visible color from its background
@@ -22,12 +23,12 @@ class Look:
     plain: whether this is a patch, which only shows a color.
     """
 
-    line: Color = (0, 0, 0)
+    line: Color = NO_COLOR
     dashes: tuple[float, ...] | None = None
     width: float = 0
     marker: str = ""
-    face: Color = (0, 0, 0)
-    edge: Color = (0, 0, 0)
+    face: Color = NO_COLOR
+    edge: Color = NO_COLOR
     size: float = 0
     plain: bool = False
     opaque: Color | None = None  # for a patch: its color without transparency
