@@ -621,7 +621,7 @@ DASHED = {"linestyle": (0, (4, 2)), "marker": ""}
         ({}, {"marker": "s"}, 1),
         ({}, {"linestyle": "--"}, 1),
         ({}, {"linestyle": ""}, 1),
-        ({}, {"linewidth": 2.8}, 2),
+        ({}, {"linewidth": 3}, 2),
         ({}, {"linewidth": 4}, 1),
         ({}, {"linewidth": 1}, 1),
         ({}, {"color": "#888888"}, 2),
@@ -663,6 +663,12 @@ def test_a_line_of_a_collection_looks_like_a_plain_line(style: dict[str, Any]) -
 def test_a_patch_only_shows_a_color(patch: dict[str, Any], similar: int) -> None:
     curve = line(color="tab:blue", linewidth=1)
     assert similarity(looked(Patch(**patch)), curve, WHITE) == similar
+
+
+def test_a_transparent_patch_matches_both_its_own_color_and_the_one_it_shows() -> None:
+    pale = looked(Patch(facecolor=(0, 0, 1, 0.3), edgecolor="none"))
+    for color, similar in (("blue", 1), ((0.7, 0.7, 1), 1), ((0.4, 0.4, 1), 0)):
+        assert similarity(pale, line(color=color), WHITE) == similar
 
 
 def test_points_look_like_a_line_with_markers_and_may_have_only_an_edge() -> None:

@@ -37,7 +37,7 @@ class Look:
         """Return the color that a reader would name."""
         if self.dashes is not None or self.plain:
             return self.line
-        return self.face if distance(self.face, background) >= MIN_CONTRAST else self.edge
+        return self.face if _stands_out(self.face, background) else self.edge
 
     def seen(self, background: Color) -> bool:
         """Return whether the line or its markers stand out from the background."""
@@ -109,7 +109,8 @@ def similarity(handle: Look, curve: Look, background: Color) -> int:
 
 
 def _near(one: float, other: float) -> bool:
-    return max(one, other) <= MAX_WIDTH_RATIO * min(one, other)
+    smaller, larger = sorted((one, other))
+    return larger <= MAX_WIDTH_RATIO * smaller
 
 
 def _same_dashes(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
@@ -128,20 +129,13 @@ def look(artist: Any, background: Color, scale: float = 1) -> Look | None:
             return _of_segments(artist, background)
         if hasattr(artist, "get_offsets"):
             return _of_points(artist, background, scale)
-        if hasattr(artist, "get_facecolor"):
-            face = blended(artist.get_facecolor(), background)
-            edge = blended(artist.get_edgecolor(), background)
-            opaque = (
-                blended(artist.get_facecolor(), background, 1)
-                if _stands_out(face, background)
-                else None
-            )
-            return Look(
-                line=face if _stands_out(face, background) else edge, plain=True, opaque=opaque
-            )
+        face = blended(artist.get_facecolor(), background)
+        if _stands_out(face, background):
+            opaque = blended(artist.get_facecolor(), background, 1)
+            return Look(line=face, plain=True, opaque=opaque)
+        return Look(line=blended(artist.get_edgecolor(), background), plain=True)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        pass  # a custom artist without matplotlib's usual methods
-    return None
+        return None  # a custom artist without matplotlib's usual methods
 
 
 def _of_line(line: Any, background: Color, scale: float) -> Look:
