@@ -362,6 +362,53 @@ def test_axes_must_be_large_enough_and_on_the_page(
     assert seen(draw)["curves"][0]["seen"] == visible
 
 
+@pytest.mark.parametrize("color", ["black", "white"])
+def test_labels_of_the_whole_figure_are_read_if_they_can_be_seen(color: str) -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.figure.set_facecolor("none")  # the page is white
+        ax.figure.supxlabel("B", color=color)
+        ax.figure.supylabel("FLOP/s", color=color)
+        ax.figure.text(0, 0, "1024")
+
+    found = seen(draw)
+    assert (found["xlabel"], found["ylabel"]) == (("B", "FLOP/s") if color == "black" else ("", ""))
+
+
+@pytest.mark.parametrize(
+    ("hide", "offset"),
+    [
+        (lambda ax: None, "1e14"),
+        (lambda ax: ax.yaxis.set_visible(False), ""),
+        (lambda ax: ax.yaxis.get_offset_text().set_visible(False), ""),
+    ],
+)
+def test_the_factor_at_the_end_of_an_axis_is_read_if_it_can_be_seen(
+    hide: Callable[[Any], object], offset: str
+) -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.plot(batches, [1e14, 2e14, 4e14])
+        ax.set_ylabel("FLOP/s")
+        hide(ax)
+
+    axis = seen(draw)["axes"][0]["y"]
+    assert axis["offset"] == offset
+    assert axis["label"] == ("" if not offset and not axis["ticks"] else "FLOP/s")
+
+
+def test_only_finite_points_of_visible_lines_in_data_coordinates_are_read() -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.plot(batches, [1, math.nan, 3], label="1024")
+        ax.plot(batches, [2, 3, 4], "--", color="C0")
+        ax.plot(batches, batches, visible=False)
+        ax.axhline(1)
+        ax.legend()
+
+    whole, dashed = seen(draw)["curves"]
+    assert (whole["x"], whole["y"]) == ([1, 3], [1, 3])
+    assert (whole["legend"], whole["same_look"]) == (["1024"], True)
+    assert (dashed["legend"], dashed["same_look"]) == (["1024"], False)
+
+
 def test_names_on_an_axis_count_as_their_places() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.plot(["10", "20", "40"], [1, 2, 4])
@@ -701,6 +748,7 @@ def test_colors_close_to_the_background_are_invisible(gray: str, visible: bool) 
         sides = dict(zip(("markerfacecolor", "markeredgecolor"), colors, strict=True))
         assert line(**points, **sides).seen(WHITE) == visible
     assert not lines(color="black", linestyle="--", linewidth=0).seen(WHITE)
+    assert not lines(colors="none").seen(WHITE)
 
 
 def test_colors_are_blended_with_their_background() -> None:

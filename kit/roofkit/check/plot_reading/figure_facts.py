@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from .curve_names import Drawn, Floats, entries, from_legend, from_texts, legends, shown
-from .looks import Color, background_of, blended, look
+from .looks import background_of, look, page_color
 
 Facts = dict[str, Any]
 MAX_TICKS = 30
@@ -29,7 +29,6 @@ def _facts(figure: Any) -> Facts:
     axes = [ax for ax in figure.axes if ax.get_visible()]
     seen = [{"x": _axis(ax, ax.xaxis), "y": _axis(ax, ax.yaxis)} for ax in axes]
     supers = {"x": figure.get_supxlabel(), "y": figure.get_supylabel()}
-    page_color = blended(figure.get_facecolor(), (1, 1, 1))
     return {
         "curves": [curve for number, ax in enumerate(axes) for curve in _curves(ax, number)],
         "legend": bool(legends(figure)),
@@ -39,16 +38,17 @@ def _facts(figure: Any) -> Facts:
         **{
             f"{name}label": _first(
                 *(ax[name]["label"] for ax in seen),
-                label if _is_shown(label, figure, page_color) else "",
+                label if _is_shown(label, figure) else "",
             )
             for name, label in supers.items()
         },
     }
 
 
-def _is_shown(label: str, figure: Any, page_color: Color) -> bool:
+def _is_shown(label: str, figure: Any) -> bool:
     """Return whether the figure shows a text with these words."""
-    return any(text.get_text() == label and shown(text, page_color) for text in figure.texts)
+    page = page_color(figure)
+    return any(text.get_text() == label and shown(text, page) for text in figure.texts)
 
 
 def _first(*texts: str) -> str:
@@ -57,7 +57,7 @@ def _first(*texts: str) -> str:
 
 def _axis(ax: Any, axis: Any) -> Facts:
     """Return an axis's label, limits, scale, and tick texts."""
-    page_color = blended(ax.figure.get_facecolor(), (1, 1, 1))
+    page = page_color(ax.figure)
     there = ax.axison and axis.get_visible()
     offset = axis.get_offset_text()
     low, high = sorted(axis.get_view_interval())
@@ -66,17 +66,14 @@ def _axis(ax: Any, axis: Any) -> Facts:
         for tick in axis.majorTicks[:MAX_TICKS]
         for text in (tick.label1, tick.label2)
         # matplotlib keeps an extra tick beyond each end of the axis, but doesn't draw it.
-        if there
-        and tick.get_visible()
-        and low <= tick.get_loc() <= high
-        and shown(text, page_color)
+        if there and tick.get_visible() and low <= tick.get_loc() <= high and shown(text, page)
     ]
     return {
-        "label": axis.label.get_text() if there and shown(axis.label, page_color) else "",
+        "label": axis.label.get_text() if there and shown(axis.label, page) else "",
         "limits": [float(end) for end in axis.get_view_interval()],
         "scale": str(axis.get_scale()),
         "ticks": ticks,
-        "offset": offset.get_text() if there and shown(offset, page_color) else "",
+        "offset": offset.get_text() if there and shown(offset, page) else "",
     }
 
 

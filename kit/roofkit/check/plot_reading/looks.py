@@ -80,9 +80,14 @@ def blended(color: Any, background: Color, alpha: Any = None) -> Color:
     )
 
 
+def page_color(figure: Any) -> Color:
+    """Return the color behind the axes."""
+    return blended(figure.get_facecolor(), (1, 1, 1))
+
+
 def background_of(ax: Any) -> Color:
     """Return the background color of the axes."""
-    background = blended(ax.figure.get_facecolor(), (1, 1, 1))
+    background = page_color(ax.figure)
     if ax.patch.get_visible() and ax.axison:
         background = blended(ax.patch.get_facecolor(), background)
     return background
