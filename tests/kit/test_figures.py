@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
+from matplotlib.offsetbox import AnchoredText
 from matplotlib.patches import Patch
 from matplotlib.transforms import IdentityTransform
 
@@ -400,10 +401,13 @@ def test_only_finite_points_of_visible_lines_in_data_coordinates_are_read() -> N
         ax.plot(batches, [1, math.nan, 3], label="1024")
         ax.plot(batches, [2, 3, 4], "--", color="C0")
         ax.plot(batches, batches, visible=False)
+        ax.plot(batches[:1], [9], "o")
         ax.axhline(1)
+        ax.scatter(batches, [5, 6, 8])
         ax.legend()
 
-    whole, dashed = seen(draw)["curves"]
+    whole, dashed, points = seen(draw)["curves"]
+    assert (points["x"], points["y"]) == ([1, 2, 3], [5, 6, 8])
     assert (whole["x"], whole["y"]) == ([1, 3], [1, 3])
     assert (whole["legend"], whole["same_look"]) == (["1024"], True)
     assert (dashed["legend"], dashed["same_look"]) == (["1024"], False)
@@ -421,11 +425,27 @@ def test_joined_segments_are_a_curve_and_separate_ones_are_not() -> None:
         ax.add_collection(LineCollection([[(1, 1), (2, 2)], [(2, 2), (3, 4)]]))
         ax.add_collection(LineCollection([[(1, 0), (1, 1)], [(2, 0), (2, 2)]]))
         ax.add_collection(LineCollection([[(1, 5), (3, 7)]]))
+        ax.add_collection(LineCollection([[(1, 8), (2, 9)], [(2, 9), (3, 9), (4, 8)]]))
         ax.add_collection(LineCollection([]))
         ax.autoscale()
 
     found = [(curve["x"], curve["y"]) for curve in seen(draw)["curves"]]
-    assert found == [([1, 2, 3], [1, 2, 4]), ([1, 3], [5, 7])]
+    assert found == [
+        ([1, 2, 3], [1, 2, 4]),
+        ([1, 3], [5, 7]),
+        ([1, 2], [8, 9]),
+        ([2, 3, 4], [9, 9, 8]),
+    ]
+
+
+def test_a_text_at_a_corner_of_a_step_names_the_steps() -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.step([0, 10], [0, 10], where="post")
+        ax.plot([0, 10], [2, 2.1])
+        ax.text(9, 0.3, "1024")
+
+    steps, flat = seen(draw)["curves"]
+    assert (steps["texts"], flat["texts"]) == (["1024"], [])
 
 
 def test_all_legends_are_read_with_markers_in_their_usual_size() -> None:
@@ -433,6 +453,7 @@ def test_all_legends_are_read_with_markers_in_their_usual_size() -> None:
     first, second = (ax.plot([1, 2], [1, size], "o", label=str(size))[0] for size in (1024, 4096))
     ax.add_artist(ax.legend(handles=[first], markerscale=3))
     ax.legend(handles=[second], markerscale=0.5)
+    ax.add_artist(AnchoredText("no legend", "upper left"))
     found = curve_names.entries(figure, WHITE)
     assert sorted(text for _, text in found) == ["1024", "4096"]
     assert [handle.size for handle, _ in found] == [first.get_markersize()] * 2
@@ -993,3 +1014,11 @@ def test_the_highest_value_of_all_curves_decides_about_an_ambiguous_unit() -> No
     figure |= {"xlabel": "B", "ylabel": "bilyon FLOP/s"}
     values, _ = reading(figure, {"sizes": [8, 9], "batches": X, "peak": 2e14})
     assert values == {"9": [1e9, 2e9, 2e14], "8": [7e9, 8e9, 9e9]}
+
+
+@pytest.mark.parametrize("height", [0, -1])
+def test_heights_that_have_no_logarithm_are_outside_of_a_logarithmic_axis(height: int) -> None:
+    changed = copy.deepcopy(WHOLE)
+    changed["curves"][0]["y"] = [height, 2]
+    with np.errstate(all="raise"):
+        assert reading(changed, {"sizes": [9], "batches": [1, 2]})[1] == "figure-outside"

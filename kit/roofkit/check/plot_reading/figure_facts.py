@@ -137,7 +137,7 @@ def _segments(collection: Any) -> list[Floats]:
     pieces = list(collection.get_segments()) if hasattr(collection, "get_segments") else []
     if pieces and all(len(piece) == 2 for piece in pieces):
         starts, ends = np.array([p[0] for p in pieces]), np.array([p[1] for p in pieces])
-        if np.allclose(starts[1:], ends[:-1]):
+        if (starts[1:] == ends[:-1]).all():
             return [np.concatenate([starts, ends[-1:]])]
         return []  # separate segments such as stems or error bars aren't a curve
     return pieces
@@ -157,7 +157,6 @@ def _on_screen(ax: Any, artist: Any, points: Floats) -> Floats:
     style = artist.get_drawstyle() if hasattr(artist, "get_drawstyle") else "default"
     if style != "default":
         points = np.column_stack(STEP_LOOKUP_MAP[style](*points.T))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        screen = np.asarray(ax.transData.transform(points), dtype=float)
+    screen = np.asarray(ax.transData.transform(points))
     seen: Floats = screen[np.isfinite(screen).all(axis=1)]
     return seen
