@@ -81,6 +81,7 @@ def answer(value, kind="number"):
         np.longdouble(8),
         np.array(8),
         Scalar(8),
+        Scalar(8, None),
         Scalar(np.float32(8)),
         Scalar(Fraction(8)),
         Symbol(8),
@@ -143,8 +144,9 @@ def test_several_numbers_are_accepted_in_any_container(value):
 
 def test_a_table_column_with_numbered_rows_becomes_a_list():
     column = Column(first=8, second=2)
-    column.named = {0: 8, 1: 2}
-    assert answer(column, "numbers").value == [8, 2]
+    for names in ({0: 8, 1: 2}, {0: 8, "second": 2}):
+        column.named = names
+        assert answer(column, "numbers").value == [8, 2]
 
 
 @pytest.mark.parametrize(
@@ -248,6 +250,15 @@ def test_hostile_objects_are_refused_as_the_wrong_type(make, kind):
 def test_hostile_objects_can_still_be_described():
     assert describe(Hostile()) == "an object that can't be looked at"
     assert describe(Everything()).startswith("a")
+
+
+def test_what_an_async_function_returns_is_described():
+    async def area():
+        return 8
+
+    value = area()
+    assert describe(value) == "what an `async def` returns: write `def`"
+    value.close()
 
 
 @pytest.mark.parametrize("value", [LyingList([1]), range(MAX_ENTRIES + 1), [0] * (MAX_ENTRIES + 1)])
