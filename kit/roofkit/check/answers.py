@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass
 from textwrap import shorten
+from traceback import walk_tb
 from typing import Any
 
 from roofkit.words import _
@@ -142,7 +143,7 @@ def _failure(function: Callable[..., object], error: BaseException) -> Answer:
     """Return the answer for an error that the function raised."""
     if isinstance(error, NotImplementedError) and not error.args:  # as released
         where = _innermost(error)
-        if where in ("", getattr(inspect.unwrap(function), "__name__", "")):
+        if where == getattr(inspect.unwrap(function), "__name__", None):
             return Answer(problem="unwritten")
         return Answer(problem="calls-unwritten", detail=f"`{where}`")
     try:
@@ -155,10 +156,7 @@ def _failure(function: Callable[..., object], error: BaseException) -> Answer:
 
 def _innermost(error: BaseException) -> str:
     """Return the name of the function that raised the error."""
-    name, trace = "", error.__traceback__
-    while trace is not None:
-        name, trace = trace.tb_frame.f_code.co_name, trace.tb_next
-    return name
+    return [frame.f_code.co_name for frame, line in walk_tb(error.__traceback__)][-1]
 
 
 def _with_line(text: str, error: BaseException) -> str:
@@ -166,15 +164,13 @@ def _with_line(text: str, error: BaseException) -> str:
 
     Return the text unchanged if there is no such entry.
     """
-    line, function = 0, ""
-    trace = error.__traceback__
-    while trace is not None:
-        code = trace.tb_frame.f_code
+    function = ""
+    for frame, number in walk_tb(error.__traceback__):
+        code = frame.f_code
         if "ipykernel" in code.co_filename or code.co_filename.startswith("<ipython"):
             if not (function and code.co_name in COMPREHENSIONS):
                 function = code.co_name
-            line = trace.tb_lineno
-        trace = trace.tb_next
+            line = number
     if not function:
         return text
     said = _("{error} (line {line} of the cell with {function})")
