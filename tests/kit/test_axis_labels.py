@@ -213,6 +213,7 @@ def test_units_on_ticks_are_read_in_any_script(label: str, scale: float) -> None
         *((label, "figure-unit") for label in ("time (s)", "время (с)", "时间", "Zeit")),
         *((label, "figure-unit") for label in ("tokens per second", "images/s", "% of peak")),
         *((label, "figure-unit") for label in ("m/s", "y", "Y axis", "123", "?", "log10 of bytes")),
+        *((label, "figure-unit") for label in ("P", "performance P")),
     ],
 )
 def test_labels_of_other_quantities_are_refused(label: str, problem: str) -> None:
@@ -241,6 +242,53 @@ def test_the_batch_is_accepted_in_any_language(label: str) -> None:
 )
 def test_times_and_widths_are_not_accepted_as_the_batch(label: str) -> None:
     assert not names_batch(label)
+
+
+ALL_SCALES = (1, 1e3, 1e6, 1e9, 1e12, 1e15, 1e18)
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        *(("thousand FLOP/s", (1e3,)), ("Millionen FLOP/s", (1e6,)), ("Mrd. FLOP/s", (1e9,))),
+        *(("billion FLOP/s", (1e9,)), ("trillion FLOP/s", (1e12,)), ("trln FLOP/s", (1e12,))),
+        *(("quadrillion FLOP/s", (1e15,)), ("Billiarden FLOP/s", (1e15,))),
+        # These words differ between languages.
+        *(("bilyon FLOP/s", (1e12, 1e9)), ("trillón FLOP/s", (1e12, 1e18))),
+        *(("kvadriljoner FLOP/s", (1e15, 1e24)), ("兆 FLOP/s", (1e12, 1e6))),
+        *(("百万 FLOP/s", (1e6,)), ("百萬 FLOP/s", (1e6,))),
+        *(("十亿 FLOP/s", (1e9,)), ("千億 FLOP/s", (1e11,)), ("万亿 FLOP/s", (1e12,))),
+        *(("백만 FLOP/s", (1e6,)), ("십억 FLOP/s", (1e9,)), ("천억 FLOP/s", (1e11,))),
+        *(("조 FLOP/s", (1e12,)), ("천조 FLOP/s", (1e15,))),
+        *(("exaFLOP/s", (1e18,)), ("eksaFLOP/s", (1e18,)), ("kilo-FLOP/s", (1e3,))),
+        *(("megaFLOP/s", (1e6,)), ("gigaFLOP/s", (1e9,)), ("petaFLOP/s", (1e15,))),
+        *(("teraFLOP/s", (1e12,)), ("EFLOP/s", (1e18,))),
+        *(("FLOP/ms", (1e3,)), ("FLOP/us", (1e6,)), ("FLOP/µs", (1e6,)), ("FLOP/μs", (1e6,))),
+        *(("FLOP/ns", (1e9,)), ("kFLOP/ns", (1e12,)), ("ФЛОП/мкс", (1e6,))),
+        *(("FLOP/millisecond", (1e3,)), ("FLOP per microsecond", (1e6,))),
+        ("FLOP/nanosecond", (1e9,)),
+        # These aren't understood: they may have any scale.
+        *(
+            ("تريليون FLOP/s", ALL_SCALES),
+            ("műveletek másodpercenként", ALL_SCALES),
+            ("я", ALL_SCALES),
+        ),
+    ],
+)
+def test_words_have_all_the_scales_that_they_may_mean(words: str, found: tuple[float, ...]) -> None:
+    assert rate_scales(words) == (pytest.approx(found), "")
+
+
+@pytest.mark.parametrize(
+    ("text", "latin"),
+    [
+        *(("ТФЛОП/с", "TFLOP/s"), ("κιλο", "kilo"), ("é İ Å", "é İ Å"), ("ⅷ", "ⅷ")),
+        *(("フロップス", "flops"), ("フロップ", "flop"), ("플롭스", "flops"), ("テラ", "tera")),
+        ("演算 1/s", "演算 1/s"),
+    ],
+)
+def test_units_in_other_scripts_are_romanized(text: str, latin: str) -> None:
+    assert romanized(text) == latin
 
 
 def test_the_likeliest_scale_counts_if_no_peak_decides() -> None:

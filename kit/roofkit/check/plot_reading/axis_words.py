@@ -37,9 +37,9 @@ _PER_SECOND = re.compile(
     r"|(?<![a-z])s(?:ec|econds?)? ?\^ ?\(?-1|1/s(?![a-z])|毎秒|每秒|每一秒|초당"
 )
 _PER_FRACTION = re.compile(
-    r"(?:/ ?|\bper )\(?(?:(?P<symbol>m|µ|μ|u|mk|n)s(?![a-z])|(?P<word>milli|micro|nano)sec)"
+    r"(?:/ ?|\bper )\(?(?:(?P<symbol>m|μ|u|mk|n)s(?![a-z])|(?P<word>milli|micro|nano)sec)"
 )
-_FRACTIONS = {"m": 1e3, "µ": 1e6, "μ": 1e6, "u": 1e6, "mk": 1e6, "n": 1e9}
+_FRACTIONS = {"m": 1e3, "μ": 1e6, "u": 1e6, "mk": 1e6, "n": 1e9}
 _FRACTIONS |= {"milli": 1e3, "micro": 1e6, "nano": 1e9}
 _PER_OTHER = r"(?! ?(?:/|per |pro |par |por )\s?\(?(?:bytes?|b|bait|octets?|octeto|token)(?![a-z]))"
 _COUNT = re.compile(r"^\W*flops?\W*$|\b(?:number|total|count|amount|sum)\b|#", re.IGNORECASE)

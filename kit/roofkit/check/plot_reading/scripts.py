@@ -35,7 +35,7 @@ _WORDS = {
     **{"فلوبس": "flops", "فلوب": "flop", "פלופס": "flops", "פלופ": "flop"},
     **{"फ्लॉप्स": "flops", "फ्लॉप": "flop", "ฟลอปส์": "flops", "ฟลอป": "flop"},
 }
-_WORD = re.compile("|".join(map(re.escape, sorted(_WORDS, key=len, reverse=True))))
+_WORD = re.compile("|".join(map(re.escape, sorted(_WORDS, reverse=True))))
 _EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")
 
 
@@ -49,12 +49,13 @@ def romanized(text: str) -> str:
 
 
 def _latin(character: str) -> str:
-    if character.isascii() or not has_case(character):
+    if not has_case(character):
         return character
-    name = _LETTER.search(unicodedata.name(character, ""))
-    if name is None or unicodedata.name(character).startswith("LATIN"):
+    name = unicodedata.name(character)
+    letter = _LETTER.search(name)
+    if letter is None or name.startswith("LATIN"):
         return character
-    latin = _EXCEPTIONS.get(name[1], name[1][0].lower())
+    latin = _EXCEPTIONS.get(letter[1], letter[1][0].lower())
     return latin.upper() if character.isupper() else latin
 
 

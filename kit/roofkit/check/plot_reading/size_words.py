@@ -11,7 +11,7 @@ def named_size(text: object, sizes: Iterable[int]) -> int | None:
     """Return the size that the text names first, None if it names none."""
     plain = plain_text(text)
     found = [(match.start(), size) for size in sizes if (match := _named(size).search(plain))]
-    return min(found, key=lambda one: one[0], default=(0, None))[1]
+    return min(found)[1] if found else None
 
 
 @functools.lru_cache(maxsize=100)

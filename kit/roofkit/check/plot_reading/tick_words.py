@@ -25,7 +25,9 @@ def shown_scale(axis: dict[str, Any]) -> tuple[float, float, bool]:
     corner, *_ = _quantity(axis.get("offset", "")) or (1.0,)
     powers, prefix, has_unit = [], 1.0, False
     for place, text in axis.get("ticks", [])[:50]:
-        value, of_tick, unit = _quantity(text) or (0.0, 1.0, False)
+        if (quantity := _quantity(text)) is None:
+            continue
+        value, of_tick, unit = quantity
         with np.errstate(all="ignore"):
             shown = float(np.float64(value) * corner / place)
         if 0 < shown < math.inf:
