@@ -73,7 +73,7 @@ def _machine(proc: Path = PROC) -> tuple[float | None, float | None]:
         user, nice, system, _, _, interrupts, soft, stolen = ticks
         second = os.sysconf("SC_CLK_TCK")
     except (OSError, ValueError):
-        return _busy_by_psutil() if proc == PROC else None, None
+        return _busy_by_psutil(), None
     return (user + nice + system + interrupts + soft) / second, stolen / second
 
 

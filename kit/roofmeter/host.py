@@ -43,13 +43,17 @@ def this_host(root: Path = ROOT) -> Host:
     """Describe this machine."""
     return Host(
         cpu=_cpu(root),
-        present=os.cpu_count() or 1,
+        present=_present(),
         granted=granted(root),
         memory=_memory(root),
         # Keep only the version numbers of the kernel release: its suffix may name who built it.
         system=f"{platform.system()} {_numbers(platform.release())}, {platform.machine()}",
         caches=_caches(root),
     )
+
+
+def _present() -> int:
+    return os.cpu_count() or 1
 
 
 def _numbers(release: str) -> str:
@@ -63,7 +67,7 @@ def granted(root: Path = ROOT) -> int:
     Quotas are rounded down: at 1.5 cores, a second thread would be throttled now and then.
     """
     affinity = getattr(os, "sched_getaffinity", None)
-    cores = len(affinity(0)) if affinity else os.cpu_count() or 1
+    cores = len(affinity(0)) if affinity else _present()
     return max(1, int(min(cores, quota(root))))
 
 
@@ -114,7 +118,7 @@ def _memory(root: Path) -> float:
     for line in _read(root / "proc/meminfo").splitlines():
         if line.startswith("MemTotal:"):
             sizes.append(int(line.split()[1]) * 1024.0)
-    if sizes == [math.inf] and hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+    if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", ()):
         sizes.append(float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")))
     for name in ("memory.max", "memory/memory.limit_in_bytes"):
         limit = _read(root / "sys/fs/cgroup" / name).strip()
@@ -127,10 +131,10 @@ def _caches(root: Path) -> dict[str, float]:
     found: dict[str, float] = {}
     for index in sorted((root / "sys/devices/system/cpu/cpu0/cache").glob("index*")):
         level, kind = _read(index / "level").strip(), _read(index / "type").strip()
-        size = _read(index / "size").strip()
-        if kind != "Instruction" and size[:-1].isdecimal():
+        size = _read(index / "size").strip().removesuffix("K")  # Linux shows KiB
+        if kind != "Instruction" and size.isdecimal():
             name = f"L{level}" + ("d" if kind == "Data" else "")
-            found[name] = int(size[:-1]) * {"K": 2.0**10, "M": 2.0**20}.get(size[-1], 1.0)
+            found[name] = int(size) * 1024.0
     return found
 
 

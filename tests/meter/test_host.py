@@ -3,6 +3,7 @@
 import os
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -36,6 +37,7 @@ QUOTAS = {
         "2:cpu:/a\n",
         99,
     ),
+    "above all groups": ({"sys/fs/cpu.max": "100000 100000"}, "0::/a\n", 99),
     "another controller's": ({"sys/fs/cgroup/cpuset/cpu.max": "1 100000"}, "2:cpuset:/\n", 99),
 }
 
@@ -57,7 +59,8 @@ def test_the_smallest_quota_of_all_parent_groups_applies(tmp_path, monkeypatch, 
 
 
 def test_granted_cores_are_limited_by_affinity_and_at_least_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {3, 5}, raising=False)
+    # For the system, process 0 is the one that asks.
+    monkeypatch.setattr(os, "sched_getaffinity", {0: {3, 5}}.get, raising=False)
     assert host.granted(tmp_path) == 2
     files = {"sys/fs/cgroup/cpu.max": "50000 100000", "proc/self/cgroup": "0::/"}
     assert host.granted(system(tmp_path, files)) == 1
@@ -80,7 +83,7 @@ def test_the_host_is_described_from_proc_and_sys(tmp_path):
         f"{caches}1/size": "32K",
         f"{caches}2/level": "3",
         f"{caches}2/type": "Unified",
-        f"{caches}2/size": "30M",
+        f"{caches}2/size": "30720K",
     }
     found = host.this_host(system(tmp_path, described))
     assert found.cpu == "Made-up CPU @ 2 GHz"
@@ -98,21 +101,54 @@ def test_only_the_version_numbers_of_the_kernel_are_kept(monkeypatch, tmp_path, 
     assert host.this_host(tmp_path).system.split(" ")[1] == f"{shown},"
 
 
-def test_a_system_without_proc_is_still_described(tmp_path):
+@pytest.mark.parametrize("counted", [6, None])
+def test_without_affinity_all_cores_are_granted(tmp_path, monkeypatch, counted):
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: counted)
     found = host.this_host(tmp_path)
-    assert found.cpu
-    assert found.memory > 0
+    assert (found.present, found.granted) == (counted or 1,) * 2
+
+
+@pytest.mark.parametrize(
+    ("processor", "machine", "shown"),
+    [("Made-up", "x86", "Made-up"), ("", "arm64", "arm64"), ("", "", "unknown processor")],
+)
+def test_without_proc_python_names_the_processor(tmp_path, monkeypatch, processor, machine, shown):
+    monkeypatch.setattr(host.platform, "processor", lambda: processor)
+    monkeypatch.setattr(host.platform, "machine", lambda: machine)
+    found = host.this_host(tmp_path)
+    assert found.cpu == shown
     assert found.caches == {}
 
 
-def test_busy_time_without_proc_comes_from_psutil(monkeypatch):
+def test_without_proc_memory_comes_from_sysconf_or_is_assumed(tmp_path, monkeypatch):
+    pages = {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}
+    monkeypatch.setattr(os, "sysconf", pages.get, raising=False)
+    assert host.this_host(tmp_path).memory == 4096000
+    monkeypatch.setattr(os, "sysconf_names", {}, raising=False)
+    assert host.this_host(tmp_path).memory == 4 * 1024**3
+
+
+def test_busy_time_without_proc_comes_from_psutil(tmp_path, monkeypatch):
     before = psutil.cpu_times()
-    found = clocks._busy_by_psutil()
+    found, stolen = clocks._machine(tmp_path)
     after = psutil.cpu_times()
     low, high = (t.user + t.nice + t.system for t in (before, after))
     assert low - 1e-6 <= found <= high + 1e-6
-    monkeypatch.setitem(sys.modules, "psutil", None)
-    assert clocks._busy_by_psutil() is None
+    assert stolen is None
+
+
+def test_busy_time_is_known_where_psutil_has_no_nice_time(tmp_path, monkeypatch):
+    times = SimpleNamespace(user=1.5, system=2.0, idle=40.0)  # as on Windows
+    monkeypatch.setitem(sys.modules, "psutil", SimpleNamespace(cpu_times=lambda: times))
+    assert clocks._machine(tmp_path) == (3.5, None)
+
+
+def test_idle_time_and_waiting_for_disks_are_not_busy(tmp_path, monkeypatch):
+    # user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice
+    system(tmp_path, {"stat": "cpu  1 20 300 4000 50000 600000 7000000 80000000 9 9\ncpu0 1"})
+    monkeypatch.setattr(os, "sysconf", {"SC_CLK_TCK": 100}.__getitem__)
+    assert clocks._machine(tmp_path) == (7600321 / 100, 800000)
 
 
 def test_memory_is_capped_by_the_container_limit(tmp_path):
@@ -137,11 +173,12 @@ def test_busy_and_steal_time_agree_with_psutil():
 def test_run_queue_wait_is_summed_over_threads(tmp_path):
     system(tmp_path, {"self/task/1/schedstat": "7 1500000000 3", "self/task/2/schedstat": "7 5 3"})
     (tmp_path / "self/task/3").mkdir()  # a thread that has ended
-    assert clocks._waited(tmp_path) == pytest.approx(1.500000005)
+    assert clocks._waited(tmp_path) == pytest.approx(1.500000005, rel=1e-12)
 
 
 @pytest.mark.parametrize("text", ["", "7", "a b c"])
-def test_unreadable_counters_are_none(tmp_path, text):
+def test_unreadable_counters_are_none(tmp_path, monkeypatch, text):
+    monkeypatch.setitem(sys.modules, "psutil", None)
     system(tmp_path, {"self/task/1/schedstat": text, "stat": f"cpu {text}"})
     assert clocks._waited(tmp_path) is None
     assert clocks._machine(tmp_path) == (None, None)
