@@ -7,6 +7,7 @@ must load the line first (write-allocate); the roof kernels avoid this hidden tr
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -40,7 +41,7 @@ class Probe:
     threads: int
     make: Callable[[], Work]
     """Allocates the arrays and returns the work, so that only the running probe uses memory."""
-    keeps_busy: bool = False
+    keeps_busy: bool
     """Whether each thread computes all the time, so that less CPU time indicates a disturbance."""
     footprint: float = 0.0
     operation: str = ""
@@ -72,12 +73,11 @@ def references(store: Floats, pool: ThreadPool) -> Mapping[str, Work]:
     threads spin after one and would disturb the next sample.
     """
     cores = _cache_probe(store, pool, 2**14).make() if hasattr(np, "vecdot") else spin(pool)
-    pieces, turn = np.array_split(store, max(1, store.nbytes // 2**27)), [0]
+    pieces = itertools.cycle(np.array_split(store, max(1, store.nbytes // 2**27)))
 
     def reading(repeats: int) -> None:
         for _ in range(repeats):  # a different piece each time, so that it is in no cache
-            turn[0] = (turn[0] + 1) % len(pieces)
-            pool.run(np.maximum.reduce, 1, split([pieces[turn[0]]], pool.threads))
+            pool.run(np.maximum.reduce, 1, split([next(pieces)], pool.threads))
 
     return {"cores": cores, "memory": reading}
 

@@ -82,11 +82,9 @@ class LoadMonitor:
     """Seconds of each reference workload, each time it ran."""
     reference_repeats: dict[str, int] = field(default_factory=dict)
     """Passes of each reference workload, by name, chosen so that it lasts long enough."""
-    idle_waits: list[float] = field(default_factory=list)
-    """Seconds spent waiting for idle threads before each run of the references."""
 
     def time_block(
-        self, work: Work, repeats: int, threads: int = 1, keeps_busy: bool = False
+        self, work: Work, repeats: int, threads: int, keeps_busy: bool = False
     ) -> Sample:
         """Time `repeats` passes of `work`, which keeps at most `threads` threads busy."""
         before = self.clock()
@@ -109,19 +107,15 @@ class LoadMonitor:
         """
         repeats = self.choose_repeats(work, until)
         taken: list[Sample] = []
-        before = self._time_references()
+        before, waited = self._time_references()
         while len(taken) < MAX_SAMPLES:
-            together = (
-                SAMPLES_BETWEEN_SLOW_REFERENCES
-                if self.idle_waits and self.idle_waits[-1] > self.min_seconds
-                else 1
-            )
+            together = SAMPLES_BETWEEN_SLOW_REFERENCES if waited > self.min_seconds else 1
             fresh = [self.time_block(work, repeats, threads) for _ in range(together)]
-            after = self._time_references()
+            after, waited = self._time_references()
             slower = tuple(max(pair) for pair in zip(before, after, strict=True))
             taken += [replace(sample, pace=slower) for sample in fresh]
             before = after
-            if keeps_busy and taken[-1].waited is None:
+            if keeps_busy and taken[0].waited is None:
                 taken = _mark_low_cpu(taken)
             good = [
                 sample.per_pass
@@ -158,23 +152,26 @@ class LoadMonitor:
         tenth = math.ceil(len(self.reference_times) / 10)
         return [sorted(times)[tenth - 1] for times in zip(*self.reference_times, strict=True)]
 
-    def _time_references(self) -> tuple[float, ...]:
-        took = []
-        if self.references:
-            start = self.clock().wall
-            self.wait_until_idle()
-            self.idle_waits.append(self.clock().wall - start)
+    def _time_references(self) -> tuple[tuple[float, ...], float]:
+        """Return the seconds of each reference, and those spent waiting for idle threads before."""
+        if not self.references:
+            return (), 0.0
+        start = self.clock().wall
+        self.wait_until_idle()
+        waited, took = self.clock().wall - start, []
         for name, work in self.references.items():
             if name not in self.reference_repeats:
                 self.reference_repeats[name] = self.choose_repeats(
                     work, min_seconds=MIN_REFERENCE_SECONDS
                 )
-            before = self.clock().wall
-            work(self.reference_repeats[name])
-            took.append(self.clock().wall - before)
-        if took:
-            self.reference_times.append(tuple(took))
-        return tuple(took)
+            took.append(self._seconds(work, self.reference_repeats[name]))
+        self.reference_times.append(tuple(took))
+        return tuple(took), waited
+
+    def _seconds(self, work: Work, repeats: int) -> float:
+        before = self.clock().wall
+        work(repeats)
+        return self.clock().wall - before
 
     def wait_until_idle(self) -> None:
         """Wait until the threads of this process are off their cores.
@@ -194,7 +191,7 @@ class LoadMonitor:
         After each disturbed sample the count starts again, for up to `seconds`.
         """
         start = self.clock().wall
-        repeats, in_a_row = self.choose_repeats(work, start + seconds), 0
+        repeats, in_a_row = self.choose_repeats(work), 0
         while in_a_row < MIN_SAMPLES:
             why = self.time_block(work, repeats, threads, keeps_busy=True).disturbed
             in_a_row = 0 if why else in_a_row + 1
@@ -208,24 +205,22 @@ class LoadMonitor:
         min_seconds = self.min_seconds if min_seconds is None else min_seconds
         repeats = 1
         while True:
-            took = self.time_block(work, repeats).seconds
+            took = self._seconds(work, repeats)
             if took >= min_seconds or self.clock().wall >= until:
                 return repeats
-            # Grow at most tenfold per step: the first pass is slower than the rest.
-            wanted = 1.2 * min_seconds / max(took, 1e-9)
-            repeats = max(repeats + 1, int(repeats * min(wanted, 10)))
+            # Grow at most twelvefold per step: the first pass is slower than the rest.
+            wanted = 1.2 * min_seconds / max(took, min_seconds / 10)
+            repeats = max(repeats + 1, int(repeats * wanted))
 
     def _make_sample(
         self, before: ClockTimes, after: ClockTimes, repeats: int, threads: int, keeps_busy: bool
     ) -> Sample:
-        wall = max(after.wall - before.wall, 1e-9)
+        wall = after.wall - before.wall
         own = after.own - before.own
         waited = _share_of(before.waited, after.waited, wall * threads)
         stolen = _share_of(before.stolen, after.stolen, wall * self.cores)
-        others = None
-        if before.busy is not None and after.busy is not None:
-            beside = after.busy - before.busy - own - 2 * TICK_SECONDS
-            others = max(0.0, beside) / (wall * self.cores)
+        beside = own + 2 * TICK_SECONDS
+        others = _share_of(before.busy, after.busy, wall * self.cores, beside)
         share = own / (wall * threads)
         why = ""
         if waited is not None and waited > MAX_WAIT_SHARE:
@@ -241,7 +236,7 @@ class LoadMonitor:
 
 def _mark_slow(sample: Sample, relevant_usual: Iterable[tuple[int, str, float]]) -> Sample:
     for place, name, usual in relevant_usual:
-        took = sample.pace[place] if sample.pace else 0.0
+        took = sample.pace[place]
         if took > MAX_SLOWDOWN * usual and not sample.disturbed:
             return replace(sample, disturbed=_SLOW.format(name, usual / took))
     return sample
@@ -273,5 +268,10 @@ _LOW_CPU = "its threads were on a core for only {:.0%} of the time"
 _SLOW = "the {} ran at {:.0%} of the usual pace: a busy neighbor or a lower clock"
 
 
-def _share_of(before: float | None, after: float | None, whole: float) -> float | None:
-    return None if before is None or after is None else min(max(0.0, after - before) / whole, 1.0)
+def _share_of(
+    before: float | None, after: float | None, whole: float, without: float = 0.0
+) -> float | None:
+    """Return the share that a counter rose by; None if it could not be read."""
+    if before is None or after is None:
+        return None
+    return min(max(0.0, after - before - without) / whole, 1.0)

@@ -29,6 +29,7 @@ from roofmeter.load_monitor import (
     Work,
 )
 from roofmeter.run import PEAKS, ROOFS, Run
+from roofmeter.run_files import FIGURE_FIELDS
 from roofmeter.threads import (
     ThreadPool,
     array_budget,
@@ -215,22 +216,9 @@ def _select_figures(tried: Sequence[Figure]) -> tuple[dict[str, Figure], dict[st
     return figures, left_out
 
 
-_COPIED_FIELDS = (
-    "key",
-    "what",
-    "unit",
-    "amount",
-    "threads",
-    "footprint",
-    "operation",
-    "sizes",
-    "roof",
-)
-
-
 def make_figure(probe: Probe, samples: tuple[Sample, ...]) -> Figure:
     """Return the figure of a probe from its samples."""
-    return Figure(samples=samples, **{name: getattr(probe, name) for name in _COPIED_FIELDS})
+    return Figure(samples=samples, **{name: getattr(probe, name) for name in FIGURE_FIELDS})
 
 
 def is_faster(one: Figure, other: Figure) -> bool:

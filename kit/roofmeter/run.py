@@ -152,7 +152,8 @@ class Run:
         """Smallest array size in bytes that repeated reads process at memory speed."""
         slow = MAX_SPEEDUP_OVER_MEMORY * self.figures["read"].best
         fast = [size for size, figure in self.staircase.items() if figure.median > slow]
-        return min((size for size in self.staircase if size > max(fast, default=0)), default=0.0)
+        slower = [size for size in self.staircase if all(size > other for other in fast)]
+        return min(slower, default=0.0)
 
     @property
     def drift(self) -> float:
@@ -266,9 +267,8 @@ class Run:
             "libraries": self.libraries,
             "protocol": self.protocol,
             "left_out": self.left_out,
+            "paces": self.reference_times,
         }
-        if self.reference_times:
-            tables["paces"] = self.reference_times
         return run_files.write(Path(folder), tables, self.figures.values())
 
     def __repr__(self) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import datetime
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -53,7 +54,7 @@ def write(folder: Path, tables: Mapping[str, Mapping[str, Any]], figures: Iterab
             "[[figure]]", {k: v for k, v in shown.items() if v or k in FIGURE_FIELDS[:5]}
         )
     (folder / f"{folder.name}.toml").write_text("\n".join(lines), encoding="utf-8")
-    with (folder / f"{folder.name}.csv").open("w", newline="", encoding="utf-8") as file:
+    with (folder / f"{folder.name}.csv").open("w", encoding="utf-8") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(COLUMNS)
         for figure in figures:
@@ -81,7 +82,7 @@ def read(folder: Path) -> tuple[dict[str, dict[str, Any]], dict[str, Figure]]:
             if not found.get(table, {}).get(name):
                 raise ValueError(f"{table} of {path.name} must name {', '.join(names)}: no {name}")
     samples: dict[str, list[Sample]] = {figure["key"]: [] for figure in found["figure"]}
-    with path.with_suffix(".csv").open(newline="", encoding="utf-8") as file:
+    with path.with_suffix(".csv").open(encoding="utf-8") as file:
         for row in csv.DictReader(file):
             if row["figure"] not in samples:
                 raise ValueError(f"figure must be one of {path.name}; got {row['figure']!r}")
@@ -95,7 +96,7 @@ def _table(heading: str, table: Mapping[str, Any]) -> list[str]:
 
 
 def _key(name: str) -> str:
-    return name if name.replace("_", "").isalnum() and name.isascii() else _value(name)
+    return name if re.fullmatch(r"[A-Za-z0-9_]+", name) else _value(name)
 
 
 def _value(value: Any) -> str:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
-from functools import cache
-from queue import Empty, SimpleQueue
+from functools import cache, partial
+from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from roofmeter.clocks import PROC
 
 Floats: TypeAlias = NDArray[np.float32]
 CACHE_LINE_BYTES = 64
@@ -32,13 +35,11 @@ class ThreadPool:
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
-        cores = SimpleQueue[int]()
-        granted = _cores()
-        for core in granted if len(granted) == threads else ():
+        cores, granted = SimpleQueue[int](), _cores()
+        for core in granted:
             cores.put(core)
-        self._executor = (
-            ThreadPoolExecutor(threads, "roofmeter", _pin_thread, (cores,)) if threads > 1 else None
-        )
+        pin = partial(_pin_thread, cores) if len(granted) == threads else None
+        self._executor = ThreadPoolExecutor(threads, "roofmeter", pin) if threads > 1 else None
 
     def __enter__(self) -> ThreadPool:
         return self
@@ -67,26 +68,23 @@ def _cores() -> list[int]:
 
 
 def _pin_thread(cores: SimpleQueue[int]) -> None:
-    """Pin the calling thread to the next core in the queue, if there is one."""
-    with suppress(Empty, OSError):
+    """Pin the calling thread to the next core in the queue, if the system allows it."""
+    with suppress(OSError):
         os.sched_setaffinity(threading.get_native_id(), {cores.get_nowait()})
 
 
-def array_budget(available: float, largest: int = MAX_ARRAY_BYTES) -> int:
+def array_budget(available: float) -> int:
     """Return the size of the arrays: a power of two, at most ¼ of `available` bytes."""
-    return int(min(largest, 2 ** math.floor(math.log2(max(available / 4, 2**20)))))
+    return int(min(MAX_ARRAY_BYTES, 2 ** math.floor(math.log2(max(available / 4, 2**20)))))
 
 
-def available_memory(fallback: float) -> float:
-    """Return the bytes of memory available without swapping, or half of `fallback`."""
-    try:
-        with open("/proc/meminfo") as file:  # noqa: PTH123
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return min(int(line.split()[1]) * 1024.0, fallback)
-    except OSError:
-        pass
-    return fallback / 2
+def available_memory(whole: float, proc: Path = PROC) -> float:
+    """Return the bytes of memory available without swapping, half of the `whole` if unknown."""
+    with suppress(OSError):
+        for line in (proc / "meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return min(int(line.split()[1]) * 1024.0, whole)
+    return whole / 2
 
 
 def random_floats(size: int) -> Floats:
@@ -99,9 +97,8 @@ def random_floats(size: int) -> Floats:
     raw = np.empty(size * 4 + CACHE_LINE_BYTES, np.uint8)
     start = -raw.ctypes.data % CACHE_LINE_BYTES
     array = raw[start : start + size * 4].view(np.float32)
-    block = np.random.default_rng(seed=5).random(min(size, 2**20), np.float32) - np.float32(0.5)
-    for first in range(0, size, len(block)):
-        array[first : first + len(block)] = block[: size - first]
+    np.random.default_rng(size).random(dtype=np.float32, out=array)
+    array -= np.float32(0.5)
     return array
 
 
@@ -128,7 +125,7 @@ def blas_can_be_limited() -> bool:
 
 def blas_info() -> dict[str, str]:
     """Return name and version of numpy's BLAS, and its number of threads if known."""
-    built = np.show_config(mode="dicts") or {}
+    built: Mapping[str, Any] = np.show_config(mode="dicts")
     found = built.get("Build Dependencies", {}).get("blas", {})
     named = {"blas": f"{found.get('name', 'unknown')} {found.get('version', '')}".strip()}
     control = _controller()

@@ -6,6 +6,7 @@ Each names the rooflib function that counts it, with its sizes, and the bandwidt
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from typing import Any
@@ -26,6 +27,8 @@ MAX_WEIGHT_WIDTH = 4096
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 ROW_BY_ROW_BATCHES = (2, 4, 8)
 """Batch sizes that are also multiplied one row at a time."""
+BLOCK_ROWS = 16
+"""Rows of an RMS norm whose intermediate results stay in the cache."""
 POLYNOMIAL_DEGREE = 16
 
 
@@ -64,13 +67,12 @@ def small_batch_matmul(
 
     def make() -> Work:
         x = np.ascontiguousarray(store[: B * width].reshape(B, width))
-        out, turn = np.empty((B, width), np.float32), [0]
+        out, layers = np.empty((B, width), np.float32), itertools.cycle(weights)
         rows, results = (x[:, None], out[:, None]) if row_by_row else (x, out)
 
         def work(repeats: int) -> None:
             for _ in range(repeats):
-                turn[0] = (turn[0] + 1) % len(weights)
-                np.matmul(rows, weights[turn[0]], out=results)
+                np.matmul(rows, next(layers), out=results)
 
         return work
 
@@ -149,8 +151,9 @@ def rms_norms(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
         out[:] = x / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + np.float32(1e-6)) * gain
 
     def blocked(x: Floats, out: Floats) -> None:
-        for i in range(0, len(x), 16):  # 16 rows and their intermediate results stay in the cache
-            plain(x[i : i + 16], out[i : i + 16])
+        for i in range(0, len(x), BLOCK_ROWS):
+            block = slice(i, i + BLOCK_ROWS)
+            plain(x[block], out[block])
 
     sizes = {"B": len(x), "D": x.shape[1], "x": "fp32"}
     what = f"RMS norm of {len(x):,} rows"
@@ -213,7 +216,7 @@ def decode_attention(store: Floats, pool: ThreadPool) -> Probe:
         q = store[: B * N * H].reshape(B, K, N // K, H).copy()
 
         def step() -> None:
-            scores = np.matmul(q, k.swapaxes(2, 3))
+            scores = np.matmul(q, k.transpose(0, 1, 3, 2))
             shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
             np.matmul(shares / shares.sum(axis=-1, keepdims=True), v)
 

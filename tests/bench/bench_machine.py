@@ -87,7 +87,7 @@ def taker(monitor: LoadMonitor, probe: Probe) -> Callable[[], float]:
 
     def take_sample() -> float:
         monitor.wait_until_idle()  # wait for threads of the previous sample to release the cores
-        return probe.amount / monitor.time_block(work, repeats).per_pass
+        return probe.amount / monitor.time_block(work, repeats, 1).per_pass
 
     return take_sample
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import datetime
+import hashlib
 import itertools
 import os
 import subprocess
 import sys
 import threading
+from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,12 +19,15 @@ from threadpoolctl import threadpool_info
 import rooflib as rl
 import roofmeter
 from roofmeter import kernels, load_monitor, protocol, workloads
+from roofmeter import threads as threads_module
 from roofmeter.clocks import ClockTimes
 from roofmeter.host import Host
 from roofmeter.progress_bar import draw
 from roofmeter.threads import (
     ThreadPool,
     array_budget,
+    available_memory,
+    blas_can_be_limited,
     blas_info,
     blas_threads,
     random_floats,
@@ -112,7 +118,9 @@ def test_read_and_update_move_the_counted_bytes(counted):
 
 def test_the_call_probe_adds_two_single_numbers(counted):
     counter, pool, _ = counted
-    assert found(counter, kernels.call(pool))[1] == 3 * 4
+    probe = kernels.call(pool)
+    assert found(counter, probe)[1] == 3 * 4
+    assert (probe.amount, probe.threads) == (1, 1)
 
 
 def test_work_that_streams_no_array_has_no_footprint(counted):
@@ -123,19 +131,48 @@ def test_work_that_streams_no_array_has_no_footprint(counted):
 
 def test_threads_are_pinned_if_there_is_one_core_for_each(monkeypatch):
     """Pin only if the allowed cores match the number of threads."""
-    threads: dict[int, set[int]] = {}
-    monkeypatch.setattr(os, "sched_getaffinity", lambda of: {3, 5}, raising=False)
-    monkeypatch.setattr(os, "sched_setaffinity", threads.__setitem__, raising=False)
+    pinned: dict[int, set[int]] = {}
+    # For the system, process 0 is the one that asks.
+    monkeypatch.setattr(os, "sched_getaffinity", {0: {3, 5}}.__getitem__, raising=False)
+    monkeypatch.setattr(os, "sched_setaffinity", pinned.__setitem__, raising=False)
     both = threading.Barrier(2)
+
+    def meet() -> None:
+        with ThreadPool(2) as pool:
+            pool.run(lambda: both.wait(10), 1, [(), ()])
+
+    meet()
+    assert sorted(map(sorted, pinned.values())) == [[3], [5]]
+    assert threading.get_native_id() not in pinned
+    pinned.clear()
+    monkeypatch.setattr(os, "sched_getaffinity", {0: {3, 5, 7}}.__getitem__)
+    meet()
+    monkeypatch.delattr(os, "sched_getaffinity")
+    meet()
+    assert not pinned
+
+
+def test_a_pool_ends_its_threads_and_needs_none_for_one_part():
+    before, ran = threading.active_count(), []
+    with ThreadPool(3) as pool:
+        pool.run(ran.append, 1, [(1,), (2,), (3,)])
+        assert threading.active_count() > before
+    assert threading.active_count() == before
+    with ThreadPool(1) as pool:
+        pool.run(lambda: ran.append(threading.get_ident()), 1, [()])
+    assert ran[-1] == threading.get_ident()
+
+
+def test_threads_that_cannot_be_pinned_still_work(monkeypatch):
+    def refuse(thread, cores):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "sched_getaffinity", lambda of: {3, 5}, raising=False)
+    monkeypatch.setattr(os, "sched_setaffinity", refuse, raising=False)
+    ran = []
     with ThreadPool(2) as pool:
-        pool.run(lambda: both.wait(10), 1, [(), ()])
-    assert sorted(map(sorted, threads.values())) == [[3], [5]]
-    assert threading.get_native_id() not in threads
-    threads.clear()
-    monkeypatch.setattr(os, "sched_getaffinity", lambda of: {3, 5, 7})
-    with ThreadPool(2) as pool:
-        pool.run(lambda: both.wait(10), 1, [(), ()])
-    assert not threads
+        pool.run(ran.append, 1, [(1,), (2,)])
+    assert sorted(ran) == [1, 2]
 
 
 def test_cache_probes_read_exactly_their_footprint(counted):
@@ -144,7 +181,8 @@ def test_cache_probes_read_exactly_their_footprint(counted):
     for probe in kernels.staircase(store, pool):
         results = SIZE  # upper limit: one number per dot product
         assert 0 <= found(counter, probe)[1] - probe.amount < 4 * results
-        assert probe.amount % probe.footprint == 0
+        # A pass is so long that the call is negligible: 16 MiB a thread, or the whole array once.
+        assert probe.amount == max(pool.threads * 2**24, probe.footprint)
         sizes.append(probe.footprint)
     assert sizes == [pool.threads * 2**14 * 2**i for i in range(len(sizes))]
     assert store.nbytes / 2 < sizes[-1] <= store.nbytes
@@ -220,7 +258,85 @@ def test_rms_norms_match_the_formula():
             probe.make()(1)
             exact = x[:B].astype(float)
             exact /= np.sqrt((exact**2).mean(axis=1, keepdims=True) + 1e-6)
-            np.testing.assert_allclose(out[:B], exact, rtol=1e-5)
+            np.testing.assert_allclose(out[:B], exact, rtol=2e-6)
+
+
+def test_weights_of_attention_are_a_softmax(monkeypatch):
+    operands, matmul = [], np.matmul
+    monkeypatch.setattr(np, "matmul", lambda a, b: operands.append((a, b)) or matmul(a, b))
+    with ThreadPool(1) as pool:
+        workloads.decode_attention(random_floats(SIZE), pool).make()(1)
+    (q, k), (shares, v) = operands
+    exact = np.exp(matmul(q.astype(float), k))
+    exact /= exact.sum(axis=-1, keepdims=True)
+    np.testing.assert_allclose(shares, exact, rtol=1e-4)
+    assert not np.shares_memory(k, v)
+
+
+def test_weights_of_thin_matmuls_differ_until_all_were_used(monkeypatch):
+    used, store = [], random_floats(2**17)
+    monkeypatch.setattr(np, "matmul", lambda x, w, out: used.append(w.ctypes.data))
+    with ThreadPool(1) as pool:
+        probe = workloads.small_batch_matmul(store, pool, 1)
+        probe.make()(16)
+    # Eight matrices of 128 × 128 fit exactly.
+    assert probe.sizes["D"] == 128
+    assert len(set(used[:8])) == 8
+    assert used[:8] == used[8:]
+
+
+def test_each_reference_read_gets_another_128_mib():
+    read, store = [], np.empty(2**26, np.float32)  # 256 MiB that are never touched
+    with ThreadPool(2) as pool:
+        reading = kernels.references(store, pool)["memory"]
+        pool.run = lambda work, repeats, parts: read.append((repeats, parts))
+        reading(4)
+    starts = [parts[0][0].ctypes.data for _, parts in read]
+    assert len(set(starts[:2])) == 2
+    assert starts[:2] == starts[2:]
+    for repeats, parts in read:
+        assert (repeats, len(parts)) == (1, 2)
+        assert sum(array.nbytes for part in parts for array in part) == 2**27
+
+
+def test_a_small_store_is_one_piece_for_reference_reads(counted):
+    _, pool, store = counted
+    ran, run = [], pool.run
+    references = kernels.references(store, pool)
+    pool.run = lambda work, repeats, parts: ran.append(parts) or run(work, repeats, parts)
+    for name in ("cores", "memory"):
+        references[name](1)
+    cores, memory = ran
+    assert sum(part[0].nbytes for part in memory) == store.nbytes
+    # A thread reads 16 KiB again and again, which the L1 cache of any processor holds.
+    assert {part[0].strides[0] for part in cores} == {0}
+    assert sum(a.shape[1] * a.shape[2] * 4 * 2 for a, _, _ in cores) == pool.threads * 2**14
+
+
+def test_a_plan_measures_what_stored_runs_did():
+    """Figures of one key are compared with each other, so they must be of the same work."""
+    stored = next(iter(roofmeter.runs().values()))
+    with ThreadPool(stored.threads) as pool:
+        store = np.empty(2**28, np.float32)  # 1 GiB that is never touched
+        plan = list(protocol._plan(store, pool))
+    assert Counter(probe.key for probe in plan) == Counter(
+        [*stored.figures, "peak fp32", "peak fp64", "stack 96", "stack 128", "stack 256"]
+    )
+    names = ("unit", "amount", "threads", "footprint", "operation", "sizes", "roof")
+    for key, figure in stored.figures.items():
+        tried = [[getattr(probe, name) for name in names] for probe in plan if probe.key == key]
+        measured = [getattr(figure, name) for name in names]
+        if key == "peak fp32":  # only more threads try its size
+            assert measured[1] == 2 * max(kernels.PEAK_SIDES) ** 3
+            measured[1] = tried[0][1]
+        assert measured in tried, key
+    assert len(set(kernels.PEAK_SIDES)) == len(kernels.PEAK_SIDES)
+
+
+def test_only_operations_may_leave_threads_idle(counted):
+    _, pool, store = counted
+    for probe in protocol._plan(store, pool):
+        assert probe.keeps_busy == (not probe.operation), probe.key
 
 
 def test_spin_lasts_the_requested_time(monkeypatch):
@@ -232,12 +348,14 @@ def test_spin_lasts_the_requested_time(monkeypatch):
         kernels.spin(pool)(3)
     # 30 ms at 1 ms per clock reading; one of the readings sets the end time.
     assert counter.bytes == 29 * 2 * 4 * 2**20
+    assert counter.new_arrays == 0
 
 
 def test_array_parts_do_not_share_cache_lines():
     array = random_floats(1000)
     parts = split([array], 3)
     assert array.ctypes.data % 64 == 0
+    assert array.base.nbytes <= array.nbytes + 64
     assert all(part.ctypes.data % 64 == 0 for (part,) in parts)
     assert [len(part) for (part,) in parts] == [320, 320, 320]
     assert not np.shares_memory(parts[0][0], parts[1][0])
@@ -269,6 +387,29 @@ def test_blas_is_single_threaded_while_threads_share_a_stack():
         assert blas_info()["blas_threads"] == "3"
 
 
+def test_without_threadpoolctl_the_blas_is_named_by_numpy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "threadpoolctl", None)
+    monkeypatch.setattr(threads_module, "_controller", threads_module._controller.__wrapped__)
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    built = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    assert blas_info() == {"blas": f"{built['name']} {built['version']}"}
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
+    assert blas_info()["blas_threads"] == "7"
+    assert not blas_can_be_limited()
+    before = blas_now()
+    with blas_threads(3):
+        assert blas_now() == before
+
+
+def test_a_blas_without_an_architecture_is_named_by_threadpoolctl(monkeypatch):
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "7")
+    mkl = {"user_api": "blas", "internal_api": "mkl", "version": "2026", "num_threads": 5}
+    pools = [{"user_api": "openmp", "num_threads": 9}, mkl]
+    control = SimpleNamespace(info=lambda: pools)
+    monkeypatch.setattr(threads_module, "_controller", lambda: control)
+    assert blas_info() == {"blas": "mkl 2026", "blas_kernels": "", "blas_threads": "5"}
+
+
 def test_stacked_matmuls_use_no_threads_if_blas_threads_cannot_be_limited(monkeypatch):
     def tried() -> list[str]:
         return [
@@ -296,12 +437,21 @@ def test_random_floats_have_both_signs_and_no_denormals():
     assert np.abs(array[array != 0]).min() > np.finfo(np.float32).tiny
 
 
-@pytest.mark.parametrize("available", [1, 2**20, 5e8, 9e9, 1e12])
-def test_arrays_use_at_most_a_quarter_of_available_memory(available):
-    size = array_budget(available)
-    assert size == 2 ** (size.bit_length() - 1)
-    assert size <= max(available / 4, 2**20)
-    assert size <= 2**30
+@pytest.mark.parametrize(
+    ("available", "budget"),
+    [(1, 2**20), (2**22, 2**20), (5e8, 2**26), (2**32 - 1, 2**29), (2**32, 2**30), (1e12, 2**30)],
+)
+def test_arrays_use_at_most_a_quarter_of_available_memory(available, budget):
+    assert array_budget(available) == budget
+
+
+def test_available_memory_is_at_most_the_whole_or_half_of_it(tmp_path):
+    assert available_memory(4e6, tmp_path) == 2e6
+    (tmp_path / "meminfo").write_text("MemTotal: 9000 kB\nMemAvailable:   3000 kB\nCached: 9 kB\n")
+    assert available_memory(4e6, tmp_path) == 3000 * 1024
+    assert available_memory(1e6, tmp_path) == 1e6
+    (tmp_path / "meminfo").write_text("MemTotal: 9000 kB\n")
+    assert available_memory(4e6, tmp_path) == 2e6
 
 
 def test_a_complete_run_with_real_kernels_on_a_fake_clock(monkeypatch):
@@ -330,14 +480,41 @@ def test_a_complete_run_with_real_kernels_on_a_fake_clock(monkeypatch):
     assert "peak again" in run.figures
     assert peaks[-1] == peaks[0]  # otherwise their times could not be compared
     assert run.date.tzinfo is datetime.UTC
+    assert run.date.microsecond == 0
+    assert run.figures["read"].footprint == 2**22
     assert all(len(figure.values) >= 3 for figure in run.figures.values())
     assert {"numpy", "blas", "script", "python", "rooflib"} <= set(run.libraries)
 
 
 def test_the_largest_matmul_needs_more_threads():
     *few, last = kernels.PEAK_SIDES
-    assert kernels.peak_sides(kernels.LARGEST_SIDE_MIN_THREADS - 1) == tuple(few)
-    assert kernels.peak_sides(kernels.LARGEST_SIDE_MIN_THREADS) == (*few, last)
+    assert kernels.peak_sides(3) == tuple(few)
+    assert kernels.peak_sides(4) == (*few, last)
+    assert last > max(few)
+
+
+@pytest.mark.parametrize(("given", "bar"), [({}, True), ({"progress": False}, False)])
+def test_a_progress_bar_is_drawn_unless_it_is_switched_off(monkeypatch, capsys, given, bar):
+    asked = []
+
+    def measured(host, spin, plan, seconds, report, clock, references):
+        asked.append(seconds)
+        report(0.5, "reading")
+
+    monkeypatch.setattr(protocol, "measure_plan", measured)
+    monkeypatch.setattr(protocol, "array_budget", lambda available: 2**20)
+    roofmeter.measure(**given)
+    shown = capsys.readouterr().err
+    assert bool(shown) == bar
+    assert ("reading" in shown) == bar
+    assert asked == [60]
+
+
+def test_equal_hashes_of_the_code_mean_equal_code(tmp_path, monkeypatch):
+    for name, text in (("a.py", "1"), ("b.py", "2"), ("notes.txt", "3")):
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(protocol, "__file__", str(tmp_path / "a.py"))
+    assert protocol.script_hash() == hashlib.sha256(b"12").hexdigest()
 
 
 def test_rooflib_does_not_import_roofmeter():

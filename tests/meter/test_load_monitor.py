@@ -1,7 +1,9 @@
 """Tests of the load monitor: figures are right or rejected, on simulated clocks."""
 
 import itertools
+import math
 import statistics
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from roofmeter import Figure, Sample, TooBusyError, kernels, load_monitor
+from roofmeter.clocks import ClockTimes
 from roofmeter.load_monitor import (
     MAX_IDLE_WAIT_SECONDS,
     MAX_SAMPLES,
@@ -77,9 +80,109 @@ def test_uneven_thread_finish_times_are_not_a_disturbance():
     def slow_cores(interval: int) -> Load:
         return Load(own=0.6)
 
-    for without_proc in (False, True):
-        samples = taken(FakeMachine(slow_cores, without_proc=without_proc))
-        assert not any(sample.disturbed for sample in samples)
+    def sometimes(interval: int) -> Load:
+        return Load(own=0.6 if interval % 2 else 1.0)
+
+    machines = [FakeMachine(slow_cores, without_proc=without) for without in (False, True)]
+    for machine in [*machines, FakeMachine(sometimes)]:
+        assert not any(sample.disturbed for sample in taken(machine))
+
+
+LIMITS = [("waited", 0.05), ("others", 0.1), ("stolen", 0.02)]
+
+
+@pytest.mark.parametrize(("kind", "limit"), LIMITS)
+def test_a_little_load_is_no_disturbance(kind, limit):
+    for share, seen in ((0.98 * limit, False), (1.02 * limit, True)):
+        samples = taken(FakeMachine(lambda interval, share=share: Load(**{kind: share})))
+        assert {bool(sample.disturbed) for sample in samples} == {seen}
+        assert [getattr(sample, kind) for sample in samples] == pytest.approx(
+            [share] * len(samples)
+        )
+
+
+@pytest.mark.parametrize(("share", "seen"), [(0.91, False), (0.89, True)])
+def test_without_proc_threads_need_nine_tenths_of_their_time(share, seen):
+    lazy = Load(own=share)
+    machine = FakeMachine(lambda interval: lazy if interval % 2 else Load(), without_proc=True)
+    assert {bool(s.disturbed) for s in taken(machine) if s.own < 0.95} == {seen}
+    always = FakeMachine(lambda interval: lazy, without_proc=True)
+    with pytest.raises(TooBusyError) if seen else nullcontext():
+        always.run()
+
+
+def test_the_first_reason_for_a_disturbance_stays():
+    # As on macOS: other processes' time is known, the time that threads waited is not.
+    machine = FakeMachine(
+        lambda interval: Load(own=0.5, others=0.25) if interval % 2 else Load(own=1.0)
+    )
+    monitor = LoadMonitor(lambda: replace(machine.at, waited=None), machine.cores)
+    samples = monitor.take_samples(machine.work(TRUE_SECONDS), 2, True)
+    assert {s.disturbed for s in samples} == {"", "other processes had 25% of the cores"}
+    monitor.references["cores"] = print
+    monitor.reference_times.append((1.0,))
+    (sample,) = monitor.mark_slow([Sample(1, 1, 1.0, pace=(9.0,), disturbed="others")])
+    assert sample.disturbed == "others"
+
+
+def test_shares_stay_between_none_and_all():
+    # All threads of the process count, and a hypervisor's counter may go back.
+    load = Load(waited=1.5, stolen=-0.5)
+    for sample in taken(FakeMachine(lambda interval: load)):
+        assert (sample.waited, sample.stolen) == (1.0, 0.0)
+
+
+def test_counters_that_are_read_only_once_give_no_share():
+    whole, part = ClockTimes(0.0, 0.0, 1.0, 1.0, 1.0), ClockTimes(1.0, 1.0)
+    for readings in ((whole, replace(part, wall=1.0)), (part, replace(whole, wall=2.0))):
+        sample = LoadMonitor(iter(readings).__next__, 4).time_block(lambda repeats: None, 1, 1)
+        assert (sample.waited, sample.others, sample.stolen) == (None, None, None)
+
+
+@pytest.mark.parametrize("seconds", [1e-6, 0.001, 0.05, 0.07, 0.2])
+def test_samples_are_long_enough_and_hardly_longer(seconds):
+    machine, tried = FakeMachine(), []
+    work = machine.work(seconds)
+    monitor = LoadMonitor(machine, machine.cores)
+    repeats = monitor.choose_repeats(lambda repeats: tried.append(repeats) or work(repeats))
+    shortest = max(1, math.ceil(MIN_SAMPLE_SECONDS / seconds))
+    assert shortest <= repeats <= 1.25 * shortest
+    # The first passes may be wrongly timed, so that their number grows step by step.
+    assert tried[0] == 1
+    assert all(later <= 12 * earlier for earlier, later in itertools.pairwise(tried))
+    assert len(tried) <= 8
+
+
+def test_a_sample_of_exactly_the_shortest_duration_is_long_enough():
+    machine = FakeMachine()
+    monitor = LoadMonitor(machine, machine.cores, min_seconds=0.125)
+    assert monitor.choose_repeats(machine.work(0.125)) == 1
+    assert monitor.choose_repeats(machine.work(0.0625), until=machine.at.wall + 0.0625) == 1
+
+
+@pytest.mark.parametrize(("share", "idle"), [(0.09, True), (0.11, False)])
+def test_a_process_that_uses_less_than_a_tenth_of_a_core_is_idle(monkeypatch, share, idle):
+    machine, naps = FakeMachine(), []
+
+    def sleep(seconds: float) -> None:
+        naps.append(seconds)
+        machine.at = replace(
+            machine.at, wall=machine.at.wall + seconds, own=machine.at.own + share * seconds
+        )
+
+    monkeypatch.setattr(load_monitor.time, "sleep", sleep)
+    LoadMonitor(machine, machine.cores).wait_until_idle()
+    assert (len(naps) == 1) == idle
+    assert sum(naps) <= MAX_IDLE_WAIT_SECONDS * 1.01
+
+
+def test_a_run_starts_after_three_undisturbed_samples_in_a_row():
+    machine = FakeMachine()
+    work, monitor, repeats = machine.work(0.2), LoadMonitor(machine, machine.cores), []
+    # One interval chooses the number of passes, and the third sample is disturbed.
+    machine.load = lambda interval: DISTURBANCES["waited"] if interval == 3 else Load()
+    monitor.require_idle(lambda passes: repeats.append(passes) or work(passes), 2)
+    assert len(repeats) == 1 + 3 + 3
 
 
 def test_without_proc_samples_are_judged_by_cpu_share():
@@ -194,8 +297,8 @@ def test_memory_slowdowns_invalidate_only_memory_bound_samples():
     slow = Sample(1, 1, 1.0, pace=(1.0, 2.0 * MAX_SLOWDOWN + 0.01))
     for footprint, seen in (
         (0.0, False),
-        (kernels.MAX_CACHED_BYTES, False),
-        (kernels.MAX_CACHED_BYTES + 1, True),
+        (4 * 2**20, False),
+        (4 * 2**20 + 1, True),
     ):
         (sample,) = monitor.mark_slow([slow], kernels.relevant_references(footprint))
         assert bool(sample.disturbed) == seen
@@ -308,6 +411,20 @@ def test_all_figures_are_remeasured_if_the_machine_speeds_up():
     assert found.interval == pytest.approx((1e11, 1e11))
     assert "usual pace" in found.samples[0].disturbed
     assert run.left_out == {}
+
+
+def test_a_run_has_the_usual_seconds_per_pass_of_its_references():
+    machine = FakeMachine()
+    run = machine.run(references={"cores": machine.work(0.001), "memory": machine.work(0.02)})
+    assert run.reference_times == pytest.approx({"cores": 0.001, "memory": 0.02})
+
+
+def test_runs_last_as_long_as_they_say():
+    machine = FakeMachine()
+    start = machine.at.wall
+    run = machine.run()
+    assert run.seconds == pytest.approx(machine.at.wall - start, abs=0.05001)
+    assert run.seconds == round(run.seconds, 1)
 
 
 def test_figures_from_a_lasting_slowdown_are_left_out():
@@ -471,9 +588,13 @@ def test_load_of_others_is_a_share_of_all_cores():
     assert [sample.others for sample in run.figures["read"].samples] == pytest.approx([0.08] * 5)
 
 
-def test_progress_is_reported_in_order_and_stays_within_one():
+@pytest.mark.parametrize("seconds", [60, 1])
+def test_progress_is_reported_in_order_and_stays_within_one(seconds):
     machine, reports = FakeMachine(), []
-    taken_by(machine, machine.plan(), lambda share, what: reports.append((share, what)))
-    assert [what for _, what in reports] == [probe.what for probe in machine.plan()]
+    plan = machine.plan()[:4]
+    report = lambda share, what: reports.append((share, what))  # noqa: E731
+    measure_plan(HOST, machine.work(0.01), plan, seconds, report, machine)
+    assert [what for _, what in reports] == [probe.what for probe in plan]
     assert [share for share, _ in reports] == sorted(share for share, _ in reports)
     assert 0 <= reports[0][0] < reports[-1][0] <= 1
+    assert (reports[-1][0] == 1) == (seconds == 1)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import rooflib as rl
 import roofmeter
+from rooflib.units import breakable
 from roofmeter import Figure, Run, Sample
 from roofmeter import __main__ as command
 from roofmeter.store import load_run
@@ -79,10 +80,19 @@ def test_operations_are_placed_relative_to_their_bounds(seconds, footprint, posi
 
 def test_operations_are_bounded_by_the_roof_they_name():
     roofs = {"read": 0.05, "update": 1 / 30, "cache 1048576": 0.01, "cache 500000": 0.01}
+    roofs |= {"cache 99999999": 0.05}  # larger than all that were read again and again
     for roof, lower in roofs.items():
         assert float(
             a_run(operation_figure(1.0, roof)).operations["some"].bounds.lower
         ) == pytest.approx(lower)
+
+
+def test_without_a_measured_call_launches_take_no_time():
+    run = a_run(operation_figure(0.05))
+    rest = {key: figure for key, figure in run.figures.items() if key != "call"}
+    # The FLOPs take 10 ms, the bytes 50 ms.
+    (found,) = replace(run, figures=rest).operations.values()
+    assert float(found.bounds.upper) == pytest.approx(0.06)
 
 
 def test_cpu_share_ignores_disturbed_samples():
@@ -96,13 +106,44 @@ def test_caches_end_where_reads_reach_memory_speed():
     run = a_run(faster)
     assert run.caches_end == 0
     assert "no array was larger than the caches" in run.warnings[-1]
+    sizes = (65536.0, 2.0**20, 2.0**24)
+    slow = [figure(f"cache {size:.0f}", "B/s", 2e8, 0.01, footprint=size) for size in sizes]
+    assert a_run(*slow).caches_end == 65536
+    # numpy 1 cannot measure the caches.
+    rest = {key: value for key, value in run.figures.items() if not key.startswith("cache ")}
+    assert replace(run, figures=rest).warnings == []
 
 
-def test_clock_drift_is_a_warning():
+@pytest.mark.parametrize(("seconds", "told"), [(0.0125, "20%"), (0.0112, "11%"), (0.0089, "12%")])
+def test_clock_drift_is_a_warning(seconds, told):
     assert a_run().warnings == []
-    slow = a_run(figure("peak again", "FLOP/s", 1e9, 0.0125))
-    assert slow.drift == pytest.approx(-0.2)
-    assert "20%: the clock is not steady" in slow.warnings[0]
+    changed = a_run(figure("peak again", "FLOP/s", 1e9, seconds))
+    assert changed.drift == pytest.approx(0.01 / seconds - 1)
+    assert f"{told}: the clock is not steady" in changed.warnings[0]
+
+
+@pytest.mark.parametrize("seconds", [0.0109, 0.0092])
+def test_slight_clock_drift_is_no_warning(seconds):
+    assert a_run(figure("peak again", "FLOP/s", 1e9, seconds)).warnings == []
+
+
+def test_unsettled_figures_are_a_warning():
+    samples = tuple(Sample(seconds, 1, 1.0) for seconds in (0.1, 0.104, 0.106, 0.2))
+    run = a_run(replace(figure("other", "s", 1, 1), samples=samples))
+    # The third-best sample takes 6% longer than the best; the spread is 0.1 of 0.105.
+    assert run.warnings == ["other: not settled, its samples differ by 95%"]
+    settled = replace(run.figures["other"], samples=(*samples, Sample(0.102, 1, 1.0)))
+    assert a_run(settled).warnings == []
+
+
+def test_a_run_is_shown_as_its_table_of_roofs():
+    run = a_run(operation_figure(0.05))
+    assert run._repr_markdown_() == run.table._repr_markdown_()
+    assert [row[0] for row in run.table.rows] == [*run.figures][:-1]
+    rows = {row[0]: [breakable(each) for each in row[1:]] for row in run.table.rows}
+    best, typical, ends, spread, samples, what = rows["read"]
+    assert (best, typical, ends) == ("20 GB/s", "19.8 GB/s", "19.6 GB/s to 20 GB/s")
+    assert (spread, samples, what) == ("2%", "3 of 3", "made-up read")
 
 
 def test_measured_roofs_are_compared_with_a_data_sheet():
@@ -123,6 +164,7 @@ def test_the_chip_works_with_the_rest_of_rooflib():
     typical = a_run().as_chip("read", of="median")
     assert typical.bandwidth == pytest.approx(2e10 / 1.01)
     assert chip.name == "Made-up CPU, 2026-01-02"
+    assert a_run().as_chip("update").name == "Made-up CPU, 2026-01-02, update"
     with pytest.raises(ValueError, match="roof must be one of read, update, cache 65536"):
         a_run().as_chip("written")
     with pytest.raises(ValueError, match="of must be one of best, median; got 'mean'"):
@@ -134,6 +176,8 @@ def test_a_run_without_a_roof_is_rejected():
     rest = {key: value for key, value in run.figures.items() if key != "update"}
     with pytest.raises(ValueError, match="no update"):
         replace(run, figures=rest)
+    with pytest.raises(ValueError, match="got none, no peak fp32"):
+        replace(run, figures={})
     disturbed = replace(run.figures["read"], samples=run.figures["read"].samples[:2])
     with pytest.raises(ValueError, match="no read"):
         replace(run, figures=dict(run.figures) | {"read": disturbed})
@@ -158,6 +202,7 @@ def test_runs_are_compared_figure_by_figure():
         assert rows["read"][2:] == (ratio, "yes")
         assert rows["some"][3] == "no"  # their intervals overlap
         assert len(rows) == 9
+    assert len(a_run().compare(one).rows) == len(one.compare(a_run()).rows) == 8
 
 
 # Files.
@@ -169,13 +214,15 @@ def test_values_are_per_unit_of_work(unit, expected):
 
 
 def test_runs_round_trip_through_files(tmp_path):
-    run = a_run(operation_figure(0.05), left_out={"decode": 'with "quotes", a \\ and\na line'})
+    # "softmax" is no size of "operation", but of "attention".
+    odd = replace(operation_figure(0.05), sizes={"flops": 1.0, "softmax": False})
+    run = a_run(odd, left_out={"decode": 'with "quotes", a \\ and\na line'})
     run = replace(run, reference_times={"multiply": 0.0012, "read": 0.0034})
-    assert load_run(run.save(tmp_path / "some-run")) == run
-    assert sorted(path.name for path in (tmp_path / "some-run").iterdir()) == [
-        "some-run.csv",
-        "some-run.toml",
-    ]
+    folder = tmp_path / "of a day" / "some-run"
+    for _ in range(2):  # the second time into the same folder
+        assert load_run(run.save(folder)) == run
+    assert sorted(path.name for path in folder.iterdir()) == ["some-run.csv", "some-run.toml"]
+    assert b"\r" not in (folder / "some-run.csv").read_bytes()
 
 
 @settings(max_examples=40)
@@ -184,8 +231,8 @@ def test_any_text_and_numbers_round_trip(tmp_path_factory, words, seconds, size)
     sizes = {"flops": size, "bytes": 1, "name": words}
     more = {"operation": "operation", "sizes": sizes, "roof": "read"}
     why = " ".join(words.split())  # reasons in the CSV are single lines
-    pace = (0.008, 0.0123)
-    samples = tuple(Sample(seconds, 3, 0.5, pace=pace, disturbed=why) for _ in range(3))
+    sample = Sample(seconds, 3, 0.5, 0.25, 0.125, None, pace=(0.008, 0.0123), disturbed=why)
+    samples = (sample, replace(sample, waited=None, stolen=0.0625), sample)
     odd = replace(figure("x", "s", 1, seconds, **more), what=words, samples=samples)
     run = a_run(odd, host=replace(HOST, cpu=words, caches={words: size}), left_out={words: words})
     assert load_run(run.save(tmp_path_factory.mktemp("run"))) == run
@@ -251,8 +298,16 @@ def test_the_command_line_prints_saves_and_compares(measured, tmp_path, capsys):
     assert "100 GFLOP/s" in shown
     assert "between the bounds" in shown
     assert load_run(tmp_path / "one").seconds == 20
-    command.main(["--compare", str(tmp_path / "one")])
+    command.main(["--compare", str(tmp_path / "one"), "--save", str(tmp_path / "two")])
     assert "compared with Made-up CPU" in capsys.readouterr().out
+    assert load_run(tmp_path / "two").seconds == 60
+
+
+def test_the_command_line_ends_with_the_warnings(measured, monkeypatch, capsys):
+    run = replace(measured, left_out={"decode": "out of time"})
+    monkeypatch.setattr(command, "measure", lambda seconds: run)
+    command.main([])
+    assert capsys.readouterr().out.endswith("\n\ndecode: left out, out of time\n")
 
 
 def test_a_busy_machine_prints_one_line_and_exits_with_3(monkeypatch, capsys):

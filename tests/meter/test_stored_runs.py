@@ -47,6 +47,13 @@ def test_stored_runs_load_with_figures_and_a_chip(kept):
         assert run.chip.bandwidth > 0
 
 
+def test_new_runs_are_sampled_as_stored_ones_were(kept):
+    """Otherwise their figures could not be compared."""
+    (new,) = (roofmeter.load_run(folder) for folder in kept.iterdir())
+    for run in map(roofmeter.load_run, FOLDERS):
+        assert {name: new.protocol[name] for name in run.protocol} == run.protocol
+
+
 def test_new_runs_pass_the_provenance_checks(kept):
     assert [problems(folder) for folder in kept.iterdir()] == [[]]
 
