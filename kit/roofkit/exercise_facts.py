@@ -49,9 +49,7 @@ def of_notebook(notebook: Mapping[str, Any]) -> Facts:
     """Return the facts of a notebook; raise ValueError if one is missing or invalid."""
     title = "".join(notebook["cells"][0]["source"]).splitlines()[0].removeprefix("# ")
     told = notebook["metadata"].get("exercise", {})
-    found = Facts(
-        title, told.get("minutes"), told.get("difficulty"), str(told.get("read_first", ""))
-    )
+    found = Facts(title, told.get("minutes"), told.get("difficulty"), str(told.get("read_first")))
     if type(found.minutes) is not int or found.minutes <= 0:
         raise ValueError(f"{title}: minutes is {found.minutes!r}, not a whole number above 0")
     if found.difficulty not in DIFFICULTIES:

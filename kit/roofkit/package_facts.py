@@ -30,10 +30,9 @@ class Package:
 def package(name: str) -> Package:
     """Return the facts of a package; raise LookupError if it isn't installed."""
     found = distribution(name)
-    fields = {field: found.metadata.get_all(field) or [] for field in FIELDS}
-    expression, field = ("".join(fields[name][:1]) for name in FIELDS[:2])
-    classifiers = [line for line in fields["Classifier"] if line.startswith("License ::")]
-    return Package(found.version, license(expression, field, classifiers))
+    expression, field, classifiers = (found.metadata.get_all(name) or [] for name in FIELDS)
+    licenses = [line for line in classifiers if line.startswith("License ::")]
+    return Package(found.version, license("".join(expression), "".join(field), licenses))
 
 
 def license(expression: str, field: str, classifiers: list[str]) -> str:
@@ -56,8 +55,8 @@ def font_license(name: str) -> str:
     named = []
     for file in found.files or []:
         if file.suffix in FONTS:
-            with TTFont(Path(str(found.locate_file(file))), lazy=True) as font:
-                named += NAMED.findall(font["name"].getDebugName(LICENSE_NAME_ID) or "")
+            with TTFont(Path(str(found.locate_file(file)))) as font:
+                named += NAMED.findall(str(font["name"].getDebugName(LICENSE_NAME_ID)))
     if not named:
         raise LookupError(f"name is {name!r}; allowed is a package whose fonts name their license")
     return "; ".join(dict.fromkeys(named))

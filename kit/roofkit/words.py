@@ -42,12 +42,7 @@ def use(code: str) -> None:
     from rooflib import table
 
     _chosen.set(code)
-    table.translate = _shown
-
-
-def _shown(words: str) -> str:
-    """Return a heading or cell of a table; the empty message is a catalog's header."""
-    return _(words) if words else ""
+    table.translate = _
 
 
 @contextmanager
@@ -93,14 +88,14 @@ def compile_once(folder: Path) -> bytes:
     for file in sorted(folder.rglob("*.po")):
         content = file.read_bytes()
         total.update(f"{file.relative_to(folder)} {len(content)}\n".encode() + content)
-    kept = KEPT / f"{code}-{total.hexdigest()[:16]}.mo"
+    kept = KEPT / f"{code}-{total.hexdigest()}.mo"
     with suppress(OSError):
         return kept.read_bytes()
     compiled = compile_catalogs(folder)
     with suppress(OSError):  # a sandbox cannot write here
         KEPT.mkdir(parents=True, exist_ok=True)
         for old in KEPT.glob(f"{code}-*.mo"):
-            old.unlink(missing_ok=True)
+            old.unlink()
         unfinished = kept.with_suffix(f".{os.getpid()}")
         unfinished.write_bytes(compiled)
         unfinished.replace(kept)
@@ -117,7 +112,7 @@ def compile_catalogs(folder: Path) -> bytes:
     from babel.messages.mofile import write_mo
     from babel.messages.pofile import read_po
 
-    merged = Catalog(locale=folder.parent.name)
+    merged = Catalog()
     of_code, of_pages = sorted(folder.glob("*.po")), sorted(folder.glob("*/**/*.po"))
     for file in (*of_code, *of_pages):
         with file.open("rb") as source:

@@ -32,6 +32,7 @@ def test_facts_come_from_the_metadata_and_the_title() -> None:
     found = of_notebook(notebook())
     assert found == Facts("Exercise 9: a test", 40, "easy", "matmul")
     assert found.effort == "about 40 minutes, easy"
+    assert of_notebook(notebook(minutes=1)).minutes == 1
 
 
 def test_facts_are_read_from_sources_that_are_one_string() -> None:
@@ -49,6 +50,7 @@ def test_facts_are_read_from_sources_that_are_one_string() -> None:
         ({"minutes": True}, "minutes is True, not a whole number above 0"),
         ({"difficulty": "Easy"}, "difficulty is 'Easy', not one of easy, medium, hard"),
         ({"difficulty": None}, "difficulty is None, not one of easy, medium, hard"),
+        ({"read_first": None}, "read_first is 'None', not the name of a chapter"),
         ({"read_first": ""}, "read_first is '', not the name of a chapter"),
         ({"read_first": "../matmul"}, "read_first is '../matmul', not the name of a chapter"),
     ],
@@ -61,10 +63,16 @@ def test_invalid_facts_are_named_in_the_error(told: dict[str, Any], words: str) 
 def test_a_notebook_without_facts_is_refused() -> None:
     with pytest.raises(ValueError, match="minutes is None"):
         of_notebook({"cells": notebook()["cells"], "metadata": {}})
+    untold = notebook()
+    del untold["metadata"]["exercise"]["read_first"]
+    with pytest.raises(ValueError, match="not the name of a chapter"):
+        of_notebook(untold)
 
 
 def test_facts_are_empty_without_the_course_files(tmp_path: Path) -> None:
-    assert facts("int8-matmul", tmp_path).effort == "minutes and difficulty are given on its page"
+    found = facts("int8-matmul", tmp_path)
+    assert found == Facts("int8-matmul", 0, "", "")
+    assert found.effort == "minutes and difficulty are given on its page"
 
 
 def test_chapter_titles_come_from_the_first_heading(tmp_path: Path) -> None:

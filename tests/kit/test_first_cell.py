@@ -18,6 +18,7 @@ from roofkit.first_cell import set_up_notebook
 NEEDED = {"alonelib": "0.2.0", "alonekit": "0.3.1"}
 MODULES = ("alonelib", "alonekit.check")
 FILES = ("alonelib-0.2.0-py3-none-any.whl", "alonekit-0.3.1-py3-none-any.whl")
+RUN = subprocess.run
 Pip = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -146,10 +147,26 @@ def test_importing_figures_installs_their_extra_dependencies(monkeypatch) -> Non
     assert words[-1].startswith("roofkit @ ")
 
 
-def test_errors_of_pip_are_shown(monkeypatch) -> None:
-    pip(monkeypatch, lambda: None, "ERROR: no such host\n")
+def test_errors_of_pip_are_shown(folder: Path, monkeypatch, capfd) -> None:
+    python = folder / "python"
+    python.write_text("#!/bin/sh\necho Progress\necho ERROR: no such host >&2\nexit 1\n")
+    python.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.setattr(subprocess, "run", RUN)
     words = said("https://example.org")
     assert words == "They could not be installed. pip said:\nERROR: no such host"
+    printed = capfd.readouterr()
+    assert "Progress" not in printed.out
+    assert not printed.err
+
+
+def test_messages_are_in_the_language_of_the_notebook(folder: Path, monkeypatch, capsys) -> None:
+    pip(monkeypatch, lambda: put(folder))
+    words = {"Both are installed.": "都已安装。"}
+    set_up_notebook("https://example.org", NEEDED, *MODULES, words=words)
+    installing, both = capsys.readouterr().out.splitlines()
+    assert installing.startswith("No module named 'alonelib'. Installing")
+    assert both == "都已安装。"
 
 
 def test_a_restart_is_requested_if_installed_modules_are_not_found(monkeypatch) -> None:

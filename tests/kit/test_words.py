@@ -15,6 +15,9 @@ HEADER = 'msgid ""\nmsgstr ""\n"Language: zh_CN\\n"\n"Content-Type: text/plain; 
 CODE = """
 msgid "ridge"
 msgstr "脊点"
+
+msgid "still English"
+msgstr ""
 """
 PAGE = """
 msgid "ridge"
@@ -58,6 +61,7 @@ def in_chinese(
 def test_words_of_tables_are_compiled_with_those_of_code(compiled: gettext.GNUTranslations) -> None:
     assert compiled.gettext("ridge") == "脊点"
     assert compiled.gettext("many chips") == "许多芯片"
+    assert compiled.gettext("still English") == "still English"
     long = "A sentence of a page, which is far too long for a heading or a cell of a table."
     for message in ("few chips", "see {ref}`here`", long):
         assert compiled.gettext(message) == message
@@ -67,7 +71,7 @@ def test_catalogs_are_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     folder = tmp_path / "zh_CN" / "LC_MESSAGES"
     folder.mkdir(parents=True)
     (folder / "checks.po").write_text(HEADER + CODE, encoding="utf-8")
-    monkeypatch.setattr(words, "KEPT", tmp_path / "kept")
+    monkeypatch.setattr(words, "KEPT", tmp_path / "not there yet" / "kept")
     compiled = words.compile_once(folder)
     assert compiled == words.compile_catalogs(folder)
     with monkeypatch.context() as patch:
@@ -75,7 +79,8 @@ def test_catalogs_are_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert words.compile_once(folder) == compiled
     (folder / "checks.po").write_text(HEADER + CODE.replace("脊点", "山脊"), encoding="utf-8")
     assert words.compile_once(folder) == words.compile_catalogs(folder) != compiled
-    assert len([*(tmp_path / "kept").iterdir()]) == 1
+    (kept,) = words.KEPT.iterdir()
+    assert kept.read_bytes() == words.compile_catalogs(folder)
 
 
 @pytest.mark.usefixtures("in_chinese")

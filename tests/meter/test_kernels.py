@@ -60,7 +60,7 @@ class Counting:
             arrays = list({id(a): a for a in operands if isinstance(a, np.ndarray)}.values())
             result = real(*operands) if out is None else real(*operands, out=out)
             with self.lock:
-                self.new_arrays += out is None and np.size(result) > 1
+                self.new_arrays += out is None and isinstance(result, np.ndarray)
                 if name == "matmul":
                     self.flops += 2 * result.size * arrays[0].shape[-1]
                 elif name == "dot":
