@@ -119,7 +119,7 @@ def streams(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
     ]
     for key, what, inputs, flops, work in kernels:
         parts = _slices_by_thread(store, pool, inputs + 1)
-        size = sum(len(part[0]) for part in parts)
+        size = sum(len(first) for first, *_ in parts)
         sizes = {"N": size, "inputs": inputs, "flops_per_element": flops, "x": "fp32"}
         yield _parallel_probe(key, what, work, parts, pool, "elementwise", sizes, "update")
 
@@ -194,7 +194,7 @@ def polynomial(store: Floats, pool: ThreadPool) -> Probe:
             np.multiply(y, x, out=y)
             np.add(y, np.float32(1), out=y)
 
-    size = sum(len(part[0]) for part in parts)
+    size = sum(len(first) for first, *_ in parts)
     sizes = {"N": size, "inputs": 1, "flops_per_element": 2 * POLYNOMIAL_DEGREE, "x": "fp32"}
     what = f"polynomial of degree {POLYNOMIAL_DEGREE}, array by array"
     return _parallel_probe("polynomial", what, horner, parts, pool, "elementwise", sizes, "update")
