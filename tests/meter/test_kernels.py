@@ -255,8 +255,8 @@ def test_rms_norms_match_the_formula():
             x, out = (part.reshape(-1, probe.sizes["D"]) for part in np.split(store, 2))
             B = probe.sizes["B"]
             out[:] = 0
-            probe.make()(1)
             exact = x[:B].astype(float)
+            probe.make()(1)
             exact /= np.sqrt((exact**2).mean(axis=1, keepdims=True) + 1e-6)
             np.testing.assert_allclose(out[:B], exact, rtol=2e-6)
 
