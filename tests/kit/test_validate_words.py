@@ -67,6 +67,91 @@ def test_notebooks_of_other_courses_keep_the_messages_of_nbgrader(tmp_path: Path
     assert "The following cell failed:\n\n    assert False" in wrong
 
 
+def test_one_check_is_enough_for_our_messages(tmp_path: Path) -> None:
+    cells = [part("one", True), part("two", True, "assert True")]
+    assert said(tmp_path, *cells).startswith("2 of 2 parts right")
+
+
+def test_only_the_text_of_a_check_is_reported(tmp_path: Path) -> None:
+    right = part("one", True)
+    right.outputs.insert(0, new_output("display_data", data={"text/plain": "a picture"}))
+    _, report = said(tmp_path, right).split("\n\n")
+    assert report.strip() == "one: right for 3 published cases."
+
+
+# --- errors of cells above, without running them --------------------------------------------------
+
+
+def failing(source: str, name: str, *lines: str) -> nbformat.NotebookNode:
+    """Return a cell whose error has this name and traceback."""
+    error = new_output("error", ename=name, evalue=lines[-1], traceback=list(lines))
+    return new_code_cell(source, outputs=[error])
+
+
+def unknown(grade_id: str, name: str = "f") -> nbformat.NotebookNode:
+    """Return a graded cell whose check found a name undefined."""
+    check = part(grade_id, False)
+    check.outputs = failing("", "NameError", f"NameError: name '{name}' is not defined").outputs
+    return check
+
+
+def test_the_last_cell_above_with_an_error_explains_an_undefined_name(tmp_path: Path) -> None:
+    early = failing("f = 1 / 0", "ZeroDivisionError", "a frame", "ZeroDivisionError: division")
+    late = failing("def f(:", "SyntaxError", "  def f(:", "        ^", "SyntaxError: no, thanks")
+    after = failing("f[0]", "TypeError", "TypeError: too late")
+    check = unknown("one")
+    wrong = unknown("two", "g")
+    words = said(tmp_path, early, late, new_code_cell("f"), check, wrong, after)
+    first, second, third = words.split("\n\n")
+    assert first == "0 of 2 parts right."
+    assert second.splitlines() == [
+        "    one: no answer to check, since a cell above stopped with an error:",
+        "      def f(:",
+        "            ^",
+        "    SyntaxError: no, thanks",
+    ]
+    # No cell above mentions g.
+    assert third.strip() == "NameError: name 'g' is not defined"
+    third = said(tmp_path, early, check).split("\n\n")[1]
+    assert third.splitlines()[1:] == ["    ZeroDivisionError: division"]
+
+
+def test_checks_and_longer_names_explain_no_undefined_name(tmp_path: Path) -> None:
+    longer = failing("ff = 1 / 0", "ZeroDivisionError", "ZeroDivisionError: division")
+    words = said(tmp_path, longer, unknown("one"), unknown("two"))
+    assert "ZeroDivisionError" not in words
+    assert "no answer to check" not in words
+
+
+def test_an_undefined_name_within_the_function_is_shown_too(tmp_path: Path) -> None:
+    helper = failing("g = 1 / 0", "ZeroDivisionError", "ZeroDivisionError: division")
+    check = part("one", False)
+    check.outputs = failing(
+        "", "CheckFailed", "f stopped: NameError: name 'g' is not defined"
+    ).outputs
+    report = said(tmp_path, helper, check).split("\n\n")[1].splitlines()
+    assert [line.strip().partition(":")[0] for line in report] == [
+        *("one", "ZeroDivisionError", "f stopped")
+    ]
+
+
+def test_in_other_courses_an_undefined_name_is_shown_as_it_is(tmp_path: Path) -> None:
+    helper = failing("f = 1 / 0", "ZeroDivisionError", "ZeroDivisionError: division")
+    check = unknown("one")
+    check.source = "assert f"
+    words = said(tmp_path, helper, check)
+    assert "name 'f' is not defined" in words
+    assert "ZeroDivisionError" not in words
+
+
+@pytest.mark.parametrize("length", range(10, 30))
+def test_no_report_is_truncated(tmp_path: Path, length: int) -> None:
+    name = "n" * length
+    helper = failing("f = 1 / 0", "ZeroDivisionError", "ZeroDivisionError: division")
+    words = said(tmp_path, helper, unknown(name))
+    assert " ".join(MESSAGES["stopped"].format(part=name).split()) in " ".join(words.split())
+
+
 # --- unwritten parts, and cells that failed to run -----------------------------------------------
 
 SCREEN_LINES = 24  # lines of a terminal

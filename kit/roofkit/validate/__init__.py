@@ -85,12 +85,11 @@ class HonestValidator(Validator):  # type: ignore[misc]
         cause = self._cause(cell, missing[1]) if missing and self.ours else ""
         if not cause:
             return error
-        if any(output.get("ename") == "NameError" for output in cell.outputs):
-            error = ""  # the check itself could not run
         with spoken(self.language):
-            said = _said("stopped").format(part=cell.metadata.nbgrader.grade_id)
-            said = wrapped(said, self.width - len(self.indent))
-        return "\n".join(filter(None, [said, cause, error]))
+            said = wrapped(_said("stopped").format(part=cell.metadata.nbgrader.grade_id))
+        # After a NameError of its own, the check itself could not run.
+        own = any(output.get("ename") == "NameError" for output in cell.outputs)
+        return "\n".join([said, cause] if own else [said, cause, error])
 
     def _cause(self, check: NotebookNode, name: str) -> str:
         """Return the error of the last cell above a check that mentions this name, or ""."""
