@@ -166,12 +166,12 @@ def _cache_probe(store: Floats, pool: ThreadPool, size: int) -> Probe:
     row = min(MAX_ROW, size // 8)
     rows, times = size // 8 // row, max(1, 2**24 // size)
     shape = (times, rows, row)
-    halves = [half for (part,) in split([store], pool.threads) for half in _halves(part, size)]
+    pairs = [_halves(part, size) for (part,) in split([store], pool.threads)]
 
     def make() -> Work:
         parts = []
-        for i in range(pool.threads):
-            a, b = (np.broadcast_to(h.reshape(rows, row), shape) for h in halves[2 * i : 2 * i + 2])
+        for pair in pairs:
+            a, b = (np.broadcast_to(half.reshape(rows, row), shape) for half in pair)
             parts.append((a, b, np.empty((times, rows), np.float32)))
 
         def work(repeats: int) -> None:

@@ -94,8 +94,8 @@ class LoadMonitor:
     def take_samples(
         self,
         work: Work,
-        threads: int = 1,
-        keeps_busy: bool = False,
+        threads: int,
+        keeps_busy: bool,
         until: float = float("inf"),
         enough: int = TARGET_SAMPLES,
         relevant: Collection[str] | None = None,

@@ -7,6 +7,7 @@ Each names the rooflib function that counts it, with its sizes, and the bandwidt
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from typing import Any
@@ -15,15 +16,20 @@ import numpy as np
 
 from roofmeter.kernels import Probe
 from roofmeter.load_monitor import Work
-from roofmeter.threads import Floats, ThreadPool, blas_can_be_limited, blas_threads, split
+from roofmeter.threads import (
+    Floats,
+    ThreadPool,
+    blas_can_be_limited,
+    blas_threads,
+    random_floats,
+    split,
+)
 
 STACKED_SIDES = (16, 24, 32, 48, 64, 96, 128, 256)
 """Sizes of the small square matmuls."""
 MAX_UNSHARED_MULTIPLY_ADDS = 2**18
 """OpenBLAS parallelizes matmuls with more multiply-adds than this. Those are measured both ways: by
 several threads with a single-threaded BLAS, and by one thread with a parallel BLAS."""
-MAX_WEIGHT_WIDTH = 4096
-"""Maximum D and F of the weight matrices."""
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 ROW_BY_ROW_BATCHES = (2, 4, 8)
 """Batch sizes that are also multiplied one row at a time."""
@@ -145,7 +151,7 @@ def rms_norms(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
     """Yield probes of RMS norm: by array on one thread, in blocks on all threads."""
     x, out = (part.reshape(-1, _weight_width(store)) for part in _equal_slices(store, 2))
     x, out = x[: len(x) // 4], out[: len(x) // 4]
-    gain = np.ones(x.shape[1], np.float32)
+    gain = random_floats(x.shape[1])
 
     def plain(x: Floats, out: Floats) -> None:
         out[:] = x / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + np.float32(1e-6)) * gain
@@ -232,11 +238,8 @@ def decode_attention(store: Floats, pool: ThreadPool) -> Probe:
 
 
 def _weight_width(store: Floats) -> int:
-    """Return the weight width: the maximum, halved until eight matrices fit."""
-    width = MAX_WEIGHT_WIDTH
-    while 8 * width**2 > len(store):
-        width //= 2
-    return width
+    """Return D and F of the weight matrices: a power of two, so that eight matrices fit."""
+    return 1 << (math.isqrt(len(store) // 8).bit_length() - 1)
 
 
 def _slices_by_thread(store: Floats, pool: ThreadPool, arrays: int) -> list[tuple[Floats, ...]]:

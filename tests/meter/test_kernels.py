@@ -248,6 +248,15 @@ def test_the_polynomial_moves_its_arrays_at_each_step(counted):
     assert found(counter, probe)[1] == workloads.POLYNOMIAL_DEGREE * 5 * counts(probe).bytes / 2
 
 
+def test_the_polynomial_is_a_sum_of_powers():
+    store = random_floats(SIZE)
+    with ThreadPool(2) as pool:
+        workloads.polynomial(store, pool).make()(1)
+    x, y = np.split(store[: SIZE // 4], 2)
+    exact = sum(x.astype(float) ** power for power in range(workloads.POLYNOMIAL_DEGREE + 1))
+    np.testing.assert_allclose(y, exact, rtol=1e-5)
+
+
 def test_rms_norms_match_the_formula():
     store = random_floats(SIZE)
     with ThreadPool(2) as pool:
@@ -258,6 +267,7 @@ def test_rms_norms_match_the_formula():
             exact = x[:B].astype(float)
             probe.make()(1)
             exact /= np.sqrt((exact**2).mean(axis=1, keepdims=True) + 1e-6)
+            exact *= random_floats(probe.sizes["D"])
             np.testing.assert_allclose(out[:B], exact, rtol=2e-6)
 
 

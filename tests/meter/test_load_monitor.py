@@ -265,7 +265,7 @@ def test_best_median_and_spread_come_from_the_samples(times):
 
 def sampled_with_references(machine: FakeMachine) -> tuple[LoadMonitor, list[Sample]]:
     monitor = LoadMonitor(machine, machine.cores, references=machine.references())
-    return monitor, monitor.take_samples(machine.work(TRUE_SECONDS), 2)
+    return monitor, monitor.take_samples(machine.work(TRUE_SECONDS), 2, False)
 
 
 def test_slow_references_invalidate_adjacent_samples():
@@ -287,7 +287,7 @@ def test_references_may_be_slightly_slower_than_usual(slower, seen):
     machine = FakeMachine()
     monitor, _ = sampled_with_references(machine)
     machine.load = lambda interval: Load(slower=slower)
-    late = monitor.take_samples(machine.work(TRUE_SECONDS), 2)
+    late = monitor.take_samples(machine.work(TRUE_SECONDS), 2, False)
     assert {bool(sample.disturbed) for sample in monitor.mark_slow(late[:1])} == {seen}
 
 
@@ -357,7 +357,7 @@ def test_references_wait_for_idle_threads(monkeypatch, spin_seconds):
         machine.work(TRUE_SECONDS)(repeats)
 
     start = machine.at.wall
-    LoadMonitor(machine, 4, references={"cores": reference}).take_samples(block, 2)
+    LoadMonitor(machine, 4, references={"cores": reference}).take_samples(block, 2, False)
     assert left[-1] == (
         0
         if spin_seconds < MAX_IDLE_WAIT_SECONDS
@@ -395,7 +395,7 @@ def test_references_run_every_second_sample_if_waiting_is_slow(
 
     monitor = LoadMonitor(machine, 4, references={"cores": reference})
     monitor.reference_repeats["cores"] = 1
-    samples = monitor.take_samples(block, 2)
+    samples = monitor.take_samples(block, 2, False)
     assert len(seen) == references
     assert len(samples) in (TARGET_SAMPLES, TARGET_SAMPLES + 1)
     paces = [monitor.reference_times[i : i + 2] for i in range(references - 1)]
