@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import nbformat
 import pytest
 from classroom import Classroom, cell, points
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbgrader.apps import validateapp
 
 from grading.release import exercises
 from roofkit.check.messages import PROBLEMS
-from roofkit.validate import MARKED, MESSAGES, HonestValidator, messages, summary
+from roofkit.validate import MARKED, MESSAGES, HonestValidator, install, messages, server, summary
 
 
 def part(name: str, right: bool, source: str = "") -> nbformat.NotebookNode:
@@ -77,6 +80,19 @@ def test_only_the_text_of_a_check_is_reported(tmp_path: Path) -> None:
     right.outputs.insert(0, new_output("display_data", data={"text/plain": "a picture"}))
     _, report = said(tmp_path, right).split("\n\n")
     assert report.strip() == "one: right for 3 published cases."
+
+
+def test_the_command_and_the_button_use_our_validator(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(validateapp, "Validator", object)
+    monkeypatch.setattr(server.handlers, "Validator", object)
+    install()
+    assert validateapp.Validator is HonestValidator
+    added: list[Any] = []
+    settings = {"base_url": "/user/ada/"}
+    app = SimpleNamespace(settings=settings, add_handlers=lambda *given: added.append(given))
+    server._load_jupyter_server_extension(SimpleNamespace(web_app=app))
+    assert server.handlers.Validator is HonestValidator
+    assert added == [(".*$", [("/user/ada/roofkit/messages", server.Messages)])]
 
 
 # --- errors of cells above, without running them --------------------------------------------------

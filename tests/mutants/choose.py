@@ -98,7 +98,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/locale/test_catalogs.py",
         "tests/locale/test_translated_site.py",
     ),
-    "kit/roofkit/notebook_language.py": ("tests/grading/test_languages.py",),
+    "kit/roofkit/notebook_language.py": (USERS, "tests/grading/test_languages.py"),
     "rooflib/hardware.toml": ("tests/rooflib/test_catalog.py", "tests/rooflib"),
     "kit/roofkit/check/": (
         "tests/kit/test_{stem}.py",
