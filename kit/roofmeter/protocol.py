@@ -54,8 +54,6 @@ PROTOCOL = {
     "data": "uniform",
     "block": MIN_SAMPLE_SECONDS,
     "enough": TARGET_SAMPLES,
-}
-PROTOCOL |= {
     "close": SETTLED_TOLERANCE,
     "slower": MAX_SLOWDOWN,
     "dot_enough": OPERATION_TARGET_SAMPLES,
