@@ -14,8 +14,15 @@ from rooflib.units import text
 from roofmeter.load_monitor import MIN_SAMPLES, Sample, settled
 
 UNITS = ("FLOP/s", "B/s", "s")
-OPERATIONS = {"attention", "dot", "elementwise", "matmul", "matmul_per_example", "rms_norm"}
-OPERATIONS |= {"operation"}
+OPERATIONS = (
+    "attention",
+    "dot",
+    "elementwise",
+    "matmul",
+    "matmul_per_example",
+    "operation",
+    "rms_norm",
+)
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,7 +64,7 @@ class Figure:
     def __post_init__(self) -> None:
         one_of(f"unit of {self.key!r}", self.unit, UNITS)
         if self.operation:
-            one_of(f"operation of {self.key!r}", self.operation, sorted(OPERATIONS))
+            one_of(f"operation of {self.key!r}", self.operation, OPERATIONS)
 
     @cached_property
     def seconds(self) -> tuple[float, ...]:

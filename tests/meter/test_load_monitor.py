@@ -55,6 +55,7 @@ def test_an_idle_machine_gives_the_true_figure_with_few_samples():
     assert all(sample.seconds >= MIN_SAMPLE_SECONDS for sample in samples)
     found = figure(samples)
     assert found.best == pytest.approx(1e9 / TRUE_SECONDS)
+    assert found.rejection == ""
     assert found.spread == pytest.approx(0, abs=1e-9)
     assert found.settled
 
@@ -65,6 +66,8 @@ def test_each_disturbance_is_detected_and_named(disturbance):
     assert len(samples) == MAX_SAMPLES
     assert all(disturbance in sample.disturbed for sample in samples)
     assert disturbance in figure(samples).rejection
+    with pytest.raises(ValueError, match="'read' has no figure: 0 of 16 samples undisturbed: "):
+        _ = figure(samples).best
 
 
 @pytest.mark.parametrize("disturbance", DISTURBANCES)
