@@ -337,8 +337,9 @@ def test_faster_memory_does_not_invalidate_cached_work():
 
 def test_usual_reference_time_is_the_fastest_decile():
     monitor = LoadMonitor(FakeMachine(), 4, references={"cores": print, "memory": print})
-    monitor.reference_times.extend((1.0 + n / 100, 1.0 + n / 100) for n in range(20))
-    ends = {1.01 * MAX_SLOWDOWN - 0.001: False, 1.01 * MAX_SLOWDOWN + 0.001: True}
+    # A tenth of 21 times, rounded up, are three: 1, 1.01 and 1.02.
+    monitor.reference_times.extend((1.0 + n / 100, 1.0 + n / 100) for n in range(21))
+    ends = {1.02 * MAX_SLOWDOWN - 0.001: False, 1.02 * MAX_SLOWDOWN + 0.001: True}
     for took, seen in ends.items():
         for pace in ((took, 1.0), (1.0, took)):
             (sample,) = monitor.mark_slow([Sample(1, 1, 1.0, pace=pace)])
