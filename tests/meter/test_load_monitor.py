@@ -114,6 +114,14 @@ def test_without_proc_threads_need_nine_tenths_of_their_time(share, seen):
         always.run()
 
 
+def test_a_sample_exactly_at_the_limits_is_valid():
+    ends = (ClockTimes(0.0, 0.0, 0.0, 0.0, 0.0), ClockTimes(1.0, 0.9, 0.05, 0.9, 0.02))
+    monitor = LoadMonitor(iter(ends).__next__, 1, references={"cores": print})
+    monitor.reference_times.append((1.0,))
+    sample = monitor.time_block(lambda repeats: None, 1, 1, keeps_busy=True)
+    assert monitor.mark_slow([replace(sample, pace=(MAX_SLOWDOWN,))])[0].disturbed == ""
+
+
 def test_the_first_reason_for_a_disturbance_stays():
     # As on macOS: other processes' time is known, the time that threads waited is not.
     machine = FakeMachine(
