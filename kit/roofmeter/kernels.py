@@ -54,7 +54,7 @@ def spin(pool: ThreadPool) -> Work:
 
     def turn(array: Floats, end: float) -> None:
         while time.perf_counter() < end:
-            np.multiply(array, np.float32(-1), out=array)
+            np.negative(array, out=array)
 
     # Use long arrays, so that threads rarely contend for the GIL.
     arrays = [random_floats(2**20) for _ in range(pool.threads)]
