@@ -39,7 +39,10 @@ POLYNOMIAL_DEGREE = 16
 
 
 def workloads(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
-    """Yield a probe for every workload, those that the chapter needs most first."""
+    """Yield a probe for every workload, those that the chapter needs most first.
+
+    The length of the store is a power of two.
+    """
     for batch in BATCHES:
         yield small_batch_matmul(store, pool, batch)
     for rows in ROW_BY_ROW_BATCHES:
@@ -68,7 +71,7 @@ def small_batch_matmul(
     """
     width = _weight_width(store)
     sizes = {"B": B, "D": width, "F": width, "x": "fp32"}
-    weights = store[: len(store) // width**2 * width**2].reshape(-1, width, width)
+    weights = store.reshape(-1, width, width)
     weights = weights[:1] if same_weights else weights
 
     def make() -> Work:
@@ -175,7 +178,7 @@ def rms_norms(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
 def matmul_per_example(store: Floats, pool: ThreadPool) -> Probe:
     """Return a probe of x[B, D] · w[B, D, F]: one weight matrix per row."""
     width = _weight_width(store)
-    w = store[: len(store) // width**2 * width**2].reshape(-1, width, width)
+    w = store.reshape(-1, width, width)
     B = len(w)
 
     def make() -> Work:
@@ -214,9 +217,7 @@ def decode_attention(store: Floats, pool: ThreadPool) -> Probe:
     N, K, H = 32, 8, 128
     S = min(8192, len(store) // (2 * K * H))
     B = min(4, len(store) // (2 * K * H * S))
-    k, v = (
-        a[: B * K * S * H].reshape(B, K, S, H) for a in np.split(store[: len(store) // 2 * 2], 2)
-    )
+    k, v = (half[: B * K * S * H].reshape(B, K, S, H) for half in np.split(store, 2))
 
     def make() -> Work:
         q = store[: B * N * H].reshape(B, K, N // K, H).copy()
