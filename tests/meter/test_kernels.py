@@ -235,6 +235,22 @@ def test_streams_and_dot_products_match_the_rooflib_count(counted):
     assert (flops, moved) == (counts(probe).flops, counts(probe).bytes)
 
 
+def test_streams_copy_negate_and_add():
+    with ThreadPool(2) as pool:
+        copied, scaled, added = workloads.streams(store := random_floats(SIZE), pool)
+        a, b = np.split(store, 2)
+        first = a.copy()
+        copied.make()(1)
+        assert np.array_equal(b, first)
+        scaled.make()(1)
+        assert np.array_equal(b, -first)
+        length = SIZE // 3 // 16 * 16 // 2 // 16 * 16
+        added.make()(1)
+        x, y, total = (store[i * (SIZE // 3 // 16 * 16) :][:length] for i in range(3))
+        assert np.array_equal(total, x + y)
+        assert total.any()
+
+
 def test_attention_performs_the_flops_of_its_two_products(counted):
     counter, pool, store = counted
     probe = workloads.decode_attention(store, pool)

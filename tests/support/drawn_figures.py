@@ -8,18 +8,30 @@ approve them with `python tests/kit/approve_figures.py` and commit the table.
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from typing import Any
 from xml.etree import ElementTree
 
+from byte_figures import made_bytes
 from live_pages import SVG
 
 from roofkit import figures
 from roofkit.figures import Figure
+from roofkit.figures.engine.controls import Steps
 from roofkit.figures.engine.page import DESK_WIDTH, PHONE_WIDTH, figure_html
 
 FIGURES = {name: getattr(figures, name) for name in figures.__all__ if name.islower()}
+MAX_HALVES = 6  # drawings of each figure halfway between two steps
+BYTES = ("two chips", "attention", "limits")
+# What a figure draws for other arguments than the usual ones.
+MORE = {
+    f"byte-{name.replace(' ', '-')}": partial(lambda name: made_bytes()[name], name)
+    for name in BYTES
+}
 DECIMAL = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?")
 Digests = dict[str, str]
 
@@ -32,6 +44,20 @@ def settings(figure: Figure) -> Iterator[tuple[str, dict[str, Any]]]:
         yield f"{control.name} last", {control.name: control.options[-1]}
 
 
+def halves(figure: Figure) -> Iterator[tuple[Figure, dict[str, Any]]]:
+    """Yield settings halfway between two steps, and a figure that also stops there.
+
+    The animation passes through them.
+    """
+    for control in figure.controls:
+        if isinstance(control, Steps):
+            between = [step + 0.5 for step in control.values[:-1]]
+            more = replace(control, values=[*control.values, *between], names=())
+            others = [more if one is control else one for one in figure.controls]
+            for step in between[:: math.ceil(len(between) / MAX_HALVES)]:
+                yield replace(figure, controls=others), {control.name: step}
+
+
 def drawings(figure: Figure) -> Iterator[tuple[str, str]]:
     """Yield a name and the SVG of each setting, at both usual widths."""
     for name, chosen in settings(figure):
@@ -42,12 +68,15 @@ def drawings(figure: Figure) -> Iterator[tuple[str, str]]:
 def digests(figure: Figure) -> Digests:
     """Return digests of each mark's drawings, the controls, the page and the texts."""
     drawn: dict[str, list[str]] = {}
-    for _, svg in drawings(figure):
+    pictures = [svg for _, svg in drawings(figure)]
+    pictures += [moving.svg(width=DESK_WIDTH, **chosen) for moving, chosen in halves(figure)]
+    for svg in pictures:
         for group in ElementTree.fromstring(svg).iter(f"{SVG}g"):
             name = f"mark {group.get('data-mark', 'unnamed')}"
             shapes = [(one.tag, sorted(one.items()), one.text) for one in group.iter()]
             drawn.setdefault(name, []).append(str(shapes))
     said = [figure.texts(**chosen) for _, chosen in settings(figure)]
+    said += [moving.texts(**chosen) for moving, chosen in halves(figure)]
     controls = [[control.name, list(control.options), control.start] for control in figure.controls]
     html = re.sub(r"<svg.*?</svg>|<script.*?</script>", "", figure_html(figure), flags=re.DOTALL)
     words = {"controls": json.dumps(controls), "page": html, "texts": json.dumps(said)}
@@ -60,7 +89,7 @@ def digests(figure: Figure) -> Digests:
 def table() -> str:
     """Return the digests of all figures as TOML."""
     parts = []
-    for name, make in FIGURES.items():
+    for name, make in (FIGURES | MORE).items():
         lines = (f'"{key}" = "{digest}"' for key, digest in digests(make()).items())
         parts.append("\n".join((f"[{name}]", *lines)))
     return "\n\n".join(parts) + "\n"
