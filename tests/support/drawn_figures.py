@@ -21,10 +21,11 @@ from live_pages import SVG
 
 from roofkit import figures
 from roofkit.figures import Figure
-from roofkit.figures.engine.controls import Steps
+from roofkit.figures.engine.controls import Choice, Steps
 from roofkit.figures.engine.page import DESK_WIDTH, PHONE_WIDTH, figure_html
 
 FIGURES = {name: getattr(figures, name) for name in figures.__all__ if name.islower()}
+MAX_BETWEEN = 3  # options of a choice besides the first and the last
 MAX_HALVES = 6  # drawings of each figure halfway between two steps
 BYTES = ("two chips", "attention", "limits")
 # What a figure draws for other arguments than the usual ones.
@@ -37,11 +38,19 @@ Digests = dict[str, str]
 
 
 def settings(figure: Figure) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the start, and each control at both of its ends, with a name."""
+    """Yield the start, and each control at both of its ends, with a name.
+
+    A choice of a few is also made in between.
+    """
     yield "start", {}
     for control in figure.controls:
-        yield f"{control.name} first", {control.name: control.options[0]}
-        yield f"{control.name} last", {control.name: control.options[-1]}
+        first, *between, last = control.options
+        yield f"{control.name} first", {control.name: first}
+        for option in (
+            between if isinstance(control, Choice) and len(between) <= MAX_BETWEEN else ()
+        ):
+            yield f"{control.name} {option}", {control.name: option}
+        yield f"{control.name} last", {control.name: last}
 
 
 def halves(figure: Figure) -> Iterator[tuple[Figure, dict[str, Any]]]:
@@ -51,7 +60,7 @@ def halves(figure: Figure) -> Iterator[tuple[Figure, dict[str, Any]]]:
     """
     for control in figure.controls:
         if isinstance(control, Steps):
-            between = [step + 0.5 for step in control.values[:-1]]
+            between = [step + 0.5 for step in range(int(figure.values()[control.last]))]
             more = replace(control, values=[*control.values, *between], names=())
             others = [more if one is control else one for one in figure.controls]
             for step in between[:: math.ceil(len(between) / MAX_HALVES)]:

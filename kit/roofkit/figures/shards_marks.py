@@ -139,7 +139,7 @@ def _bytes_sent() -> list[Mark]:
         label("words", "end_top - 4", sends, **once),
         label("words", "end_top + 12", amount, name="amount", **once),
         box("words", "end_top + 20", bar, 14, TRAVELS, stroke_width=0, rx=0, name="sent",
-            shown="share > 0", **once),
+            **once),
         box("words", "end_top + 20", f"full / {WIDEST_SHARE}", 14, quoted("none"), rx=0,
             name="whole-out", stroke=INKED, stroke_width=1.5, **once),
         label("words", "end_top + 50", frame, name="frame", **once),

@@ -110,13 +110,13 @@ def _axis() -> list[Mark]:
             line(x, f"{ROW['vector']} - 7", x, AXIS, LINE, stroke_width=0.6),
             label(x, f"{AXIS} + 14", words, text_anchor="'middle'", shown=roomy),
         ]
-    rows = [f"({AXIS} + {58 + 18 * row})" for row in range(2)]
+    upper, lower = f"({AXIS} + 58)", f"({AXIS} + 76)"
     return [
         *found,
         line(X.start, AXIS, X.end, AXIS, FAINT, stroke_width=1),
         label(X.end, f"{AXIS} + 33", quoted(_("intensity (FLOP/byte)")), text_anchor="'end'"),
-        box(8, f"{rows[0]} - 10", 16, 11, TINTS[0], rx=0),
-        label(30, rows[0], quoted(_("left of the ridge: waits for bytes"))),
-        box(8, f"{rows[1]} - 10", 16, 11, TINTS[2], rx=0),
-        label(30, rows[1], quoted(_("right of it: can be kept busy"))),
+        box(8, f"{upper} - 10", 16, 11, TINTS[0], rx=0),
+        label(30, upper, quoted(_("left of the ridge: waits for bytes"))),
+        box(8, f"{lower} - 10", 16, 11, TINTS[2], rx=0),
+        label(30, lower, quoted(_("right of it: can be kept busy"))),
     ]
