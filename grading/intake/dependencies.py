@@ -6,7 +6,7 @@ import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from grading.intake.own_code import MAX_CACHED_CHARACTERS, functions, is_stub, parsed
+from grading.intake.own_code import functions, is_stub, parsed
 
 KERNEL_NAMES = {"display", "get_ipython", "In", "Out", "exit", "quit", "_", "__", "___"}
 PREDEFINED = {*dir(builtins), *KERNEL_NAMES}
@@ -49,33 +49,22 @@ class CellNames:
         found: set[str] = set()
         bound: set[str] = set()
         for step in self.steps:
-            found |= (step.needs | step.calls) - bound
+            found |= step.needs - bound
             bound |= step.binds
         return frozenset(found)
 
 
 def names_of(source: str) -> CellNames:
     """Return the names of a cell, only its functions if it cannot be parsed."""
-    return (_cached_names if len(source) <= MAX_CACHED_CHARACTERS else _names_of)(source)
-
-
-def _names_of(source: str) -> CellNames:
     body = parsed(source)
     if body is None:
         return CellNames((Step(frozenset(), frozenset(), frozenset(functions(source))),))
-    try:
-        later: dict[str, Names] = {}
-        for node in body:
-            for name, needed in _later(node):
-                later[name] = later.get(name, frozenset()) | needed
-        stubs = {node.name for node in body if isinstance(node, ast.FunctionDef) and is_stub(node)}
-        return CellNames(tuple(map(_step, body)), later, frozenset(stubs))
-    except RecursionError:  # nested too deep
-        return CellNames()
-
-
-# Cache, since most cells are identical in many submissions.
-_cached_names = functools.lru_cache(maxsize=200)(_names_of)
+    later: dict[str, Names] = {}
+    for node in body:
+        for name, needed in _later(node):
+            later[name] = later.get(name, frozenset()) | needed
+    stubs = {node.name for node in body if isinstance(node, ast.FunctionDef) and is_stub(node)}
+    return CellNames(tuple(map(_step, body)), later, frozenset(stubs))
 
 
 def closure(names: Iterable[str], later: Mapping[str, Names]) -> set[str]:
@@ -97,8 +86,8 @@ def _step(node: ast.stmt) -> Step:
     for one in _at_once(node):
         if isinstance(one, ast.Name):
             (needs if isinstance(one.ctx, ast.Load) else binds).add(one.id)
-            if isinstance(one.ctx, ast.Store):
-                needs |= {one.id} if isinstance(node, ast.AugAssign) else set()
+            if isinstance(node, ast.AugAssign):
+                needs.add(one.id)
         elif isinstance(one, ast.Call) and isinstance(one.func, ast.Name):
             calls.add(one.func.id)
         else:

@@ -112,7 +112,7 @@ class _Order:
         for one in self.names.values():
             for step in one.steps:
                 for name in step.binds:
-                    needs[name] = needs.get(name, frozenset()) | step.needs | step.calls
+                    needs[name] = needs.get(name, frozenset()) | step.needs
         return needs
 
     def _absent(

@@ -85,9 +85,9 @@ def added(source: str, original: str) -> tuple[str, bool]:
     rebinds a name of the original does not count as added. If parts of the original are missing,
     only imports, definitions and assignments count.
     """
-    body, before = parsed(source), parsed(original)
-    if body is None or before is None:
-        return "", source.split() == original.split()
+    body, before = parsed(source), parsed(original) or []
+    if body is None:
+        return "", False
     known = {dump(node) for node in before}
     taken = {name for node in before for name in _bound(node)}
     whole = known <= {dump(node) for node in body}
@@ -99,7 +99,7 @@ def added(source: str, original: str) -> tuple[str, bool]:
     ]
     lines = _plain(source).split("\n")
     holds = whole and not any(taken & _bound(n) for n in body if dump(n) not in known)
-    spans = dict.fromkeys((_first_line(node), node.end_lineno or node.lineno) for node in own)
+    spans = dict.fromkeys((_first_line(node), node.end_lineno) for node in own)
     return "\n".join("\n".join(lines[start - 1 : end]) for start, end in spans), holds
 
 
@@ -107,19 +107,17 @@ def parsed(source: str) -> Sequence[ast.stmt] | None:
     """Return the top-level statements, None if a source is invalid or too long."""
     if len(source) > MAX_SOURCE_CHARACTERS:
         return None
-    return (_cached_parsed if len(source) <= MAX_CACHED_CHARACTERS else _parsed)(source)
+    return (_parsed if len(source) <= MAX_CACHED_CHARACTERS else _parsed.__wrapped__)(source)
 
 
+# Cache, since most cells are identical in many submissions, and each is parsed several times.
+@functools.lru_cache(maxsize=200)
 def _parsed(source: str) -> Sequence[ast.stmt] | None:
     try:
         return ast.parse(_plain(source)).body
     # Deep nesting raises MemoryError or RecursionError.
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
-
-
-# Cache, since most cells are identical in many submissions, and each is parsed several times.
-_cached_parsed = functools.lru_cache(maxsize=200)(_parsed)
 
 
 def dump(node: ast.stmt) -> str:
@@ -135,8 +133,6 @@ def dump(node: ast.stmt) -> str:
 
 def _plain(source: str) -> str:
     """Blank out lines with notebook magics and shell commands."""
-    if "%" not in source and "!" not in source:
-        return source
     return "\n".join("" if line[:1] in ("%", "!") else line for line in source.split("\n"))
 
 

@@ -8,7 +8,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from submissions import Submission, hand_in
 
 from grading.grade_notebook import grade
-from grading.intake.missing_modules import missing_modules
+from grading.intake.missing_modules import missing_modules, sentence
 from grading.intake.own_code import imported
 from grading.judging.verdicts import ONLY_HIDDEN_FAIL, cases
 from grading.release import exercises
@@ -24,6 +24,10 @@ from grading.release import exercises
         ("try:\n    import no_such\nexcept ImportError:\n    import other", {"other"}),
         ("try:\n    import no_such\nexcept (OSError, ModuleNotFoundError):\n    pass", set()),
         ("try:\n    import no_such\nexcept:\n    pass", set()),
+        ("try:\n    import no_such\nexcept OSError:\n    1\nexcept ImportError:\n    2", set()),
+        ("try:\n    import no_such\nexcept os.error:\n    pass", {"no_such"}),
+        ("try:\n    import no_such\nexcept ImportError:\n    1\nelse:\n    import a", {"a"}),
+        ("try:\n    import no_such\nexcept ImportError:\n    1\nfinally:\n    import a", {"a"}),
         ("try:\n    import no_such\nexcept OSError:\n    pass", {"no_such"}),
         ("%%time\nimport no_such", {"no_such"}),
         ("!ls\n  import no_such\nx = (", {"no_such"}),
@@ -44,6 +48,16 @@ def test_only_modules_unavailable_in_the_sandbox_are_missing():
     cells = [new_markdown_cell("import nothing"), *map(new_code_cell, sources)]
     found = missing_modules(new_notebook(cells=cells))
     assert found == ["conftest", "exercises", "grading", "no_such", "zipp_no"]
+
+
+def test_long_names_of_missing_modules_are_cut():
+    cells = [new_code_cell(f"import {'a' * 101}\nimport {'b' * 100}")]
+    assert missing_modules(new_notebook(cells=cells)) == ["a" * 100, "b" * 100]
+
+
+def test_one_sentence_names_all_missing_modules():
+    assert sentence(["a"]) == "a is not installed where notebooks are graded."
+    assert sentence(["a", "b", "c"]).startswith("a, b and c are not installed")
 
 
 # --- while a notebook is graded -------------------------------------------------------------------

@@ -278,6 +278,12 @@ def test_cells_of_long_notebooks_are_not_sorted(monkeypatch):
         ("@g\nclass A(B):\n    c = d", {"g", "B", "d"}, {"A", "c"}),
         ("with open(p) as q:\n    q.read()", {"p"}, {"q"}),
         ("f = lambda x: y", set(), {"f"}),
+        ("f = lambda x=y, *z, v=w: u", {"y", "w"}, {"f"}),
+        ("async def f(a: b, /, *c: d, e: g = h, **i: j):\n    k", {"b", "d", "g", "h", "j"}, {"f"}),
+        ("def f(x=y):\n    raise NotImplementedError", {"y"}, set()),
+        ("del x", set(), {"x"}),
+        ("for f in g:\n    f(x)", {"g", "x"}, {"f"}),
+        ("match x:\n    case [a, *b] as c:\n        pass", {"x"}, {"a", "b", "c"}),
         ("(a, *b), c.d = e", {"c", "e"}, {"a", "b"}),
         ("try:\n    a\nexcept E as b:\n    pass", {"a", "E"}, {"b"}),
         ("%%time\nx = y", {"y"}, {"x"}),
@@ -287,4 +293,39 @@ def test_cells_of_long_notebooks_are_not_sorted(monkeypatch):
 def test_names_of_a_cell_are_found_in_its_code(source, needs, binds):
     names = names_of(source)
     assert set().union(*(step.needs for step in names.steps)) == needs
-    assert names.binds == binds
+    assert (names.needs, names.binds) == (needs, binds)
+
+
+@pytest.mark.parametrize(
+    ("source", "needs"),
+    [
+        ("x = y\nz = x + a", {"y", "a"}),
+        ("x = x + 1\nx += y", {"x", "y"}),
+        ("def f():\n    return a\nb = f(c)", {"c"}),
+        ("f()\ndef f():\n    pass", {"f"}),
+    ],
+)
+def test_a_cell_needs_only_names_that_it_reads_before_it_binds_them(source, needs):
+    assert names_of(source).needs == needs
+
+
+@pytest.mark.parametrize(
+    ("source", "later"),
+    [
+        ("def f(a, *b, c):\n    e = a + g\n    return e(b, c, len)", {"f": {"g"}}),
+        ("def f(n):\n    return f(n - 1) or g", {"f": {"f", "g"}}),
+        ("def f():\n    global a\n    a = b\n    return a", {"f": {"a", "b"}}),
+        ("def f():\n    import a\n    def g():\n        return h\n    return g, a", {"f": {"h"}}),
+        ("async def f():\n    return a", {"f": {"a"}}),
+        ("class A(B):\n    c = d", {"A": {"B", "d"}}),
+        ("if a:\n    def f(): return b\nelse:\n    def f(): return c", {"f": {"b", "c"}}),
+        ("f = g = lambda x: x + y", {"f": {"y"}, "g": {"y"}}),
+        ("f = (lambda: a) if b else (lambda: c)", {"f": {"a", "c"}}),
+        ("a.f = lambda: b", {}),
+        ("a = b(c)", {}),
+        ("print(lambda: a)", {}),
+        ("def f(:", {}),
+    ],
+)
+def test_names_that_a_function_needs_when_called(source, later):
+    assert names_of(source).later == later
