@@ -7,6 +7,7 @@ rejects such a file. All of the learner's work is in the sources.
 import itertools
 import json
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import nbformat
@@ -47,44 +48,43 @@ def notebook(text: str) -> NotebookNode:
     return found
 
 
-def _count(content: Any) -> int:
+def _count(content: dict[str, Any]) -> int:
     """Return the number of cells, in any version of the notebook format."""
-    if not isinstance(content, dict):
-        return 0
     sheets = content.get("worksheets")
     places = [content, *(sheets if isinstance(sheets, list) else ())]
     cells = [place.get("cells") for place in places if isinstance(place, dict)]
     return sum(len(one) for one in cells if isinstance(one, list))
 
 
-def _is_version_4(content: Any) -> bool:
-    return (
-        isinstance(content, dict)
-        and isinstance(content.get("cells"), list)
-        and content.get("nbformat", VERSION) == VERSION
-    )
+def _is_version_4(content: dict[str, Any]) -> bool:
+    return isinstance(content.get("cells"), list) and content.get("nbformat", VERSION) == VERSION
 
 
 def _cell(found: Any) -> dict[str, Any]:
-    """Return this cell in well-formed shape; raise ValueError if it is not a cell."""
+    """Return this cell in well-formed shape; raise an exception if it is not a cell."""
     if not isinstance(found, dict) or found.get("cell_type") not in KINDS:
         raise ValueError("not a cell of a notebook")
     source = found.get("source") or ""
-    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+    if isinstance(source, list):
         source = "".join(source)
     if not isinstance(source, str):
         raise ValueError("the source of a cell is not a text")
     kind: str = found["cell_type"]
-    # Keep only nbgrader's metadata: front ends store their own state beside it.
-    marks = _dictionary(found.get("metadata")).get("nbgrader")
-    known = isinstance(marks, dict) and isinstance(marks.get("grade_id"), str)
-    cell = {"cell_type": kind, "metadata": {"nbgrader": marks} if known else {}, "source": source}
+    metadata = nbgraders_own(_dictionary(found.get("metadata")))
+    cell = {"cell_type": kind, "metadata": metadata, "source": source}
     if isinstance(found.get("id"), str) and re.fullmatch(ID, found["id"], re.ASCII):
         cell["id"] = found["id"]
     if kind == "code":
         return cell | {"outputs": [], "execution_count": None}
     pictures = found.get("attachments")
     return cell | ({"attachments": pictures} if isinstance(pictures, dict) else {})
+
+
+def nbgraders_own(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return only nbgrader's part of a cell's metadata: others store their state beside it."""
+    marks = metadata.get("nbgrader")
+    known = isinstance(marks, dict) and isinstance(marks.get("grade_id"), str)
+    return {"nbgrader": marks} if known else {}
 
 
 def _give_ids(cells: list[dict[str, Any]]) -> None:

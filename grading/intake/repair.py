@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
+from grading.intake import reading
 from grading.intake.order import reorder
 from grading.intake.own_code import added, functions
 from grading.release import exercises, translation
@@ -35,9 +36,9 @@ def repair(nb: NotebookNode, name: str) -> tuple[list[str], list[str]]:
     for grade_id, original in source_cells.items():
         cell = next((cell for cell in nb.cells if _grade_id(cell) == grade_id), None)
         if cell is not None:
-            if cell.cell_type != original.cell_type:
+            if cell.cell_type != "code":
                 remarks.append(f"the cell {grade_id} had become a {cell.cell_type} cell")
-                _retype(cell, original)
+                _make_code(cell)
             found, kept = _restore_text(cell, original)
             tampering += found
             cell.metadata.nbgrader = copy.deepcopy(original.metadata.nbgrader)
@@ -57,9 +58,7 @@ def repair(nb: NotebookNode, name: str) -> tuple[list[str], list[str]]:
 def _drop_metadata(nb: NotebookNode) -> None:
     """Remove all outputs, and all metadata but nbgrader's: a tag could skip a cell."""
     for cell in nb.cells:
-        marks = cell.metadata.get("nbgrader")
-        known = isinstance(marks, dict) and isinstance(marks.get("grade_id"), str)
-        cell["metadata"] = NotebookNode({"nbgrader": marks} if known else {})
+        cell["metadata"] = NotebookNode(reading.nbgraders_own(cell.metadata))
         if cell.cell_type == "code":
             cell["outputs"], cell["execution_count"] = [], None
 
@@ -105,7 +104,7 @@ def _remove_duplicates(nb: NotebookNode, source_cells: SourceCells) -> list[str]
     only run the check again.
     """
     remarks, seen = [], set()
-    for index in range(len(nb.cells) - 1, -1, -1):
+    for index in reversed(range(len(nb.cells))):
         grade_id = _grade_id(nb.cells[index])
         if grade_id is None:
             continue
@@ -120,14 +119,11 @@ def _remove_duplicates(nb: NotebookNode, source_cells: SourceCells) -> list[str]
     return remarks
 
 
-def _retype(cell: NotebookNode, original: NotebookNode) -> None:
-    cell.cell_type = original.cell_type
-    if original.cell_type == "code":
-        cell.outputs, cell.execution_count = [], None
-        cell.pop("attachments", None)
-    else:
-        cell.pop("outputs", None)
-        cell.pop("execution_count", None)
+def _make_code(cell: NotebookNode) -> None:
+    """Make this a code cell, as all of an exercise's cells with a grade id are."""
+    cell.cell_type = "code"
+    cell.outputs, cell.execution_count = [], None
+    cell.pop("attachments", None)
 
 
 def _restore_text(cell: NotebookNode, original: NotebookNode) -> tuple[list[str], str]:
@@ -137,9 +133,7 @@ def _restore_text(cell: NotebookNode, original: NotebookNode) -> tuple[list[str]
         return [], ""
     tampering, kept = [], ""
     if cell.source.split() != original.source.split():
-        whole = False
-        if original.cell_type == "code":
-            kept, whole = added(cell.source, original.source)
+        kept, whole = added(cell.source, original.source)
         if not whole:
             tampering.append(f"the text of the locked cell {marks.grade_id} was changed")
     if marks.grade and cell.metadata.nbgrader.get("points", marks.points) != marks.points:

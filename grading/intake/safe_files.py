@@ -18,7 +18,7 @@ def open_folder(base: Path, parts: Sequence[str]) -> Iterator[int]:
     `base` itself may be a link. Raises OSError if any of `parts` is a link or not a folder.
     """
     with contextlib.ExitStack() as stack:
-        folder = os.open(base, os.O_RDONLY | os.O_DIRECTORY)
+        folder = os.open(base, os.O_DIRECTORY)
         stack.callback(os.close, folder)
         for part in parts:
             folder = os.open(part, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)

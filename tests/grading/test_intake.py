@@ -5,13 +5,14 @@ import errno
 import json
 import os
 import tracemalloc
+from pathlib import Path
 
 import nbformat
 import pytest
 from classroom import cell, code
 from classroom.accidents import changed, twice, without
 
-from grading.intake import safe_files
+from grading.intake import reading, safe_files
 from grading.intake import submissions as intake
 from grading.intake.own_code import added
 from grading.intake.repair import repair
@@ -174,6 +175,39 @@ def test_folders_that_cannot_be_listed_are_reported(submitted, monkeypatch):
     assert misplaced(course(submitted)) == ["bob: the folder cannot be read (Permission denied)"]
 
 
+@pytest.mark.parametrize("kind", ["file", "link", "nothing"])
+def test_only_real_folders_are_opened(tmp_path, kind):
+    place = tmp_path / "place"
+    make = {"file": place.touch, "link": lambda: place.symlink_to(tmp_path)}
+    make.get(kind, list)()
+    with pytest.raises(OSError, match="place"), safe_files.open_folder(tmp_path, ("place",)):
+        pass
+    if kind != "link":
+        with pytest.raises(OSError, match="place"), safe_files.open_folder(place, ()):
+            pass
+
+
+def descriptors():
+    return {one.name for one in Path("/proc/self/fd").iterdir()}
+
+
+def test_no_descriptor_stays_open(submitted):
+    os.mkfifo(submitted / "fifo")
+    before = descriptors()
+    safe_files.list_folder(submitted.parent, (NAME,))
+    for name in ("fifo", f"{NAME}.ipynb", "none"):
+        safe_files.read(submitted.parent, (NAME, name), 10)
+    assert descriptors() <= before
+
+
+def test_a_file_that_cannot_be_read_is_reported():
+    """Nothing lies at the start of a process's memory, so reading it fails."""
+    assert safe_files.read(Path("/proc/self"), ("mem",), 10) == (
+        b"",
+        "the file cannot be read (Input/output error)",
+    )
+
+
 # Wrong places and names of a notebook that must still be found.
 PLACES = {
     "in capitals": f"{NAME.upper()}.IPYNB",
@@ -301,6 +335,89 @@ def test_special_files_are_refused(tmp_path, monkeypatch):
     (tmp_path / "inner" / "link").symlink_to(tmp_path)
     with pytest.raises(ValueError, match="link is neither a file nor a folder; take it out"):
         intake.refuse_special_files(tmp_path)
+
+
+# --- parsed notebooks -----------------------------------------------------------------------------
+
+
+def parsed(*cells, **content):
+    return reading.notebook(json.dumps({"cells": cells} | content))
+
+
+def markdown(**fields):
+    return {"cell_type": "markdown", "source": "x"} | fields
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_notebooks_of_any_encoding_are_read(encoding):
+    (only_cell,) = reading.of_bytes(json.dumps({"cells": [markdown()]}).encode(encoding)).cells
+    assert only_cell.source == "x"
+
+
+@pytest.mark.parametrize("odd", [{}, {"nbformat": 4}, {"nbformat_minor": 7}, {"metadata": [1]}])
+@pytest.mark.parametrize("sheets", [None, 7, [7], [{"cells": 7}]])
+def test_fields_that_are_missing_or_odd_are_corrected(odd, sheets):
+    code_cell = {"cell_type": "code", "metadata": 7, "outputs": 7, "execution_count": "x"}
+    notebook = parsed(code_cell, markdown(metadata=[]), worksheets=sheets, **odd)
+    assert (notebook.nbformat, notebook.nbformat_minor, notebook.metadata) == (4, 5, {})
+    nbformat.validate(notebook)
+    assert [one.source for one in notebook.cells] == ["", "x"]
+
+
+@pytest.mark.parametrize(
+    ("source", "text"), [("a\n", "a\n"), (["a\n", "b"], "a\nb"), (None, ""), ([], "")]
+)
+def test_a_source_may_be_a_list_of_lines(source, text):
+    assert parsed(markdown(source=source)).cells[0].source == text
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        *("x", {"source": "x"}, {"cell_type": "heading", "source": "x"}),
+        *(markdown(source=source) for source in (7, {"a": 1}, [7], ["a", 7])),
+    ],
+    ids=str,
+)
+def test_what_is_no_cell_is_refused(odd):
+    assert read(json.dumps({"cells": [odd]}).encode()) == (None, "the file is not a notebook")
+
+
+@pytest.mark.parametrize("text", ["7", "[]", '{"cells": 7}', '{"nbformat": 4}', "null"])
+def test_json_that_is_no_notebook_is_refused(text):
+    assert read(text.encode()) == (None, "the file is not a notebook")
+
+
+def test_each_cell_gets_an_id_of_its_own():
+    ids = ["cell-0", "a", "a", None, 7, "", "a b", "é", "b" * 64, "b" * 65]
+    found = [one.id for one in parsed(*(markdown(id=name) for name in ids), markdown()).cells]
+    assert len(set(found)) == len(ids) + 1
+    assert [name for name in found if name in ids] == ["cell-0", "a", "b" * 64]
+    assert (found[1], found[8]) == ("a", "b" * 64)
+
+
+def test_only_pictures_of_texts_are_kept():
+    picture = {"a.png": {"image/png": "eA=="}}
+    cells = parsed(markdown(attachments=picture), markdown(attachments=7), markdown()).cells
+    assert [one.get("attachments") for one in cells] == [picture, None, None]
+    assert "attachments" not in parsed({"cell_type": "code", "attachments": picture}).cells[0]
+
+
+def of_version_3(count):
+    cells = [nbformat.v3.new_text_cell("markdown", source="x")] * count
+    return nbformat.v3.new_notebook(worksheets=[nbformat.v3.new_worksheet(cells=cells)])
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_notebooks_may_have_a_thousand_cells(old):
+    def read_with(count):
+        notebook = of_version_3(count) if old else {"cells": [markdown()] * count}
+        return read(json.dumps(notebook).encode())
+
+    notebook, problem = read_with(1_000)
+    assert (len(notebook.cells), problem) == (1_000, "")
+    assert notebook.cells[-1].source == "x"
+    assert read_with(1_001) == (None, "the notebook has more than 1000 cells")
 
 
 # --- repaired cells -------------------------------------------------------------------------------
@@ -470,9 +587,10 @@ def test_unparsable_code_is_left_alone(text):
     assert notebook == source()
 
 
-def test_whitespace_changes_in_locked_cells_are_not_tampering():
+@pytest.mark.parametrize("more", ["\n\n", "\n# mine"])
+def test_changed_whitespace_and_comments_in_locked_cells_are_not_tampering(more):
     notebook = source()
-    cell(notebook, "times").source += "\n\n"
+    cell(notebook, "times").source += more
     assert repair(notebook, NAME) == ([], [])
     assert notebook == source()
 
@@ -496,6 +614,26 @@ def test_the_last_of_two_duplicate_cells_counts():
     assert list(filter(None, grade_ids(notebook))) == list(filter(None, grade_ids(source())))
     assert "nbgrader" not in notebook.cells[first].metadata
     assert notebook.cells[first].source == "# the first"
+
+
+def test_a_copy_above_everything_is_a_duplicate():
+    notebook = source()
+    notebook.cells.insert(0, copy.deepcopy(cell(notebook, "given")))
+    assert repair(notebook, NAME) == (["the cell given was there more than once"], [])
+    assert "nbgrader" not in notebook.cells[0].metadata
+
+
+def test_what_was_given_is_restored_above_everything():
+    notebook = without(source(), "given")
+    assert repair(notebook, NAME) == (["the cell given was missing"], [])
+    assert grade_ids(notebook)[0] == "given"
+
+
+def test_a_deleted_check_is_not_restored_below_a_text_with_code():
+    notebook = without(source(), "times")
+    notebook.cells.append(nbformat.v4.new_markdown_cell("```\ndef times(B):\n    ...\n```"))
+    assert repair(notebook, NAME) == (["the cell times was missing"], [])
+    assert grade_ids(notebook)[:-1] == grade_ids(source())
 
 
 def test_a_deleted_check_is_restored_after_its_function():
@@ -554,6 +692,32 @@ def test_huge_sources_are_not_parsed():
         tracemalloc.stop()
 
 
+@pytest.mark.parametrize("odd", [7, [1], {}, {"grade_id": ["times"]}, {"grade_id": None}], ids=str)
+@pytest.mark.parametrize("parse", [reading.notebook, lambda text: nbformat.reads(text, 4)])
+def test_malformed_nbgrader_metadata_counts_as_lost(odd, parse):
+    notebook = source()
+    cell(notebook, "times").metadata["nbgrader"] = odd
+    notebook = parse(nbformat.v4.nbjson.writes(notebook))
+    assert repair(notebook, NAME) == (["the cell times had lost its metadata"], [])
+    assert notebook == source()
+
+
+def test_of_two_cells_without_metadata_the_first_is_recognized():
+    notebook = twice(source(), "times-solution")
+    first, second = [one for one in notebook.cells if one.source.startswith("def times(")]
+    first.metadata, second.metadata = nbformat.NotebookNode(), nbformat.NotebookNode()
+    assert repair(notebook, NAME) == (["the cell times-solution had lost its metadata"], [])
+    assert cell(notebook, "times-solution") is first
+
+
+def test_a_learners_own_check_is_left_alone():
+    notebook = source()
+    notebook.cells.append(code("check('mine', print)"))
+    before = copy.deepcopy(notebook)
+    assert repair(notebook, NAME) == ([], [])
+    assert notebook == before
+
+
 def test_unknown_nbgrader_metadata_is_removed():
     notebook = source()
     notebook.cells.append(code("1"))
@@ -570,6 +734,7 @@ def test_changed_cell_types_are_restored():
     one["attachments"] = {}
     assert repair(notebook, NAME) == (["the cell times had become a markdown cell"], [])
     assert notebook == source()
+    nbformat.validate(notebook)
 
 
 def test_a_submission_keeps_its_known_reason(tmp_path):

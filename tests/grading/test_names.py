@@ -79,6 +79,11 @@ def test_the_formgrader_answers_404_for_invalid_names(monkeypatch, place):
             render(None, "x.tpl", **{place: name}, base_url="")
 
 
+def test_names_of_up_to_80_characters_are_printed_whole():
+    assert printable("a" * 80) == "a" * 80
+    assert printable("a" * 81) == "a" * 77 + "..."
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_refused_names_are_printed_safely(name):
     assert name_problem(name)

@@ -8,6 +8,7 @@ from grading.intake import own_code
 from grading.intake.own_code import (
     added,
     functions,
+    imported,
     imports,
     is_stub,
     is_unwritten,
@@ -53,6 +54,7 @@ BROKEN = "x = (\ndef f(a)\n    return 1\n  def g(): pass"
     [
         ("def f():\n    return 1", True),
         (f"def f():\n    {RAISE}", False),
+        (f"x = 1\ndef f():\n    {RAISE}\ndef f():\n    return 1", True),
         ("def g():\n    return 1", False),
         ("f = lambda: 1", True),
         ("f = g = lambda: 1", True),
@@ -70,6 +72,13 @@ def test_a_function_is_written_by_a_definition_or_a_lambda(source, answer):
 def test_functions_of_a_cell_that_cannot_be_parsed_are_found():
     assert functions("def f(): pass\nclass A:\n    def g(): pass\nh = 1") == ["f"]
     assert functions(BROKEN) == ["f"]
+
+
+def test_code_in_a_text_does_not_count():
+    source = "text = '''\ndef f():\nimport no_such\n'''"
+    assert functions(source) == []
+    assert not written(source, "f")
+    assert imported(source) == frozenset()
 
 
 @pytest.mark.parametrize(
@@ -114,7 +123,7 @@ def test_syntax_trees_of_long_sources_are_not_kept():
     """Trees take much memory, so long sources are not cached, and very long ones not parsed."""
     short = "x" * own_code.MAX_CACHED_CHARACTERS
     assert parsed(short) is parsed(short)
-    for source in (short + "x", "x" * own_code.MAX_SOURCE_CHARACTERS):
+    for source in (short + "x", "x" * 100_000):
         assert len(parsed(source)) == 1
         assert parsed(source) is not parsed(source)
-    assert parsed("x" * (own_code.MAX_SOURCE_CHARACTERS + 1)) is None
+    assert parsed("x" * 100_001) is None
