@@ -37,7 +37,10 @@ def list_folder(base: Path, parts: Sequence[str] = ()) -> list[tuple[str, int]]:
 
 
 def read(base: Path, parts: Sequence[str], max_bytes: int) -> tuple[bytes, str]:
-    """Return (content, problem) of a regular file; the problem is "" if it is valid."""
+    """Return (content, problem) of a regular file.
+
+    The problem is "" if the file is valid; otherwise there is no content.
+    """
     *folders, name = parts
     try:
         with open_folder(base, folders) as folder:

@@ -40,8 +40,8 @@ class Submission:
     student: str
     exercise: str
     folder: Path
-    notebook: Path | None = None
-    reason: str = ""
+    notebook: Path | None
+    reason: str
     remarks: tuple[str, ...] = ()
     tampering: tuple[str, ...] = ()
     question: str = ""
@@ -58,8 +58,8 @@ class Submission:
             path = self.notebook.relative_to(base).parts
             content, reason = safe_files.read(base, path, MAX_NOTEBOOK_BYTES)
         path = (*self.folder.relative_to(base).parts, "timestamp.txt")
-        timestamp, problem = safe_files.read(base, path, MAX_TIMESTAMP_BYTES)
-        return content, b"" if problem else timestamp, reason
+        timestamp, _ = safe_files.read(base, path, MAX_TIMESTAMP_BYTES)
+        return content, timestamp, reason
 
 
 def digest(content: bytes, timestamp: bytes, reason: str) -> str:
@@ -93,12 +93,8 @@ def misplaced(course: Path) -> list[str]:
 
 def refused_students(course: Path) -> list[tuple[str, str]]:
     """Return (printable name, problem) of each student folder with an invalid name."""
-    base = course / "submitted"
-    return [
-        (printable(name), problem)
-        for name, mode in _entries(base)
-        if stat.S_ISDIR(mode) and name not in SYSTEM_FILES and (problem := name_problem(name))
-    ]
+    folders = _student_folders(course / "submitted")
+    return [(printable(name), problem) for name in folders if (problem := name_problem(name))]
 
 
 def refuse_special_files(folder: Path) -> None:
@@ -118,7 +114,13 @@ def refuse_special_files(folder: Path) -> None:
 
 
 def _students(base: Path) -> list[str]:
-    return [name for name, mode in _entries(base) if stat.S_ISDIR(mode) and not name_problem(name)]
+    return [name for name in _student_folders(base) if not name_problem(name)]
+
+
+def _student_folders(base: Path) -> list[str]:
+    return [
+        name for name, mode in _entries(base) if stat.S_ISDIR(mode) and name not in SYSTEM_FILES
+    ]
 
 
 def _exercises(base: Path, student: str) -> dict[str, str]:

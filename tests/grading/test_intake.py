@@ -43,6 +43,8 @@ def only(submitted):
 
 
 def test_there_is_nothing_to_say_about_an_ordinary_submission(submitted):
+    for name in (".DS_Store", "timestamp.txt", "submission_secret.txt"):
+        (submitted / name).touch()
     found = only(submitted)
     assert found.notebook == submitted / f"{NAME}.ipynb"
     assert (found.reason, found.question, found.note) == ("", "", "")
@@ -55,6 +57,36 @@ def test_a_notebook_is_read_with_its_timestamp(submitted):
     assert (found.student, found.exercise, found.folder) == ("ada", NAME, submitted)
     assert found.read() == (b"ada's own", b"2026-01-01", "")
     assert (found.remarks, found.tampering) == ((), ())
+
+
+@pytest.mark.parametrize("size", [1_000, 1_001])
+def test_timestamps_longer_than_1000_bytes_are_not_read(submitted, size):
+    (submitted / "timestamp.txt").write_text("x" * size)
+    assert len(only(submitted).read()[1]) == (size if size == 1_000 else 0)
+
+
+def test_a_folder_without_a_notebook_has_a_reason(submitted):
+    (submitted / f"{NAME}.ipynb").unlink()
+    reason = "there is no notebook in the folder"
+    assert only(submitted) == Submission("ada", NAME, submitted, None, reason)
+
+
+@pytest.mark.parametrize(
+    ("folders", "found"), [(("a", "b", "c"), True), (("a", "b", "c", "d"), False)]
+)
+def test_notebooks_are_found_three_folders_deep(submitted, folders, found):
+    place = submitted.joinpath(*folders)
+    place.mkdir(parents=True)
+    (submitted / f"{NAME}.ipynb").rename(place / f"{NAME}.ipynb")
+    assert (only(submitted).notebook is not None) == found
+
+
+@pytest.mark.parametrize(("number", "found"), [(98, True), (99, False)])
+def test_notebooks_are_found_in_the_first_hundred_folders(submitted, number, found):
+    for one in range(110):
+        (submitted / f"{one:03}").mkdir()
+    (submitted / f"{NAME}.ipynb").rename(submitted / f"{number:03}" / f"{NAME}.ipynb")
+    assert (only(submitted).notebook is not None) == found
 
 
 @pytest.mark.parametrize("name", [f"{NAME}.ipynb", "timestamp.txt"])
@@ -152,11 +184,17 @@ def test_misplaced_entries_are_reported(submitted):
         place.write_text("x")
     for place in (top / ".bob" / NAME, ada / f".{NAME}", top / "__MACOSX", ada / NAME.upper()):
         place.mkdir(parents=True)
+    (ada / "__MACOSX").mkdir()
+    (ada / "int8-weights").touch()
+    for place in (top / "file", ada / "file"):
+        place.symlink_to(ada / "notes.txt")
+    (ada / "old").symlink_to(top)
     assert misplaced(course(submitted)) == [
         ".bob: a name that begins with a dot is hidden",
         f"ada/.{NAME}: not the name of an exercise",
         f"ada/{NAME.upper()}: the exercise has another folder",
         "ada/mine.ipynb: a notebook must lie in a folder with the name of its exercise",
+        "ada/old: not the name of an exercise",
         f"{NAME}.ipynb: a notebook must lie in STUDENT/EXERCISE/",
     ]
 
@@ -173,6 +211,28 @@ def test_folders_that_cannot_be_listed_are_reported(submitted, monkeypatch):
     (submitted.parents[1] / "bob").mkdir()
     monkeypatch.setattr(safe_files, "list_folder", list_folder)
     assert misplaced(course(submitted)) == ["bob: the folder cannot be read (Permission denied)"]
+
+
+def test_an_exercise_folder_that_cannot_be_listed_is_reported(submitted, monkeypatch):
+    def list_folder(base, parts=()):
+        if len(parts) == 2:
+            raise PermissionError(errno.EACCES, "refused")
+        return listed(base, parts)
+
+    listed = safe_files.list_folder
+    monkeypatch.setattr(safe_files, "list_folder", list_folder)
+    reason = "the folder cannot be read (Permission denied)"
+    assert only(submitted) == Submission("ada", NAME, submitted, None, reason)
+
+
+def test_only_folders_with_valid_names_are_students(submitted):
+    for name in ("bob", "eve*", ".git", "__MACOSX"):
+        (submitted.parents[1] / name).mkdir()
+    for name in ("notes.txt", "?.txt"):
+        (submitted.parents[1] / name).touch()
+    assert sorted(intake.handed_in(course(submitted))) == ["ada", "bob"]
+    refused = [("eve*", "not a name that a student can have")]
+    assert intake.refused_students(course(submitted)) == refused
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "nothing"])
@@ -295,11 +355,12 @@ def test_a_single_notebook_with_another_name_is_accepted(submitted):
     assert only(submitted).read()[0] == b"a copy", "copies of one notebook are one"
 
 
-def test_at_most_ten_extra_files_are_named(submitted):
-    for number in range(12):
+@pytest.mark.parametrize(("count", "more"), [(10, ""), (12, " and 2 more")])
+def test_at_most_ten_extra_files_are_named(submitted, count, more):
+    for number in range(count):
         (submitted / f"{number:02}.txt").touch()
     names = ", ".join(f"{number:02}.txt" for number in range(10))
-    assert only(submitted).remarks == (f"left aside: {names} and 2 more",)
+    assert only(submitted).remarks == (f"left aside: {names}{more}",)
 
 
 def test_modules_that_shadow_the_courses_are_reported(submitted):
@@ -308,6 +369,7 @@ def test_modules_that_shadow_the_courses_are_reported(submitted):
     (submitted / "rooflib").mkdir()
     lines = only(submitted).tampering
     assert [line.split()[0] for line in lines] == ["numpy.py", "rooflib"]
+    assert only(submitted).remarks == ("left aside: notes.py, numpy.py, numpy.txt",)
 
 
 def test_the_digest_covers_the_whole_submission():
@@ -327,6 +389,7 @@ def test_special_files_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(intake, "MAX_NOTEBOOK_BYTES", 10)
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "small.ipynb").write_text("x" * 10)
+    (tmp_path / "large.csv").write_text("x" * 11)
     intake.refuse_special_files(tmp_path)
     (tmp_path / "large.ipynb").write_text("x" * 11)
     with pytest.raises(ValueError, match=r"large.ipynb has more than 0 MB"):

@@ -7,6 +7,7 @@ import pytest
 from grading.intake import own_code
 from grading.intake.own_code import (
     added,
+    dump,
     functions,
     imported,
     imports,
@@ -117,6 +118,11 @@ def test_added_code_is_what_the_original_neither_has_nor_binds(more, kept, holds
 def test_of_a_cell_without_its_original_only_bindings_count_as_added():
     assert added("x = 1\nprint(x)\nimport os", ORIGINAL) == ("x = 1\nimport os", False)
     assert added("x = (", ORIGINAL) == ("", False)
+
+
+def test_statements_nested_too_deep_are_never_equal():
+    one, other = (ast.parse("x = " + "-" * 2_000 + number).body[0] for number in "12")
+    assert dump(one) != dump(other)
 
 
 def test_syntax_trees_of_long_sources_are_not_kept():
