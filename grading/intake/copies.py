@@ -8,7 +8,7 @@ names alone.
 import ast
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,10 +55,10 @@ class Work:
     of the whole file if it can't be read.
     """
 
-    problem: str = ""
-    is_copy: bool = False
-    answers: frozenset[str] = frozenset()
-    others: frozenset[str] = frozenset()
+    problem: str
+    is_copy: bool
+    answers: frozenset[str]
+    others: frozenset[str]
 
     def contains(self, other: "Work") -> bool:
         return self.answers | self.others >= other.answers | other.others
@@ -74,7 +74,7 @@ def choose(base: Path, place: Parts, notebooks: Sequence[Parts], exercise: str) 
         return Choice(None, "there is no notebook in the folder")
     if len(notebooks) == 1:
         return Choice(notebooks[0])
-    ordered = _by_name(notebooks, exercise)
+    ordered = sorted(notebooks, key=lambda path: _rank(path, exercise))
     compared = ordered[:MAX_COMPARED]
     try:
         reports = run_limited(
@@ -99,7 +99,7 @@ def _choice(works: Mapping[Parts, Work], ordered: Sequence[Parts], exercise: str
         return _without_answers(works, ordered, exercise)
     complete = [one for one in worked if all(works[one].contains(works[path]) for path in worked)]
     if complete:
-        best = _preferred(complete, works, exercise) or complete[0]
+        best = complete[0]
         less = [one for one in works if works[one].is_copy and one not in complete]
         damaged = [one for one in works if works[one].problem]
         facts = [f"holds all the work in {_path_list(less)}"] if less else []
@@ -125,43 +125,28 @@ def _without_answers(
         return Choice(
             None, f"no answers in {_path_list(empty)}; {_path_list(unclear)} cannot be read"
         )
+    if unclear and _preferred(unclear, works, exercise) is None:
+        said = "several notebooks, and none has the exercise's name"
+        return Choice(None, f"{said}: {_path_list(unclear)}")
     # The answer to the open question gives no points, but the feedback shows it.
     complete = [one for one in empty if all(works[one].contains(works[path]) for path in empty)]
-    group = complete or ordered
-    chosen = _preferred(group, works, exercise)
-    if chosen is None and unclear:
-        said = "several notebooks, and none has the exercise's name"
-        return Choice(None, f"{said}: {_path_list(group)}")
-    return Choice(chosen or group[0])
+    return Choice((complete or ordered)[0])
 
 
-def _by_name(notebooks: Sequence[Parts], exercise: str) -> list[Parts]:
-    """Sort the notebooks, those with the expected name and place first."""
-    expected, folded = f"{exercise}.ipynb", exercise.casefold()
-
-    def rank(path: Parts) -> tuple[bool, bool, bool, int]:
-        name, stem = path[-1], _stem(path[-1])
-        return (name != expected, stem != folded, not stem.startswith(folded), len(path))
-
-    return sorted(notebooks, key=rank)
+def _rank(path: Parts, exercise: str) -> tuple[bool, bool, bool, int]:
+    """Return a rank that is lower the more a path is like the expected name and place."""
+    name, stem, folded = path[-1], _stem(path[-1]), exercise.casefold()
+    return (name != f"{exercise}.ipynb", stem != folded, not stem.startswith(folded), len(path))
 
 
 def _preferred(paths: Sequence[Parts], works: Mapping[Parts, Work], exercise: str) -> Parts | None:
-    """Return the path named most like the exercise, None if there is a tie.
+    """Return the first of the paths, which are sorted by rank, None if there is a tie.
 
-    There is a tie if equally well named notebooks contain different work.
+    There is a tie if notebooks of the same rank contain different work.
     """
-    folded = exercise.casefold()
-    tests: Sequence[Callable[[str], bool]] = (
-        lambda name: name == f"{exercise}.ipynb",
-        lambda name: _stem(name) == folded,
-        lambda name: _stem(name).startswith(folded),
-        lambda name: True,
-    )
-    groups = ([path for path in paths if test(path[-1])] for test in tests)
-    group = next(filter(None, groups))
-    nearest = [path for path in group if len(path) == min(map(len, group))]
-    return nearest[0] if len({works[path] for path in nearest}) == 1 else None
+    first = _rank(paths[0], exercise)
+    equal = {works[path] for path in paths if _rank(path, exercise) == first}
+    return paths[0] if len(equal) == 1 else None
 
 
 def _stem(name: str) -> str:
@@ -208,7 +193,7 @@ def _work(nb: NotebookNode, exercise: str) -> tuple[bool, list[str], list[str]]:
         marks = cell.metadata.get("nbgrader", {})
         if marks.get("solution"):
             answers |= {f"{marks['grade_id']} {text}" for text in _elements(cell)}
-        elif not marks:
+        else:
             is_answer = cell.cell_type == "code" and any(
                 written(cell.source, function) for function in functions
             )

@@ -10,7 +10,7 @@ import itertools
 import nbformat
 import pytest
 from classroom import Classroom, cell, code, functions
-from classroom.accidents import FULL, stripped
+from classroom.accidents import FULL, stripped, without
 from series import in_part
 
 from grading.execution.time_limits import TimeLimits
@@ -20,6 +20,7 @@ from grading.parallel import pool
 from grading.reports import rows
 
 NAME = "int8-matmul"
+DRAFT = "def bounds(*all):\n    return 7"
 EXACT, FIRST, SECOND = f"{NAME}.ipynb", f"{NAME} (1).ipynb", f"{NAME} (2).ipynb"
 COPIES = (
     *(FIRST, SECOND, f"{NAME}-Copy1.ipynb", f"{NAME} - Kopie.ipynb", f"Copy of {NAME}.ipynb"),
@@ -75,6 +76,29 @@ def half(nb, released):
     return nb
 
 
+def imported(nb):
+    nb = copy.deepcopy(nb)
+    one = cell(nb, "bounds-solution")
+    one.source = f"import math\n{one.source}"
+    return nb
+
+
+def with_empty_text(nb):
+    nb = copy.deepcopy(nb)
+    nb.cells.append(nbformat.v4.new_markdown_cell(""))
+    return nb
+
+
+def alone(nb):
+    """Return a copy without cell ids and calls of checks, with nbgrader's metadata alone."""
+    nb = copy.deepcopy(nb)
+    for one in nb.cells:
+        del one["id"]
+        if one.source.startswith("check("):
+            one.source = ""
+    return nb
+
+
 def unmarked(nb):
     return stripped(copy.deepcopy(nb))
 
@@ -97,6 +121,12 @@ def made(release, tmp_path_factory):
         "commented": commented(executed(right)),
         "right, stripped": unmarked(right),
         "right, with a try": with_cell(right, "bounds(1, 2, 3, 4, 5)"),
+        "right, with an import": imported(right),
+        "right, with an empty text": with_empty_text(right),
+        "right, without its first cell": without(copy.deepcopy(right), "opening"),
+        "right, with ids alone": stripped(copy.deepcopy(right), ids=False),
+        "right, with metadata alone": alone(right),
+        "variable": with_cell(released, "x = 1"),
         "right, with a note": with_note(right),
         "half": half(right, released),
         "other half": answered(released, "times"),
@@ -104,7 +134,10 @@ def made(release, tmp_path_factory):
         "worse": answered(right, text="    return 3, 4"),
         "elsewhere": elsewhere,
         "other exercise": room.solved("int8-weights"),
-        "draft": nbformat.v4.new_notebook(cells=[code("def bounds(*all):\n    return 7")]),
+        "draft": nbformat.v4.new_notebook(cells=[code(DRAFT)]),
+        "draft with a check": nbformat.v4.new_notebook(
+            cells=[code(DRAFT), code("check('bounds', bounds)")]
+        ),
     }
     texts = {name: nbformat.writes(nb) for name, nb in notebooks.items()}
     old = nbformat.writes(nbformat.convert(copy.deepcopy(right), 3), version=3)
@@ -138,6 +171,16 @@ GRADED = {
     "equal but for metadata": ({EXACT: "right", FIRST: "right, stripped"}, EXACT),
     "equal but for a try": ({EXACT: "right", FIRST: "right, with a try"}, EXACT),
     "equal but for the open question": ({EXACT: "right", FIRST: "right, with a note"}, FIRST),
+    "equal but for an import": ({EXACT: "right", FIRST: "right, with an import"}, EXACT),
+    "equal but for an empty text": ({EXACT: "right", FIRST: "right, with an empty text"}, EXACT),
+    "half, then all but the first cell": (
+        {EXACT: "half", FIRST: "right, without its first cell"},
+        FIRST,
+    ),
+    "recognized by its ids": ({EXACT: "draft", FIRST: "right, with ids alone"}, FIRST),
+    "recognized by its metadata": ({EXACT: "draft", FIRST: "right, with metadata alone"}, FIRST),
+    "recognized by its checks": ({EXACT: "draft", FIRST: "right, stripped"}, FIRST),
+    "a variable of one's own": ({EXACT: "variable", FIRST: "right"}, FIRST),
     "half, then all": ({EXACT: "half", FIRST: "right"}, FIRST),
     "all, then half": ({EXACT: "right", FIRST: "half"}, EXACT),
     "three of growing work": ({EXACT: "released", FIRST: "half", SECOND: "right"}, SECOND),
@@ -162,6 +205,8 @@ ASKED = {
     "two answers without metadata": ({EXACT: "wrong", FIRST: "right, stripped"}, EXACT),
     "two halves": ({EXACT: "half", FIRST: "other half"}, EXACT),
     "other names": ({FIRST: "wrong", "mine.ipynb": "right"}, FIRST),
+    "capitals": ({f"{NAME.upper()}.IPYNB": "wrong", FIRST: "right"}, f"{NAME.upper()}.IPYNB"),
+    "a draft with a check": ({EXACT: "right", FIRST: "draft with a check"}, EXACT),
 }
 # (files, the ones that the reason for not grading names)
 REFUSED = {
@@ -196,7 +241,7 @@ def test_the_notebook_with_answers_counts(tmp_path, made, case):
     assert all(name in remarks for name in files if name not in (EXACT, counts)), "left aside"
     assert counts == EXACT or f"the notebook was named {counts}" in found.remarks
     # The note names each copy that holds less or is broken once.
-    less = NO_ANSWERS | BROKEN | {"half"}
+    less = NO_ANSWERS | BROKEN | {"half", "variable"}
     if files[counts] == "right, with a note":
         less.add("right")
     named = [name for name, kind in files.items() if name != counts and kind in less]
@@ -232,9 +277,9 @@ def test_a_notebook_without_answers_never_counts_over_one_with_answers(tmp_path,
 
     all_pairs: every pair; otherwise, every notebook in one or two pairs.
     """
-    kinds = [kind for kind in made if kind not in ("other exercise", "draft")]
-    answers = {"right", "commented", "right, stripped", "right, with a try", "elsewhere"}
-    answers |= {"other half", "right, with a note", "half", "wrong", "worse", "right, format 3"}
+    kinds = [kind for kind in made if kind != "other exercise" and "draft" not in kind]
+    answers = {"commented", "elsewhere", "other half", "half", "wrong", "worse"}
+    answers |= {kind for kind in kinds if kind.startswith("right")}
     some = [kind for kind in kinds if kind in answers]
     none = [kind for kind in kinds if kind not in answers]
     pairs = list(itertools.product(some, none))
@@ -273,6 +318,38 @@ def test_notebooks_too_large_to_compare_are_reported(tmp_path, made, monkeypatch
     assert found.notebook is None
     assert FIRST in found.reason
     assert EXACT in found.reason
+
+
+def test_a_single_notebook_is_not_compared(tmp_path, made, monkeypatch):
+    base = folder(tmp_path, {FIRST: "right"}, made)
+    monkeypatch.setattr(copies, "run_limited", raising(copies.Overrun))
+    assert only(tmp_path).notebook == base / FIRST
+
+
+def test_comparing_is_limited(tmp_path, made, monkeypatch):
+    seen = []
+    monkeypatch.setattr(copies, "run_limited", lambda step, **limits: seen.append(limits) or step())
+    folder(tmp_path, {EXACT: "released", FIRST: "right"}, made)
+    assert only(tmp_path).notebook.name == FIRST
+    assert seen == [{"cpu": copies.CPU_SECONDS, "wall": copies.WALL_SECONDS}]
+
+
+@pytest.mark.parametrize(
+    ("better", "worse"),
+    [
+        (EXACT, f"{NAME.upper()}.ipynb"),
+        (f"{NAME}.ipynb.txt", FIRST),
+        (FIRST, "a.ipynb"),
+        (FIRST, f"a {FIRST}"),
+        (EXACT, f"a/{EXACT}"),
+    ],
+)
+def test_notebooks_with_the_best_names_are_compared_first(
+    tmp_path, made, monkeypatch, better, worse
+):
+    monkeypatch.setattr(copies, "MAX_COMPARED", 1)
+    folder(tmp_path, {better: "right", worse: "released"}, made)
+    assert only(tmp_path).notebook.match(better)
 
 
 def test_too_many_notebooks_are_not_compared_or_graded(tmp_path, made, monkeypatch):
