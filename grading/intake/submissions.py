@@ -217,7 +217,7 @@ def _submission(base: Path, student: str, name: str, exercise: str) -> Submissio
         exercise,
         folder,
         folder.joinpath(*chosen),
-        "",
+        reason,
         tuple(remarks),
         tuple(tampering),
         question,

@@ -260,6 +260,7 @@ def test_conflicting_answers_are_reported_to_the_instructor(tmp_path, made, case
     assert (found.notebook, found.reason) == (base / counts, "")
     assert all(name in found.question for name in files)
     assert found.question.endswith(f"{counts} counts until you remove it")
+    assert found.note == ""
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -350,6 +351,13 @@ def test_notebooks_with_the_best_names_are_compared_first(
     monkeypatch.setattr(copies, "MAX_COMPARED", 1)
     folder(tmp_path, {better: "right", worse: "released"}, made)
     assert only(tmp_path).notebook.match(better)
+
+
+def test_at_most_20_notebooks_are_compared(tmp_path, made):
+    folder(tmp_path, {f"{number}.ipynb": "draft" for number in range(20)}, made)
+    assert only(tmp_path).reason == ""
+    folder(tmp_path, {f"{number}.ipynb": "empty" for number in range(21)}, made)
+    assert only(tmp_path).reason == "more than 20 notebooks, and no answers in the first"
 
 
 def test_too_many_notebooks_are_not_compared_or_graded(tmp_path, made, monkeypatch):

@@ -121,12 +121,21 @@ def test_a_notebook_swapped_for_a_fifo_does_not_block(submitted):
     assert found.read() == (b"", b"", "it is not a file")
 
 
-@pytest.mark.parametrize(("size", "reason"), [(10, ""), (11, "the file has more than 1e-05 MB")])
+@pytest.mark.parametrize(
+    ("size", "reason"),
+    [(0, "the file is empty"), (10, ""), (11, "the file has more than 1e-05 MB")],
+)
 def test_oversized_notebooks_are_refused(submitted, monkeypatch, size, reason):
     monkeypatch.setattr(intake, "MAX_NOTEBOOK_BYTES", 10)
     (submitted / f"{NAME}.ipynb").write_text("x" * size)
     content, _, why = only(submitted).read()
     assert (len(content), why) == (0 if reason else size, reason)
+
+
+def test_notebooks_may_have_20_megabytes(submitted):
+    for size, reason in ((20_000_000, ""), (20_000_001, "the file has more than 20 MB")):
+        os.truncate(submitted / f"{NAME}.ipynb", size)
+        assert only(submitted).read()[2] == reason
 
 
 def test_symlinked_folders_are_skipped_and_reported(submitted):
@@ -222,7 +231,9 @@ def test_an_exercise_folder_that_cannot_be_listed_is_reported(submitted, monkeyp
     listed = safe_files.list_folder
     monkeypatch.setattr(safe_files, "list_folder", list_folder)
     reason = "the folder cannot be read (Permission denied)"
-    assert only(submitted) == Submission("ada", NAME, submitted, None, reason)
+    found = only(submitted)
+    assert found == Submission("ada", NAME, submitted, None, reason)
+    assert (found.question, found.note) == ("", "")
 
 
 def test_only_folders_with_valid_names_are_students(submitted):
@@ -446,7 +457,17 @@ def test_what_is_no_cell_is_refused(odd):
     assert read(json.dumps({"cells": [odd]}).encode()) == (None, "the file is not a notebook")
 
 
-@pytest.mark.parametrize("text", ["7", "[]", '{"cells": 7}', '{"nbformat": 4}', "null"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "7",
+        "[]",
+        '{"nbformat": 5, "cells": [{"cell_type": "code"}]}',
+        '{"cells": 7}',
+        '{"nbformat": 4}',
+        "null",
+    ],
+)
 def test_json_that_is_no_notebook_is_refused(text):
     assert read(text.encode()) == (None, "the file is not a notebook")
 
@@ -553,6 +574,7 @@ def test_code_added_to_a_locked_cell_is_moved_to_its_own_cell(grade_id, more, be
     assert repair(notebook, NAME) == (told, [])
     at = grade_ids(notebook).index(grade_id)
     mine = notebook.cells[at - 1 if grade_id == "times" else at + 1]
+    assert mine.id == f"added-to-{grade_id}", "ids must not differ between two gradings"
     assert notebook.cells[at].source == own
     assert mine.source == more.removeprefix("%matplotlib inline\n")
     notebook.cells.remove(mine)
@@ -650,10 +672,11 @@ def test_unparsable_code_is_left_alone(text):
     assert notebook == source()
 
 
-@pytest.mark.parametrize("more", ["\n\n", "\n# mine"])
-def test_changed_whitespace_and_comments_in_locked_cells_are_not_tampering(more):
+@pytest.mark.parametrize("text", ["{}\n\n", "{}\n# mine", "  {}"])
+def test_changed_whitespace_and_comments_in_locked_cells_are_not_tampering(text):
     notebook = source()
-    cell(notebook, "times").source += more
+    one = cell(notebook, "times")
+    one.source = text.format(one.source)
     assert repair(notebook, NAME) == ([], [])
     assert notebook == source()
 
@@ -677,6 +700,7 @@ def test_the_last_of_two_duplicate_cells_counts():
     assert list(filter(None, grade_ids(notebook))) == list(filter(None, grade_ids(source())))
     assert "nbgrader" not in notebook.cells[first].metadata
     assert notebook.cells[first].source == "# the first"
+    assert len(notebook.cells) == len(source().cells) + 1
 
 
 def test_a_copy_above_everything_is_a_duplicate():
@@ -704,6 +728,7 @@ def test_a_deleted_check_is_restored_after_its_function():
     notebook.cells.append(code("def bytes_moved(B, D, F):\n    return 1, 2\n"))
     assert repair(notebook, NAME) == (["the cell bytes-moved was missing"], [])
     assert grade_ids(notebook)[-2:] == [None, "bytes-moved"]
+    assert notebook.cells[-1].source == cell(source(), "bytes-moved").source
 
 
 def test_a_deleted_solution_cell_is_restored_empty():
@@ -779,6 +804,24 @@ def test_a_learners_own_check_is_left_alone():
     before = copy.deepcopy(notebook)
     assert repair(notebook, NAME) == ([], [])
     assert notebook == before
+
+
+def test_a_cell_with_metadata_stays_what_it_is():
+    notebook = without(source(), "bounds-solution")
+    mine = cell(notebook, "times-solution")
+    mine.pop("id")
+    mine.source = "def bounds():\n    return 1, 2"
+    assert repair(notebook, NAME) == (["the cell bounds-solution was missing"], [])
+    assert cell(notebook, "times-solution") is mine
+
+
+def test_cells_of_older_formats_have_no_ids():
+    notebook, _ = above_and_below("given", "x = 1")
+    notebook.nbformat_minor = 4
+    for one in notebook.cells:
+        del one["id"]
+    repair(notebook, NAME)
+    assert not any("id" in one for one in notebook.cells)
 
 
 def test_unknown_nbgrader_metadata_is_removed():
