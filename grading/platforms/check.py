@@ -152,12 +152,12 @@ def _problems_of(one: Submission) -> Iterator[str]:
     if reason:
         return
     try:
-        nb = reading.of_bytes(content)
+        missing = missing_modules(reading.of_bytes(content))
     except MemoryError:
         raise
     except Exception:  # a malformed notebook can raise anything
         yield "the file is not a notebook; ask for it again"
-        return
-    if missing := missing_modules(nb):
-        names = " ".join(map(printable, missing))
-        yield f"imports what is not installed: {names}; grade --allow PACKAGE installs it"
+    else:
+        if missing:
+            names = " ".join(map(printable, missing))
+            yield f"imports what is not installed: {names}; grade --allow PACKAGE installs it"

@@ -6,6 +6,7 @@ Canvas LMS.
 
 import contextlib
 import dataclasses
+import shutil
 import tempfile
 import zipfile
 import zlib
@@ -18,9 +19,9 @@ from grading.intake.names import printable
 from grading.intake.submissions import SYSTEM_FILES
 from grading.platforms import nested, zip_names
 
-MAX_FILES, MAX_FILE_BYTES = 20_000, 20_000_000  # files per download, and bytes per file
+MAX_FILES = 20_000  # files per download
+MAX_FILE_BYTES = nested.MAX_FILE_BYTES
 MAX_ZIP_BYTES, MAX_DEPTH = 2_000_000_000, 3  # size and nesting of downloads inside another download
-MAX_MEMORY_BYTES = 10_000_000  # larger nested downloads are spooled to disk
 Kind = Literal["file", "text", "link"]
 MOODLE: dict[str, Kind] = {"_assignsubmission_file": "file", "_assignsubmission_onlinetext": "text"}
 CANVAS: dict[str, Kind] = {"text.html": "text", "link.html": "link"}
@@ -53,9 +54,10 @@ class HandIn:
 
 @dataclass(frozen=True)
 class Member:
-    """A submitted file and its entry in the zip."""
+    """A submitted file and its entry in the zip; `source` names the zip in messages."""
 
     hand_in: HandIn
+    source: str
     archive: zipfile.ZipFile
     entry: zipfile.ZipInfo
 
@@ -69,8 +71,7 @@ class Member:
         try:
             return self.archive.read(self.entry)
         except (*DAMAGED, OSError) as error:
-            name = self.archive.filename or self.hand_in.member
-            raise Unreadable(f"{name} is damaged ({error}); download it again") from None
+            raise Unreadable(f"{self.source} is damaged ({error}); download it again") from None
 
 
 @dataclass
@@ -84,12 +85,12 @@ class Download:
 def hand_in(member: str) -> HandIn | None:
     """Parse a file name in the zip; return None if neither platform writes it."""
     for sign, kind in MOODLE.items():
-        place = member.find(sign)
-        if place > 0 and member[place + len(sign) : place + len(sign) + 1] in ("/", "_"):
+        head, _, tail = member.partition(sign)
+        if tail[:1] in ("/", "_"):
             # There is one folder per learner, or none. Moodle removes underscores from names.
-            person, _, number = member[:place].rpartition("_")
+            person, _, number = head.rpartition("_")
             person = person.rpartition("/")[2]  # repacked zips have an extra top-level folder
-            title = member[place + len(sign) + 1 :].rpartition("/")[2]
+            title = tail[1:].rpartition("/")[2]
             if person and number.isdecimal() and title:
                 return HandIn(member, number, person, title, kind)
     return None if "/" in member else _of_canvas(member)
@@ -101,7 +102,7 @@ def _of_canvas(member: str) -> HandIn | None:
     The name is followed by LATE if the submission was late. Typed text is
     <name>_<number>_text.html; a URL is <name>_<number>_link.html.
     """
-    words = member.split("_", 30)
+    words = member.split("_")
     if words[0] == "anon" and len(words) > 3 and words[1] and words[2].isdecimal():
         return HandIn(member, words[1], "anon", "_".join(words[3:]))
     for place in range(1, len(words) - 2):
@@ -173,7 +174,7 @@ def _add(
         elif found is None:
             download.lines.append(f"{printable(path)}: not named as Moodle or Canvas does")
         else:
-            download.members.append(Member(found, zipped, entry))
+            download.members.append(Member(found, name, zipped, entry))
             if not found.person and found.number not in people:
                 unknown.append(found.number)
     if unknown:
@@ -199,12 +200,10 @@ def _add_inner(
     elif entry.file_size > MAX_ZIP_BYTES or entry.compress_type not in nested.METHODS:
         download.lines.append(f"{printable(path)}: too large a zip in a zip, or an unusual one")
     else:
-        spool = tempfile.SpooledTemporaryFile(MAX_MEMORY_BYTES)  # noqa: SIM115
-        unpacked = stack.enter_context(spool)
+        unpacked = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         try:
             with zipped.open(entry) as stream:
-                while block := stream.read(1 << 20):
-                    unpacked.write(block)
+                shutil.copyfileobj(stream, unpacked)
             _add(download, unpacked, printable(path), people, stack, depth + 1)
         except Unreadable as error:
             download.lines.append(str(error))
@@ -218,7 +217,7 @@ def _named(
     """Yield (entry, its decoded name, the hand-in or None) for each entry."""
     names = [zip_names.certain(entry) for entry in entries]
     plain = [name for name in names if isinstance(name, bytes)]
-    encoding = zip_names.encoding(plain, _person, people) if plain else None
+    encoding = zip_names.encoding(plain, _person, people)
     for entry, name in zip(entries, names, strict=True):
         if isinstance(name, str):
             path, found = _hand_in(name)
@@ -238,7 +237,7 @@ def _hand_in(name: str) -> tuple[str, HandIn | None]:
     """Return (the path with forward slashes, the hand-in or None)."""
     path = name.replace("\\", "/")
     found = hand_in(path)
-    if found is None and "/" in path:  # repacked Canvas downloads have an extra top-level folder
+    if found is None:  # repacked Canvas downloads have an extra top-level folder
         inner = _of_canvas(path.rpartition("/")[2])
         found = inner and dataclasses.replace(inner, member=path)
     return path, found

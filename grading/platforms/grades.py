@@ -53,7 +53,7 @@ def fill(
                         lines.append(f"{printable(student)}: excused from {name}, and stays so")
                     else:  # without a score keep the entry: an empty cell deletes the grade
                         cells[place] = scores.get((student, name), cells[place])
-        elif not (table.of_canvas and row[0].strip().startswith(POINTS)):
+        elif not (table.of_canvas and row[0].strip() == POINTS):
             continue
         rows.append([cells[place] for place in places])
     absent = sorted(known - seen)
@@ -119,11 +119,11 @@ def _too_many(
     found = NUMBER.fullmatch(table.rows[0][table.heads.index("Maximum grade")].strip())
     most = float(found[0].replace(",", ".")) if found else float("inf")
     return [
-        f"{printable(student)}: {scores[student, name]} points for {name} are above Moodle's "
+        f"{printable(student)}: {points} points for {name} are above Moodle's "
         f"maximum of {most:g}, and its import would skip them"
         for student in sorted(seen)
         for name in about.values()
-        if float(scores.get((student, name)) or 0) > most
+        if (points := scores.get((student, name))) and float(points) > most
     ]
 
 
@@ -140,6 +140,4 @@ def _own_name(head: str) -> str:
 
 def _student(person: Person, known: set[str]) -> str | None:
     """Return the graded student with this person's id, email or number."""
-    return next(
-        (one for one in (person.id, person.email, person.number) if one and one in known), None
-    )
+    return next((one for one in (person.id, person.email, person.number) if one in known), None)

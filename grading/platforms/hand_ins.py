@@ -97,7 +97,7 @@ def _files(members: Sequence[Member]) -> tuple[Files, list[str]]:
 
 def _problem(member: Member) -> str:
     title = member.hand_in.title
-    if name_problem(title) or "/" in title:
+    if name_problem(title):
         return "not the name of a file"
     if member.too_large():
         return f"more than {MAX_FILE_BYTES // 10**6} MB"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from nbgrader.api import Student  # type: ignore[import-untyped]
-from rapidfuzz import fuzz, process
+from rapidfuzz import process
 
 from grading.intake.names import printable
 from grading.intake.submissions import handed_in
@@ -40,11 +40,8 @@ class Members:
             (one, place): text.casefold()
             for one in sorted(self.all if among is None else among)
             for place, text in enumerate([one, *self.roster.get(one, [])])
-            if text
         }
-        found = process.extractOne(
-            name.casefold(), words, scorer=fuzz.WRatio, score_cutoff=MIN_SCORE
-        )
+        found = process.extractOne(name.casefold(), words, score_cutoff=MIN_SCORE)
         if found is None:
             return ""
         one = found[2][0]

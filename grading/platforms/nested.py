@@ -21,7 +21,7 @@ MAX_FILE_BYTES = 20_000_000
 # and memory, so its size is checked first.
 MAX_TABLE_BYTES = 300 * MAX_FILES
 TABLE_END, TABLE_END_64 = b"PK\5\6", b"PK\6\7"
-END_BYTES, END_64_BYTES, COMMENT_BYTES = 22, 20, 1 << 16
+END_BYTES, END_64_BYTES = 22, 20
 # Compression methods that Windows, macOS and the platforms use. For others, `zipfile` checks the
 # size only after unpacking.
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -111,10 +111,10 @@ def _hidden(part: str) -> bool:
 
 def _table_bytes(content: bytes) -> int:
     """Return the size of the central directory, which `zipfile` would read."""
-    place = content.rfind(TABLE_END, max(0, len(content) - END_BYTES - COMMENT_BYTES))
-    end = content[max(place, 0) : max(place, 0) + END_BYTES]
-    if place < 0 or len(end) < END_BYTES:
+    place = content.rfind(TABLE_END)
+    end = content[place : place + END_BYTES]  # too short if `place` is -1
+    if len(end) < END_BYTES:
         raise CannotOpen("is damaged (its table of contents is missing)")
-    if content[max(0, place - END_64_BYTES) : place].startswith(TABLE_END_64):
+    if content.startswith(TABLE_END_64, place - END_64_BYTES):
         raise CannotOpen(f"holds more than {MAX_FILES} files")  # zip64 is needed only for huge zips
     return int.from_bytes(end[12:16], "little")

@@ -78,9 +78,7 @@ class Table:
             raise ValueError(f"is not a table that can be read: {error}; {SAVE_AS}") from None
         self.heads: Sequence[str] = rows[0] if rows else []
         wide = len(self.heads)
-        self.rows = [
-            [*row, *[""] * (wide - len(row))][:wide] for row in rows[1:] if any(map(str.strip, row))
-        ]
+        self.rows = [[*row, *[""] * wide][:wide] for row in rows[1:] if any(map(str.strip, row))]
         self.of_canvas = "ID" in self.heads and (
             "Student" in self.heads or {"LastName", "FirstName"} <= set(self.heads)
         )
@@ -97,7 +95,7 @@ class Table:
         about = {
             head.strip().lower(): cell.strip() for head, cell in zip(self.heads, row, strict=False)
         }
-        if self.of_canvas and not about.get("id", "").isdecimal():
+        if self.of_canvas and not about["id"].isdecimal():
             return None
         if self.of_worksheet:  # the worksheet's first column may be headed `ID`
             about |= {"id": "", "identifier": re.sub(r".*\D", "", row[0].strip())}

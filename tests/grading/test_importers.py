@@ -165,6 +165,15 @@ def test_points_above_moodles_maximum_are_reported(room, tmp_path):
     assert not any(line.startswith("ada") for line in lines)
 
 
+@pytest.mark.parametrize(("most", "over"), [("17,50", False), ("17,49", True), ("-", False)])
+def test_only_points_above_the_maximum_are_reported(most, over):
+    text = written([["Identifier", "Maximum grade", "Grade"], ["Participant 7", most, ""]])
+    _, lines = grades.fill(
+        text, {("7", NAME): "17.5"}, {NAME: "Grade", "many-chips": "Maximum grade"}
+    )
+    assert len(lines) == over
+
+
 def test_a_worksheet_may_have_no_maximum(room, tmp_path):
     rows = worksheet()
     place = rows[0].index("Maximum grade")
@@ -177,6 +186,13 @@ def test_a_worksheet_may_have_no_maximum(room, tmp_path):
 def test_a_worksheet_without_a_column_option_is_explained(room, tmp_path):
     with pytest.raises(Unable, match="as int8-matmul=Grade"):
         exported(room, tmp_path, table().encode())
+
+
+def test_a_table_without_a_column_for_an_exercise_is_explained(room, tmp_path):
+    with pytest.raises(
+        Unable, match="no column has the name of an exercise; there is 'id', 'email'"
+    ):
+        exported(room, tmp_path, b"id,email\nada,ada@example.org\n")
 
 
 PEOPLE = [("7", "u7", "ada@example.org"), ("12", "u12", "wang@example.org"), ("13", "u13", "n")]

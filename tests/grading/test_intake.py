@@ -193,7 +193,8 @@ def test_misplaced_entries_are_reported(submitted):
         place.write_text("x")
     for place in (top / ".bob" / NAME, ada / f".{NAME}", top / "__MACOSX", ada / NAME.upper()):
         place.mkdir(parents=True)
-    (ada / "__MACOSX").mkdir()
+    for place in (ada / "__MACOSX", top / ".git"):
+        place.mkdir()
     (ada / "int8-weights").touch()
     for place in (top / "file", ada / "file"):
         place.symlink_to(ada / "notes.txt")

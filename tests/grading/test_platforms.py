@@ -94,10 +94,24 @@ def test_files_in_canvass_zip_are_assigned_to_learners(tmp_path, late, marked):
     assert [one.person for one in found] == people
 
 
-def test_anonymous_canvas_submissions_are_parsed():
-    assert downloads.hand_in("anon_x1Yz9_4711_a_b.ipynb") == HandIn(
-        "anon_x1Yz9_4711_a_b.ipynb", "x1Yz9", "anon", "a_b.ipynb"
-    )
+@pytest.mark.parametrize(
+    ("name", "number", "person", "title"),
+    [
+        ("anon_x1Yz9_4711_a_b.ipynb", "x1Yz9", "anon", "a_b.ipynb"),
+        ("anon_x1Yz9_4711_a.ipynb", "x1Yz9", "anon", "a.ipynb"),
+        ("1_2_3_x", "2", "1", "x"),
+        ("1_2_3_4_x", "2", "1", "4_x"),
+        ("LATE_7_4711_x", "7", "LATE", "x"),
+        ("a_LATE_7_4711_x", "7", "a", "x"),
+    ],
+)
+def test_special_names_of_canvas_are_parsed(name, number, person, title):
+    assert downloads.hand_in(name) == HandIn(name, number, person, title)
+
+
+def test_anonymous_text_of_canvas_is_parsed():
+    name = "anon_x1Yz9_text.html"
+    assert downloads.hand_in(name) == HandIn(name, "x1Yz9", "anon", "text.html", "text")
 
 
 @pytest.mark.parametrize(
@@ -105,6 +119,13 @@ def test_anonymous_canvas_submissions_are_parsed():
     [
         *("", "x.ipynb", "a/b.ipynb", "_1_2_", "1_2_3", "../a_1_2_x", "a_1_b.ipynb", "a_1_2_"),
         *("_assignsubmission_file/x", "a_assignsubmission_file/x", "a_1_assignsubmission_filex"),
+        *(
+            "x_y_assignsubmission_file/z",
+            "a_1_assignsubmission_file/",
+            "_1_assignsubmission_file/x",
+        ),
+        *("anon", "anon_x", "anon_x_4711", "anon__4711_x", "anon_x_y_z", "a_x1_4711_y"),
+        *("text.html", "7_text.html", "a_b_text.html"),
     ],
 )
 def test_files_with_other_names_belong_to_no_learner(name):
@@ -179,7 +200,10 @@ MOODLE = (
     "Ada;Lovelace;;ada@example.org;-;1\r\n"
     "علی‌رضا;کریمی;k-13;k@example.org;-;1\r\n"
 )
-WORKSHEET = "Identifier,Full name,Email address,Status,Grade\nParticipant 7,Ada Lovelace,,x,\n"
+# Rows of a worksheet may end with an empty one.
+WORKSHEET = (
+    "Identifier,Full name,Email address,Status,Grade\nParticipant 7,Ada Lovelace,,x,\n,,,,\n"
+)
 
 
 def test_people_are_read_from_each_kind_of_table():
@@ -198,6 +222,39 @@ def test_people_are_read_from_each_kind_of_table():
     assert Table(own).people()[0] == [Person("ada", "7", "Ada", "Lovelace")]
     assert len(Table(own).people()[1]) == 3
     assert not refused
+
+
+@pytest.mark.parametrize(
+    ("heads", "row", "names"),
+    [
+        ("Student", "Lovelace, Ada", ("Ada", "Lovelace")),
+        ("First name;Last name", "Ada;Lovelace", ("Ada", "Lovelace")),
+        ("first_name;last_name", "Ada;Lovelace", ("Ada", "Lovelace")),
+        ("firstname;lastname", "Ada;Lovelace", ("Ada", "Lovelace")),
+        ("First name;Surname", "Ada;Lovelace", ("Ada", "Lovelace")),
+        ("Full name", "Ada Lovelace", ("Ada Lovelace", "")),
+        ("Section", "One", ("", "")),
+    ],
+)
+def test_names_are_read_from_any_columns(heads, row, names):
+    (person,) = Table(f"id;{heads}\nada;{row}\n").people()[0]
+    assert (person.first_name, person.last_name) == names
+
+
+@pytest.mark.parametrize(
+    ("text", "people"),
+    [
+        ("id,section\nada,1\n,2\n", [Person("ada")]),
+        ("id,lms_user_id\nada,x7\n", [Person("ada")]),
+        ("ID,email\nada,a@b.org\n", [Person("a@b.org", email="a@b.org")]),
+        ("Student,email\nLovelace,a@b.org\n", [Person("a@b.org", "", "", "Lovelace", "a@b.org")]),
+        ("id\n-1\n-2\n", [Person("-1"), Person("-2")]),
+        ("Identifier\nTeilnehmer/in 7\nTeilnehmer/in 12\n", [Person("7", "7"), Person("12", "12")]),
+        ("Identifier\nParticipant 7\nada\n", [Person("Participant 7"), Person("ada")]),
+    ],
+)
+def test_who_is_in_a_table(text, people):
+    assert Table(text).people()[0] == people
 
 
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "\ufeff"])
@@ -243,6 +300,17 @@ def test_a_named_column_must_exist():
     assert grades.columns(twice, [NAME], {}) == {}, "which one is meant can't be told"
     with pytest.raises(ValueError, match=r"no column 'x' for int8-matmul; there is"):
         grades.fill(CANVAS, SCORES, {NAME: "x"})
+    with pytest.raises(ValueError, match=r"two columns are headed 'Other \(12\)'; rename one"):
+        grades.fill(CANVAS.replace("Current Score", "Other (12)"), SCORES, {NAME: "Other (12)"})
+
+
+def test_a_table_of_ones_own_is_filled():
+    table = "id,Maximum grade,int8-matmul\nada,1,EX\n,1,x\nben,1,x\n"
+    columns = grades.columns(table, [NAME], {})
+    assert grades.fill(table, {("ada", NAME): "17.5", ("ben", NAME): ""}, columns) == (
+        "id,int8-matmul\r\nada,17.5\r\nben,\r\n",
+        [],
+    )
 
 
 @pytest.fixture
@@ -372,5 +440,5 @@ def test_the_again_command_marks_submissions_for_regrading(room):
     for place in ("eve", "ada/many-chips"):
         with pytest.raises(Unable, match="has not been graded yet"):
             week.again(room.course, [place])
-    with pytest.raises(Unable, match="Ada has not been graded yet; the nearest name is ada"):
+    with pytest.raises(Unable, match=r"Ada has not been graded yet; the nearest name is ada$"):
         week.again(room.course, ["Ada"])

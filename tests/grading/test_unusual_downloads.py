@@ -12,7 +12,7 @@ import pytest
 from classroom import Classroom
 
 from grading.errors import Unable
-from grading.platforms import downloads, nested, week
+from grading.platforms import downloads, hand_ins, nested, week
 
 NAME = "int8-matmul"
 NOTEBOOK = json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
@@ -123,6 +123,12 @@ def encrypted():
     return bytes(whole)
 
 
+def of_format_64():
+    whole = packed({"x.ipynb": NOTEBOOK})
+    end = whole.index(b"PK\5\6")
+    return whole[:end] + b"PK\6\7" + bytes(16) + whole[end:]
+
+
 def of_many_bytes():
     return packed({f"{one}.ipynb": bytes(19_000_000) for one in range(6)})
 
@@ -141,6 +147,7 @@ ODD = {
     "lzma": (lambda: by_method(zipfile.ZIP_LZMA), "unusual way"),
     "a password": (encrypted, "needs a password"),
     "half of it": (lambda: packed({"x.ipynb": NOTEBOOK})[:-30], "is damaged"),
+    "zip64": (of_format_64, "more than 1000"),
     "no notebook": (lambda: packed({"x.txt": "x"}), "no notebook"),
 }
 
@@ -156,6 +163,59 @@ def test_unpackable_zips_are_reported_and_kept(room, tmp_path, kind):
     (line,) = lines
     assert line.startswith("Eve 8: x.zip")
     assert says in line
+
+
+def test_the_limits_of_a_learner_may_be_reached():
+    budget = nested.Budget()
+    budget.take_files(1_000)
+    budget.take_bytes(100_000_000)
+    with pytest.raises(nested.CannotOpen, match="more than 1000 files"):
+        budget.take_files(1)
+    with pytest.raises(nested.CannotOpen, match="more than 100 MB"):
+        budget.take_bytes(1)
+
+
+def test_a_large_file_in_a_zip_may_have_the_greatest_size(monkeypatch):
+    monkeypatch.setattr(nested, "MAX_FILE_BYTES", 5)
+    inner = packed({"x.ipynb": "x" * 5})
+    assert nested.notebooks(inner, nested.Budget()) == [("x.ipynb", b"x" * 5)]
+
+
+def test_the_size_of_a_zips_table_is_known_before_it_is_parsed():
+    """A table takes 46 bytes for each file, and its name."""
+    names = ["x" * 10, "y" * 300]
+    assert nested._table_bytes(packed(dict.fromkeys(names, "x"))) == 2 * 46 + 10 + 300
+
+
+def test_only_visible_notebooks_are_taken_from_a_zip(room, tmp_path):
+    inner = {
+        "old.ipynb/": "",
+        "a\\b.ipynb": NOTEBOOK,
+        b"\x81.ipynb": NOTEBOOK,
+        "empty.zip": "no zip",
+        ".": "x",
+        "a*.ipynb": "x",
+        "__MACOSX/c.ipynb": "x",
+    }
+    files, lines = collected(room, tmp_path, {moodle("Ada", 7, "x.zip"): packed(inner)})
+    assert sorted(files) == [f"Ada 7/{NAME}/b.ipynb", f"Ada 7/{NAME}/ü.ipynb"]
+    assert lines == [
+        "Ada 7: x.zip is a zip; in it: b.ipynb, ü.ipynb, a*.ipynb",
+        "Ada 7: a*.ipynb: not the name of a file",
+    ]
+
+
+def test_a_zip_may_have_a_comment(room, tmp_path):
+    stream = io.BytesIO(packed({"x.ipynb": NOTEBOOK}))
+    with zipfile.ZipFile(stream, "a") as made:
+        made.comment = b"x" * 65_535
+    files, _ = collected(room, tmp_path, {moodle("Ada", 7, "x.zip"): stream.getvalue()})
+    assert list(files) == [f"Ada 7/{NAME}/x.ipynb"]
+
+
+def test_a_file_that_only_ends_like_a_zip_is_kept(room, tmp_path):
+    files, lines = collected(room, tmp_path, {moodle("Ada", 7, "x.zip"): "text"})
+    assert (files, lines) == ({f"Ada 7/{NAME}/x.zip": b"text"}, [])
 
 
 def test_limits_apply_to_all_zips_of_a_learner_together(room, tmp_path, monkeypatch):
@@ -188,10 +248,57 @@ def test_a_zip_of_group_downloads_is_collected(room, tmp_path):
 
 def test_a_damaged_inner_download_does_not_affect_others(room, tmp_path):
     groups = {"a.zip": b"PK\3\4 no more", "b.zip": packed({ADA: "x"})}
-    groups["c.zip"] = nested_in(packed({ADA: "x"}), 3)
-    files, lines = collected(room, tmp_path, groups)
-    assert list(files) == [f"Ada Lovelace 7/{NAME}/{NAME}.ipynb"]
-    assert [line.partition(":")[0].partition(" is")[0] for line in lines] == ["a.zip", "x.zip"]
+    groups["c.zip"] = nested_in(packed({ADA: "x"}), 2)
+    groups["d.zip"] = nested_in(packed({moodle("Ben", 8, "x.ipynb"): "x"}), 1)
+    groups["e.zip"] = by_method(zipfile.ZIP_BZIP2)
+    files, lines = collected(room, tmp_path, packed_with_odd_zip(groups))
+    assert list(files) == [f"Ada Lovelace 7/{NAME}/{NAME}.ipynb", f"Ben 8/{NAME}/x.ipynb"]
+    assert [line.partition(":")[0].partition(" is")[0] for line in lines] == [
+        *("a.zip", "x.zip", "x.ipynb", "odd.zip"),
+    ]
+    assert "more than 3 deep" in lines[1]
+
+
+def packed_with_odd_zip(files):
+    """Return a zip with these files, and a last one whose content is damaged."""
+    whole = packed(files | {"odd.zip": "x" * 1_000})
+    at = whole.rindex(b"PK\3\4")
+    at += 30 + len("odd.zip")
+    return whole[:at] + b"\xff" + whole[at + 1 :]  # an invalid deflate block type
+
+
+@pytest.mark.parametrize(("size", "said"), [(2_000_000_000, False), (2_000_000_001, True)])
+def test_inner_downloads_larger_than_two_gigabytes_are_not_unpacked(room, tmp_path, size, said):
+    whole = bytearray(packed({"a.zip": packed({ADA: "x"})}))
+    table = whole.rindex(b"PK\1\2")
+    whole[table + 24 : table + 28] = struct.pack("<L", size)
+    _, lines = collected(room, tmp_path, bytes(whole))
+    assert any("too large a zip in a zip" in line for line in lines) == said
+
+
+def test_an_inner_download_in_an_unusual_compression_is_not_unpacked(room, tmp_path):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_BZIP2) as made:
+        made.writestr("a.zip", packed({ADA: "x"}))
+    files, (line,) = collected(room, tmp_path, stream.getvalue())
+    assert (files, line.partition(":")[0]) == ({}, "a.zip")
+
+
+def test_a_damaged_file_in_an_inner_download_is_reported_with_its_zip(room, tmp_path):
+    name = moodle("Ada", 7, "x.ipynb")
+    whole = packed({name: "x" * 1_000})
+    at = 30 + len(name)
+    groups = {"a.zip": whole[:at] + b"\xff" + whole[at + 1 :]}
+    with pytest.raises(Unable, match=r"^a.zip is damaged \(.*\); download it again"):
+        collected(room, tmp_path, groups)
+
+
+def test_large_and_empty_files_are_left_out(room, tmp_path, monkeypatch):
+    monkeypatch.setattr(downloads, "MAX_FILE_BYTES", 5)
+    names = {moodle("Ada", 7, f"{count}.ipynb"): "x" * count for count in (0, 5, 6)}
+    files, lines = collected(room, tmp_path, names)
+    assert list(files) == [f"Ada 7/{NAME}/5.ipynb"]
+    assert lines == ["Ada 7: 0.ipynb: empty", "Ada 7: 6.ipynb: more than 20 MB"]
 
 
 def test_unusual_compression_of_a_download_is_refused(room, tmp_path):
@@ -214,8 +321,14 @@ def test_backslashes_in_paths_are_accepted(room, tmp_path, top):
 
 
 def test_system_files_and_an_outer_folder_are_skipped(room, tmp_path):
-    names = [f"all/{ADA}", "all/.DS_Store", "__MACOSX/all/._x", "all/lovelaceben_8_4711_x.ipynb"]
-    files, lines = collected(room, tmp_path, dict.fromkeys(names, "x"))
+    names = [
+        "all/",
+        f"all/{ADA}",
+        "all/.DS_Store",
+        "__MACOSX/all/._x",
+        "all/lovelaceben_8_4711_x.ipynb",
+    ]
+    files, lines = collected(room, tmp_path, {name: name[:-1] and "x" for name in names})
     assert sorted(files) == [f"Ada Lovelace 7/{NAME}/{NAME}.ipynb", f"lovelaceben 8/{NAME}/x.ipynb"]
     assert not lines
 
@@ -242,6 +355,12 @@ def test_a_roster_reveals_the_encoding_of_names(
     assert not lines
 
 
+def test_backslashes_in_names_with_unknown_encoding_are_accepted(room, tmp_path):
+    name = moodle("Jörg Müller", 12, "x.ipynb").replace("/", "\\").encode("cp1252")
+    files, _ = collected(room, tmp_path, {name: "x"})
+    assert list(files) == [f"12/{NAME}/x.ipynb"]
+
+
 @pytest.mark.parametrize(("encoding", "person", "number", "title"), ENCODED)
 def test_names_with_unknown_encoding_are_reported(room, tmp_path, encoding, person, number, title):
     name = moodle(person, number, "x.ipynb").encode(encoding)
@@ -250,6 +369,19 @@ def test_names_with_unknown_encoding_are_reported(room, tmp_path, encoding, pers
     (line,) = lines
     assert "the names of 1 learners are neither in UTF-8 nor in the roster" in line
     assert "run `roster` first" in line
+
+
+def test_people_whose_name_is_not_decoded_are_found_by_their_number(room, tmp_path):
+    enter_roster(room, tmp_path, [("12", "mueller", "J.", "M.")])
+    name = moodle("Jörg Müller", 12, "x.ipynb").encode("cp1252")
+    files, lines = collected(room, tmp_path, {name: "x"})
+    assert (list(files), lines) == ([f"mueller/{NAME}/x.ipynb"], [])
+
+
+def test_a_name_in_ascii_is_known_in_any_encoding(room, tmp_path):
+    name = moodle("Ada Lovelace", 7, "\x81.ipynb").encode("latin-1")
+    files, lines = collected(room, tmp_path, {name: "x"})
+    assert (list(files), lines) == ([f"Ada Lovelace 7/{NAME}/ü.ipynb"], [])
 
 
 def test_unflagged_utf_8_and_info_zip_names_are_read(room, tmp_path):
@@ -279,7 +411,17 @@ def test_pages_are_returned_under_names_that_moodle_can_import(room, tmp_path):
     archive.write_bytes(packed({moodle("ダイキ 坂田表", 13, "x.ipynb").encode("cp932"): "x"}))
     week.give_back(room.course, NAME, archive, target)
     (name,) = zipfile.ZipFile(target).namelist()
-    assert name.split("/")[0].split("_")[1:] == ["13", "assignsubmission", "file"]
+    assert name == f"participant_13_assignsubmission_file/{NAME}.html"
+
+
+def test_pages_are_returned_in_the_folder_of_a_repacked_download(room, tmp_path):
+    page = room.course.feedback("lovelaceben 8", NAME)
+    page.parent.mkdir(parents=True)
+    page.write_text("well")
+    archive, target = tmp_path / "in.zip", tmp_path / "out.zip"
+    archive.write_bytes(packed({"all/lovelaceben_8_4711_x.ipynb": "x"}))
+    week.give_back(room.course, NAME, archive, target)
+    assert zipfile.ZipFile(target).namelist() == [f"all/lovelaceben_8_4711_{NAME}.html"]
 
 
 @pytest.mark.parametrize("title", ["x" * 300 + ".ipynb", "課" * 200 + ".ipynb"])
@@ -290,9 +432,16 @@ def test_long_file_names_are_shortened(room, tmp_path, title):
 
 
 def test_a_name_too_long_for_a_folder_is_reported(room, tmp_path):
-    files, lines = collected(room, tmp_path, {moodle("A" * 300, 7, "x.ipynb"): "x", ADA: "y"})
-    assert len(files) == 1
+    names = {moodle("A" * length, 7, "x.ipynb"): "x" for length in (253, 254)}
+    files, lines = collected(room, tmp_path, names)
+    assert list(files) == [f"{'A' * 253} 7/{NAME}/x.ipynb"]
     assert "too long for a folder" in lines[0]
+
+
+def test_a_student_with_a_slash_gets_no_folder(room, tmp_path):
+    with room.course.gradebook() as gradebook:
+        gradebook.update_or_create_student("a/b", lms_user_id="7")
+    assert collected(room, tmp_path, {ADA: "x"}) == ({}, ["a/b: a name with a slash"])
 
 
 # --- text typed into a form -----------------------------------------------------------------------
@@ -331,11 +480,16 @@ def test_a_pasted_notebook_is_accepted(room, tmp_path, name):
 
 
 def test_text_typed_beside_a_notebook_is_reported_unless_empty(room, tmp_path):
-    both = {moodle("Ada", 7, "x.ipynb"): "x", FORMS["all in one folder"]: page("Sorry!")}
+    both = {
+        moodle("Ada", 7, "x.ipynb"): "x",
+        moodle("Ada", 7, "y.txt"): "y",
+        FORMS["all in one folder"]: page("Sorry!"),
+    }
     both |= {moodle("Ben", 8, "x.ipynb"): "x"}
     both |= {moodle("Ben", 8, "onlinetext.html", "onlinetext"): page("<p>&nbsp;</p>")}
     files, lines = collected(room, tmp_path, both)
-    assert sorted(files) == [f"Ada 7/{NAME}/x.ipynb", f"Ben 8/{NAME}/x.ipynb"]
+    places = [f"Ada 7/{NAME}/x.ipynb", f"Ada 7/{NAME}/y.txt", f"Ben 8/{NAME}/x.ipynb"]
+    assert sorted(files) == places
     assert lines == ["Ada 7: a text was handed in beside the notebook; read it on the platform"]
 
 
@@ -346,6 +500,17 @@ def test_text_that_breaks_the_parser_stays_plain(room, tmp_path, text):
     assert list(files) == [f"Ada 7/{NAME}/onlinetext.html"]
 
 
+@pytest.mark.parametrize("words", ["<IMG src='x'>", "{&quot;a&quot;: 1}", "[]"])
+def test_typed_text_may_be_a_picture_or_other_json(room, tmp_path, words):
+    files, _ = collected(room, tmp_path, {FORMS["Canvas's"]: page(words)})
+    assert list(files) == [f"Ada 7/{NAME}/onlinetext.html"]
+
+
+def test_pictures_in_typed_text_are_left_out(room, tmp_path):
+    files = {moodle("Ada", 7, "picture.png", "onlinetext"): "x"}
+    assert collected(room, tmp_path, files) == ({}, [])
+
+
 def test_a_submitted_url_is_reported(room, tmp_path):
     _, lines = collected(room, tmp_path, {"Ada_7_link.html": page("https://example.org")})
     assert lines == ["Ada 7: a link was handed in and no notebook"]
@@ -353,5 +518,45 @@ def test_a_submitted_url_is_reported(room, tmp_path):
 
 def test_many_files_of_one_download_are_refused(room, tmp_path, monkeypatch):
     monkeypatch.setattr(downloads, "MAX_FILES", 2)
+    names = [moodle("Ada", one, "x.ipynb") for one in range(4)]
+    assert len(collected(room, tmp_path, dict.fromkeys(names[:2], "x"))[0]) == 2
     with pytest.raises(Unable, match="more than 2 files"):
-        collected(room, tmp_path, {moodle("Ada", one, "x.ipynb"): "x" for one in range(3)})
+        collected(room, tmp_path, dict.fromkeys(names[:3], "x"))
+    groups = {f"{one}.zip": packed(dict.fromkeys(names[one : one + 2], "x")) for one in (0, 2)}
+    assert collected(room, tmp_path, groups)[1] == ["2.zip has more than 2 files"]
+
+
+def test_a_download_may_have_20_000_files(room, tmp_path, monkeypatch):
+    entry = zipfile.ZipInfo("readme.txt")
+    monkeypatch.setattr(zipfile.ZipFile, "infolist", lambda _: [entry] * 20_001)
+    with pytest.raises(Unable, match="more than 20000 files"):
+        collected(room, tmp_path, {})
+
+
+def test_only_regular_files_are_compared(tmp_path, monkeypatch):
+    monkeypatch.setattr(hand_ins, "MAX_FILE_BYTES", 3)
+    (tmp_path / "a").write_text("xxx")
+    (tmp_path / "b").write_text("xxxx")
+    (tmp_path / "c").symlink_to(tmp_path / "a")
+    (tmp_path / "d").mkdir()
+    assert hand_ins.content(tmp_path) == {"a": b"xxx"}
+
+
+@pytest.mark.parametrize("kind", ["link", "folder"])
+def test_leftovers_do_not_stop_a_new_hand_in(tmp_path, kind):
+    outside, folder = tmp_path / "outside", tmp_path / "ada" / NAME
+    outside.mkdir()
+    (outside / "x").write_text("kept")
+    folder.mkdir(parents=True)
+    (folder / "old").touch()
+    for word in ("new", "old"):
+        place = folder.with_name(f".{NAME}.{word}")
+        if kind == "link":
+            place.symlink_to(outside)
+        else:
+            place.mkdir()
+            (place / "left").touch()
+    hand_ins.put(folder, {"a": b"x"})
+    assert [path.name for path in folder.parent.iterdir()] == [NAME]
+    assert [path.name for path in folder.iterdir()] == ["a"]
+    assert (outside / "x").read_text() == "kept"
