@@ -206,6 +206,8 @@ ASKED = {
     "two halves": ({EXACT: "half", FIRST: "other half"}, EXACT),
     "other names": ({FIRST: "wrong", "mine.ipynb": "right"}, FIRST),
     "capitals": ({f"{NAME.upper()}.IPYNB": "wrong", FIRST: "right"}, f"{NAME.upper()}.IPYNB"),
+    "exact below": ({f"new/{EXACT}": "wrong", f"{EXACT}.txt": "right"}, f"new/{EXACT}"),
+    "nearly exact below": ({f"new/{EXACT}.txt": "wrong", FIRST: "right"}, f"new/{EXACT}.txt"),
     "a draft with a check": ({EXACT: "right", FIRST: "draft with a check"}, EXACT),
 }
 # (files, the ones that the reason for not grading names)
@@ -247,7 +249,7 @@ def test_the_notebook_with_answers_counts(tmp_path, made, case):
     named = [name for name, kind in files.items() if name != counts and kind in less]
     if NO_ANSWERS.issuperset(files.values()):
         named = []
-    assert found.note.startswith(counts) == bool(named)
+    assert found.note.startswith(counts) if named else found.note == ""
     after = found.note.removeprefix(counts)
     assert [name for name in files for _ in range(after.count(name))] == named
 
