@@ -137,23 +137,24 @@ class _Order:
     def move_below_needs(self, check: NotebookNode, function: str) -> list[str]:
         """Move a check below the cells that its function needs, if they come later."""
         at = _index(self.nb, check)
-        place, name = self._lowest_need(at, function)
-        if place <= at:
+        lowest = self._lowest_need(at, function)
+        if lowest is None:
             return []
+        place, name = lowest
         self.nb.cells.insert(place, self.nb.cells.pop(at))
         return [f"{name}, which {function} needs, stood below its check"]
 
-    def _lowest_need(self, at: int, function: str) -> tuple[int, str]:
-        """Return (index, name) of the last binding below `at` that a function needs."""
+    def _lowest_need(self, at: int, function: str) -> tuple[int, str] | None:
+        """Return (index, name) of the last binding from `at` on that a function needs."""
         cells = self.places()
         above = {name for place, names in cells if place < at for name in names.binds}
-        lowest = (-1, "")
+        found = []
         for name in closure([function], self.later) - above:
             below = [place for place, names in cells if place >= at and name in names.binds]
             if below:
                 # For functions the last definition counts; for other names the first will do.
-                lowest = max(lowest, (below[-1 if name in self.later else 0], name))
-        return lowest
+                found.append((below[-1 if name in self.later else 0], name))
+        return max(found, default=None)
 
     def move_above_clash(self, check: NotebookNode, function: str) -> list[str]:
         """Move a check above another part's cell that rebinds a name its function uses.
@@ -164,7 +165,6 @@ class _Order:
         cells = [(place, names) for place, names in self.places() if place < at]
         own, mine = max(
             ((place, names) for place, names in cells if function in names.binds),
-            key=lambda one: one[0],
             default=(at, CellNames()),
         )
         shared = mine.binds & closure([function], mine.later)
@@ -172,7 +172,7 @@ class _Order:
             place > own and _key(self.nb.cells[place]) and shared & names.binds
             for place, names in cells
         )
-        if not clashes or self._lowest_need(own + 1, function)[0] > own:
+        if not clashes or self._lowest_need(own + 1, function):
             return []
         self.nb.cells.insert(own + 1, self.nb.cells.pop(at))
         return [f"another part stood between {function} and its check"]

@@ -8,6 +8,7 @@ import itertools
 import random
 import re
 
+import nbformat
 import pytest
 from classroom import cell, code, functions
 from classroom.plain import grade
@@ -259,12 +260,141 @@ def test_cells_with_chained_constants_are_sorted():
     assert lost(notebook, NAME) == {}
 
 
-def test_cells_of_long_notebooks_are_not_sorted(monkeypatch):
-    monkeypatch.setattr(order, "MAX_CELLS", 3)
-    notebook = with_needs(NAME)
-    put(notebook, solutions(notebook)[::-1], solutions(notebook))
-    told, _ = repair(notebook, NAME)
-    assert not any("needs" in line for line in told)
+# Cells in short: "f?" is the check of f, "f: code" is the cell for its answer, "# text" is a text,
+# and other cells are the learner's own.
+
+
+def made(lines):
+    notebook = nbformat.v4.new_notebook()
+    for line in lines:
+        key = re.match(r"\w+\?|\w+(?=: )|", line)[0]
+        one = code(line.removeprefix(f"{key}: "))
+        if key.endswith("?"):
+            one.source = f"check({key[:-1]!r}, {key[:-1]})"
+        if key:
+            one.metadata["nbgrader"] = {"grade_id": key, "grade": key.endswith("?")}
+        if line.startswith("# "):
+            one = nbformat.v4.new_markdown_cell(line[2:])
+        notebook.cells.append(one)
+    return notebook
+
+
+def reordered(lines):
+    """Return (these cells as they will run, remarks)."""
+    notebook = made(lines)
+    names = {id(one): line for one, line in zip(notebook.cells, lines, strict=True)}
+    marks = [one.metadata.nbgrader for one in notebook.cells if one.metadata]
+    keys = sorted(one.grade_id for one in marks)
+    checked = {key: key[:-1] for key in keys if key.endswith("?")}
+    remarks = order.reorder(notebook, checked, [*keys, "missing"])
+    return [names[id(one)] for one in notebook.cells], remarks
+
+
+STUB = "f: def f(): raise NotImplementedError"
+OWN, OTHER = "def f(): return 1", "def f(): return 2"
+A, B, AB = "f: def f(): return a", "f: def f(): return b", "f: def f(): return a + b"
+WITH_H = "f: def h(): return 1\ndef f(): return h()"
+OTHER_H = "g: def h(): return 2\ndef g(): return h()"
+NEEDS_A = "f: def h(): return a\ndef f(): return h()"
+G = "g: def g(): return 1"
+
+IN_ORDER = [
+    ["a = 1", A, "f?"],
+    # A cell stays if what it lacks or binds matters to no function, or if it binds it itself.
+    ["print(a)", "a = 1", A, "f?"],
+    ["x = a", "a = 1", A, "f?"],
+    ["a = d", "a = 2", "d = 1", A, "f?"],
+    ["b = a\na = 1", B, "f?"],
+    ["def g(): raise NotImplementedError\nb = g()", "def g(): return 1", B, "f?"],
+    # Cells that need each other stay.
+    ["a = b", "b = a", A, "f?"],
+    # The last definition above a check counts, and of a stub nothing does.
+    [OWN, "f?", OTHER],
+    [STUB, "f?"],
+    ["f: def f():\n    a\n    raise NotImplementedError", OWN, "f?", "a = 1"],
+    # A check stays below another part that changes nothing for its function,
+    ["f: def f(): return 1", G, "f?", "g?"],
+    [WITH_H, G, "f?", "g?"],
+    ["f: x = 1\ndef f(): return 2", "g: x = 2\ndef g(): return x", "f?", "g?"],
+    [WITH_H, OTHER, OTHER_H, "f?", "g?"],
+    [G, "f?", "g?"],
+    # or below what the function needs, or what the learner has changed,
+    [NEEDS_A, "a = 1", OTHER_H, "f?", "g?"],
+    [NEEDS_A, OTHER_H, "a = 1", "f?", "g?"],
+    [WITH_H, "def h(): return 2", G, "f?", "g?"],
+    # or if all parts are in the released order.
+    ["e: def e(): return 1\ndef h(): return 1\ndef f(): return h()", "e?", "f: def h(): 2", "f?"],
+]
+
+
+@pytest.mark.parametrize("lines", IN_ORDER, ids=" | ".join)
+def test_cells_that_need_not_move_stay(lines):
+    assert reordered(lines) == (lines, [])
+
+
+MOVED = [
+    # A check moves below what its function needs: of functions, below the last definition.
+    ([A, "f?", "a = 1"], [A, "a = 1", "f?"]),
+    (
+        ["f: def f(): return h()", "f?", "def h(): return a", "a = 1", "x = 2"],
+        ["f: def f(): return h()", "def h(): return a", "a = 1", "f?", "x = 2"],
+    ),
+    (
+        [
+            *("f: def f(): return h() + a", "f?", "def h(): return 1", "a = 1"),
+            *("def h(): return 2", "a = 2"),
+        ],
+        [
+            *("f: def f(): return h() + a", "def h(): return 1", "a = 1", "def h(): return 2"),
+            *("f?", "a = 2"),
+        ],
+    ),
+    # Cells move below those that they need, but not past others that bind the same names.
+    (["b = a + 1", "a = 1", B, "f?"], ["a = 1", "b = a + 1", B, "f?"]),
+    (["print(a)\nb = 2", "a = 1", AB, "f?"], ["a = 1", "print(a)\nb = 2", AB, "f?"]),
+    (
+        ["def g(): return c\nb = g()", "c = 1", B, "f?"],
+        ["c = 1", "def g(): return c\nb = g()", B, "f?"],
+    ),
+    (["a = d\nb = 1", "a = 2", "d = 1", AB, "f?"], ["d = 1", "a = d\nb = 1", "a = 2", AB, "f?"]),
+    (
+        ["a = 1", "b = a + d", "a = 2", "d = 1", B, "f?"],
+        ["a = 1", "d = 1", "b = a + d", "a = 2", B, "f?"],
+    ),
+    (["a = d", "b = a", "d = 1", B, "f?"], ["d = 1", "a = d", "b = a", B, "f?"]),
+    (["b = a", "a = 1", "a = 2", B, "f?"], ["a = 1", "b = a", "a = 2", B, "f?"]),
+    (["a = 1", "a = a + d", "d = 1", A, "f?"], ["a = 1", "d = 1", "a = a + d", A, "f?"]),
+    (
+        ["print(a)", "a = 1", "b = c", "c = 1", AB, "f?"],
+        ["print(a)", "a = 1", "c = 1", "b = c", AB, "f?"],
+    ),
+    # Texts bind nothing.
+    (["# a = 1", "b = a", "a = 2", B, "f?"], ["# a = 1", "a = 2", "b = a", B, "f?"]),
+    # A check moves below all definitions of its function, and a stub above the last one.
+    ([STUB, "f?", OWN, OTHER, "x = 1"], [STUB, OWN, OTHER, "f?", "x = 1"]),
+    ([OWN, STUB, "f?"], [STUB, OWN, "f?"]),
+    ([OWN, OTHER, STUB, "f?"], [OWN, STUB, OTHER, "f?"]),
+    # A check moves above another part that defines the same helper.
+    ([WITH_H, OTHER_H, "f?", "g?"], [WITH_H, "f?", OTHER_H, "g?"]),
+]
+
+
+@pytest.mark.parametrize(("lines", "moved"), MOVED, ids=lambda lines: " | ".join(lines))
+def test_cells_move_as_little_as_needed(lines, moved):
+    found, remarks = reordered(lines)
+    assert (found, len(remarks)) == (moved, 1)
+
+
+def test_a_remark_has_at_most_five_names():
+    _, remarks = reordered(["b = c + d + e + g + h + i", "c = d = e = g = h = i = 1", B, "f?"])
+    assert remarks == ["cells stood above those that they need (c, d, e, g, h)"]
+
+
+@pytest.mark.parametrize(("count", "is_sorted"), [(500, True), (501, False)])
+def test_cells_of_long_notebooks_are_not_sorted(count, is_sorted):
+    lines = ["b = a", "a = 1", B, "f?", *["x = 1"] * (count - 3)]
+    found, remarks = reordered(lines)
+    assert (found[0], len(remarks)) == (("a = 1", 1) if is_sorted else ("b = a", 0))
 
 
 @pytest.mark.parametrize(
