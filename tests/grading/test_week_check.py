@@ -159,6 +159,81 @@ def content(folder):
     }
 
 
+def test_a_person_who_is_like_nobody_is_reported_without_a_name(room):
+    room.hand_in("xxxxxxxx", NAME, room.solved(NAME))
+    with warnings.catch_warnings(), room.course.gradebook() as book:
+        warnings.simplefilter("ignore")  # nbgrader's own queries cause these
+        book.update_or_create_student("yyyyyyyy")
+        book.update_or_create_submission(NAME, "yyyyyyyy")
+        book.update_or_create_student("zzzzzzzz")
+        book.update_or_create_submission(NAME, "zzzzzzzz")
+        book.grant_extension(NAME, "zzzzzzzz", days=2)
+    remove = f"remove with .venv/bin/python -m grading nbgrader {room.folder} db student remove"
+    assert lines(room) == [
+        "submitted/xxxxxxxx: not in the roster; enter the person with roster",
+        f"gradebook: yyyyyyyy is not in the class; {remove} yyyyyyyy --force",
+        f"gradebook: zzzzzzzz is not in the class and has an extension for {NAME}; "
+        f"{remove} zzzzzzzz --force",
+    ]
+
+
+def test_a_single_hand_in_is_counted_in_the_singular(release, tmp_path):
+    room = Classroom(tmp_path / "course", release)
+    room.hand_in("ada", NAME, room.solved(NAME))
+    _, summary = check.check(room.folder)
+    assert summary == "1 hand-in of 1 student, no roster: nothing to put right"
+
+
+def test_a_person_without_a_folder_is_suggested_before_others(room):
+    with room.course.gradebook() as book:
+        book.update_or_create_student("adam", first_name="Ad", last_name="Am")
+    room.hand_in("adaa", NAME, room.solved(NAME))
+    (line,) = lines(room)
+    assert "adam (Ad Am)'s" in line
+
+
+@pytest.fixture
+def archives(tmp_path):
+    """Return a function that returns the lines about archives at these places of a student."""
+
+    def found(*places):
+        for place in places:
+            path = tmp_path / "submitted" / "ada" / place
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        return [line for line in check.check(tmp_path)[0] if "not opened" in line]
+
+    return found
+
+
+def test_hidden_archives_are_not_reported(archives):
+    found = archives("._a.zip", ".git/a.zip", "__MACOSX/a.zip", "a.zip/a.txt", "zip", "b/c.tar.gz")
+    assert found == ["submitted/ada/b/c.tar.gz: not opened; unpack it there"]
+
+
+def test_archives_are_found_four_folders_deep(archives):
+    assert len(archives("a/b/c/d/x.zip")) == 1
+    assert len(archives("a/b/c/d/e/x.zip")) == 1
+
+
+def test_archives_are_found_in_the_first_200_folders(archives):
+    assert len(archives(*(f"{number:03}/x.zip" for number in range(210)))) == 199
+
+
+@pytest.mark.parametrize(
+    ("step", "error"), [("run_limited", check.Overrun), ("reading.of_bytes", MemoryError)]
+)
+def test_what_takes_too_much_to_read_is_reported(room, monkeypatch, step, error):
+    def fail(*_):
+        raise error
+
+    monkeypatch.setattr(f"grading.platforms.check.{step}", fail)
+    assert lines(room) == [
+        f"submitted/{student}/{NAME}: reading it takes more than there is for one"
+        for student in ("ada", "bob")
+    ]
+
+
 def test_allowed_modules_are_not_reported_as_missing(room):
     missing_module(room)
     assert len(lines(room)) == 1
@@ -174,6 +249,14 @@ def test_check_creates_nothing_and_reports_a_missing_folder(tmp_path):
     assert summary == "0 hand-ins of 0 students, no roster: nothing to put right"
     with pytest.raises(Unable, match="is not a folder"):
         check.check(tmp_path / "none")
+
+
+def test_only_an_odd_name_of_an_exercise_folder_is_a_problem(room):
+    """Nothing is reported for links to files, or for what a system keeps for itself."""
+    base = room.folder / "submitted"
+    (base / "link").symlink_to(room.folder_of("ada", NAME) / f"{NAME}.ipynb")
+    (base / ".DS_Store").touch()
+    assert lines(room) == []
 
 
 def test_without_a_roster_every_submitter_is_a_member(release, tmp_path):
@@ -263,6 +346,31 @@ def test_a_second_roster_adds_people_and_keeps_removals(room, tmp_path):
     room.hand_in("eve", NAME, room.solved(NAME))
     assert [line for line in lines(room) if "eve" in line] == []
     assert "submitted/bob: not in the roster" in "\n".join(lines(room))
+
+
+def test_everybody_of_several_rosters_is_a_member(room, tmp_path):
+    """People without a full name are members, too."""
+    for name in ("eve", "max"):
+        table = tmp_path / f"{name}.csv"
+        table.write_text(f"id\n{name}\n")
+        week.roster(room.course, table)
+    with room.course.gradebook() as book:
+        book.update_or_create_student("ann", first_name="Ann")  # imported by nbgrader itself
+        about = members.members(room.folder, book.db)
+    assert set(about.roster) == {"ada", "ann", "bob", "eve", "max", "zoë"}
+
+
+def test_people_are_found_by_email_number_and_folder(room):
+    room.folder_of("guest", NAME)
+    with room.course.gradebook() as book:
+        ann = {"first_name": "Ann", "last_name": "Lee"}
+        book.update_or_create_student("a", **ann, email="x@example.org", lms_user_id="77")
+        book.update_or_create_student("b", **ann, lms_user_id="88")
+        about = members.members(room.folder, book.db)
+    assert about.nearest("x@example.org") == "a (Ann Lee)"
+    assert about.nearest("Ann Lee 77") == "a (Ann Lee)"
+    assert about.nearest("Ann Lee 88") == "b (Ann Lee)"
+    assert about.nearest("guests") == "guest"
 
 
 def due_of(room, student):
