@@ -36,10 +36,8 @@ def _unicode_path(extra: bytes, plain: bytes) -> str:
     while len(extra) >= 4:
         kind, size = struct.unpack("<HH", extra[:4])
         field, extra = extra[4 : 4 + size], extra[4 + size :]
-        if kind == UNICODE_PATH and len(field) > 5 and field[0] == 1:
-            (checksum,) = struct.unpack("<L", field[1:5])
-            if checksum == zlib.crc32(plain):
-                return field[5:].decode("utf-8")
+        if kind == UNICODE_PATH and field[:5] == struct.pack("<BL", 1, zlib.crc32(plain)):
+            return field[5:].decode("utf-8")
     return ""
 
 

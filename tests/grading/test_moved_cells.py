@@ -376,6 +376,7 @@ MOVED = [
     ([OWN, OTHER, STUB, "f?"], [OWN, STUB, OTHER, "f?"]),
     # A check moves above another part that defines the same helper.
     ([WITH_H, OTHER_H, "f?", "g?"], [WITH_H, "f?", OTHER_H, "g?"]),
+    ([WITH_H, OTHER_H, "f?", "g?", OTHER], [WITH_H, "f?", OTHER_H, "g?", OTHER]),
 ]
 
 

@@ -12,7 +12,7 @@ import pytest
 from classroom import Classroom
 
 from grading.errors import Unable
-from grading.platforms import downloads, hand_ins, nested, week
+from grading.platforms import downloads, hand_ins, nested, week, zip_names
 
 NAME = "int8-matmul"
 NOTEBOOK = json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
@@ -400,6 +400,76 @@ def test_unflagged_utf_8_and_info_zip_names_are_read(room, tmp_path):
     files, lines = collected(room, tmp_path, bytes(whole))
     assert sorted(files) == [f"Mü 8/{NAME}/ü.ipynb", f"王 小明 9/{NAME}/x.ipynb"]
     assert not lines
+
+
+PLAIN = b"\x81.ipynb"
+TIMES = (0x5455, b"\x01" + bytes(4))  # an extra field with a time
+PATH = (0x7075, b"\x01" + struct.pack("<L", zlib.crc32(PLAIN)))
+
+
+def extra(*fields):
+    return b"".join(struct.pack("<HH", kind, len(field)) + field for kind, field in fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "name"),
+    [
+        (extra((PATH[0], PATH[1] + "ö".encode())), "ö"),
+        (extra((PATH[0], PATH[1] + b"a")), "a"),
+        (extra(TIMES, (PATH[0], PATH[1] + b"a")), "a"),
+        (extra((PATH[0], PATH[1] + b"a"), TIMES), "a"),
+        (extra((PATH[0], PATH[1] + b"a")) + b"\0", "a"),
+        (extra((PATH[0], PATH[1] + b"\xff")), PLAIN),
+        (extra((PATH[0], b"\2" + PATH[1][1:] + b"a")), PLAIN),
+        (extra((PATH[0], PATH[1][:-1] + b"?a")), PLAIN),
+        (extra((0x7076, PATH[1] + b"a")), PLAIN),
+        (extra(TIMES), PLAIN),
+        (extra((PATH[0], b"\1")), PLAIN),
+        (b"\0", PLAIN),
+    ],
+)
+def test_names_in_extra_fields_count_if_their_checksum_is_right(fields, name):
+    entry = zipfile.ZipInfo(PLAIN.decode("cp437"))
+    entry.extra = fields
+    assert zip_names.certain(entry) == name
+
+
+def test_names_are_in_utf_8_if_declared_or_possible():
+    entry = zipfile.ZipInfo("ü")
+    entry.flag_bits = 0x2  # another flag
+    assert zip_names.certain(entry) == "ü".encode("cp437")
+    entry.flag_bits = 0x800
+    assert zip_names.certain(entry) == "ü"
+    assert zip_names.certain(zipfile.ZipInfo("ü".encode().decode("cp437"))) == "ü"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("Ada Lovelace", "lovelaceada", True),
+        ("O'Neil", "oneil", True),
+        ("ダイキ", "ﾀﾞｲｷ", True),
+        ("Ada", "Adam", False),
+        ("", "", False),
+    ],
+)
+def test_names_of_one_person_have_the_same_letters(one, other, same):
+    assert zip_names.same_person(one, other) is same
+
+
+def test_the_encoding_is_that_of_most_people():
+    def person(name):
+        return name.partition(" ")[::2] if " " in name else None
+
+    people = {"1": "Jörg", "2": "Åsa", "3": "Łukasz"}
+    names = [
+        f"{number} {name}".encode("cp1250") for number, name in people.items() if number != "2"
+    ]
+    assert zip_names.encoding([*names, b"alone"], person, people) == "cp1250"
+    assert zip_names.encoding(names, person, {}) is None
+    # All names must be valid: in encodings with an ö at this place there is nothing at 0x81.
+    assert zip_names.encoding(["1 Jörg".encode("cp1252"), b"\x81"], person, people) is None
+    assert zip_names.encoding([b"2 \x8fsa", b"1 J\x94rg"], person, people) == "cp437"
 
 
 def test_pages_are_returned_under_names_that_moodle_can_import(room, tmp_path):
