@@ -123,7 +123,7 @@ class Table:
         """Return CSV in this table's format; Canvas and Moodle's worksheet need commas."""
         stream = io.StringIO()
         delimiter = "," if self.of_canvas or self.of_worksheet else self.delimiter
-        writer = csv.writer(stream, delimiter=delimiter, lineterminator="\r\n")
+        writer = csv.writer(stream, delimiter=delimiter)
         writer.writerow(heads)
         writer.writerows(rows)
         return ("\ufeff" if self.marked else "") + stream.getvalue()

@@ -205,7 +205,7 @@ def export(course: Course, theirs: Path, target: Path, named: Mapping[str, str])
     targets.refuse_same(theirs, target, "the table to import")
     targets.refuse_other_table(target, filled)
     with results.replacing(target) as unfinished:
-        unfinished.write_text(filled, encoding="utf-8", newline="")
+        unfinished.write_bytes(filled.encode())
     return [*lines, *(f"{name} → {head}" for name, head in columns.items()), f"{target}"]
 
 
@@ -267,7 +267,7 @@ def _table(file: Path) -> Table:
 def _opened(archive: Path, course: Course) -> Iterator[tuple[downloads.Download, dict[str, str]]]:
     """Yield (the download, platform's number → the roster's student)."""
     with course.gradebook() as gradebook:
-        roster = [one for one in gradebook.students if one.lms_user_id]
+        roster = gradebook.students
         students = {one.lms_user_id: one.id for one in roster}
         names = {one.lms_user_id: f"{one.first_name or ''} {one.last_name or ''}" for one in roster}
     try:

@@ -8,6 +8,7 @@ import logging
 import os
 import shutil
 from contextlib import chdir
+from pathlib import Path
 
 import pytest
 from classroom import Classroom, done, made_up
@@ -63,7 +64,7 @@ def room(tmp_path_factory, release):
     """
     folder = tmp_path_factory.mktemp("exchanged")
     room = Classroom(folder / "class", release)
-    room.root = folder / "exchange"
+    room.root = folder / "shared" / "exchange"
     room.course.prepare()
     room.said = week.exchange(room.course, room.root)
     with room.course._nbgrader() as api:
@@ -113,7 +114,7 @@ def attack(room):
     (room.inbound / f"file+{NAME}+{LATER}+x").write_text("a file", encoding="utf-8")
 
 
-def test_the_course_configuration_names_the_exchange(room):
+def test_the_course_configuration_names_the_exchange(room, monkeypatch):
     assert settings(room.folder).Exchange.root == str(room.root)
     assert room.said[1:] == [
         "c = get_config()",
@@ -122,8 +123,13 @@ def test_the_course_configuration_names_the_exchange(room):
     ]
     assert room.root.stat().st_mode & 0o777 == 0o777
     text = (room.folder / "nbgrader_config.py").read_text(encoding="utf-8")
+    monkeypatch.setattr(Path, "chmod", refused)  # as for a folder of somebody else's
     week.exchange(room.course, room.root)
     assert (room.folder / "nbgrader_config.py").read_text(encoding="utf-8") == text
+
+
+def refused(*_):
+    raise PermissionError
 
 
 def test_the_exchange_may_not_be_inside_the_course_folder(room):

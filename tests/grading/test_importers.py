@@ -107,6 +107,10 @@ def room(tmp_path, release, monkeypatch):
     points = [
         ("ada@example.org", NAME, "17.5", "20", ""),
         ("wang@example.org", NAME, "20", "20", ""),
+        *(
+            (student, NAME, "0", "20", week.rows.NOT_HANDED_IN)
+            for student in ("n@example.org", "n")
+        ),
     ]
     monkeypatch.setattr(week.rows, "grades", lambda course, state: points)
     return room

@@ -374,6 +374,7 @@ MOVED = [
     ([STUB, "f?", OWN, OTHER, "x = 1"], [STUB, OWN, OTHER, "f?", "x = 1"]),
     ([OWN, STUB, "f?"], [STUB, OWN, "f?"]),
     ([OWN, OTHER, STUB, "f?"], [OWN, STUB, OTHER, "f?"]),
+    ([OWN, STUB, "f?", OTHER], [STUB, OWN, "f?", OTHER]),
     # A check moves above another part that defines the same helper.
     ([WITH_H, OTHER_H, "f?", "g?"], [WITH_H, "f?", OTHER_H, "g?"]),
     ([WITH_H, OTHER_H, "f?", "g?", OTHER], [WITH_H, "f?", OTHER_H, "g?", OTHER]),

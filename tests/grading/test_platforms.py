@@ -313,6 +313,21 @@ def test_a_table_of_ones_own_is_filled():
     )
 
 
+def test_what_a_roster_says_is_in_the_gradebook(tmp_path, release):
+    room = Classroom(tmp_path / "course", release)
+    table = tmp_path / "people.csv"
+    own = "id,first_name,last_name,email,lms_user_id\na,Ada,Lovelace,ada@example.org,7\nb,,,,\n"
+    table.write_text(own)
+    week.roster(room.course, table)
+    with room.course.gradebook() as gradebook:
+        about = {
+            one.id: (one.first_name, one.last_name, one.email, one.lms_user_id)
+            for one in gradebook.students
+        }
+    ada = ("Ada", "Lovelace", "ada@example.org", "7")
+    assert about == {"ada@example.org": ada, "b": (None, None, None, None)}
+
+
 @pytest.fixture
 def room(tmp_path, release):
     room = Classroom(tmp_path / "course", release)
@@ -399,6 +414,7 @@ def test_feedback_pages_get_the_names_of_the_downloaded_files(room, tmp_path):
     page.parent.mkdir(parents=True)
     page.write_text("well")
     names = [of_canvas("Ada Lovelace", "7", "a.ipynb"), of_canvas("小明 王", "12", "b.ipynb")]
+    names.append(of_canvas("Ada Lovelace", "7", "c.ipynb", file=4712))
     target = tmp_path / "back.zip"
     lines = week.give_back(room.course, NAME, zipped(tmp_path, names), target)
     with zipfile.ZipFile(target) as made:
@@ -425,8 +441,18 @@ def test_due_dates_and_extensions_are_recorded(room):
     for wrong in ("tomorrow", "2026-13-01"):
         with pytest.raises(Unable, match="is not a time"):
             week.due(room.course, NAME, wrong)
-    with pytest.raises(Unable, match="is not an exercise"):
-        week.due(room.course, "x", "2026-11-30")
+
+
+def test_exercises_that_nobody_knows_are_refused(room, tmp_path):
+    archive, table = zipped(tmp_path, ["x"]), tmp_path / "people.csv"
+    for run in (
+        lambda: week.due(room.course, "x", "2026-11-30"),
+        lambda: week.collect(room.course, "x", archive),
+        lambda: week.give_back(room.course, "x", archive, tmp_path / "out.zip"),
+        lambda: week.export(room.course, table, tmp_path / "out.csv", {"x": "Other (12)"}),
+    ):
+        with pytest.raises(Unable, match="'x' is not an exercise; there is int8-matmul, "):
+            run()
 
 
 def test_the_again_command_marks_submissions_for_regrading(room):
@@ -438,7 +464,7 @@ def test_the_again_command_marks_submissions_for_regrading(room):
     week.again(room.course, ["ada"])
     assert {one["digest"] for one in room.course.state()["ada"].values()} == {""}
     for place in ("eve", "ada/many-chips"):
-        with pytest.raises(Unable, match="has not been graded yet"):
+        with pytest.raises(Unable, match=r"has not been graded yet$"):
             week.again(room.course, [place])
     with pytest.raises(Unable, match=r"Ada has not been graded yet; the nearest name is ada$"):
         week.again(room.course, ["Ada"])

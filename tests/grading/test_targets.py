@@ -110,6 +110,15 @@ def test_repeating_a_command_replaces_its_own_target(room, tmp_path, step):
 
 
 @pytest.mark.parametrize("step", STEPS)
+def test_an_empty_target_is_replaced(room, tmp_path, step):
+    run, name = STEPS[step]
+    target = tmp_path / f"made{name}"
+    target.touch()
+    run(room, tmp_path / name, target)
+    assert target.stat().st_size > 0
+
+
+@pytest.mark.parametrize("step", STEPS)
 def test_swapped_source_and_target_are_refused(room, tmp_path, step):
     run, name = STEPS[step]
     run(room, tmp_path / name, tmp_path / f"made{name}")
@@ -121,7 +130,7 @@ def test_swapped_source_and_target_are_refused(room, tmp_path, step):
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize(
-    "mine", [b"Name,Grade\nAda,1\n", b"a line", b"\x89PNG\r\n\x00\xff", b"PK\x03\x04"]
+    "mine", [b"Name,Grade\nAda,1\n", b"a line", b"x", b"\x89PNG\r\n\x00\xff", b"PK\x03\x04"]
 )
 def test_a_file_that_the_command_did_not_write_is_kept(room, tmp_path, step, mine):
     run, name = STEPS[step]

@@ -322,6 +322,28 @@ def test_only_members_get_extensions(room, name, nearest):
     assert lines(room) == []
 
 
+def test_an_extension_needs_a_due_date_and_releases_its_exercise(tmp_path):
+    course = Course(tmp_path / "course")
+    course.prepare()
+    with course.gradebook() as book:
+        book.update_or_create_student("ada", first_name="Ada")
+    for make_assignment in (False, True):
+        if make_assignment:
+            with course.gradebook() as book:
+                book.update_or_create_assignment(NAME)
+        with pytest.raises(Unable, match="has no due date that could be extended"):
+            week.due(course, NAME, LATER, "ada")
+    with warnings.catch_warnings(), course.gradebook() as book:
+        warnings.simplefilter("ignore")  # nbgrader's own queries cause these
+        book.update_or_create_submission(NAME, "ada")
+        book.grant_extension(NAME, "ada", days=2)  # as nbgrader allows without a due date
+    assert week.due(course, NAME, DUE) == [f"{NAME} is due at 2026-11-30 23:59:00 UTC"]
+    assert week.due(course, NAME, LATER, "ada") == [
+        f"{NAME} was released first, into {course.folder / 'release'}",
+        f"{NAME} is due for ada at 2026-12-02 23:59:00 UTC",
+    ]
+
+
 def test_students_with_submissions_may_have_extensions(room):
     room.hand_in("guest", NAME, room.solved(NAME))
     week.due(room.course, NAME, LATER, "guest")
@@ -385,6 +407,17 @@ def test_an_extension_keeps_its_date_until_the_due_date_passes_it(room):
         f"{NAME} is due at 2026-11-20 12:00:00 UTC",
     ]
     assert due_of(room, "bob") == LATER
+    first, _ = week.due(room.course, NAME, LATER)
+    assert first == "bob: 2026-12-02 23:59:00 UTC is no extension any more"
+    later = "2026-12-03 12:00:00"
+    assert week.due(room.course, NAME, f"{later}+00:00", "bob") == [
+        f"{NAME} is due for bob at {later} UTC"
+    ]
+    with warnings.catch_warnings(), room.course.gradebook() as book:
+        warnings.simplefilter("ignore")  # nbgrader's own queries cause these
+        book.update_or_create_submission(NAME, "zoë")  # without an extension
+    assert len(week.due(room.course, NAME, DUE)) == 2
+    week.due(room.course, NAME, LATER, "bob")
     first, _ = week.due(room.course, NAME, "2026-12-24 12:00+00:00")
     assert first == "bob: 2026-12-02 23:59:00 UTC is no extension any more"
     assert due_of(room, "bob") == "2026-12-24 12:00+00:00"
