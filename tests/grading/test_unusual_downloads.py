@@ -146,7 +146,7 @@ ODD = {
     "bzip2": (lambda: by_method(zipfile.ZIP_BZIP2), "unusual way"),
     "lzma": (lambda: by_method(zipfile.ZIP_LZMA), "unusual way"),
     "a password": (encrypted, "needs a password"),
-    "half of it": (lambda: packed({"x.ipynb": NOTEBOOK})[:-30], "is damaged"),
+    "half of it": (lambda: packed({"x.ipynb": NOTEBOOK})[:-30], "table of contents is missing"),
     "zip64": (of_format_64, "more than 1000"),
     "no notebook": (lambda: packed({"x.txt": "x"}), "no notebook"),
 }
@@ -185,6 +185,15 @@ def test_the_size_of_a_zips_table_is_known_before_it_is_parsed():
     """A table takes 46 bytes for each file, and its name."""
     names = ["x" * 10, "y" * 300]
     assert nested._table_bytes(packed(dict.fromkeys(names, "x"))) == 2 * 46 + 10 + 300
+
+
+def test_a_long_table_is_not_parsed(monkeypatch):
+    """A thousand files may have names of 254 bytes, since a table takes 46 more for each."""
+    zips = [packed({f"{one:0254}": "" for one in range(count)}) for count in (1_000, 1_001)]
+    assert nested.notebooks(zips[0], nested.Budget()) == []
+    monkeypatch.setattr(zipfile, "ZipFile", lambda _: pytest.fail("was parsed"))
+    with pytest.raises(nested.CannotOpen, match="more than 1000 files"):
+        nested.notebooks(zips[1], nested.Budget())
 
 
 def test_only_visible_notebooks_are_taken_from_a_zip(room, tmp_path):
