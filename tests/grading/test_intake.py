@@ -66,7 +66,7 @@ def test_timestamps_longer_than_1000_bytes_are_not_read(submitted, size):
 
 
 def test_a_folder_without_a_notebook_has_a_reason(submitted):
-    (submitted / f"{NAME}.ipynb").unlink()
+    (submitted / f"{NAME}.ipynb").rename(submitted / "._hidden.ipynb")
     reason = "there is no notebook in the folder"
     assert only(submitted) == Submission("ada", NAME, submitted, None, reason)
 
@@ -189,8 +189,10 @@ def test_student_names_in_any_script_are_accepted(submitted, name):
 
 def test_misplaced_entries_are_reported(submitted):
     ada, top = submitted.parent, submitted.parents[1]
-    for place in (top / f"{NAME}.ipynb", ada / "mine.ipynb", top / ".DS_Store", ada / "notes.txt"):
+    for place in (top / f"{NAME}.ipynb", ada / "mine.ipynb", top / ".DS_Store"):
         place.write_text("x")
+    for folder in (top, ada):
+        (folder / "notes.txt").touch()
     for place in (top / ".bob" / NAME, ada / f".{NAME}", top / "__MACOSX", ada / NAME.upper()):
         place.mkdir(parents=True)
     for place in (ada / "__MACOSX", top / ".git"):
@@ -348,9 +350,11 @@ def test_folders_without_an_exercise_name_are_reported(submitted):
 def test_the_notebook_with_the_exact_name_is_preferred(submitted):
     (submitted / f"{NAME} (1).ipynb").write_text("a copy")
     (submitted / "draft.ipynb").write_text("a draft")
+    (submitted / "old").mkdir()
+    (submitted / "old" / "a.ipynb").write_text("another draft")
     found = only(submitted)
     assert found.read()[0] == b"ada's own"
-    assert found.remarks == (f"left aside: draft.ipynb, {NAME} (1).ipynb",)
+    assert found.remarks == (f"left aside: draft.ipynb, {NAME} (1).ipynb, old/a.ipynb",)
 
 
 def test_a_single_notebook_with_another_name_is_accepted(submitted):

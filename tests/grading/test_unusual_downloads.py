@@ -523,6 +523,11 @@ def test_a_student_with_a_slash_gets_no_folder(room, tmp_path):
     assert collected(room, tmp_path, {ADA: "x"}) == ({}, ["a/b: a name with a slash"])
 
 
+def test_a_student_with_an_invalid_name_gets_no_folder(room, tmp_path):
+    files = {moodle("[Ada]", 7, "x.ipynb"): "x"}
+    assert collected(room, tmp_path, files) == ({}, ["[Ada] 7: not a name that a student can have"])
+
+
 # --- text typed into a form -----------------------------------------------------------------------
 
 
