@@ -182,7 +182,7 @@ TESTS: dict[str, tuple[str, ...]] = {
         COURSE,
         HOSTILE,
     ),
-    "grading/intake/copies.py": (f"{NAMESAKE} {WITH_LONG}", "tests/grading/test_intake.py", COURSE),
+    "grading/intake/copies.py": ("tests/grading/test_intake.py", f"{NAMESAKE} {WITH_LONG}", COURSE),
     "grading/records/": ("tests/grading/test_records.py", f"{COURSE} {SAME}", RESUMED),
     "grading/parallel/": (
         "tests/grading/test_pool.py tests/grading/test_one_line.py",
