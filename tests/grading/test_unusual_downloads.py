@@ -510,6 +510,18 @@ def test_long_file_names_are_shortened(room, tmp_path, title):
     assert all(place.endswith(".ipynb") for place in files)
 
 
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("a" * 300 + ".ipynb", "a" * 239 + ".ipynb"),
+        ("a" * 300 + "." + "b" * 300, "a" * 225 + "b" * 20),
+    ],
+)
+def test_shortened_names_leave_ten_bytes_for_a_number(room, tmp_path, title, name):
+    files, _ = collected(room, tmp_path, {moodle("Ada", 7, title): "x"})
+    assert list(files) == [f"Ada 7/{NAME}/{name}"]
+
+
 def test_a_name_too_long_for_a_folder_is_reported(room, tmp_path):
     names = {moodle("A" * length, 7, "x.ipynb"): "x" for length in (253, 254)}
     files, lines = collected(room, tmp_path, names)
