@@ -120,6 +120,7 @@ def test_anonymous_text_of_canvas_is_parsed():
         *("", "x.ipynb", "a/b.ipynb", "_1_2_", "1_2_3", "../a_1_2_x", "a_1_b.ipynb", "a_1_2_"),
         *("_assignsubmission_file/x", "a_assignsubmission_file/x", "a_1_assignsubmission_filex"),
         *(
+            "a_1_assignsubmission_filex/y",
             "x_y_assignsubmission_file/z",
             "a_1_assignsubmission_file/",
             "_1_assignsubmission_file/x",
