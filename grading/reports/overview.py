@@ -23,7 +23,10 @@ from grading.reports import rows, similarity
 from grading.reports.rows import NOT_HANDED_IN, Course, State, part_order, rank
 
 MAX_BAR_INCHES, ROW_INCHES = 4.5, 0.25  # longest bar and row height in misconceptions.svg
-LABEL_STYLE: Any = {"ha": "right", "va": "center"}
+LEFT_INCHES, RIGHT_INCHES, TOP_INCHES, BOTTOM_INCHES = 0.2, 0.1, 0.1, 0.7  # its margins
+EMPTY_INCHES = 0.2  # height of its axes without rows
+OFFSET_STYLE: Any = {"xytext": (-4, 0), "textcoords": "offset points"}
+LABEL_STYLE: Any = {"ha": "right", "va": "center", **OFFSET_STYLE}
 MAX_SLOWEST = 10  # rows in the report's table of times
 
 
@@ -62,7 +65,7 @@ def write(course: Course) -> list[str]:
             remarks=rows.remarks(state),
             slowest=times[:MAX_SLOWEST],
             seconds=[row[2] for row in times],
-            median=statistics.median(row[2] for row in times) if times else 0,
+            median=statistics.median,
             details=details(parts),
         ),
     )
@@ -90,7 +93,7 @@ def scores(grades: Sequence[tuple[str, str, str, str, str]]) -> dict[str, Any]:
     heads = [f"{name} of\N{NO-BREAK SPACE}{most[name]}" for name in names if name in most]
     lines = []
     for student, entries in by_student.items():
-        own = [entries[name] for name in names if name in entries]
+        own = [entries[name] for name in names]
         lines.append((student, *own, f"{sum(float(one) for one in own if one != '–'):g}"))
     return {"heads": heads, "lines": lines}
 
@@ -185,19 +188,16 @@ def figure(misconceptions: Sequence[tuple[str, str, str, int]]) -> str:
         longest = (
             TextPath((0, 0), max(names, key=len, default="none"), size).get_extents().width / 72
         )
-        wide, high = longest + 0.3 + MAX_BAR_INCHES, 1 + ROW_INCHES * len(names)
+        left, rows_high = LEFT_INCHES + longest, EMPTY_INCHES + ROW_INCHES * len(names)
+        wide = left + MAX_BAR_INCHES + RIGHT_INCHES
+        high = BOTTOM_INCHES + rows_high + TOP_INCHES
         fig = Figure(figsize=(wide, high))
         ax = fig.add_axes(
-            (
-                (wide - MAX_BAR_INCHES - 0.1) / wide,
-                0.7 / high,
-                MAX_BAR_INCHES / wide,
-                1 - 0.8 / high,
-            )
+            (left / wide, BOTTOM_INCHES / high, MAX_BAR_INCHES / wide, rows_high / high)
         )
         ax.barh(range(len(names)), [count for *_, count in misconceptions])
         for row, name in enumerate(names):
-            ax.annotate(name, (0, row), (-4, 0), textcoords="offset points", **LABEL_STYLE)
+            ax.annotate(name, (0, row), **LABEL_STYLE)
         ax.set_yticks([])
         ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
         ax.set_xlim(left=0)

@@ -56,15 +56,15 @@ def grades(course: Course, state: State) -> list[tuple[str, str, str, str, str]]
             if (student, name) in found:
                 score, penalty = found[student, name]
                 result: Result = state.get(student, {}).get(name, {})
-                notes = [result.get("reason", "")]
+                notes = [result.get("reason")]
                 notes.append(f"{penalty:g} points taken off for being late" if penalty else "")
                 if not (result or score or penalty):  # no submission yet, only an extension
                     notes = [NOT_HANDED_IN]
+                # `nbgrader export` subtracts penalties the same way.
+                score = max(0, score - penalty)
             else:
-                score, penalty, notes = 0, 0, [NOT_HANDED_IN]
+                score, notes = 0, [NOT_HANDED_IN]
             full = most.get(name, sum(part.points for part in exercises.load(name).parts))
-            # `nbgrader export` subtracts penalties the same way.
-            score = max(0, score - penalty)
             rows.append((student, name, f"{score:g}", f"{full:g}", "; ".join(filter(None, notes))))
     return rows + [
         (student, name, "0", f"{most.get(name, 0):g}", why)
@@ -113,7 +113,7 @@ def parts(course: Course, state: State) -> list[tuple[str, str, str, str, str, s
     ]
     order = exercises.names()
     # The sort is stable, so the parts of an exercise keep their order.
-    return sorted(own + missing, key=lambda row: (row[0], rank(order, row[1]), row[1]))
+    return sorted(own + missing, key=lambda row: (row[0], rank(order, row[1])))
 
 
 def misconceptions(state: State) -> list[tuple[str, str, str, int]]:

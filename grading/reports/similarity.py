@@ -7,6 +7,7 @@ all elements that belong to the longest common subsequence.
 """
 
 import ast
+import contextlib
 import functools
 import statistics
 import zlib
@@ -31,11 +32,10 @@ MAX_ELEMENTS = 5_000  # elements of one notebook
 MIN_ELEMENTS = 20  # shorter solutions are similar by chance
 MAX_PAIRS = 10  # pairs reported for each exercise
 MAX_SOURCE_CHARACTERS = 300_000  # characters parsed per notebook; later cells are ignored
-MAX_TEXT_CHARACTERS = 100  # names and constants are truncated to this length
-MAX_NUMBER = 1e300  # larger integers may not convert to float
 # Elements are hashed to characters of Unicode's private-use area.
 CODES, FIRST_CODE = 6_400, 0xE000
-SKIPPED = (ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop, ast.arguments)
+OPERATORS = (ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
+SKIPPED = (*OPERATORS, ast.expr_context, ast.arguments)
 
 
 def code(nb: NotebookNode) -> str:
@@ -61,7 +61,7 @@ def _code(source: str) -> str:
 
 
 # Cache, since most cells are identical in many submissions.
-_cached_code = functools.lru_cache(maxsize=200)(_code)
+_cached_code = functools.lru_cache(_code)
 
 
 def _elements(body: Iterable[ast.stmt]) -> Iterator[str]:
@@ -78,30 +78,29 @@ def _elements(body: Iterable[ast.stmt]) -> Iterator[str]:
                 inner = []
             else:
                 # An operator is part of its expression's element.
-                signs = [type(one).__name__ for one in inner if isinstance(one, SKIPPED[1:5])]
-                yield " ".join([type(node).__name__, *signs, _text(node)])
+                signs = [type(one).__name__ for one in inner if isinstance(one, OPERATORS)]
+                yield f"{type(node).__name__} {signs} {_text(node)}"
             waiting += [one for one in reversed(inner) if not isinstance(one, SKIPPED)]
 
 
 def _is_text(node: ast.AST) -> bool:
     """Return whether this is a docstring or another bare string statement."""
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def _text(node: ast.AST) -> object:
+    """Return a node's name or constant; 2 and 2.0 give the same text."""
     if isinstance(node, ast.Constant):
-        return False
-    value = node.value if isinstance(node, ast.Expr) else None
-    return isinstance(value, ast.Constant) and isinstance(value.value, str)
-
-
-def _text(node: ast.AST) -> str:
-    """Return a node's name or constant, truncated; 2 and 2.0 give the same text."""
-    if type(node) is ast.Constant:
         value = node.value
-        if isinstance(value, int | float) and abs(value) < MAX_NUMBER:
-            return repr(float(value))
-        if isinstance(value, str | bytes):
-            return repr(value[:MAX_TEXT_CHARACTERS])
-        return type(value).__name__
-    text = getattr(node, NAME_FIELDS.get(type(node), ""), "")
-    return text[:MAX_TEXT_CHARACTERS] if isinstance(text, str) else ""
+        if isinstance(value, int | float):
+            with contextlib.suppress(OverflowError):
+                return repr(float(value))
+        return repr(value) if isinstance(value, str | bytes) else type(value).__name__
+    return getattr(node, NAME_FIELDS[type(node)]) if type(node) in NAME_FIELDS else None
 
 
 Pair = tuple[str, str, str, int, int, int]
@@ -118,7 +117,7 @@ def pairs(state: Mapping[str, Mapping[str, Result]]) -> list[Pair]:
         codes = {
             student: text
             for student, own in sorted(state.items())
-            if len(text := own.get(name, {}).get("code", "")) >= MIN_ELEMENTS
+            if (text := own.get(name, {}).get("code")) and len(text) >= MIN_ELEMENTS
         }
         if len(codes) < 2:
             continue

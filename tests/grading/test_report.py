@@ -2,17 +2,21 @@
 
 import csv
 import io
+import os
 import re
+from datetime import UTC, datetime
 
 import pytest
 from bs4 import BeautifulSoup
 from classroom import Classroom, points
 from hostile.texts import ATTACKS, INJECTED
+from jinja2 import UndefinedError
 from playwright.sync_api import Browser
 from site_browser import DESK, PHONE, SIDEWAYS, STICKING_OUT, Traffic, axe
 
+from grading.course import Course
 from grading.release import exercises
-from grading.reports import overview
+from grading.reports import overview, rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::sqlalchemy.exc.SAWarning")
 NAME = "int8-matmul"
@@ -164,6 +168,9 @@ def test_ungraded_submissions_are_listed_with_the_reason(room, page):
     ]
     assert of(page, "Not graded, or not completely") == expected
     assert table(room, "not-graded")[1:] == expected
+    start = room.said.index("not graded, or not completely:") - 1
+    assert room.said[start] == ""
+    assert room.said[start + 2 :][:2] == [f"  {what}: {why}" for what, why in expected]
 
 
 def test_times_are_listed_slowest_first(room, page):
@@ -181,27 +188,57 @@ def test_misconceptions_are_counted(room, page):
     assert widths == [100 * int(row[3]) / 2 for row in counted]
 
 
-def test_the_most_frequent_misconception_has_the_top_bar():
-    drawn = overview.figure([("one", "part", "first", 3), ("one", "part", "second", 1)])
-    # In this SVG, a text is a comment with its characters, followed by its position.
-    places = [
-        float(re.search(rf"<!-- one · part · {name} -->.*?translate\(\S+ (\S+)\)", drawn, re.S)[1])
-        for name in ("first", "second")
-    ]
-    assert places[0] < places[1]
+def labels(drawn):
+    """Return (text, x, y) of the texts in an SVG: comments followed by a position."""
+    found = re.findall(r"<!-- (.*?) -->.*?translate\((\S+) (\S+)\)", drawn, re.S)
+    return [(text, float(x), float(y)) for text, x, y in found]
+
+
+def boxes(drawn):
+    """Return (left, top, right, bottom) of the rectangles in an SVG."""
+    edges = (
+        r'<g id="patch_\d+">\s+<path d="M (\S+) (\S+) \nL (\S+) \S+ \nL \S+ (\S+) \nL \S+ \S+ \nz'
+    )
+    found = [tuple(map(float, one)) for one in re.findall(edges, drawn)]
+    return [(min(x, r), min(y, b), max(x, r), max(y, b)) for x, y, r, b in found]
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("rows", [0, 1, 40])
-def test_labels_fit_in_the_misconceptions_figure(rows):
-    longest = "weight-per-example · compute-bound-chips · changed-inputs"
-    found = [(*longest.split(" · "), n) for n in range(rows)]
+@pytest.mark.parametrize("count", [0, 1, 2, 40])
+def test_the_misconceptions_figure_has_a_labeled_bar_for_each(count):
+    names = ["weight-per-example · compute-bound-chips · changed-inputs", "z · z · z"] * 20
+    found = [(*name.split(" · "), count - n) for n, name in enumerate(names[:count])]
     drawn = overview.figure(found)
-    wide, high = map(float, re.search(r'viewBox="0 0 (\S+) (\S+)"', drawn).groups())
-    places = re.findall(rf"<!-- {longest} -->.*?translate\((\S+) (\S+)\)", drawn, re.S)
-    assert len(places) == rows
-    assert all(0 < float(x) < wide and 0 < float(y) < high for x, y in places)
-    assert len(set(places)) == rows
+    page, axes, *bars = boxes(drawn)
+    # The axes lie on the page, and their label below them.
+    assert page[0] < axes[0] < axes[2] < page[2]
+    assert page[1] < axes[1] < axes[3] < page[3]
+    ((x, y),) = [place for text, *place in labels(drawn) if text == "students"]
+    assert axes[0] < x < axes[2]
+    assert axes[3] < y < page[3]
+    # Bars lie in the axes, from top to bottom, and are as long as their numbers.
+    assert len(bars) == count
+    assert [bar[0] for bar in bars] == [axes[0]] * count
+    assert [(bar[2] - bar[0]) * count for bar in bars] == pytest.approx(
+        [(bars[0][2] - bars[0][0]) * number for *_, number in found], abs=1e-3
+    )
+    assert all(bar[2] < axes[2] for bar in bars)
+    edges = [axes[1], *(edge for bar in bars for edge in (bar[1], bar[3])), axes[3]]
+    assert edges == sorted(edges)
+    if bars:
+        assert bars[0][1] - axes[1] == pytest.approx(axes[3] - bars[-1][3], abs=1e-3)
+    # Each label stands beside its bar, and the longest one near the edge of the page.
+    beside = [one for one in labels(drawn) if " · " in one[0]]
+    assert [text for text, *_ in beside] == names[:count]
+    for (_, x, y), bar in zip(beside, bars, strict=True):
+        assert page[0] < x < axes[0]
+        assert bar[1] < y < bar[3]
+    assert not beside or min(x for _, x, _ in beside) < 20
+    # The rest are numbers of students, which are whole and start at 0.
+    others = [text for text, *_ in labels(drawn) if " · " not in text and text != "students"]
+    assert others[0] in ("0", "0.0", "0.00")
+    if bars:
+        assert others == [str(int(text)) for text in others]
 
 
 def test_the_report_summarizes_each_part(page):
@@ -210,6 +247,126 @@ def test_the_report_summarizes_each_part(page):
     mean = (worth * 3 + 1) / len(STUDENTS)
     assert got[PARTS[0]] == [f"{worth:g}", "6", "3", f"{mean:.2f}"]
     assert got[PARTS[-1]][2] == "6"
+
+
+def part(key, cause=""):
+    return {"key": key, "points": 0 if cause else 1, "of": 1, "cause": cause}
+
+
+def of_parts(**causes):
+    """Return a result in which the parts have these causes."""
+    return {"parts": [part(key, cause) for key, cause in causes.items()]}
+
+
+def test_misconceptions_come_in_course_order_and_the_most_frequent_first():
+    first, second = exercises.names()[:2]
+    (one, *_), (other, *_) = points(first), points(second)
+    state = {
+        "ada": {"gone": of_parts(b="x"), second: of_parts(**{other: "z"})},
+        "bob": {"gone": of_parts(a="x"), second: of_parts(**{other: "z"})},
+        "eve": {first: of_parts(**{one: "b"}), second: of_parts(**{other: "y"})},
+        "joe": {first: of_parts(**{one: "a"}), second: of_parts(**{other: ""})},
+    }
+    assert rows.misconceptions(state) == [
+        (first, one, "a", 1),
+        (first, one, "b", 1),
+        (second, other, "z", 2),
+        (second, other, "y", 1),
+        ("gone", "a", "x", 1),
+        ("gone", "b", "x", 1),
+    ]
+
+
+def test_results_come_by_student_and_in_course_order():
+    names = [*exercises.names(), "gone", "lost"]
+    state = {student: {key: {} for key in names[::-1]} for student in ("bob", "ada")}
+    expected = [(student, name, {}) for student in ("ada", "bob") for name in names]
+    assert list(rows.in_order(state)) == expected
+    assert names[:-2] != sorted(names[:-2])
+
+
+def test_the_slowest_submissions_come_first():
+    state = {student: {NAME: {"seconds": n}} for student, n in {"a": 1, "b": 3, "c": 2}.items()}
+    assert rows.times(state) == [("b", NAME, 3), ("c", NAME, 2), ("a", NAME, 1)]
+
+
+def test_tables_of_parts_keep_the_course_order():
+    first, second = exercises.names()[3:5]
+    (one, *_), (other, *_) = points(first), points(second)
+    graded = [
+        ("ada", "lost", "b", "0", "1", "x"),
+        ("ada", "lost", "a", "1", "1", ""),
+        ("ada", "gone", "a", "1", "1", ""),
+        ("ada", second, other, "0.5", "1", "x"),
+        ("bob", second, other, "1", "1", ""),
+        ("ada", first, one, "2", "2", ""),
+        ("bob", first, one, "0", "2", "not handed in"),
+        ("bob", NAME, PARTS[0], "0", "3", "not handed in"),
+    ]
+    assert first > second
+    assert overview.averages(graded) == [
+        (first, one, "2", 1, 1, "2.00"),
+        (second, other, "1", 2, 1, "0.75"),
+        ("gone", "a", "1", 1, 1, "1.00"),
+        ("lost", "a", "1", 1, 1, "1.00"),
+        ("lost", "b", "1", 1, 0, "0.00"),
+    ]
+    found = overview.details(graded)
+    assert list(found) == [first, second, "gone", "lost"]
+    assert found[first] == (
+        {one: "2"},
+        {"ada": {one: ("2", "")}, "bob": {one: ("–", "")}},
+    )
+    assert found[second][1]["ada"] == {other: ("0.5", "x")}
+
+
+def test_points_by_hand_and_penalties_count_without_a_stored_result(tmp_path, release):
+    room = Classroom(tmp_path, release)
+    with room.course.gradebook() as gradebook:
+        for student, (given, penalty) in {"ada": (2, 0), "bob": (0, 1), "eve": (0, 0)}.items():
+            gradebook.update_or_create_student(student)
+            (notebook,) = gradebook.update_or_create_submission(NAME, student).notebooks
+            notebook.late_submission_penalty = penalty
+            (grade,) = (one for one in notebook.grades if one.name == PARTS[0])
+            grade.manual_score = given
+        gradebook.db.commit()
+    state = {"joe": {NAME: {"reason": "the file is empty"}}}
+    with room.course.gradebook() as gradebook:
+        gradebook.update_or_create_student("joe")
+        gradebook.update_or_create_submission(NAME, "joe")
+    got = {row[0]: row[2:] for row in rows.grades(room.course, state) if row[1] == NAME}
+    assert got == {
+        "ada": ("2", "20", ""),
+        "bob": ("0", "20", "1 points taken off for being late"),
+        "eve": ("0", "20", "not handed in"),
+        "joe": ("0", "20", "the file is empty"),
+    }
+
+
+def test_the_report_names_the_time_of_the_newest_notebook(tmp_path):
+    course = Course(tmp_path)
+    assert overview.newest(course, {}) == ""
+    for student, day in {"ada": 2, "bob": 1}.items():
+        file = course.graded(student, NAME)
+        file.parent.mkdir(parents=True)
+        file.write_text("{}")
+        seconds = datetime(2026, 3, day, 10, 5, tzinfo=UTC).timestamp()
+        os.utime(file, (seconds, seconds))
+    state = {student: {NAME: {}} for student in ("ada", "bob", "its-notebook-is-missing")}
+    assert overview.newest(course, state) == "02 March 2026, 10:05 UTC"
+
+
+def test_columns_of_printed_tables_are_aligned():
+    assert overview.as_text(("a", "long head"), [("longer", 1), ("x", "")]) == [
+        "a       long head",
+        "longer  1",
+        "x",
+    ]
+
+
+def test_a_page_without_one_of_its_values_is_refused():
+    with pytest.raises(UndefinedError):
+        overview._template().render()
 
 
 def test_csv_tables_hold_no_formulas(room):
@@ -267,7 +424,10 @@ def test_the_report_header_warns_about_grading_without_a_sandbox(room, page):
 
 def test_a_course_without_submissions_has_a_report(tmp_path, release):
     room = Classroom(tmp_path, release)
-    assert overview.write(room.course)[-1].endswith("report.html")
+    assert overview.write(room.course) == [
+        "assignment  part  misconception  students",
+        f"report: {tmp_path / 'report.html'}",
+    ]
     assert "0 students, 0 submissions." in (tmp_path / "report.html").read_text()
 
 

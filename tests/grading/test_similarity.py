@@ -2,13 +2,14 @@
 
 import itertools
 import string
+import unicodedata
 from difflib import SequenceMatcher
 
 import pytest
 from classroom import Classroom, code, functions
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from nbformat.v4 import new_notebook
+from nbformat.v4 import new_markdown_cell, new_notebook
 from submissions import Submission, hand_in, submissions
 
 from grading.release import exercises
@@ -66,12 +67,53 @@ def test_names_operators_and_numbers_count(other, below):
     assert share(LONG, other) < below
 
 
-@pytest.mark.parametrize("other", ["f(a + b * 7)", "g(a + b * c)", "f(a - b * c)", "f(-a + b * c)"])
+@pytest.mark.parametrize(
+    "other",
+    [
+        *("f(a + b * 7, 'c', b'd')", "g(a + b * c, 'c', b'd')", "f(a - b * c, 'c', b'd')"),
+        *("f(-a + b * c, 'c', b'd')", "f(a + b * c, 'd', b'd')", "f(a + b * c, 'c', b'c')"),
+    ],
+)
 def test_a_change_of_one_element_changes_one_character(other):
-    before, after = written("x = f(a + b * c)"), written(f"x = {other}")
+    before, after = written("x = f(a + b * c, 'c', b'd')"), written(f"x = {other}")
     operations = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     changed = [change for change in operations if change[0] != "equal"]
     assert [max(j - i, m - k) for _, i, j, k, m in changed] == [1]
+
+
+def test_each_element_is_a_character_of_the_private_use_area():
+    names = [f"name_{number}" for number in range(1_000)]
+    text = written("\n".join(names))  # for each a statement and a name
+    assert len(text) == 2 * len(names)
+    assert {unicodedata.category(one) for one in text} == {"Co"}
+    assert len(set(text)) > 900, "different names are different characters"
+
+
+def test_the_code_cells_of_a_learner_are_joined():
+    def cells(*sources):
+        return new_notebook(cells=[code(source) for source in sources])
+
+    whole = cells("a = 1", "f(a)", "a + b")
+    first, second, third = (written(cell.source) for cell in whole.cells)
+    assert similarity.code(whole) == first + second + third
+    whole.cells[0] = new_markdown_cell("a = 1")
+    whole.cells[1].metadata["nbgrader"] = {"solution": False, "grade": True}
+    assert similarity.code(whole) == third
+    whole.cells[1].metadata["nbgrader"] = {"solution": True}
+    assert similarity.code(whole) == second + third
+
+
+def test_cells_beyond_the_limit_of_a_notebook_are_ignored(monkeypatch):
+    monkeypatch.setattr(similarity, "MAX_SOURCE_CHARACTERS", 10)
+    nb = new_notebook(cells=[code("a = 1"), code("b = 2"), code("c")])
+    assert similarity.code(nb) == written("a = 1") + written("b = 2")
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_only_short_cells_are_cached(more):
+    similarity._cached_code.cache_clear()
+    written("#" * (similarity.MAX_CACHED_CHARACTERS + more))
+    assert similarity._cached_code.cache_info().currsize == 1 - more
 
 
 def test_a_renamed_copy_is_more_similar_than_another_solution():
@@ -102,12 +144,18 @@ def test_pairs_are_sorted_by_similarity_and_show_the_median():
     assert {row[5] for row in rows} == {len(written(LONG))}
 
 
-def test_the_number_of_pairs_is_limited():
+def test_a_short_solution_is_not_compared():
+    least = similarity.MIN_ELEMENTS
+    texts = {"ada": "a" * least, "bob": "a" * (2 * least), "eve": "a" * (least - 1)}
+    rows = similarity.pairs({student: {NAME: {"code": text}} for student, text in texts.items()})
+    # 2/3 of all elements, which are 60, belong to the longest common subsequence, twice 20.
+    assert rows == [(NAME, "ada", "bob", 67, 67, least)]
+
+
+def test_the_ten_most_similar_pairs_are_reported():
     names = [a + b for a, b in itertools.product(string.ascii_lowercase[:13], repeat=2)]
     rows = similarity.pairs(state(**dict.fromkeys(names, LONG)))
-    assert [row[1:3] for row in rows] == list(itertools.combinations(names, 2))[
-        : similarity.MAX_PAIRS
-    ]
+    assert [row[1:3] for row in rows] == list(itertools.combinations(names, 2))[:10]
     assert similarity.pairs(state(ada=LONG)) == similarity.pairs({}) == []
     assert similarity.pairs({"ada": {NAME: {}}, "bob": {NAME: {}}}) == [], "of an older version"
 
