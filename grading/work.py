@@ -6,7 +6,7 @@ with the same exercises.
 
 import functools
 import time
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from nbgrader.utils import compute_checksum  # type: ignore[import-untyped]
 
 from grading import sandbox
 from grading.errors import Unable
-from grading.execution.time_limits import TIME_LIMITS, TimeLimits
+from grading.execution.time_limits import TimeLimits
 from grading.grade_notebook import grade
 from grading.intake import reading
 from grading.intake.missing_modules import missing_modules
@@ -56,13 +56,13 @@ class Job:
     released: str
     seed: str
     version: str
-    reason: str = ""
-    limits: TimeLimits = TIME_LIMITS
-    unsafe: bool = False
-    modules: str = ""
-    manual: dict[str, tuple[float | None, float]] = field(default_factory=dict)
-    comments: dict[str, str] = field(default_factory=dict)
-    earlier: str = ""
+    reason: str
+    limits: TimeLimits
+    unsafe: bool
+    modules: str
+    manual: dict[str, tuple[float | None, float]]
+    comments: dict[str, str]
+    earlier: str
 
 
 @dataclass(frozen=True)
@@ -86,11 +86,11 @@ class Outcome:
     remarks: list[str]
     tampering: list[str]
     seconds: float
+    late: bool
+    code: str
+    missing: list[str]
+    told: bool
     again: bool = False
-    late: bool = False
-    code: str = ""
-    missing: list[str] = field(default_factory=list)
-    told: bool = False
 
 
 def work(job: Job) -> Outcome:
@@ -202,13 +202,14 @@ def _final(parts: list[dict[str, Any]], job: Job) -> list[dict[str, Any]]:
 def _run(nb: NotebookNode, job: Job) -> NotebookNode:
     nb, _ = ClearOutputPreprocessor().preprocess(nb, {})  # type: ignore[no-untyped-call]
     earlier = _notebook(job.earlier) if job.earlier else None
-    for attempt in (1, 2):
+    given = (nb, job.exercise, job.seed, job.limits, job.unsafe, False, earlier)
+    try:
+        nb = grade(*given)
+    except sandbox.Refused:  # perhaps by chance
         try:
-            nb = grade(nb, job.exercise, job.seed, job.limits, job.unsafe, False, earlier)
-            break
+            nb = grade(*given)
         except sandbox.Refused as refused:  # a SystemExit would end the worker
-            if attempt == 2:
-                raise Unable(str(refused)) from None
+            raise Unable(str(refused)) from None
     nb, _ = LimitOutput().preprocess(nb, {})
     return nb
 

@@ -13,7 +13,7 @@ import nbformat
 import pytest
 from book_extension.languages import catalogs, code_words
 from bs4 import BeautifulSoup
-from classroom import Classroom
+from classroom import Classroom, made_up
 from classroom.plain import grade
 from nbformat import NotebookNode
 from repository import ROOT
@@ -26,7 +26,7 @@ from grading.intake.repair import repair
 from grading.release import exercises, translation
 from grading.reports import overview
 from grading.schema.misconceptions import MESSAGES
-from grading.work import Job, Outcome, work
+from grading.work import Outcome, work
 from roofkit.notebook_language import language_of
 from roofkit.words import spoken
 
@@ -69,7 +69,7 @@ def both(release: Path, one: Submission) -> list[NotebookNode]:
 def graded(release: Path, nb: NotebookNode, name: str = NAME) -> Outcome:
     text = nbformat.writes(english(release, name))
     content = nbformat.writes(nb).encode()
-    return work(Job("ada", name, content, text, "seed", exercises.digest(name)))
+    return work(made_up.job(name, content, text))
 
 
 @pytest.mark.parametrize("name", EXERCISES)

@@ -1,13 +1,12 @@
 """Tests that a notebook's second run cannot show the first run's hidden inputs."""
 
-import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
-from classroom import Classroom, code, functions, points, with_first
+from classroom import Classroom, code, functions, made_up, points, with_first
 from classroom.made_up import InProcessBackend
 from nbformat import NotebookNode
 from submissions import Submission, hand_in
@@ -170,7 +169,7 @@ def test_a_retried_notebook_shows_its_first_outputs(seen: Seen) -> None:
     assert total(again) == total(third) == FULL
 
 
-JOB = Job("ada", NAME, b"x", json.dumps({"cells": []}), "seed", "version")
+JOB = made_up.job(NAME, b"x", made_up.NOTEBOOK)
 
 
 @pytest.mark.parametrize("told", [True, False])
@@ -181,7 +180,7 @@ def test_a_late_retry_receives_the_first_outputs(
 
     def late(job: Job) -> Outcome:
         jobs.append(job)
-        made = Outcome("the first", "", {}, [], "", [], [], 1.0, told=told)
+        made = replace(made_up.outcome(NAME), notebook="the first", told=told)
         return replace(made, late=len(jobs) == 1)
 
     monkeypatch.setattr(course, "work", late)
@@ -211,8 +210,7 @@ def test_regrading_the_same_notebook_keeps_its_first_outputs(
 
 
 def test_an_outcome_says_whether_hidden_inputs_were_received() -> None:
-    job = replace(JOB, version=exercises.digest(NAME), content=b"[]", released='{"cells": []}')
-    assert work(replace(job, released=_released())).told is False
+    assert work(made_up.job(NAME, b"[]", _released())).told is False
 
 
 def _released() -> str:
