@@ -10,7 +10,7 @@ import multiprocessing.forkserver
 import os
 import pickle
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import Any, Literal, Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -69,11 +69,10 @@ class Local:
 
     def limit(self, seconds: float) -> None:
         """Lower the CPU limit of a job to `seconds`; a higher value has no effect."""
-        cpu, size = self.limits
-        self.limits = min(cpu, seconds), size
+        self.limits = min(self.limits[0], seconds), self.limits[1]
 
     @contextlib.contextmanager
-    def executor(self) -> Iterator[Executor]:
+    def executor(self) -> Iterator[Submits]:
         workers = Workers(self.workers, self.context, self.limits)
         try:
             yield workers
@@ -81,7 +80,7 @@ class Local:
             workers.kill()
             raise
         finally:
-            workers.shutdown(wait=True, cancel_futures=True)
+            workers.end()
 
 
 class Cluster:
@@ -97,7 +96,7 @@ class Cluster:
         if not _complete(address):
             raise Unable(f"--cluster {address}: not a scheduler's address, as tcp://HOST:PORT is")
         try:
-            self.client: Any = Client(address, timeout=f"{ANSWER_SECONDS}s", set_as_default=False)
+            self.client: Any = Client(address, timeout=f"{ANSWER_SECONDS}s")
         except (OSError, ValueError) as error:
             raise Unable(f"--cluster {address}: no Dask scheduler answers there") from error
         try:

@@ -1,6 +1,5 @@
-"""An executor whose worker processes may be killed at any moment."""
+"""Worker processes that may be killed at any moment."""
 
-import contextlib
 import fcntl
 import multiprocessing
 import multiprocessing.connection
@@ -11,7 +10,7 @@ import sys
 import threading
 import traceback
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
 from typing import Any
@@ -38,8 +37,8 @@ class CannotWork(Exception):
     """A worker cannot start; the text is one line that says why."""
 
 
-class Workers(Executor):
-    """An executor of processes that start on demand, each with its own pipe.
+class Workers:
+    """Processes that start on demand, each with its own pipe.
 
     The processes of a `ProcessPoolExecutor` share their queues: if one is killed while it writes,
     the others and the grader wait forever for the rest of its message. Here, a pipe closes when its
@@ -50,7 +49,7 @@ class Workers(Executor):
         self,
         count: int,
         context: ForkServerContext,
-        limits: tuple[float, int] = (JOB_SECONDS, JOB_BYTES),
+        limits: tuple[float, int],
     ) -> None:
         self.context, self.limits = context, limits
         self.threads = ThreadPoolExecutor(count)  # each thread waits for one process
@@ -59,13 +58,10 @@ class Workers(Executor):
         self.starting = threading.Lock()
         self.over = False
 
-    # Keyword arguments are not supported, because nothing here needs them.
-    def submit(  # type: ignore[override]
-        self, function: Callable[..., Any], /, *arguments: Any
-    ) -> Future[Any]:
-        return self.threads.submit(self._do, function, arguments)
+    def submit(self, function: Callable[[Any], Any], job: Any, /) -> Future[Any]:
+        return self.threads.submit(self._do, function, job)
 
-    def _do(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    def _do(self, function: Callable[[Any], Any], job: Any) -> Any:
         try:
             worker = self.idle.pop()
         except IndexError:
@@ -75,7 +71,7 @@ class Workers(Executor):
                 worker = self._started()
                 self.all.append(worker)
         try:
-            worker.pipe.send((function, arguments))
+            worker.pipe.send((function, job))
             value, error = worker.pipe.recv()
         except (EOFError, OSError):
             worker.end()
@@ -90,21 +86,22 @@ class Workers(Executor):
 
     def _started(self) -> "_Worker":
         for _ in range(MAX_START_TRIES):
-            # The fork server may have died; the next try restarts it.
-            with contextlib.suppress(EOFError, ConnectionError):
+            try:
                 return _Worker(self.context, self.limits)
+            except (EOFError, ConnectionError):
+                continue  # the fork server has died; the next try restarts it
         raise CannotWork(FORK_SERVER_KILLED)
 
     def kill(self) -> None:
-        """Kill the workers without waiting for their jobs."""
-        self.threads.shutdown(wait=False, cancel_futures=True)
+        """Kill the workers, and start none for the jobs that are waiting."""
         with self.starting:
             self.over = True
             for worker in list(self.all):
                 worker.process.kill()
 
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        self.threads.shutdown(wait, cancel_futures=cancel_futures)
+    def end(self) -> None:
+        """Wait for all jobs, then end the workers."""
+        self.threads.shutdown()
         while self.idle:
             self.idle.pop().end()
 
@@ -119,9 +116,8 @@ class _Worker:
     def end(self) -> None:
         self.pipe.close()
         self.process.join(SHUTDOWN_SECONDS)
-        if self.process.exitcode is None:
-            self.process.kill()
-            self.process.join()
+        self.process.kill()  # has no effect on one that has ended
+        self.process.join()
 
 
 def _serve(pipe: "Connection[Any, Any]", limits: tuple[float, int]) -> None:
@@ -130,19 +126,22 @@ def _serve(pipe: "Connection[Any, Any]", limits: tuple[float, int]) -> None:
     limits: CPU seconds and bytes that one job may take in this process.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the grader handles Ctrl-C and ends its workers
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    _killed_with_parent()
-    with contextlib.suppress(EOFError, OSError):
+    sentinel = multiprocessing.parent_process().sentinel  # type: ignore[union-attr]
+    threading.Thread(target=_end_with_parent, args=(sentinel,), daemon=True).start()
+    _killed_with_parent(sentinel)
+    try:
         while True:
             job = pipe.recv_bytes()
             limit_next(*limits)
             try:
-                function, arguments = _unpacked(job)
-                answer: tuple[Any, Exception | None] = function(*arguments), None
+                function, argument = _unpacked(job)
+                answer: tuple[Any, Exception | None] = function(argument), None
             except Exception as error:
                 error.add_note(traceback.format_exc())
                 answer = None, error
             pipe.send(answer)
+    except (EOFError, OSError):
+        return
 
 
 def _unpacked(job: bytes) -> Any:
@@ -152,23 +151,20 @@ def _unpacked(job: bytes) -> Any:
         raise CannotWork(f"a worker cannot begin: {type(error).__name__}: {error}") from None
 
 
-def _killed_with_parent() -> None:
+def _killed_with_parent(sentinel: int) -> None:
     """Make Linux kill this process when the grader ends, even while it runs C code.
 
     C code that holds the interpreter lock would block `_end_with_parent`. A pipe closes when the
     grader ends, and Linux can send a signal for that.
     """
-    parent = multiprocessing.parent_process()
-    if sys.platform == "linux" and parent is not None:
-        sentinel = parent.sentinel
+    if sys.platform == "linux":
         fcntl.fcntl(sentinel, fcntl.F_SETOWN, os.getpid())
         fcntl.fcntl(sentinel, fcntl.F_SETSIG, signal.SIGKILL)
         flags = fcntl.fcntl(sentinel, fcntl.F_GETFL)
         fcntl.fcntl(sentinel, fcntl.F_SETFL, flags | os.O_ASYNC)
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(sentinel: int) -> None:
     """Wait for the grader to end, then exit this process."""
-    if parent := multiprocessing.parent_process():
-        multiprocessing.connection.wait([parent.sentinel])
+    multiprocessing.connection.wait([sentinel])
     os._exit(1)
