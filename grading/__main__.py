@@ -62,7 +62,8 @@ def _allow(options: argparse.Namespace) -> None:
     """
     if options.allow:
         try:
-            print(*allow(options.course.resolve(), options.allow), sep="\n", flush=True)
+            for line in allow(options.course.resolve(), options.allow):
+                print(line, flush=True)
         except CannotAllow as error:
             raise SystemExit(str(error)) from None
     modules.use(modules_folder(options.course.resolve()))
@@ -140,20 +141,15 @@ def nbgrader(options: argparse.Namespace) -> None:
     This environment comes first on the command's PATH.
     """
     from grading.course import Course
+    from grading.records.gradebook import tools_on_path
 
     course = Course(options.course)
     course.prepare()
     if (course.folder / "gradebook.db").is_file():
         course.gradebook().close()  # repairs the gradebook if a command was interrupted
-    binaries = Path(sys.executable).parent
-    paths = os.pathsep.join([str(binaries), os.environ.get("PATH", "")])
-    done = subprocess.run(
-        [binaries / "nbgrader", *options.words],
-        cwd=course.folder,
-        env=os.environ | {"PATH": paths},
-        check=False,
-    )
-    raise SystemExit(done.returncode)
+    command = [Path(sys.executable).with_name("nbgrader"), *options.words]
+    with tools_on_path():
+        raise SystemExit(subprocess.call(command, cwd=course.folder))
 
 
 def worker(options: argparse.Namespace) -> None:
@@ -166,7 +162,7 @@ def parser() -> argparse.ArgumentParser:
     whole = argparse.ArgumentParser(prog="python -m grading", description=__doc__)
     commands = whole.add_subparsers(dest="command", required=True)
     command = commands.add_parser("release", help="write the exercises without solutions")
-    command.add_argument("course", nargs="?", default=BUILT, type=Path)
+    command.add_argument("course", nargs="?", default=BUILT)
     command.add_argument(
         "--language",
         metavar="CODE",
@@ -201,8 +197,8 @@ def parser() -> argparse.ArgumentParser:
     command = commands.add_parser("check", help="list what to fix before grading; changes nothing")
     command.add_argument("course", type=Path)
     command.set_defaults(run=check)
-    command = commands.add_parser("nbgrader", help="run nbgrader in COURSE", add_help=False)
-    command.add_argument("course", type=Path)
+    command = commands.add_parser("nbgrader", help="run nbgrader in COURSE")
+    command.add_argument("course")
     command.add_argument("words", nargs=argparse.REMAINDER)
     command.set_defaults(run=nbgrader)
     command = commands.add_parser("worker", help="work for a Dask scheduler")
@@ -223,6 +219,17 @@ def _add_week(commands: Any) -> None:
         "folder": {"type": Path, "help": "outside the course folder, writable by everybody"},
         "when": {"help": "as '2026-11-30 23:59'"},
     }
+    more: dict[str, tuple[str, dict[str, Any]]] = {
+        "due": ("--student", {"default": "", "help": "give an extension to one student"}),
+        "collect": (
+            "--replace",
+            {"action": "store_true", "help": "replace different earlier submissions"},
+        ),
+        "export": (
+            "--column",
+            {"metavar": "EXERCISE=HEAD", "type": column, "action": "append", "default": []},
+        ),
+    }
     for name, places, does in (
         ("roster", "course table", "add the people in a table to the class"),
         ("due", "course exercise when", "set a due date"),
@@ -235,16 +242,9 @@ def _add_week(commands: Any) -> None:
         for place in places.split():
             command.add_argument(place, **words[place])
         command.set_defaults(run=before_and_after)
-        if name == "due":
-            command.add_argument("--student", default="", help="give an extension to one student")
-        if name == "collect":
-            command.add_argument(
-                "--replace", action="store_true", help="replace different earlier submissions"
-            )
-        if name == "export":
-            command.add_argument(
-                "--column", metavar="EXERCISE=HEAD", type=column, action="append", default=[]
-            )
+        if name in more:
+            option, about = more[name]
+            command.add_argument(option, **about)
 
 
 def column(text: str) -> tuple[str, str]:

@@ -17,7 +17,6 @@ from typing import Any
 import nbformat
 from nbgrader.api import InvalidEntry  # type: ignore[import-untyped]
 from nbgrader.apps.api import NbGraderAPI  # type: ignore[import-untyped]
-from nbgrader.coursedir import CourseDirectory  # type: ignore[import-untyped]
 from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
 from tqdm import tqdm  # type: ignore[import-untyped]
 
@@ -103,7 +102,7 @@ class Course:
             gradebook.prepare_extended(book, names)
         with self._nbgrader() as api:
             for name in names:
-                result = api.generate_assignment(name, force=True, create=True)
+                result = api.generate_assignment(name)
                 if not result["success"]:
                     raise Unable(
                         f"{name} could not be released: {_reason(result)}. Put that right and "
@@ -120,9 +119,8 @@ class Course:
         """Write a released notebook in another language."""
         file = Path(name, f"{name}.ipynb")
         nb = nbformat.read(self.folder / "release" / file, as_version=4)
-        target = self.folder / f"release-{language}" / file
-        target.parent.mkdir(parents=True, exist_ok=True)
-        nbformat.write(translation.translated(nb, name, language), target)
+        text = nbformat.writes(translation.translated(nb, name, language))
+        results.replace(self.folder / f"release-{language}" / file, f"{text}\n")
 
     def grade(
         self,
@@ -148,6 +146,7 @@ class Course:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
+        self.prepare()  # creates the lock's folder, which others may not read
         with contextlib.ExitStack() as stack:
             try:
                 stack.enter_context(results.lock(self.folder / FOLDER / "lock"))
@@ -211,9 +210,8 @@ class Course:
                     "code": outcome.code,
                     "given": given.get((student, name), []),
                     "told": digest if outcome.again and outcome.told else "",
+                    "missing": outcome.missing,
                 }
-                if outcome.missing:
-                    record["missing"] = outcome.missing
                 self.results.put(student, name, record)
                 progress.set_description(f"{student} {name}")
                 progress.update()
@@ -233,12 +231,13 @@ class Course:
         changed = set(writer.update_penalties())
         state, waiting = self.state(), set(todo)
         for one in found:
-            key = (one.student, one.exercise)
-            result = state.get(one.student, {}).get(one.exercise)
-            if one in waiting or result is None or result.get("given", []) == given.get(key, []):
+            if one in waiting:
                 continue
-            changed.add(key)
-            self.results.put(*key, result | {"given": given.get(key, [])})
+            key = (one.student, one.exercise)
+            result = state[one.student][one.exercise]
+            if result.get("given", []) != given.get(key, []):
+                changed.add(key)
+                self.results.put(*key, result | {"given": given.get(key, [])})
         for student, name in sorted(changed):
             self._make_page(student, name)
 
@@ -246,7 +245,7 @@ class Course:
         """Write a feedback page; if nbgrader fails, the next grading tries again."""
         with self._nbgrader() as api:
             result = api.generate_feedback(name, student)
-        if os.strerror(errno.ENOSPC) in result.get("log", ""):
+        if os.strerror(errno.ENOSPC) in str(result):
             raise OSError(
                 errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.feedback(student, name))
             )
@@ -280,7 +279,7 @@ class Course:
         """
         before = results.read(self.results.folder / student / f"{name}.json")
         graded = self.graded(student, name)
-        if not before or before.get("told", "") != digest or not graded.exists():
+        if not before or before.get("told") != digest or not graded.exists():
             return ""
         return graded.read_text(encoding="utf-8")
 
@@ -290,7 +289,7 @@ class Course:
         cause: `pool.TOO_MUCH` if a retry is pointless; otherwise the next grading retries the job.
         """
         reason = TOO_MUCH if cause == pool.TOO_MUCH else GAVE_UP
-        outcome = work(replace(job, reason=reason, content=b""))
+        outcome = work(replace(job, reason=reason))
         return replace(outcome, again=reason == GAVE_UP)
 
     def state(self) -> dict[str, dict[str, results.Result]]:
@@ -329,7 +328,6 @@ class Course:
         return self.folder / FOLDER / "released.json"
 
     def _release_what_changed(self) -> None:
-        self.prepare()
         before = results.read(self._released) or {}
         released = self.folder / "release"
         with self.gradebook() as book:  # creates the gradebook if it is missing
@@ -357,7 +355,7 @@ class Course:
             config = settings(self.folder)
             with gradebook.tools_on_path(), warnings.catch_warnings():
                 warnings.simplefilter("ignore", SAWarning)
-                yield NbGraderAPI(coursedir=CourseDirectory(config=config), config=config)
+                yield NbGraderAPI(config=config)
         finally:
             os.chdir(here)
             log.propagate = before
@@ -381,8 +379,6 @@ def _done(
                 late.append((named, outcome))
             else:
                 yield named, outcome
-    if not late:
-        return
     late.sort(key=lambda one: one[1].seconds, reverse=True)
     end = time.monotonic() + seconds
 
@@ -418,9 +414,8 @@ def errors_in_one_line() -> Iterator[None]:
         ) from None
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            message = error.strerror or str(error)
             where = error.filename or f"the course folder or {tempfile.gettempdir()}"
-            raise Unable(DISK_IS_FULL.format(f"{where}: {message}")) from None
+            raise Unable(DISK_IS_FULL.format(f"{where}: {error.strerror}")) from None
         where = f" ({error.filename})" if error.filename else ""
         raise Unable(
             f"{error.strerror or error}{where}. Put that right and run this again: it continues "
