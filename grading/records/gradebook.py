@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import quote
 
 from nbgrader.api import (  # type: ignore[import-untyped]
-    Assignment,
     Base,
     Comment,
     Grade,
@@ -82,15 +81,13 @@ def prepare_extended(book: Any, exercises: Iterable[str]) -> None:
     """
     for exercise in exercises:
         with contextlib.suppress(MissingEntry):
-            assignment = book.find_assignment(exercise)
-            if assignment.submissions and not assignment.notebooks:
+            if not book.find_assignment(exercise).notebooks:
                 book.add_notebook(exercise, exercise)
 
 
 def add_missing_notebooks(book: Any) -> None:
     """Add the notebook to submissions that are older than their exercise's release."""
     query = book.db.query(SubmittedAssignment).filter(~SubmittedAssignment.notebooks.any())
-    query = query.filter(SubmittedAssignment.assignment.has(Assignment.notebooks.any()))
     for submission in query.all():
         for notebook in submission.assignment.notebooks:
             submitted = SubmittedNotebook(notebook_id=notebook.id, assignment_id=submission.id)

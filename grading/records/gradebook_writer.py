@@ -1,5 +1,6 @@
 """Writes grading results: the gradebook, graded notebooks and feedback pages."""
 
+import functools
 import re
 import shutil
 from collections.abc import Mapping, Sequence
@@ -67,8 +68,7 @@ class GradebookWriter:
         self.gradebook = gradebook.opened(about.db_url, about.course_id)
         # Don't reload objects after each commit: the cells of an exercise don't change meanwhile.
         self.gradebook.db().expire_on_commit = False
-        self.students: set[str] = set()  # students that are known to be in the gradebook
-        self.ids: dict[str, _Ids] = {}
+        self.ids = functools.cache(self._exercise_ids)
 
     def __enter__(self) -> Self:
         return self
@@ -112,14 +112,15 @@ class GradebookWriter:
             query = query.join(kind, kind.notebook_id == SubmittedNotebook.id)
             query = query.join(BaseCell, BaseCell.id == kind.cell_id)
             for student, exercise, cell, *given in query:
-                if any(value not in (None, "") for value in given) and given != [None, 0]:
+                if any(given) or given[0] == 0:  # manual points may be 0
                     found.setdefault((student, exercise), []).append([cell, *given])
         return {key: sorted(given, key=repr) for key, given in found.items()}
 
     def _notebook(self, student: str, exercise: str) -> str | None:
         """Return the id of a submitted notebook, None if it is not in the gradebook."""
         found = select(SubmittedNotebook.id).join(SubmittedAssignment).join(Assignment)
-        found = found.where(Assignment.name == exercise, SubmittedAssignment.student_id == student)
+        found = found.where(Assignment.name == exercise)
+        found = found.where(SubmittedAssignment.student_id == student)
         notebook: str | None = self.gradebook.db.scalar(found)
         return notebook
 
@@ -154,12 +155,10 @@ class GradebookWriter:
         self, student: str, exercise: str, outcome: Outcome, timestamp: bytes
     ) -> bool:
         book = self.gradebook
-        if student not in self.students:
-            book.update_or_create_student(student)
-            self.students.add(student)
         points = {part["key"]: part["points"] for part in outcome.parts}
         failed = all(part["cause"] == "not-graded" for part in outcome.parts)
         if self._notebook(student, exercise) is None:
+            book.update_or_create_student(student)
             about = points, failed, outcome.comments, parse_timestamp(timestamp)
             try:
                 if not self._insert(student, exercise, *about):
@@ -194,7 +193,7 @@ class GradebookWriter:
         statements for each cell would take longer than all other work on a notebook here.
         """
         db = self.gradebook.db
-        ids = self._exercise_ids(exercise)
+        ids = self.ids(exercise)
         assignment = {"id": new_uuid(), "student_id": student, "timestamp": time}
         notebook = {"id": new_uuid(), "notebook_id": ids.notebook}
         notebook["assignment_id"] = assignment["id"]
@@ -216,23 +215,19 @@ class GradebookWriter:
         return db.scalar(due) is not None
 
     def _exercise_ids(self, exercise: str) -> _Ids:
-        if exercise not in self.ids:
-            notebook = self.gradebook.find_notebook(exercise, exercise)
-            graded, solved = notebook.grade_cells, notebook.solution_cells
-            self.ids[exercise] = _Ids(
-                notebook.assignment_id,
-                notebook.id,
-                {cell.name: cell.id for cell in graded},
-                {cell.name: cell.id for cell in solved},
-            )
-        return self.ids[exercise]
+        notebook = self.gradebook.find_notebook(exercise, exercise)
+        return _Ids(
+            notebook.assignment_id,
+            notebook.id,
+            {cell.name: cell.id for cell in notebook.grade_cells},
+            {cell.name: cell.id for cell in notebook.solution_cells},
+        )
 
     def update_penalties(self) -> list[tuple[str, str]]:
         """Apply the current due dates to all submissions.
 
         Returns (student, exercise) of those whose late penalty changed.
         """
-        self.gradebook.db.expire_all()
         changed = []
         for submission in self.gradebook.db.query(SubmittedAssignment).all():
             for notebook in submission.notebooks:

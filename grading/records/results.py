@@ -59,7 +59,7 @@ def read(file: Path) -> Any:
 
 
 def write(file: Path, content: object) -> None:
-    replace(file, json.dumps(content, indent=1, sort_keys=True))
+    replace(file, json.dumps(content))
 
 
 def replace(file: Path, text: str) -> None:
@@ -87,7 +87,6 @@ def replacing(file: Path) -> Iterator[Path]:
 @contextlib.contextmanager
 def lock(file: Path) -> Iterator[None]:
     """Hold a lock file; raise BlockingIOError if another process holds it."""
-    file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a") as held:
         fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield

@@ -262,9 +262,8 @@ def _text(value: object) -> str:
     """Convert to a string without control characters, surrogates or escape sequences."""
     if isinstance(value, list):
         value = "".join(one for one in value if isinstance(one, str))
-    if not isinstance(value, str):
-        value = "" if value is None else str(value)
-    return _CONTROL.sub(lambda found: found["color"] or "", value)
+    text = "" if value is None else str(value)
+    return _CONTROL.sub(lambda found: found["color"] or "", text)
 
 
 def _scrubbed(value: Any) -> Any:
