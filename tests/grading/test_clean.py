@@ -63,6 +63,35 @@ def test_malformed_outputs_become_valid_ones(output):
     assert "<" not in nbformat.writes(nb)
 
 
+def test_missing_texts_of_outputs_are_empty():
+    nb = nbformat.v4.new_notebook(cells=[new_code_cell("1")])
+    nb.cells[0].outputs = [
+        *map(nbformat.from_dict, ({"output_type": "stream"}, {"output_type": "error"})),
+        *map(nbformat.from_dict, ({"data": {"text/plain": None}}, {"data": None})),
+    ]
+    feedback.clean(nb)
+    stream, error, data, unknown = nb.cells[0].outputs
+    assert stream == {"output_type": "stream", "name": "stdout", "text": ""}
+    assert error == {"output_type": "error", "ename": "", "evalue": "", "traceback": [""]}
+    about = {"output_type": "display_data", "metadata": {}}
+    assert data == about | {"data": {"text/plain": ""}}
+    assert unknown == about | {"data": {"text/plain": "(nothing: not shown here)"}}
+
+
+@pytest.mark.parametrize("count", [0, 7, None])
+def test_a_valid_execution_count_is_kept(count):
+    nb = nbformat.v4.new_notebook(cells=[new_code_cell("1", execution_count=count)])
+    feedback.clean(nb)
+    assert nb.cells[0].execution_count == count
+
+
+def test_kinds_of_data_that_are_not_shown_are_named():
+    kinds = [f"{letter}/{'x' * 90}" for letter in "abcdefg"]
+    (output,) = outputs(new_output("display_data", dict.fromkeys(kinds, "1")))
+    named = ", ".join(kind[:60] for kind in kinds[:5])
+    assert output.data["text/plain"] == f"({named}: not shown here)"
+
+
 @pytest.mark.parametrize("count", [-1, True, 1.5, "1"])
 def test_an_invalid_execution_count_becomes_none(count):
     nb = nbformat.v4.new_notebook(cells=[new_code_cell("1")])
@@ -145,6 +174,13 @@ def test_the_total_picture_size_of_a_notebook_is_limited():
     assert nb.cells[2].outputs[0].data["text/plain"] == "(image/png: not shown here)"
 
 
+def test_a_picture_that_uses_up_the_limit_is_kept(monkeypatch):
+    monkeypatch.setattr(feedback, "MAX_PICTURE_BYTES", len(base64.b64encode(PNG)))
+    one, other = outputs(*[new_output("display_data", shown(PNG)) for _ in range(2)])
+    assert set(one.data) == {"image/png"}
+    assert set(other.data) == {"text/plain"}
+
+
 def test_error_messages_are_truncated():
     (output,) = outputs(new_output("error", ename="E" * 9_000, evalue="v" * 9_000, traceback=["t"]))
     assert output.ename == "E" * 200
@@ -174,7 +210,13 @@ def test_the_pixels_of_a_picture_are_limited(kind, made):
         assert (kind in output.data) is kept, size
 
 
-@pytest.mark.parametrize("make", ["svg", "text", "html before", "half", "jpeg as png", "no end"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        *("svg", "text", "html before", "half", "jpeg as png", "no end"),
+        *("another start", "another first part"),
+    ],
+)
 def test_invalid_png_data_is_refused(make):
     content = {
         "svg": b"<svg/>",
@@ -183,6 +225,8 @@ def test_invalid_png_data_is_refused(make):
         "half": PNG[:20],
         "jpeg as png": b"\xff\xd8\xff\xe0",
         "no end": PNG.replace(b"IEND", b"IENX"),
+        "another start": b"\x88" + PNG[1:],
+        "another first part": PNG.replace(b"IHDR", b"IHDX"),
     }[make]
     (output,) = outputs(new_output("display_data", shown(content)))
     assert set(output.data) == {"text/plain"}
@@ -195,12 +239,14 @@ def test_invalid_png_data_is_refused(make):
         b"GI" + jpeg(5, 5)[2:],
         jpeg(5, 5)[:20],
         b"\xff\xd8\xff\xe0\x00\x10" + bytes(14) + b"<script>",
-        # a JPEG with tables, but no picture
+        # JPEGs with tables, but no picture
         b"\xff\xd8" + b"\xff\xc4\x00\x09" + bytes([8, 0, 5, 0, 5, 0, 0]),
-        b"\xff\xd8\xff\xda" + bytes(20),  # a JPEG with data before its size
+        b"\xff\xd8" + b"\xff\xc8\x00\x09" + bytes([8, 0, 5, 0, 5, 0, 0]),
+        b"\xff\xd8" + b"\xff\xcc\x00\x09" + bytes([8, 0, 5, 0, 5, 0, 0]),
+        b"\xff\xd8\xff\xda\x00\x02" + jpeg(5, 5)[20:],  # a JPEG with data before its size
         PNG,
     ],
-    ids=["another start", "half", "no frame", "tables alone", "no size", "a PNG"],
+    ids=["another start", "half", "no frame", "DHT", "JPG", "DAC", "data first", "a PNG"],
 )
 def test_invalid_jpeg_data_is_refused(content):
     (output,) = outputs(new_output("display_data", shown(content, "image/jpeg")))
@@ -213,6 +259,12 @@ def test_invalid_base64_is_refused():
         (output,) = outputs(new_output("display_data", {"image/png": odd}))
         assert "image/png" not in output.data
     (output,) = outputs(new_output("display_data", {"image/png": f"{text[:8]}\n{text[8:]}\n"}))
+    assert output.data["image/png"] == text
+
+
+def test_a_picture_in_several_lines_is_joined():
+    text = base64.b64encode(PNG).decode()
+    (output,) = outputs(new_output("display_data", {"image/png": [text[:8], text[8:]]}))
     assert output.data["image/png"] == text
 
 
@@ -249,12 +301,32 @@ def test_only_known_metadata_is_kept():
     assert set(nb.metadata) == {"kernelspec", "language_info", "rooflib"}
 
 
+def test_the_language_of_a_notebook_is_kept():
+    nb = nbformat.v4.new_notebook()
+    nb.metadata["exercise"] = {"language": "zh_CN", "name": "<b>"}
+    feedback.clean(nb)
+    assert nb.metadata.exercise == {"language": "zh_CN"}
+
+
+def test_old_cells_without_ids_stay_so():
+    nb = nbformat.v4.new_notebook(cells=[new_code_cell("1", metadata={"nbgrader": {}})])
+    del nb.cells[0]["id"]
+    nb.nbformat_minor = 4
+    feedback.clean(nb)
+    nbformat.validate(nb)
+    assert "id" not in nb.cells[0]
+    assert nb.cells[0].metadata == {"nbgrader": {}}
+
+
 def test_only_pictures_are_kept_among_attachments():
     attached = {"a.png": shown(PNG), "b.svg": {"image/svg+xml": "x"}, "c": "text"}
-    nb = nbformat.v4.new_notebook(cells=[new_markdown_cell("text")])
-    nb.cells[0].attachments = attached
+    nb = nbformat.v4.new_notebook(cells=[new_markdown_cell("text"), new_code_cell("1")])
+    nb.cells += [new_code_cell("1"), new_markdown_cell("text")]
+    for cell in nb.cells[:2]:
+        cell.attachments = dict(attached)
     feedback.clean(nb)
     assert nb.cells[0].attachments == {"a.png": shown(PNG)}
+    assert not any("attachments" in cell for cell in nb.cells[1:])
 
 
 @pytest.mark.parametrize("more", [0, 1, 40])
@@ -268,6 +340,8 @@ def test_long_notebooks_show_the_first_and_the_graded_cells(more):
         *(cell.source for cell in cells[:MAX_CELLS]),
         "graded",
     ]
+    if more:
+        assert short.cells[0] == {"cell_type": "markdown", "metadata": {}, "source": note[0]}
 
 
 # --- Markdown ------------------------------------------------------------------------------------
@@ -282,6 +356,12 @@ def test_markdown_is_rendered():
     assert '<ol start="3">' in rendered("3. three\n4. four")
     assert "<td>1</td>" in rendered("| a |\n|---|\n| 1 |")
     assert "<code>$a &lt; b$</code>" in rendered("$a < b$")
+    assert "<code>$$a &lt; b$$</code>" in rendered("$$a < b$$")
+    environment = "\\begin{align}a &lt; b\\end{align}"
+    assert f"<code>{environment}</code>" in rendered(html.unescape(environment))
+    # HTML and links are shown as text, and an address is not repeated.
+    assert "&lt;b&gt;" in rendered("<b>a</b>")
+    assert rendered("<http://a.example/?b&c>") == "<p>http://a.example/?b&amp;c</p>\n"
 
 
 def test_long_sources_are_not_rendered_or_highlighted():
@@ -311,6 +391,7 @@ def test_only_attached_pictures_are_embedded():
         assert "<img" not in made
         assert "alt" in made
     assert "<a" not in rendered("[text](http://elsewhere.example)")
+    assert rendered(f"![<b>](http://{'x' * 400})") == f"<p>[&lt;b&gt;] (http://{'x' * 93})</p>\n"
     assert rendered(f"[text](http://{'x' * 400})") == f"<p>text (http://{'x' * 293})</p>\n"
 
 

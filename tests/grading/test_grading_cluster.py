@@ -4,6 +4,7 @@ They run in separate processes.
 """
 
 import contextlib
+import io
 import os
 import shutil
 import signal
@@ -14,14 +15,14 @@ import threading
 from pathlib import Path
 
 import pytest
-from classroom import Classroom, dump, processes
+from classroom import Classroom, dump, made_up, processes
 from repository import ROOT
 from submissions import submissions
 
 from grading.__main__ import main
 from grading.course import Course
 from grading.errors import Unable
-from grading.parallel import pool
+from grading.parallel import dask_worker, pool
 from grading.records.results import Results
 from grading.records.seed import course_seed
 from grading.release import exercises
@@ -113,6 +114,71 @@ def test_a_killed_cluster_worker_is_replaced(room, there, scheduler, monkeypatch
     assert rows(there) == rows(room.folder)
 
 
+class FakeClient:
+    """A client of a scheduler with one worker, which runs jobs at once."""
+
+    def __init__(self, *_, **__):
+        self.closed = False
+        self.asked = []
+
+    def wait_for_workers(self, count, timeout):
+        self.asked.append((count, timeout))
+
+    def get_executor(self, **options):
+        self.asked.append(options)
+        return made_up.InProcessBackend()
+
+    def close(self):
+        self.closed = True
+
+
+def test_equal_jobs_are_done_each_time(monkeypatch):
+    """Dask would otherwise return the first result again, such as the death of a worker."""
+    monkeypatch.setattr("distributed.Client", FakeClient)
+    cluster = pool.Cluster("tcp://127.0.0.1:8786", seconds=7)
+    jobs = [("one", "1 + 1"), ("two", "1 + 1")]
+    assert sorted(pool.done(cluster, eval, jobs)) == [("one", 2), ("two", 2)]
+    assert cluster.client.asked == [(1, 7), {"pure": False}]
+
+
+def test_the_connection_to_a_scheduler_without_workers_is_closed(monkeypatch):
+    made = []
+
+    class Empty(FakeClient):
+        def wait_for_workers(self, count, timeout):
+            made.append(self)
+            raise TimeoutError
+
+    monkeypatch.setattr("distributed.Client", Empty)
+    with pytest.raises(Unable, match="it has no workers"):
+        pool.Cluster("tcp://127.0.0.1:8786")
+    assert [client.closed for client in made] == [True]
+
+
+def test_a_worker_command_starts_workers_and_waits_for_them(monkeypatch):
+    raw, done = io.BytesIO(), []
+
+    class Nanny:
+        def __init__(self, address, **options):
+            self.about = address, options["nthreads"], options["memory_limit"]
+
+        async def __aenter__(self):
+            return self
+
+        async def __aexit__(self, *_):
+            done.append("left")
+
+        async def finished(self):
+            done.append((*self.about, raw.getvalue()))
+
+    monkeypatch.setattr(dask_worker, "Nanny", Nanny)
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw))
+    dask_worker.serve("tcp://a:1", 2)
+    # One notebook at a time for each, and a line that can be waited for.
+    one = "tcp://a:1", 1, None, b"2 working for tcp://a:1\n"
+    assert done == [one, one, "left", "left"]
+
+
 def test_an_unreachable_scheduler_is_reported_in_one_line(there, monkeypatch):
     monkeypatch.setattr(pool, "ANSWER_SECONDS", 0.2)
     with socket.socket() as silent:  # reserves a port without listening on it
@@ -144,8 +210,9 @@ def test_a_worker_without_a_scheduler_reports_one_line():
 def test_a_worker_has_a_process_for_each_core_by_default(monkeypatch, given):
     asked = []
     monkeypatch.setattr("grading.parallel.dask_worker.serve", lambda *words: asked.append(words))
+    monkeypatch.setattr(os, "sched_getaffinity", {0: range(5)}.get)
     main(["worker", "tcp://127.0.0.1:9", *given])
-    assert asked == [("tcp://127.0.0.1:9", 7 if given else len(os.sched_getaffinity(0)))]
+    assert asked == [("tcp://127.0.0.1:9", 7 if given else 5)]
 
 
 def test_a_scheduler_without_workers_is_reported_in_one_line(scheduler):

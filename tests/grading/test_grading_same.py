@@ -5,6 +5,7 @@ They give the same gradebook, notebooks and pages.
 
 import re
 import shutil
+import time
 from dataclasses import replace
 
 import nbformat
@@ -17,7 +18,8 @@ from grading.course import CONFIG, GAVE_UP, TOO_MUCH, Course
 from grading.errors import Unable
 from grading.parallel import pool
 from grading.records.seed import course_seed
-from grading.work import work
+from grading.release import exercises
+from grading.work import _worked, placeholder, work
 
 NAME = "int8-weights"
 LATE = b"2026-03-02 10:00:00 UTC"
@@ -215,6 +217,52 @@ def test_given_up_jobs_are_graded_again_unless_over_the_limit(room, tmp_path, wh
     assert outcome.again == (reason == GAVE_UP)
     assert outcome.reason == reason
     assert {part["points"] for part in outcome.parts} == {0}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"version": "another"}, f"another version of the exercise {NAME}"),
+        ({"modules": "/not/here"}, "does not find the modules that the course allows: /not/here"),
+    ],
+)
+def test_a_worker_that_differs_from_the_grader_stops_the_grading(room, change, said):
+    job = made_up.job(NAME, b"any", nbformat.writes(room.released(NAME)))
+    with pytest.raises(Unable, match=said):
+        work(replace(job, **change))
+
+
+def test_a_worker_uses_the_modules_that_the_course_allows(room, tmp_path, monkeypatch):
+    used = []
+    monkeypatch.setattr("grading.work.modules.use", used.append)
+    job = made_up.job(NAME, b"any", nbformat.writes(room.released(NAME)))
+    work(replace(job, modules=str(tmp_path)))
+    assert used == [str(tmp_path)]
+
+
+def test_an_ungraded_notebook_begins_with_the_reason(room):
+    released = room.released(NAME)
+    made = placeholder(nbformat.writes(released), NAME, "the file is empty")
+    first, *others = made.cells
+    assert (first.cell_type, first.id) == ("markdown", "not-graded")
+    assert "the file is empty" in first.source
+    assert [one.id for one in others] == [one.id for one in released.cells]
+    checks = [one for one in others if exercises.is_check(one)]
+    assert [one.metadata.nbgrader.grade_id for one in checks if one.outputs] == list(points(NAME))
+    assert not any(one.outputs for one in others if one.cell_type == "code" and one not in checks)
+    about = made.metadata.rooflib
+    assert {part["key"]: (part["points"], part["of"]) for part in about["parts"]} == {
+        key: (0, worth) for key, worth in points(NAME).items()
+    }
+    assert about | {"parts": []} == {
+        **{"trouble": "", "parts": [], "refused": []},
+        **{"late": False, "told": False},
+    }
+
+
+def test_the_seconds_of_an_outcome_count_from_the_start(room):
+    job = made_up.job(NAME, b"any", nbformat.writes(room.released(NAME)))
+    assert _worked(job, time.monotonic() + 1e6).seconds < 0
 
 
 def test_a_notebook_that_exhausts_memory_is_reported_and_not_retried(room, monkeypatch):

@@ -166,6 +166,7 @@ def test_missing_optional_packages_are_named(tmp_path, monkeypatch, words, addre
     rest = [str(tmp_path / word) if word.endswith(".csv") else word for word in rest]
     course_folder = [] if command == "worker" else [str(tmp_path)]
     monkeypatch.setitem(sys.modules, module, None)  # makes the import fail
+    monkeypatch.delitem(sys.modules, "grading.parallel.dask_worker", raising=False)
     monkeypatch.setenv("COURSE_DB", address)
     with pytest.raises(SystemExit, match=f"{module} is not installed: `make cluster` does it"):
         main([command, *course_folder, *rest])
@@ -205,8 +206,14 @@ def tried(monkeypatch):
     return names
 
 
+class Wide(made_up.InProcessBackend):
+    """A backend that takes several jobs at once."""
+
+    window = 9
+
+
 def again(names, seconds):
-    done = course._done(made_up.InProcessBackend(), iter(map(job, names)), seconds)
+    done = course._done(Wide(), iter(map(job, names)), seconds)
     return [(named[0].name, made.late, made.reason, made.again) for named, made in done]
 
 
@@ -217,6 +224,12 @@ def test_late_notebooks_are_retried_last_and_fastest_first(tried):
         ("7", False, "", False),
     ]
     assert tried == ["7", "quick", "3", "3", "7"]
+
+
+def test_late_notebooks_are_retried_one_at_a_time(tried):
+    done = course._done(Wide(), iter(map(job, ["7", "3"])), 1e9)
+    assert next(done)[0][0].name == "3"
+    assert tried == ["7", "3", "3"]
 
 
 def test_retries_over_the_time_limit_wait_for_the_next_run(tried, monkeypatch):
@@ -250,9 +263,18 @@ def test_an_interrupted_grading_can_continue(release, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return record(self, student, *others)
 
+    ended = []
+
+    class Backend(made_up.InProcessBackend):
+        def __exit__(self, *_):
+            ended.append(self)
+
     monkeypatch.setattr(course.GradebookWriter, "record", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        room.course.grade(made_up.InProcessBackend(), unsafe=True)
+    backend = Backend()
+    with pytest.raises(KeyboardInterrupt) as raised:
+        room.course.grade(backend, unsafe=True)
+    assert ended == [backend], "workers go on"
+    del raised
     assert list(room.course.state()) == ["ada"]
     monkeypatch.undo()
     monkeypatch.setattr(course, "work", made_up.work)
@@ -268,7 +290,8 @@ def test_a_full_disk_is_reported_as_such(number, name):
     with pytest.raises(Unable) as raised, errors_in_one_line():
         raise OSError(number, os.strerror(number), name)
     line = str(raised.value)
-    assert line.startswith(f"The disk is full ({name or 'the course folder or /'}")
+    where = name or f"the course folder or {tempfile.gettempdir()}"
+    assert line.startswith(f"The disk is full ({where}: {os.strerror(number)}). ")
     assert "Free some space and run this again" in line
 
 

@@ -1,6 +1,7 @@
 """Tests of the worker pool: results, errors, dead workers and limits."""
 
 import contextlib
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -12,6 +13,7 @@ from classroom import made_up
 from repository import ROOT
 
 from grading.parallel import pool
+from grading.parallel.workers import _end_with_parent
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="only Linux signals a closed pipe")
 
@@ -24,12 +26,14 @@ def test_a_job_that_kills_its_worker_does_not_stop_others():
     assert dict(got) == {"ends": None, **{number: number * 2 for number in works}}
 
 
-def test_the_number_of_workers_is_respected():
+def test_the_number_of_workers_is_respected(monkeypatch):
     jobs = [(number, "__import__('os').getpid()") for number in range(8)]
     processes = {process for _, process in pool.done(pool.Local(1), eval, jobs)}
     assert len(processes) == 1
     assert os.getpid() not in processes
-    assert pool.Local().workers == len(os.sched_getaffinity(0)) + 1
+    assert multiprocessing.active_children() == [], "a worker goes on"
+    monkeypatch.setattr(os, "sched_getaffinity", {0: range(7)}.get)
+    assert pool.Local().workers == 7 + 1
     assert pool.Local(3).window == 6, "a worker that is done finds the next job waiting"
 
 
@@ -50,6 +54,71 @@ def test_limits_apply_to_each_job_separately():
     assert [got for _, got in pool.done(backend, eval, [(n, busy) for n in range(8)])] == [1] * 8
     with pytest.raises(MemoryError):
         list(pool.done(backend, eval, [("large", "len(bytearray(1 << 30))")]))
+
+
+@pytest.mark.parametrize("options", [{}, {"sandbox": False}])
+def test_all_workers_share_the_zygote_of_sandboxes(monkeypatch, options):
+    context, asked = multiprocessing.get_context("forkserver"), []
+    monkeypatch.setattr(context, "set_forkserver_preload", asked.append)
+    pool.Local(1, **options)
+    ((*before, last),) = asked
+    assert last == "grading.parallel.preload"
+    assert before == ([] if options else ["grading.parallel.preload_sandbox"])
+
+
+@pytest.fixture
+def workers():
+    """Return a pool with one worker process."""
+    backend = pool.Local(1, sandbox=False)
+    with backend.executor() as workers:
+        yield workers
+
+
+def test_dead_workers_are_forgotten(workers):
+    """Each would keep a file open."""
+    for _ in range(2):
+        ended = workers.submit(eval, "__import__('os')._exit(0)")
+        assert isinstance(ended.exception(), pool.Local.broken)
+    assert workers.all == []
+    assert workers.submit(eval, "1").result() == 1
+    assert len(workers.all) == 1
+
+
+def test_a_worker_ends_by_itself_when_its_pipe_is_closed(workers):
+    workers.submit(eval, "1").result()
+    (worker,) = workers.idle
+    worker.end()
+    assert worker.process.exitcode == 0
+
+
+def test_a_worker_that_does_not_end_is_killed(workers, monkeypatch):
+    monkeypatch.setattr("grading.parallel.workers.SHUTDOWN_SECONDS", 0)
+    workers.submit(eval, "1").result()
+    (worker,) = workers.idle
+    worker.pipe.send((eval, "__import__('time').sleep(600)"))
+    worker.end()
+    assert worker.process.exitcode == -signal.SIGKILL
+
+
+def test_jobs_that_wait_are_not_begun_when_the_grader_stops():
+    jobs = [("quick", "1"), *((n, "__import__('time').sleep(600)") for n in range(3))]
+    working = pool.done(pool.Local(1, sandbox=False), eval, jobs, window=4)
+    assert next(working) == ("quick", 1)
+    working.close()
+    assert multiprocessing.active_children() == []
+
+
+def test_a_worker_ends_with_its_grader_where_no_signal_says_so():
+    theirs, ours = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(ours)
+        _end_with_parent(theirs)
+        os._exit(7)
+    os.close(theirs)
+    assert os.waitpid(child, os.WNOHANG) == (0, 0)
+    os.close(ours)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
 
 
 def test_an_error_in_a_job_is_raised_with_its_traceback():

@@ -5,9 +5,11 @@ No notebook is run.
 
 import contextlib
 import json
+import logging
 import os
 import random
 import re
+import secrets
 import shutil
 import sqlite3
 import stat
@@ -16,17 +18,22 @@ import sys
 import time
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 import nbformat
 import pytest
 from classroom import Classroom, dump, made_up, points
+from nbgrader.api import Assignment
+from nbgrader.apps.api import NbGraderAPI
 from repository import ROOT
 
-from grading.course import Course, errors_in_one_line
+from grading import sandbox
+from grading.course import Course, _reason, errors_in_one_line
 from grading.errors import Unable
+from grading.execution.time_limits import TimeLimits
 from grading.intake import submissions
 from grading.parallel import pool
-from grading.records import results
+from grading.records import gradebook, results
 from grading.records.gradebook_writer import GradebookWriter, parse_timestamp
 from grading.records.results import Results
 from grading.records.seed import course_seed
@@ -224,6 +231,133 @@ def test_a_penalty_is_removed_if_a_newer_timestamp_is_in_time(strict):
     assert submission(strict)[:2] == (FULL, 0)
 
 
+def fails(*_, **__):
+    pytest.fail("it should not be called")
+
+
+def test_only_a_first_submission_is_inserted(room, writer, monkeypatch):
+    """nbgrader's own statements would take longer than all other work on a notebook."""
+    with monkeypatch.context() as patch:
+        patch.setattr(writer.gradebook, "update_or_create_submission", fails)
+        writer.record("ada", NAME, outcome(), b"")
+        writer.record("bob", NAME, outcome(), b"")
+    monkeypatch.setattr(writer, "_insert", fails)
+    writer.record("ada", NAME, outcome([]), b"")
+    assert submission(room)[0] == 0
+
+
+def test_a_second_late_is_late(strict, monkeypatch):
+    """For each penalty, nbgrader opens the gradebook again, so others do without it."""
+    with GradebookWriter(strict.folder, settings(strict.folder)) as writer:
+        assert writer.record("late", NAME, outcome(), b"2026-03-01 12:00:01 UTC")
+        monkeypatch.setattr(writer, "_apply_penalty", fails)
+        for stamp in (EARLY, b"2026-03-01 12:00:00 UTC", b""):
+            assert not writer.record("early", NAME, outcome(), stamp)
+    assert [submission(strict, one)[1] for one in ("late", "early")] == [FULL, 0]
+
+
+def test_changed_due_dates_and_settings_change_penalties(strict, monkeypatch):
+    late = [("late", NAME)]
+    own = strict.folder / "nbgrader_config.py"
+
+    def changed():
+        with GradebookWriter(strict.folder, settings(strict.folder)) as writer:
+            apply, applied = writer._apply_penalty, []
+            monkeypatch.setattr(
+                writer, "_apply_penalty", lambda *key: applied.append(key) or apply(*key)
+            )
+            found = writer.update_penalties()
+        assert ("early", NAME) not in applied
+        return found, submission(strict, "late")[1]
+
+    def due(when):
+        with strict.course.gradebook() as gradebook:
+            gradebook.update_or_create_assignment(NAME, duedate=when)
+
+    with GradebookWriter(strict.folder, settings(strict.folder)) as writer:
+        writer.record("late", NAME, outcome(), b"2026-03-01 12:00:01 UTC")
+        writer.record("early", NAME, outcome(), EARLY)
+    assert changed() == ([], FULL)
+    due(None)
+    assert changed() == (late, 0)
+    assert changed() == ([], 0)
+    due(DUE)
+    assert changed() == (late, FULL)
+    own.write_text(own.read_text().replace(PENALTY, ""))
+    assert changed() == (late, 0)
+    assert changed() == ([], 0)
+
+
+def test_all_points_and_comments_of_an_instructor_are_found(room, writer):
+    students = ("ada", "bob", "eve", "joe")
+    for student in students:
+        writer.record(student, NAME, outcome(), b"")
+    with room.course.gradebook() as gradebook:
+        given = {"ada": (0, 0), "bob": (None, 2), "eve": (None, None), "joe": (1, 0)}
+        for student, (points, more) in given.items():
+            grade = gradebook.find_grade(PARTS[0], NAME, NAME, student)
+            grade.manual_score, grade.extra_credit = points, more
+        for student, text in {"eve": "", "joe": "Look again."}.items():
+            comment = gradebook.find_comment(f"{PARTS[1]}-solution", NAME, NAME, student)
+            comment.manual_comment = text
+        # A cell that an instructor grades by hand has points and a comment.
+        gradebook.add_assignment("own")
+        gradebook.add_notebook("own", "own")
+        gradebook.add_grade_cell("q", "own", "own", max_score=1, cell_type="code")
+        gradebook.add_solution_cell("q", "own", "own")
+        gradebook.update_or_create_submission("own", "ada")
+        gradebook.find_grade("q", "own", "own", "ada").manual_score = 1
+        gradebook.find_comment("q", "own", "own", "ada").manual_comment = "Right."
+        gradebook.db.commit()
+    assert writer.all_given() == {
+        ("ada", NAME): [[PARTS[0], 0, 0]],
+        ("bob", NAME): [[PARTS[0], None, 2]],
+        ("joe", NAME): sorted([[PARTS[0], 1, 0], [f"{PARTS[1]}-solution", "Look again."]]),
+        ("ada", "own"): [["q", "Right."], ["q", 1, None]],
+    }
+
+
+def test_a_gradebook_is_not_kept_open(room, writer):
+    file = room.folder / "gradebook.db"
+    writer.record("ada", NAME, outcome(), b"")
+    assert is_open(file)
+    writer.__exit__()
+    assert not is_open(file)
+    with gradebook.read_only(database(room.folder)) as session:
+        assert session.query(Assignment).count() == len(exercises.names())
+        assert is_open(file)
+    assert not is_open(file)
+
+
+def is_open(file):
+    """Return whether this process has the file open."""
+    opened = set()
+    for one in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):
+            opened.add(str(one.readlink()))
+    return str(file) in opened
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_gradebook_without_tables_is_not_read(tmp_path, exists):
+    file = tmp_path / "gradebook.db"
+    if exists:
+        file.touch()
+    with gradebook.read_only(f"sqlite:///{file}") as session:
+        assert session is None
+    assert file.exists() == exists
+
+
+@pytest.mark.parametrize("before", [None, "/usr/bin:/bin"])
+def test_this_environments_programs_come_first_meanwhile(monkeypatch, before):
+    monkeypatch.delenv("PATH") if before is None else monkeypatch.setenv("PATH", before)
+    with gradebook.tools_on_path():
+        first, *others = os.environ["PATH"].split(os.pathsep, 1)
+    assert first == str(Path(sys.executable).parent)
+    assert others == ([] if before is None else [before])
+    assert os.environ.get("PATH") == before
+
+
 def test_a_failed_write_leaves_no_outdated_notebook(room, writer, monkeypatch):
     """Check that a result counts only with its notebook and page.
 
@@ -254,10 +388,20 @@ def test_a_failed_write_leaves_no_outdated_notebook(room, writer, monkeypatch):
         (b"2026-03-02 10:00:00 " + b"x" * 900, None),
         (b"2026-03-02 10:00:00 ../../x", None),
         (b"2026-03-02 10:00:00 $\\\x1b[2J", None),
+        (b"2026-13-02 10:00:00", None),
     ],
 )
 def test_timestamps_are_parsed(stamp, time):
     assert parse_timestamp(stamp) == time
+
+
+@pytest.mark.parametrize(
+    "stamp", [b"", b"yesterday", b"9" * 400, b"2026-03-02 10:00:00 ../../x", b"2026 $\x1b[2J"]
+)
+def test_the_parser_of_times_gets_no_odd_texts(monkeypatch, stamp):
+    """It opens files that are named after time zones."""
+    monkeypatch.setattr("nbgrader.utils.parse_utc", fails)
+    assert parse_timestamp(stamp) is None
 
 
 # --- stored results -------------------------------------------------------------------------------
@@ -328,7 +472,7 @@ def test_unfinished_files_are_not_read_as_results(tmp_path, monkeypatch):
 
 
 def test_the_lock_is_exclusive(tmp_path):
-    file = tmp_path / "folder" / "lock"
+    file = tmp_path / "lock"
     with results.lock(file), pytest.raises(BlockingIOError), results.lock(file):
         pass
     with results.lock(file):
@@ -344,6 +488,32 @@ def test_the_seed_is_drawn_once_and_is_private(tmp_path):
     assert course_seed(other) != seed
     assert stat.S_IMODE((tmp_path / ".grading").stat().st_mode) == 0o700
     assert stat.S_IMODE((tmp_path / ".grading" / "seed").stat().st_mode) == 0o600
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(secrets, "token_hex", fails)
+        assert course_seed(tmp_path) == seed
+
+
+def test_a_seed_that_another_process_draws_meanwhile_counts(tmp_path, monkeypatch):
+    file = tmp_path / ".grading" / "seed"
+    monkeypatch.setattr(secrets, "token_hex", lambda size: file.write_text("other") and "own")
+    assert course_seed(tmp_path) == "other"
+    assert [one.name for one in file.parent.iterdir()] == ["seed"]
+
+
+def test_an_error_while_a_seed_is_drawn_is_raised(tmp_path, monkeypatch):
+    def full(size):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(secrets, "token_hex", full)
+    with pytest.raises(OSError, match="No space left"):
+        course_seed(tmp_path)
+
+
+def test_the_graders_folder_in_a_new_course_is_private(tmp_path):
+    course = Course(tmp_path / "new" / "course")
+    with course._locked():
+        pass
+    assert stat.S_IMODE((course.folder / ".grading").stat().st_mode) == 0o700
 
 
 # --- what triggers regrading ----------------------------------------------------------------------
@@ -408,6 +578,33 @@ def test_new_versions_of_exercise_or_grader_trigger_regrading(room, writer, monk
     assert todo(room) == ["ada"]
 
 
+def test_versions_are_read_once_for_all_submissions(room, jobs, monkeypatch):
+    students, asked, plain = ["ada", "bob", "eve"], [], exercises.digest
+    for student in students:
+        hand_in(room, student)
+    monkeypatch.setattr(exercises, "digest", lambda name: asked.append(name) or plain(name))
+    assert room.course.grade(made_up.InProcessBackend(), unsafe=True) == len(students)
+    assert asked.count(NAME) <= 2, "once for the release, and once for the grading"
+    monkeypatch.setattr(exercises, "digest", lambda name: plain(name)[::-1])
+    assert todo(room) == students, "the next grading does not use the old version"
+
+
+def test_a_submission_in_question_is_graded_once(room, jobs, monkeypatch):
+    """A question is what the instructor has to decide; its answer may change the notebook."""
+    plain, question = submissions.submissions, ["which of two?"]
+    monkeypatch.setattr(
+        submissions,
+        "submissions",
+        lambda folder: [replace(one, question=question[0]) for one in plain(folder)],
+    )
+    hand_in(room, "ada")
+    for expected in (1, 0):
+        assert room.course.grade(made_up.InProcessBackend(), unsafe=True) == expected
+    assert room.course.state()["ada"][NAME]["reason"] == "which of two?"
+    question[0] = ""
+    assert room.course.grade(made_up.InProcessBackend(), unsafe=True) == 1
+
+
 def test_the_digest_depends_on_file_boundaries(room):
     digest = room.course._digest
     cases = [(b"ab", b"", ""), (b"a", b"b", ""), (b"", b"ab", ""), (b"", b"", "ab"), (b"", b"", "")]
@@ -460,6 +657,64 @@ def test_a_job_carries_everything_its_grading_depends_on(room, jobs):
     assert len(jobs) == 2
 
 
+@pytest.mark.parametrize("told", [False, True])
+@pytest.mark.parametrize("again", [False, True])
+def test_a_failed_grading_that_showed_hidden_inputs_is_remembered(room, monkeypatch, again, told):
+    made = replace(outcome(), again=again, told=told, seconds=1.23456)
+    monkeypatch.setattr("grading.course.work", lambda job: made)
+    hand_in(room, "ada")
+    room.course.grade(made_up.InProcessBackend(), unsafe=True)
+    result = room.course.state()["ada"][NAME]
+    digest = room.course._digest(NAME, b"{}", b"", "")
+    assert result["digest"] == ("" if again else digest)
+    assert result["told"] == (digest if again and told else "")
+    assert result["seconds"] == 1.235
+
+
+def test_grading_needs_a_sandbox_unless_it_is_unsafe(room, jobs, monkeypatch):
+    def refuse():
+        raise sandbox.Refused("no sandbox here")
+
+    hand_in(room, "ada")
+    with monkeypatch.context() as patch:
+        patch.setattr("grading.sandbox.refuse_what_cannot_work", refuse)
+        with pytest.raises(Unable, match=r"^no sandbox here$"):
+            room.course.grade(made_up.InProcessBackend())
+        assert room.course.grade(made_up.InProcessBackend(), unsafe=True) == 1
+    hand_in(room, "ada", b"[]")
+    monkeypatch.setattr("grading.sandbox.refuse_what_cannot_work", lambda: None)
+    assert room.course.grade(made_up.InProcessBackend()) == 1
+    assert [job.unsafe for job in jobs] == [True, False]
+
+
+def test_retries_may_take_three_times_the_limit_of_a_notebook(room, monkeypatch):
+    asked = []
+    monkeypatch.setattr("grading.course._done", lambda *given: asked.append(given) or iter_none())
+    limits = TimeLimits(notebook=50)
+    room.course.grade(made_up.InProcessBackend(), unsafe=True, limits=limits)
+    assert [seconds for *_, seconds in asked] == [150]
+
+
+def iter_none():
+    yield from ()
+
+
+def test_a_submission_older_than_its_release_gets_a_notebook(room, jobs):
+    """Plain nbgrader releases an exercise so if a student has an extension."""
+    with room.course.gradebook() as gradebook:
+        gradebook.update_or_create_student("ada")
+        (notebook,) = gradebook.update_or_create_submission(NAME, "ada").notebooks
+        gradebook.db.delete(notebook)
+        gradebook.db.commit()
+    hand_in(room, "ada")
+    assert room.course.grade(made_up.InProcessBackend(), unsafe=True) == 1
+    assert submission(room)[0] == FULL
+    with room.course.gradebook() as gradebook:
+        (notebook,) = gradebook.find_submission(NAME, "ada").notebooks
+        assert {one.name for one in notebook.grades} == set(PARTS)
+        assert {one.name for one in notebook.comments} == {f"{part}-solution" for part in PARTS}
+
+
 def test_a_given_up_job_is_reported_and_retried_by_the_next_grading(room, jobs):
     hand_in(room, "ada", b"ends its process")
     hand_in(room, "bob")
@@ -481,6 +736,7 @@ def test_an_invalid_timestamp_is_recorded_as_a_remark(room, jobs):
     assert state["bob"][NAME]["remarks"] == []
 
 
+@pytest.mark.filterwarnings("error::sqlalchemy.exc.SAWarning")
 def test_feedback_pages_show_the_late_penalty(strict, monkeypatch):
     """nbgrader rewrites the page once the penalty is in the gradebook."""
     released = (strict.folder / "release" / NAME / f"{NAME}.ipynb").read_text()
@@ -559,6 +815,10 @@ def test_later_manual_points_appear_on_the_page(room, monkeypatch):
     page.write_text("not made again")
     assert room.course.grade(made_up.InProcessBackend(), unsafe=True) == 0
     assert page.read_text() == "not made again"
+    give_by_hand(room, "bob", manual_score=1)
+    hand_in(room, "bob", b"[]")
+    monkeypatch.setattr(Course, "_make_page", fails)
+    assert room.course.grade(made_up.InProcessBackend(), unsafe=True) == 1
 
 
 @pytest.mark.long
@@ -581,9 +841,50 @@ def test_a_missing_or_outdated_release_is_rebuilt(room, jobs, monkeypatch):
     assert made == [[NAME], [NAME]]
 
 
-def test_a_failed_release_is_reported_in_one_line(room, monkeypatch):
-    from nbgrader.apps.api import NbGraderAPI
+@pytest.mark.parametrize("change", ["nothing", "file", "version", "gradebook"])
+def test_what_has_changed_is_released(room, monkeypatch, change):
+    made = []
+    monkeypatch.setattr(Course, "release", lambda course, names: made.append(names))
+    if change == "file":
+        (room.folder / "release" / NAME / f"{NAME}.ipynb").unlink()
+    elif change == "version":
+        released = room.folder / ".grading" / "released.json"
+        results.write(released, json.loads(released.read_text()) | {NAME: "an older version"})
+    elif change == "gradebook":
+        (room.folder / "gradebook.db").unlink()
+        with room.course.gradebook() as gradebook:
+            for name in exercises.names():
+                gradebook.update_or_create_assignment(name, duedate=DUE)
+    room.course._release_what_changed()
+    expected = {"nothing": [], "gradebook": [exercises.names()]}
+    assert made == expected.get(change, [[NAME]])
 
+
+def test_a_release_of_one_exercise_does_not_change_the_others(room, monkeypatch):
+    monkeypatch.setattr(NbGraderAPI, "generate_assignment", lambda *_: {"success": True})
+    file = room.folder / ".grading" / "released.json"
+    before = results.read(file)
+    assert before == {name: exercises.digest(name) for name in exercises.names()}
+    results.write(file, before | {NAME: "an older version"})
+    room.course.release([NAME])
+    assert results.read(file) == before
+
+
+@pytest.mark.parametrize(
+    ("result", "reason"),
+    [
+        ({}, "nbgrader gave no reason"),
+        ({"log": "[X | INFO] one\n[X | ERROR] two.\n[X | ERROR] three.\n"}, "three"),
+        ({"error": "Traceback:\n  line\na.b.OneError: why\nOther: how\n"}, "how"),
+        ({"error": "E: (sqlite3.OperationalError) full", "log": "[X | ERROR] other"}, "other"),
+        ({"error": "AnError: (sqlite3.OperationalError) full ", "log": "[X | ERROR] x"}, "full"),
+    ],
+)
+def test_the_reason_of_nbgrader_is_taken_from_its_error_or_log(result, reason):
+    assert _reason(result) == reason
+
+
+def test_a_failed_release_is_reported_in_one_line(room, monkeypatch):
     log = "[X | ERROR] (sqlalchemy.OperationalError) disk full.\nlast line"
     monkeypatch.setattr(
         NbGraderAPI, "generate_assignment", lambda *_, **__: {"success": False, "log": log}
@@ -597,11 +898,24 @@ def test_a_failed_release_is_reported_in_one_line(room, monkeypatch):
 
 def test_nbgrader_calls_restore_the_working_folder_and_path(room, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
+    log = logging.getLogger("traitlets")
+    monkeypatch.setattr(log, "propagate", True)
     paths = os.environ["PATH"]
-    with room.course._nbgrader():
+    with room.course._nbgrader() as api:
         assert os.getcwd() == str(room.folder)  # noqa: PTH109
+        assert not log.propagate, "nbgrader's log would appear among ours"
+        assert api.coursedir.db_url == database(room.folder)
+        assert api.coursedir.course_id == "roofline"
     assert os.getcwd() == str(tmp_path)  # noqa: PTH109
     assert os.environ["PATH"] == paths
+    assert log.propagate
+
+
+def test_tracebacks_in_nbgraders_log_are_hidden_meanwhile():
+    log = logging.getLogger("tornado.application")
+    with errors_in_one_line():
+        assert log.disabled
+    assert not log.disabled
 
 
 # --- failures while results are recorded ----------------------------------------------------------

@@ -204,6 +204,9 @@ def test_regrading_the_same_notebook_keeps_its_first_outputs(
         room.course.grade(InProcessBackend())
     assert jobs[0].earlier == ""
     assert jobs[1].earlier == room.course.graded("ada", NAME).read_text()
+    room.course.graded("ada", NAME).unlink()
+    room.course.grade(InProcessBackend())
+    assert jobs.pop().earlier == "", "there is nothing to show"
     room.hand_in("ada", NAME, room.solved(NAME))
     room.course.grade(InProcessBackend())
     assert jobs[2].earlier == "", "another notebook has learned nothing"

@@ -144,6 +144,10 @@ def test_pairs_are_sorted_by_similarity_and_show_the_median():
     assert {row[5] for row in rows} == {len(written(LONG))}
 
 
+def test_an_unwritten_function_has_no_elements():
+    assert written('def f(x):\n    """Text."""\n    raise NotImplementedError("to do")') == ""
+
+
 def test_a_short_solution_is_not_compared():
     least = similarity.MIN_ELEMENTS
     texts = {"ada": "a" * least, "bob": "a" * (2 * least), "eve": "a" * (least - 1)}

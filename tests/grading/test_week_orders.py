@@ -266,6 +266,28 @@ def test_an_incomplete_gradebook_is_repaired(tmp_path, bare):
         assert head == gradebook.get_alembic_version()
 
 
+@pytest.mark.parametrize("table", ["missing", "empty"])
+def test_a_missing_version_is_written_once(tmp_path, bare, table):
+    tables_without_version(tmp_path)
+    if table == "empty":
+        with sqlite3.connect(tmp_path / "gradebook.db") as book:
+            book.execute("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)")
+    with gradebook.tools_on_path():
+        head = gradebook.get_alembic_version()
+    for _ in range(2):
+        gradebook.opened(database(tmp_path), "roofline").close()
+        assert version(tmp_path) == [head]
+
+
+def test_a_gradebook_that_cannot_be_repaired_is_closed(tmp_path, bare, monkeypatch):
+    closed = []
+    monkeypatch.setattr(gradebook, "_write_version", lambda book: stopped())
+    monkeypatch.setattr(gradebook.Gradebook, "close", lambda book: closed.append(book))
+    with pytest.raises(KeyboardInterrupt):
+        gradebook.opened(database(tmp_path), "roofline")
+    assert len(closed) == 1
+
+
 def test_tables_of_older_nbgrader_versions_are_left_alone(tmp_path, bare):
     tables_without_version(tmp_path)
     with sqlite3.connect(tmp_path / "gradebook.db") as book:

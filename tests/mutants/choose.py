@@ -42,6 +42,7 @@ AREAS = {
 NOT_TRIED = {
     "site/__main__.py": "every command of make runs through it",
     "grading/parallel/preload.py": "it only makes workers start sooner",
+    "grading/parallel/preload_sandbox.py": "it only makes sandboxes start sooner",
     "site/browser/python/codemirror/codemirror.min.js": "it is made of other projects' code",
     "grading/schema/misconceptions.py": "it holds sentences and no code",
 }
@@ -149,8 +150,9 @@ TESTS: dict[str, tuple[str, ...]] = {
     "grading/errors.py": ("tests/grading/test_importers.py", USERS),
     "grading/grade_notebook.py": (SECOND_RUN, f"tests/grading/test_opening.py {COURSE}", USERS),
     "grading/settings.py": (WEEK, COURSE, USERS),
-    "grading/work.py": (COURSE, USERS, HOSTILE),
+    "grading/work.py": (f"{SAME} {COURSE}", USERS, HOSTILE),
     "grading/__main__.py": (
+        "tests/grading/test_command_line.py",
         COURSE,
         "tests/grading/test_week_orders.py",
         USERS,
@@ -184,12 +186,15 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "grading/intake/copies.py": ("tests/grading/test_intake.py", f"{NAMESAKE} {WITH_LONG}", COURSE),
     "grading/records/": ("tests/grading/test_records.py", f"{COURSE} {SAME}", RESUMED),
+    "grading/records/gradebook.py": ("tests/grading/test_records.py", WEEK, COURSE),
+    "grading/records/seed.py": ("tests/grading/test_records.py", "tests/grading/test_targets.py"),
     "grading/parallel/": (
-        "tests/grading/test_pool.py tests/grading/test_one_line.py",
+        f"tests/grading/test_pool.py {WITH_LONG}",
+        "tests/grading/test_one_line.py",
         f"{RESUMED} {CLUSTER}",
         OWN_TIME,
     ),
-    "grading/parallel/dask_worker.py": (CLUSTER,),
+    "grading/parallel/dask_worker.py": (f"{CLUSTER} {WITH_LONG}",),
     "grading/nbgrader_setup/": (
         "tests/grading/test_names.py",
         "tests/grading/test_nbgrader_steps.py",
@@ -204,6 +209,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "grading/reports/": (
         "tests/grading/test_clean.py",
+        "tests/grading/test_languages.py",
         f"tests/grading/test_feedback.py {NO_BROWSER}",
         SAME,
     ),
