@@ -439,7 +439,7 @@ def _highlighted(source: str) -> str:
 
 
 _LEXER = PythonLexer()
-_FORMATTER = HtmlFormatter(cssclass="highlight hl-ipython3")
+_FORMATTER = HtmlFormatter()
 
 
 def preferred_type(data: dict[str, Any]) -> list[str]:

@@ -24,7 +24,7 @@ from grading.course import Course
 from grading.errors import Unable
 from grading.intake.repair import repair
 from grading.release import exercises, translation
-from grading.reports import overview
+from grading.reports import overview, template_words
 from grading.schema.misconceptions import MESSAGES
 from grading.work import Outcome, work
 from roofkit.notebook_language import language_of
@@ -180,6 +180,31 @@ def test_the_feedback_page_is_in_the_language_of_the_notebook(release: Path) -> 
     assert "int8-matmul（得分：7.0 / 20.0） bytes-moved（得分：0.0 / 3.0）" in texts[1]
     assert "评分单元格 bytes-moved" in texts[1]
     assert not any("roofkit.check import cases" in text for text in texts)
+
+
+def test_all_words_of_nbgraders_pages_are_translated() -> None:
+    page = (
+        "<html><h4>attention (Score: 1.5 / 2.0)</h4>"
+        '<li><a href="#a">a</a> (Score: 0.0 / 2.0)</li>'
+        '<li><a href="#comment-a-solution">Comment</a></li>'
+        '<li class="late-penalty">Late submission penalty (Score: -2.0)</li>'
+        '<span class="nbgrader-label">Student\'s answer</span>'
+        '<span class="pull-right">\n Score: 1.0 / 3.0 <a href="#top">(Top)</a></span>'
+        '<span class="nbgrader-label">Grade cell: <code>a</code></span>'
+        "<b>Comments:</b> Comment, Score: 1.0"
+    )
+    assert template_words.translated(page) == page
+    with spoken(CHINESE):
+        assert template_words.translated(page) == (
+            '<html lang="zh-CN"><h4>attention（得分：1.5 / 2.0）</h4>'
+            '<li><a href="#a">a</a>（得分：0.0 / 2.0）</li>'
+            '<li><a href="#comment-a-solution">评语</a></li>'
+            '<li class="late-penalty">迟交扣分（得分：-2.0）</li>'
+            '<span class="nbgrader-label">学生的回答</span>'
+            '<span class="pull-right">\n 得分：1.0 / 3.0 <a href="#top">（回顶部）</a></span>'
+            '<span class="nbgrader-label">评分单元格 <code>a</code></span>'
+            "<b>评语：</b> Comment, Score: 1.0"
+        )
 
 
 def test_the_language_of_a_notebook_is_known_without_its_metadata(release: Path) -> None:
