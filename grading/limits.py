@@ -9,13 +9,13 @@ import ctypes
 import json
 import os
 import resource
-import select
 import signal
 import sys
 import time
 from collections.abc import Callable
+from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 PR_SET_PDEATHSIG = 1  # of prctl(2)
 STATUS = Path("/proc/self/status")
@@ -75,7 +75,7 @@ def run_limited(
 
 def _run_child(
     function: Callable[[], Any], outlet: int, parent: int, cpu: float, more_bytes: int
-) -> NoReturn:
+) -> None:
     """Run `function` in the child, write its result as JSON, and exit.
 
     At a limit, nothing is written.
@@ -88,7 +88,7 @@ def _run_child(
             try:
                 answer = {"value": function()}
             except (MemoryError, RecursionError):
-                os._exit(1)
+                return
             except Exception as error:
                 answer = {"error": f"{type(error).__name__}: {error}"}
             with os.fdopen(outlet, "w", encoding="ascii") as stream:
@@ -100,7 +100,7 @@ def _run_child(
 def _read_until(inlet: int, end: float) -> bytes:
     """Read until the other end is closed; return b"" if it is still open at `end`."""
     text = b""
-    while select.select([inlet], [], [], max(0.0, end - time.monotonic()))[0]:
+    while wait([inlet], end - time.monotonic()):
         block = os.read(inlet, 1 << 16)
         if not block:
             return text

@@ -6,10 +6,13 @@ import os
 import re
 import resource
 import signal
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
+from grading import limits
 from grading.limits import Overrun, run_limited
 
 # A regular expression with exponential backtracking: matching never ends.
@@ -37,6 +40,19 @@ def test_the_child_is_killed_when_its_parent_ends():
         return found.value
 
     assert run_limited(signal_at_the_parents_end) == signal.SIGKILL
+
+
+def test_other_systems_than_linux_are_not_asked_for_the_signal(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: pytest.fail("it has no prctl"))
+    limits.die_with_parent()
+
+
+def test_a_child_whose_parent_has_ended_computes_nothing(monkeypatch):
+    """Check the moment between the fork and the request for a signal."""
+    monkeypatch.setattr(os, "getppid", lambda: 1)
+    with pytest.raises(Overrun):
+        run_limited(lambda: 1)
 
 
 def test_an_error_of_the_function_is_raised():
@@ -71,3 +87,40 @@ def test_the_limits_apply_to_the_child_only():
     assert run_limited(lambda: 1) == 1
     after = [resource.getrlimit(kind) for kind in (resource.RLIMIT_CPU, resource.RLIMIT_DATA)]
     assert after == before
+
+
+def test_nothing_stays_open():
+    before = list(Path("/proc/self/fd").iterdir())
+    run_limited(lambda: 1)
+    assert list(Path("/proc/self/fd").iterdir()) == before
+
+
+def test_a_child_dies_at_the_limit_though_its_parent_ignores_the_signal():
+    before = signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+    try:
+        assert run_limited(lambda: signal.getsignal(signal.SIGXCPU)) == signal.SIG_DFL
+    finally:
+        signal.signal(signal.SIGXCPU, before)
+
+
+ENDLESSLY = resource.RLIM_INFINITY
+STATUS = "VmPeak:\t   9000 kB\nVmData:\t   1000 kB\nVmStk:\t     16 kB\n"
+CPU, DATA = resource.RLIMIT_CPU, resource.RLIMIT_DATA
+
+
+@pytest.mark.parametrize(
+    ("hard", "cpu", "data"),
+    [(ENDLESSLY, 9, 1_024_500), (10**9, 9, 1_024_500), (7, 7, 7)],
+)
+def test_the_next_limits_add_to_what_was_used(tmp_path, monkeypatch, hard, cpu, data):
+    """Check with 3.4 s and 1000 kB used; a limit of CPU time is a whole number of seconds."""
+    made = {}
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (5, hard))
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, both: made.update({kind: both}))
+    monkeypatch.setattr(time, "process_time", lambda: 3.4)
+    monkeypatch.setattr(limits, "STATUS", tmp_path / "status")
+    limits.limit_next(5, 500)
+    assert made == {CPU: (cpu, hard)}, "the memory in use is unknown"
+    (tmp_path / "status").write_text(STATUS)
+    limits.limit_next(5, 500)
+    assert made == {CPU: (cpu, hard), DATA: (data, hard)}
