@@ -2,6 +2,7 @@
 
 import copy
 import time
+from collections.abc import Set
 from dataclasses import asdict, dataclass, replace
 
 from nbformat import NotebookNode
@@ -10,7 +11,7 @@ from nbformat.v4 import new_markdown_cell
 from grading import sandbox
 from grading.execution.notebook import ENDED, TOO_LATE, run
 from grading.execution.questions import Ended, Questions
-from grading.execution.time_limits import TIME_LIMITS, TimeLimits
+from grading.execution.time_limits import TIME_LIMITS, Clock, TimeLimits
 from grading.judging.missing_imports import name_missing_modules
 from grading.judging.verdicts import judge_parts, write
 from grading.release import exercises
@@ -105,8 +106,8 @@ def _grade(
     last: bool,
     late_again: bool,
 ) -> _Run:
-    def is_repeated(ended: bool, waited: bool) -> bool:
-        return not last and (ended or (waited and late_again)) and time.monotonic() < end
+    def is_repeated(ended: bool, late: Set[Clock]) -> bool:
+        return not last and (ended or (late_again and "wall" in late)) and time.monotonic() < end
 
     functions = {part.key: part.function for part in exercises.load(name).parts}
     left = replace(LIMITS, wall_seconds=max(0.0, end - time.monotonic()))
@@ -118,7 +119,7 @@ def _grade(
         if execution.trouble == ENDED:
             box.settle()
         ended = execution.trouble == ENDED and not box.stopped
-        if is_repeated(ended, "wall" in execution.late):
+        if is_repeated(ended, execution.late):
             # This run received no hidden inputs, so the next one may receive them and show output.
             return _Run(nb, told=False, again=True)
         questions.collect(set(functions))
@@ -130,8 +131,6 @@ def _grade(
     graded = name_missing_modules(nb, functions, graded)
     trouble = STOP_REASONS.get(box.stopped, execution.trouble)
     late = execution.late | questions.late
-    waited = "wall" in late or box.stopped == "time"
-    died = any(part.cause == "died" for part in graded.values())
     for cell in nb.cells:
         if exercises.is_check(cell):
             write(cell, graded[cell.metadata.nbgrader.grade_id])
@@ -139,10 +138,11 @@ def _grade(
         "trouble": trouble,
         "parts": [asdict(part) for part in graded.values()],
         "refused": list(box.refused),
-        "late": bool(late or waited),
+        "late": bool(late) or box.stopped == "time",
         "told": questions.told,
     }
-    return _Run(nb, questions.told, is_repeated(ended or died, waited))
+    # A process that ended is reported above if there is time for another run.
+    return _Run(nb, questions.told, is_repeated(ended=False, late=late))
 
 
 def _restore_outputs(nb: NotebookNode, earlier: NotebookNode) -> None:

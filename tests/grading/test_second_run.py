@@ -169,6 +169,115 @@ def test_a_retried_notebook_shows_its_first_outputs(seen: Seen) -> None:
     assert total(again) == total(third) == FULL
 
 
+def with_outputs(name: str, count: int, trouble: str = "") -> NotebookNode:
+    """Return a notebook whose code cells all show this name and this execution count."""
+    book = right()
+    for cell in book.cells:
+        if cell.cell_type == "code":
+            cell.outputs = [nbformat.v4.new_output("stream", name="stdout", text=name)]
+            cell.execution_count = count
+    book.metadata["rooflib"] = {"trouble": trouble, "told": False}
+    return book
+
+
+def graded_by(
+    monkeypatch: pytest.MonkeyPatch,
+    runs: list[tuple[bool, bool]],
+    earlier: NotebookNode | None = None,
+) -> tuple[NotebookNode, list[str]]:
+    """Grade with made-up runs, given as (received hidden inputs, must be repeated).
+
+    Return the notebook and the seeds of the runs.
+    """
+    seeds: list[str] = []
+
+    def made_up(nb: NotebookNode, name: str, seed: str, *rest: Any) -> Any:
+        told, again = runs[len(seeds)]
+        seeds.append(seed)
+        is_last = rest[-2]
+        assert is_last == (len(seeds) == 2)
+        book = with_outputs(f"run {len(seeds)}", len(seeds))
+        book.metadata["rooflib"]["told"] = told
+        return grade_notebook._Run(book, told, again)
+
+    monkeypatch.setattr(grade_notebook, "_grade", made_up)
+    nb = grade(right(), NAME, "seed", earlier=earlier)
+    assert len(seeds) == len(runs)
+    return nb, seeds
+
+
+@pytest.mark.parametrize(
+    ("has_earlier", "runs", "draws", "output"),
+    [
+        (False, [(True, False)], [0], "run 1"),
+        (False, [(False, True), (True, False)], [0, 0], "run 2"),
+        (False, [(True, True), (True, False)], [0, 1], "run 1"),
+        (True, [(True, False)], [1], "earlier"),
+        (True, [(False, True), (True, False)], [1, 1], "earlier"),
+        (True, [(True, True), (False, False)], [1, 2], "earlier"),
+    ],
+)
+def test_each_run_that_received_inputs_changes_those_of_the_next(
+    monkeypatch: pytest.MonkeyPatch,
+    has_earlier: bool,
+    runs: list[tuple[bool, bool]],
+    draws: list[int],
+    output: str,
+) -> None:
+    """Check the seeds: the course's own, or the first or second after it."""
+    earlier = with_outputs("earlier", 7) if has_earlier else None
+    nb, seeds = graded_by(monkeypatch, runs, earlier)
+    assert seeds == ["seed" + grade_notebook.SECOND_RUN_SEED * draw for draw in draws]
+    assert set(shown(nb)) == {output}
+    assert nb.metadata["rooflib"]["told"] is True
+    checks = [cell for cell in nb.cells if exercises.is_check(cell)]
+    assert {cell.outputs[0].text for cell in checks} == {f"run {len(runs)}"}
+
+
+def with_note(book: NotebookNode) -> NotebookNode:
+    book.cells.insert(0, nbformat.v4.new_markdown_cell("A note.", id=NOTE_ID))
+    return book
+
+
+def with_late_cell(book: NotebookNode) -> NotebookNode:
+    last = [cell for cell in book.cells if cell.cell_type == "code"][-1]
+    late = nbformat.v4.new_output("error", ename=grade_notebook.TOO_LATE, evalue="", traceback=[])
+    last.outputs.append(late)
+    return book
+
+
+@pytest.mark.parametrize(
+    ("earlier", "has_note"),
+    [
+        (with_outputs("earlier", 7), False),
+        (with_outputs("earlier", 7, "A cell ended the process."), True),
+        (with_note(with_outputs("earlier", 7, "A cell ended the process.")), True),
+        (with_late_cell(with_outputs("earlier", 7)), True),
+        (with_late_cell(with_note(with_outputs("earlier", 7))), True),
+    ],
+    ids=["whole", "ended", "ended twice", "late", "late twice"],
+)
+def test_a_note_says_that_the_first_run_was_cut_short(
+    monkeypatch: pytest.MonkeyPatch, earlier: NotebookNode, has_note: bool
+) -> None:
+    nb, _ = graded_by(monkeypatch, [(True, False)], earlier)
+    assert [cell.get("id") == NOTE_ID for cell in nb.cells] == [
+        has_note,
+        *[False] * (len(nb.cells) - 1),
+    ]
+    own = [c for c in nb.cells if c.cell_type == "code" and not exercises.is_check(c)]
+    assert {cell.execution_count for cell in own} == {7}
+    assert set(shown(nb)) == {"earlier"}
+
+
+def test_outputs_of_other_cells_are_not_restored(monkeypatch: pytest.MonkeyPatch) -> None:
+    earlier = with_outputs("earlier", 7)
+    del earlier.cells[-1]
+    nb, _ = graded_by(monkeypatch, [(True, False)], earlier)
+    own = [c for c in nb.cells if c.cell_type == "code" and not exercises.is_check(c)]
+    assert [(cell.outputs, cell.execution_count) for cell in own] == [([], None)] * len(own)
+
+
 JOB = made_up.job(NAME, b"x", made_up.NOTEBOOK)
 
 
