@@ -31,8 +31,6 @@ def name_missing_modules(
     if not any(part.cause in CAUSES for part in graded.values()):
         return dict(graded)
     missing = set(missing_modules(nb))
-    if not missing:
-        return dict(graded)
     bodies = [parsed(cell.source) for cell in nb.cells if cell.cell_type == "code"]
     whole = [node for body in bodies for node in body or ()]
     result = {}
@@ -64,16 +62,15 @@ def _needed(function: str, body: Sequence[ast.stmt], missing: set[str]) -> set[s
     for node in body:
         for name in _defined(node):
             defined.setdefault(name, []).append(node)
-    names, seen, walked = [function], {function}, set()
+    names, walked = [function], set()
     while names:
-        for node in defined.get(names.pop(), ()):
+        for node in defined.pop(names.pop(), ()):
             if node in walked:
                 continue
             walked.add(node)
             needed |= {module for module, _ in imports([node]) if module in missing}
             for inner in ast.walk(node):
-                if isinstance(inner, ast.Name) and inner.id not in seen:
-                    seen.add(inner.id)
+                if isinstance(inner, ast.Name):
                     names.append(inner.id)
                     needed |= modules_of.get(inner.id, set())
     return needed
@@ -83,7 +80,7 @@ def _defined(node: ast.stmt) -> Iterator[str]:
     """Yield the names that a statement binds, except by an import."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         yield node.name
-    elif not isinstance(node, ast.Import | ast.ImportFrom):
+    else:
         for inner in ast.walk(node):
             if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
                 yield inner.id

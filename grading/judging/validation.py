@@ -40,9 +40,12 @@ def validated(answer: Answer, kind: str) -> Answer:
 def _check_figure(value: Any) -> None:
     """Check the dictionary that `roofkit.check.plot_reading.figure_facts` makes."""
     facts = _with_types(
-        value, {"curves": list, "legend": bool, "axes": list, "xlabel": str, "ylabel": str}
+        value,
+        {
+            **{"curves": list, "legend": bool, "entries": int, "axes": list},
+            **{"xlabel": str, "ylabel": str},
+        },
     )
-    _check_integer(facts.get("entries", 0))
     for axes in _limited(facts["axes"]):
         for axis in _with_types(axes, {"x": dict, "y": dict}).values():
             _check_axis(axis)
@@ -118,11 +121,6 @@ def _check_finite(value: Any) -> None:
     _check_number(value)
     if not math.isfinite(value):
         raise ValueError("not a finite number")
-
-
-def _check_integer(value: Any) -> None:
-    if type(value) is not int:
-        raise ValueError("not a whole number")
 
 
 def _check_text(value: Any) -> None:

@@ -166,22 +166,19 @@ def _graded(part: Part, asked: Asked, known: tuple[Cases, Cases], trouble: str) 
         why = _(trouble) or _("The notebook did not get as far as this check.")
         return asdict(Graded(part.key, 0, part.points, "not-reached", (why,), False))
     try:
-        first = _judged(asked.published, known[0], part)
-        if asked.hidden is None:
-            whole = first
-        else:
+        first = whole = _judged(asked.published, known[0], part)
+        if asked.hidden is not None:
             whole = _judged([*asked.published, *asked.hidden], known[0] + known[1], part)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         # The probe never sends such values: learner code must have forged them.
         return asdict(_unreadable(part))
-    passed = first.passed and whole.passed and asked.hidden is not None
     return asdict(
         Graded(
             part.key,
-            part.points if passed else 0,
+            part.points if whole.passed else 0,
             part.points,
             whole.cause,
-            first.sentences if passed or not first.passed else (_(ONLY_HIDDEN_FAIL),),
+            (_(ONLY_HIDDEN_FAIL),) if first.passed and not whole.passed else first.sentences,
             asked=asked.hidden is not None,
         )
     )

@@ -21,16 +21,21 @@ from grading import sandbox
 from grading.execution import probe, time_limits
 from grading.execution.questions import Ended, Questions
 from grading.execution.time_limits import TIME_LIMITS, TimeLimits
-from grading.judging.verdicts import _is_small, _judged, cases, judge_parts, write
+from grading.judging import verdicts
+from grading.judging.verdicts import Graded, _is_small, _judged, cases, judge_parts, write
+from grading.limits import Overrun
 from grading.release import exercises
 from grading.release.cases import HIDDEN_CASES, hidden
+from grading.release.translation import place
 from roofkit.check.answers import Answer
 from roofkit.check.messages import PROBLEMS
+from roofkit.words import spoken
 
 NAME = "int8-matmul"
 PARTS = exercises.load(NAME).parts[:2]
 FUNCTIONS = {part.key: part.function for part in PARTS}
 FULL = {part.key: part.points for part in PARTS}
+FULL_MARKS = {part.key: part.points for part in exercises.load(NAME).parts}
 QUICK = TimeLimits(call=0.2)
 
 
@@ -372,6 +377,25 @@ def test_called_functions_see_none_of_the_notebooks_open_files():
         os.close(before)
 
 
+PROCESS_STATE = f"""
+import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+def bytes_moved(B, D, F):
+    assert os.getsid(0) == os.getpid()
+    assert signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    assert signal.getsignal(signal.SIGCHLD) == signal.SIG_DFL
+    assert sys.stdin.read() == ""
+    assert [file.mode for file in (sys.stdin, sys.stdout, sys.stderr)] == ["r", "w", "w"]
+    {RIGHT}
+"""
+
+
+def test_signals_and_input_of_the_notebook_do_not_reach_a_called_function():
+    """A signal to the notebook's process group must not end the copy."""
+    assert first(PROCESS_STATE) == FULL["bytes-moved"]
+
+
 def test_later_cells_cannot_see_the_inputs_of_calls(tmp_path):
     source = "seen = []\ndef bytes_moved(B, D, F):\n    seen.append((B, D, F))\n    " + RIGHT
     book = notebook(source)
@@ -525,6 +549,98 @@ def test_figures_are_not_redrawn_for_hidden_cases():
     assert told["figure"] == [(True, True), (False, False)]
 
 
+class Answering:
+    """Questions whose answers are right, except those given for the first part."""
+
+    def __init__(self, published=None, hidden=None):
+        self.changed, self.told, self.asked = (published, hidden), False, []
+
+    def ask(self, part, inputs, limits, more=0, again=True):
+        which = self.asked.count(part.key)
+        self.asked.append(part.key)
+        expected = cases(NAME, part.key, "tests")[which].expected
+        changed = self.changed[which] if part is PARTS[0] else None
+        return changed(expected) if changed else list(map(Answer, expected))
+
+
+def judged(questions, limits=TIME_LIMITS):
+    return judge_parts(NAME, questions, "tests", limits)
+
+
+def first_right_then(problem):
+    return lambda expected: [Answer(expected[0]), *[Answer(problem=problem)] * (len(expected) - 1)]
+
+
+@pytest.mark.parametrize(
+    ("published", "is_asked"),
+    [
+        (first_right_then("raised"), True),
+        (lambda right: [*map(Answer, right[:-1]), Answer(problem="died")], False),
+        (lambda right: [*map(Answer, right[:-1]), Answer(problem="too-late")], False),
+        (lambda right: [Answer(problem="raised"), *map(Answer, right[1:])], False),
+        (lambda right: None, False),
+    ],
+    ids=["raises later", "dies later", "hangs later", "raises first", "not reached"],
+)
+def test_a_function_that_ended_or_began_wrong_gets_no_hidden_cases(published, is_asked):
+    questions = Answering(published)
+    found = judged(questions)
+    assert found["bytes-moved"].asked is is_asked
+    assert questions.asked.count("bytes-moved") == 1 + is_asked
+    assert {key: part.points for key, part in found.items()} == FULL_MARKS | {"bytes-moved": 0}
+    assert questions.told
+
+
+def test_hidden_inputs_are_received_only_if_a_function_got_hidden_cases():
+    questions = Answering()
+    questions.ask = lambda part, inputs, *rest, **more: [Answer(problem="raised")] * len(inputs)
+    assert not any(part.asked for part in judged(questions).values())
+    assert questions.told is False
+
+
+def test_large_answers_are_judged_in_a_limited_process(monkeypatch):
+    """Only these: a fork takes longer than to judge the others."""
+    seen = []
+
+    def limited(function, cpu):
+        seen.append((cpu, function()))
+        return seen[-1][1]
+
+    monkeypatch.setattr(verdicts, "run_limited", limited)
+    found = judged(Answering(hidden=lambda right: [Answer([0.5] * 101)] * len(right)))
+    (seconds, there), *more = seen
+    assert (list(there), more) == (["bytes-moved"], [])
+    assert found["bytes-moved"].points == 0
+    assert found["operations"].points == FULL["operations"]
+    seen.clear()
+
+    def overrun(function, cpu):
+        limited(function, cpu)
+        if len(seen) != 2:
+            raise Overrun
+        return seen[-1][1]
+
+    monkeypatch.setattr(verdicts, "run_limited", overrun)
+    monkeypatch.setattr(verdicts, "SMALL_ANSWER_ENTRIES", 0)
+    found = judged(Answering())
+    (together, _), *alone = seen
+    assert together == seconds
+    assert [cpu for cpu, _ in alone] == [pytest.approx(seconds / len(FULL_MARKS))] * len(FULL_MARKS)
+    causes = {key: part.cause for key, part in found.items() if not part.points}
+    assert causes == dict.fromkeys(
+        [key for key in FULL_MARKS if key != "bytes-moved"], "unreadable"
+    )
+
+
+def test_where_to_read_is_said_in_the_language_of_the_notebook():
+    known = cases(NAME, "bytes-moved", "tests")[0]
+    one = known.misconceptions[0]
+    with spoken("zh_CN"):
+        said = " ".join(_judged([Answer(value) for value in one.values], known, PARTS[0]).sentences)
+        assert place(one.read) in said
+    assert one.read not in said
+
+
 @pytest.mark.parametrize("again", [True, False])
 def test_repeating_the_first_case_is_optional(again):
     counts = "calls = []\ndef operations(B, D, F):\n    calls.append(B)\n    return len(calls)\n"
@@ -541,6 +657,17 @@ def said(part, **changes):
     cell = code("check()")
     write(cell, replace(part, **changes))
     return cell.outputs[0].text.splitlines()
+
+
+def test_a_check_shows_what_nbformat_would_make_of_its_outputs():
+    cell = code("check()")
+    write(cell, Graded("bytes-moved", 0, 3, "", ("It is wrong.",), asked=False))
+    text = "bytes-moved: 0 of 3 points.\nIt is wrong.\n"
+    assert cell.outputs == [
+        nbformat.v4.new_output("stream", name="stdout", text=text),
+        nbformat.v4.new_output("execute_result", {"text/plain": "0.0"}, execution_count=1),
+    ]
+    assert cell.execution_count == 1
 
 
 def test_feedback_states_which_cases_were_called():

@@ -1,6 +1,8 @@
 """Tests of notebooks that import modules which the grader does not have."""
 
+import ast
 import re
+from dataclasses import replace
 
 import pytest
 from classroom import cell, functions, points
@@ -10,7 +12,9 @@ from submissions import Submission, hand_in
 from grading.grade_notebook import grade
 from grading.intake.missing_modules import missing_modules, sentence
 from grading.intake.own_code import imported
-from grading.judging.verdicts import ONLY_HIDDEN_FAIL, cases
+from grading.judging import missing_imports
+from grading.judging.missing_imports import name_missing_modules
+from grading.judging.verdicts import ONLY_HIDDEN_FAIL, Graded, cases
 from grading.release import exercises
 
 
@@ -182,3 +186,79 @@ def test_failures_on_hidden_cases_only_are_not_explained():
     last = parts[LAST]
     assert (last["points"], last["cause"]) == (0, f"not installed: {ABSENT}")
     assert list(last["sentences"]) == [ONLY_HIDDEN_FAIL]
+
+
+# --- the search for the modules of one function ---------------------------------------------------
+
+RAISED = Graded("part", 0, 3, "raised", ("It raised.",))
+RIGHT = Graded("other", 2, 2, "", ())
+BOTH = {"part": RAISED, "other": RIGHT}
+
+
+def named(*sources, graded=BOTH):
+    """Return the verdicts on the functions f and g of these cells; the last cell is Markdown."""
+    *code, text = sources
+    notebook = new_notebook(cells=[*map(new_code_cell, code), new_markdown_cell(text)])
+    return name_missing_modules(notebook, {"part": "f", "other": "g"}, graded)
+
+
+def test_only_parts_that_failed_are_explained():
+    source = f"import {ABSENT}\ndef f(): return {ABSENT}.one()\ndef g(): return {ABSENT}.one()"
+    found = named(source, "")
+    said = f"{ABSENT} is not installed where notebooks are graded."
+    assert found["other"] == RIGHT
+    assert found["part"] == replace(
+        RAISED, cause=f"not installed: {ABSENT}", sentences=("It raised.", said)
+    )
+    wrong = {"part": replace(RAISED, cause=""), "other": RIGHT}
+    assert named(source, "", graded=wrong) == wrong
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "table = absent.Table()\ndef f(): return table",
+        "class Net(absent.Module): pass\ndef f(): return Net()",
+        "async def later(): return absent\ndef f(): return later()",
+        "def f(): return inner()\ndef inner(): return f() or absent",
+        "one, two = absent.pair()\ndef f(): return one + two",
+        "f = absent.one",
+        "def f(): import no_such_module",
+    ],
+)
+def test_a_module_is_found_behind_other_names(use):
+    found = named(f"import os, {ABSENT} as absent\n{use}", "")
+    assert found["part"].cause == f"not installed: {ABSENT}"
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("table = absent.Table()\ndef f(): import os", ""),
+        ("def other(): return absent\ndef f(): return os", ""),
+        ("def f(): return os", f"def f(): import {ABSENT}"),
+        ("absent.table.rows = 1\nabsent.table[0] = 1\ndef f(): return rows", ""),
+    ],
+)
+def test_a_module_that_the_function_does_not_reach_is_not_named(source, text):
+    assert named(f"import os, {ABSENT} as absent\n{source}", "this is no code", text) == BOTH
+
+
+def test_the_names_of_modules_are_few_short_and_plain():
+    names = ["\u0430bsent", "b" * 50, "c", "d"]
+    imports = "".join(f"    import {name}\n" for name in names)
+    found = named(f"def f():\n{imports}", "")["part"]
+    assert found.cause == f"not installed: {'b' * 40}, c, d"
+    found = named(f"def f():\n    import {names[0]}\n", "")["part"]
+    assert found.cause == r"not installed: \u0430bsent"
+
+
+def test_a_statement_is_searched_once_whatever_it_defines(monkeypatch):
+    """Otherwise the search would take forever on a cell that defines thousands of names."""
+    counted, walk = [], ast.walk
+    monkeypatch.setattr(
+        missing_imports.ast, "walk", lambda node: counted.append(node) or walk(node)
+    )
+    names = ", ".join(f"name{number}" for number in range(100))
+    assert named(f"import {ABSENT}\n{names} = {names}\ndef f(): return {names}", "") == BOTH
+    assert len(counted) < 10

@@ -99,6 +99,72 @@ def test_malformed_answers_are_refused(kind, value):
         validated(Answer(value), kind)
 
 
+def grown(*path):
+    """Return a function that makes a figure whose list or text at a path has some length."""
+
+    def figure(length):
+        changed = copy.deepcopy(WHOLE)
+        *most, last = path
+        there = functools.reduce(operator.getitem, most, changed)
+        there[last] = ((there[last] or "x") * length)[:length]
+        return changed
+
+    return figure
+
+
+def curve(points):
+    return WHOLE | {"curves": [CURVE | {"x": [1.0] * points, "y": [1.0] * points}]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "made", "most"),
+    [
+        ("names", lambda length: ["x" * length], 1_000),
+        ("names", lambda length: ["x"] * length, MAX_ENTRIES),
+        ("numbers", lambda length: {"x" * length: 1}, 1_000),
+        ("figure", grown("xlabel"), 20_000),
+        ("figure", grown("axes", 0, "y", "offset"), 20_000),
+        ("figure", grown("axes", 0, "x", "ticks", 0, 1), 20_000),
+        ("figure", grown("axes", 0, "x", "ticks"), 20_000),
+        ("figure", grown("axes"), 20_000),
+        ("figure", grown("curves"), 20_000),
+        ("figure", grown("curves", 0, "between"), 20_000),
+        ("figure", grown("curves", 0, "texts", 0), 20_000),
+        ("figure", curve, MAX_ENTRIES),
+    ],
+)
+def test_the_longest_answers_are_accepted_and_longer_ones_refused(kind, made, most):
+    validated(Answer(made(most)), kind)
+    with pytest.raises(ValueError, match=r"not|more"):
+        validated(Answer(made(most + 1)), kind)
+
+
+@pytest.mark.parametrize(
+    "change", [{"y": [1]}, {"x": []}, {"axes": 1}, {"axes": -1}], ids=["y", "x", "after", "before"]
+)
+def test_a_curve_has_two_equal_lists_and_is_on_one_of_the_axes(change):
+    with pytest.raises(ValueError, match="not a curve"):
+        validated(Answer(WHOLE | {"curves": [CURVE | change]}), "figure")
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf, 10**400])
+def test_the_numbers_in_a_figure_are_finite(odd):
+    for axis in ({"limits": [1, odd]}, {"ticks": [[odd, "1"]]}):
+        with pytest.raises(ValueError, match="number"):
+            validated(Answer(WHOLE | {"axes": [{"x": AXIS | axis, "y": AXIS}]}), "figure")
+    for points in ("x", "y"):
+        with pytest.raises(ValueError, match="number"):
+            validated(Answer(WHOLE | {"curves": [CURVE | {points: [1, odd]}]}), "figure")
+
+
+@pytest.mark.parametrize(
+    "change", [{"limits": [1]}, {"limits": [1, 2, 3]}, {"ticks": [[1]]}, {"ticks": [[1, "1", 2]]}]
+)
+def test_limits_and_ticks_are_pairs(change):
+    with pytest.raises(ValueError, match=r"not an axis|not a tick"):
+        validated(Answer(WHOLE | {"axes": [{"x": AXIS | change, "y": AXIS}]}), "figure")
+
+
 @pytest.mark.parametrize("path", list(places(WHOLE)), ids=lambda path: "-".join(map(str, path)))
 def test_a_wrong_type_anywhere_in_a_figure_is_refused(path):
     assert validated(Answer(WHOLE), "figure").value == WHOLE
