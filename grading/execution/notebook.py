@@ -92,7 +92,6 @@ class _Late(Exception):
     """An order exceeded its time limit on this clock."""
 
     def __init__(self, clock: Clock) -> None:
-        super().__init__(clock)
         self.clock = clock
 
 
@@ -156,7 +155,7 @@ class _Runner:
         seconds = self.limits.cell if clock == "cpu" else self.limits.cell_wall
         said = _("This cell ran for more than {seconds} s and was stopped.")
         said = said.format(seconds=f"{seconds:g}")
-        cell.outputs.append(new_output("error", ename=TOO_LATE, evalue="", traceback=[said]))
+        cell.outputs.append(new_output("error", ename=TOO_LATE, traceback=[said]))
         if self.late_cells == MAX_LATE_CELLS:
             raise _Stuck(MANY_LATE)
         if stuck:
@@ -173,7 +172,7 @@ class _Runner:
 
     def _wait(self, cpu: float, wall: float) -> Content:
         stopwatch = Stopwatch(self.process)
-        next_check = monotonic() + POLL_SECONDS
+        checked = monotonic()
         while True:
             message = self.channel.receive(POLL_SECONDS)
             if message is not None:
@@ -181,8 +180,8 @@ class _Runner:
                 if kind == "done":
                     return content
                 self.outputs.take(kind, content)
-            if monotonic() > next_check:
-                next_check = monotonic() + POLL_SECONDS
+            if monotonic() - checked > POLL_SECONDS:
+                checked = monotonic()
                 if late := stopwatch.late(cpu, wall):
                     raise _Late(late)
 

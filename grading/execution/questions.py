@@ -104,7 +104,7 @@ class Questions:
         connected: list[_Channel] = []
         with selectors.DefaultSelector() as waiting:
             waiting.register(self.listener, selectors.EVENT_READ)
-            while not parts <= self.channels.keys() and (ready := waiting.select(0)):
+            while ready := waiting.select(timeout=0):
                 for key, _ in ready:
                     if key.fileobj is self.listener:
                         channel = _Channel(self.listener.accept()[0], self.end)

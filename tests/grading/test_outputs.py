@@ -106,3 +106,91 @@ def test_outputs_are_limited_per_cell(monkeypatch: Any) -> None:
             ours.take(*kind)
         ours.take(*ERROR)
         assert 0 < len(shown) - 1 < 5, "an error is always shown"
+
+
+def taken(messages: list[Message], *cells: list[Message]) -> list[list[Any]]:
+    """Return the outputs of each cell."""
+    ours, shown = Outputs(), list[list[Any]]()
+    for cell in (messages, *cells):
+        shown.append([])
+        ours.begin(shown[-1])
+        for message in cell:
+            ours.take(*message)
+    return shown
+
+
+SIZE = len(str(text("a")[1]))
+
+
+@pytest.mark.parametrize(
+    ("limit", "size", "counts"),
+    [
+        ("OUTPUT_CHARACTERS", 2 * SIZE, [2, 2]),
+        ("OUTPUT_CHARACTERS", 2 * SIZE - 1, [1, 1]),
+        ("NOTEBOOK_CHARACTERS", 4 * SIZE, [3, 1]),
+        ("NOTEBOOK_CHARACTERS", 4 * SIZE - 1, [3, 0]),
+    ],
+)
+def test_output_is_counted_to_the_last_character(
+    monkeypatch: Any, limit: str, size: int, counts: list[int]
+) -> None:
+    monkeypatch.setattr(outputs, limit, size)
+    assert list(map(len, taken([text("a")] * 3, [text("a")] * 3))) == counts
+
+
+def test_a_cell_starts_with_its_own_limits(monkeypatch: Any) -> None:
+    monkeypatch.setattr(outputs, "OUTPUT_CHARACTERS", 2 * SIZE)
+    monkeypatch.setattr(outputs, "MAX_ERRORS", 1)
+    cell = [text("a"), text("b"), text("c"), ERROR, ERROR]
+    assert list(map(len, taken(cell, cell))) == [3, 3]
+    monkeypatch.setattr(outputs, "OUTPUT_CHARACTERS", 1000 * SIZE)
+    monkeypatch.setattr(outputs, "MAX_OUTPUTS", 2)
+    assert list(map(len, taken(cell, cell))) == [3, 3]
+
+
+def test_a_notebook_has_thousands_of_outputs_and_millions_of_characters(monkeypatch: Any) -> None:
+    monkeypatch.setattr(Outputs, "_take", lambda self, kind, _: self.outputs.append(kind))
+    many = [text("a")] * 1_001
+    shown = taken(many, many, many, many)
+    assert list(map(len, shown)) == [1_000, 1_000, 1_000, 0]
+    assert len(taken([ERROR] * 11)[0]) == 10
+    (first, *rest) = taken([text("a" * 900_000)] * 2, *[[text("a" * 900_000)] for _ in range(5)])
+    assert list(map(len, [first, *rest])) == [1, 1, 1, 1, 1, 0]
+
+
+def test_an_output_that_did_not_fit_leaves_room_for_smaller_ones(monkeypatch: Any) -> None:
+    """In the notebook; a cell shows nothing after its limit."""
+    monkeypatch.setattr(outputs, "OUTPUT_CHARACTERS", 100)
+    monkeypatch.setattr(outputs, "NOTEBOOK_CHARACTERS", 100 + SIZE)
+    monkeypatch.setattr(outputs, "NOTEBOOK_OUTPUTS", 2)
+    shown = taken([text("a" * 200), text("b")], [text("c")], [text("d")], [text("e")])
+    assert [[one.text for one in cell] for cell in shown] == [[], ["c"], ["d"], []]
+
+
+def test_an_update_is_no_further_output(monkeypatch: Any) -> None:
+    monkeypatch.setattr(outputs, "MAX_OUTPUTS", 2)
+    monkeypatch.setattr(outputs, "NOTEBOOK_OUTPUTS", 3)
+    cell = [data(SHOW, "a", "one"), data(UPDATE, "b", "one"), data(UPDATE, "c", "one"), text("d")]
+    shown = taken(cell, [data(UPDATE, "e", "one"), text("f"), text("g")])
+    assert list(map(len, shown)) == [2, 1]
+    assert shown[0][0].data["text/plain"] == "e"
+
+
+def test_an_update_counts_as_often_as_it_is_shown(monkeypatch: Any) -> None:
+    """Each output with the same display id is written out."""
+    update = data(UPDATE, "x" * 100, "one")
+    size = len(str(update[1]))
+    show = data(SHOW, "a", "one")
+    start = len(str(show[1])) * (1 + 1 + 2)
+    for more, updated in ((0, True), (-1, False)):
+        monkeypatch.setattr(outputs, "OUTPUT_CHARACTERS", start + 3 * size + more)
+        (shown,) = taken([show, show, show, update])
+        assert len(shown) == 3
+        assert ("x" in shown[0].data["text/plain"]) is updated
+
+
+def test_a_long_traceback_is_cut_at_its_end() -> None:
+    long = ERROR[1] | {"traceback": [str(line) for line in range(1_000)]}
+    ((shown,),) = taken([("error", long)])
+    assert shown.traceback == long["traceback"][: outputs.TRACEBACK_LINES]
+    assert len(long["traceback"]) == 1_000
