@@ -69,7 +69,7 @@ def _allowed(file: Path) -> list[str]:
 
 def _install(packages: Sequence[str], folder: Path) -> None:
     """Install packages into a new folder, then replace `folder` by it."""
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix="modules-") as place:
+    with tempfile.TemporaryDirectory(dir=folder.parent) as place:
         new, constraints = Path(place) / "new", Path(place) / "constraints.txt"
         # Notebooks find the environment's versions first, so new packages must work with those.
         versions = {one.name: one.version for one in importlib.metadata.distributions()}

@@ -7,6 +7,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import numpy
 import pytest
 from classroom import Classroom, done, points
 from repository import ROOT
@@ -14,6 +15,7 @@ from repository import ROOT
 from grading import allowed_modules
 from grading.__main__ import main
 from grading.allowed_modules import CannotAllow, allow, modules_folder
+from grading.records import results
 from grading.sandbox import modules
 from grading.sandbox.modules import is_installed
 
@@ -131,6 +133,67 @@ def test_packages_are_installed_when_the_list_of_a_course_changes(tmp_path, monk
     modules_folder(tmp_path).rmdir()
     allow(tmp_path, ["b"])
     assert installed == [["a"], ["a", "b"], ["a", "b"]]
+
+
+class Pip:
+    """Stands in for pip: it installs a package with two files, or fails with these messages."""
+
+    def __init__(self, monkeypatch, *errors):
+        self.errors, self.command, self.status = errors, [], 0
+        monkeypatch.setattr(subprocess, "run", self)
+
+    def __call__(self, command, **options):
+        self.command = command
+        self.folder = self.after("--target")
+        self.constraints = self.after("--constraint").read_text(encoding="utf-8")
+        (self.folder / "package").mkdir(parents=True, mode=0o700)
+        for file in (self.folder / "one.py", self.folder / "package" / "two.py"):
+            file.touch(mode=0o600)
+        return subprocess.CompletedProcess(command, len(self.errors), "", "\n".join(self.errors))
+
+    def after(self, option):
+        return Path(self.command[self.command.index(option) + 1])
+
+
+def test_packages_are_installed_for_all_users_of_the_machine(tmp_path, monkeypatch):
+    """Sandboxes read the modules as another user; everything else in the folder is private."""
+    pip = Pip(monkeypatch)
+    allow(tmp_path, ["one", "two"])
+    folder = modules_folder(tmp_path)
+    modes = {path.name: path.stat().st_mode & 0o7777 for path in (folder, *folder.rglob("*"))}
+    assert modes == {"modules": 0o755, "package": 0o755, "one.py": 0o644, "two.py": 0o644}
+    assert folder.parent.stat().st_mode & 0o7777 == 0o700
+    assert pip.command[:4] == [sys.executable, "-m", "pip", "install"]
+    assert pip.command[-3:] == ["--", "one", "two"]
+    assert pip.after("--only-binary") == Path(":all:")
+    assert f"numpy=={numpy.__version__}" in pip.constraints.splitlines()
+    assert pip.folder.is_relative_to(folder.parent), "a file system that the course is not on"
+    monkeypatch.setattr(subprocess, "run", Pip(monkeypatch))
+    allow(tmp_path, ["three"])
+    assert sorted(one.name for one in folder.parent.iterdir()) == ["allowed.txt", "lock", "modules"]
+
+
+@pytest.mark.parametrize(
+    ("errors", "why"),
+    [
+        (["WARNING: x", "ERROR: first", "ERROR: last", "more of it"], "last"),
+        (["first", "last", " ", ""], "last"),
+        ([""], "pip said nothing"),
+    ],
+)
+def test_pips_last_error_says_why_nothing_was_installed(tmp_path, monkeypatch, errors, why):
+    Pip(monkeypatch, *errors)
+    with pytest.raises(CannotAllow, match=rf"^one, two could not be installed: {why}$"):
+        allow(tmp_path, ["one", "two"])
+    assert not modules_folder(tmp_path).exists()
+    assert not (modules_folder(tmp_path).parent / "allowed.txt").exists()
+
+
+def test_nothing_is_installed_while_the_course_is_graded(tmp_path, monkeypatch):
+    monkeypatch.setattr(allowed_modules, "_install", lambda *_: pytest.fail("it was installed"))
+    folder = modules_folder(tmp_path).parent
+    with results.lock(folder / "lock"), pytest.raises(CannotAllow, match="is being graded"):
+        allow(tmp_path, ["one"])
 
 
 @pytest.mark.long
