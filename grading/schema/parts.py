@@ -92,9 +92,9 @@ class Part:
     def strata_of(self, case: Case) -> frozenset[str]:
         """Return the strata of one case."""
         forms = {
-            f"{name}: {span.form(_value(name, case))}"
+            f"{name}: {form}"
             for name, span in self.ranges.items()
-            if span.forms()
+            if (form := span.form(_value(name, case)))
         }
         return frozenset(forms | {key for key, so in self.branches.items() if so(**case)})
 
@@ -106,9 +106,9 @@ class Exercise:
     name: str  # "int8-matmul": folder, notebook and nbgrader assignment
     title: str
     parts: tuple[Part, ...]
-    moral: str = ""  # what the exercise shows; printed once all parts are right
+    moral: str  # what the exercise shows; printed once all parts are right
     # Text to compare the answer to "To think about" with; available once all parts are right.
-    thoughts: str = ""
+    thoughts: str
 
 
 def combinations(**options: tuple[Any, ...]) -> dict[str, Callable[..., bool]]:

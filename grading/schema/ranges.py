@@ -16,7 +16,7 @@ from roofkit.words import _
 
 
 class _Formless:
-    """A range whose values all have the same form."""
+    """A range whose values have no forms."""
 
     def forms(self) -> tuple[str, ...]:
         return ()
@@ -39,7 +39,7 @@ class Whole(_Formless):
             raise ValueError(f"Whole: no number from {self.low} to {self.high} is allowed")
 
     def _allowed(self) -> Sequence[int]:
-        first = -(-max(self.low, 1) // self.multiple_of) * self.multiple_of
+        first = -(-self.low // self.multiple_of) * self.multiple_of
         numbers = range(first, self.high + 1, self.multiple_of)
         if not self.power_of_two:
             return numbers  # a range object, which takes no memory

@@ -1,5 +1,6 @@
 """Tests of released data, the drawing of hidden cases, and the digest."""
 
+import math
 import random
 from dataclasses import replace
 
@@ -163,6 +164,32 @@ def test_cases_can_be_concatenated():
     assert [2 * value for value in known.values] == list(both.expected)
 
 
+def test_every_third_case_is_moved_onto_a_boundary():
+    """Onto each boundary in turn, unless that gives arguments that are not allowed."""
+    three = part(
+        {"x": Made(lambda rng: 1, "")},
+        branches=dict.fromkeys(["two", "odd", "four"], lambda x: True),
+        boundaries={
+            "two": lambda case, rng: case | {"x": 2},
+            "odd": lambda case, rng: case | {"x": -1},
+            "four": lambda case, rng: case | {"x": 4 + rng.randint(0, 0)},
+        },
+        allowed=lambda x: x > 0,
+    )
+    draws = three.draws(random.Random(1))
+    assert [next(draws)["x"] for _ in range(11)] == [1, 1, 2, 1, 1, 1, 1, 4, 1, 1, 2]
+
+
+def test_a_boundary_needs_a_branch():
+    with pytest.raises(ValueError, match="part: no branch for the boundaries large"):
+        part({}, branches={"small": bool}, boundaries={"large": lambda case, rng: case})
+
+
+def test_a_part_without_hint_and_misconceptions_is_released():
+    data = released(NAME, part({}))
+    assert (data["hint"], data["misconceptions"], data["expected"]) == ("", [], [])
+
+
 # --- released data --------------------------------------------------------------------------------
 
 
@@ -229,6 +256,46 @@ def test_whole_numbers_are_log_uniform_in_their_range():
         number % 128 == 0 and 512 <= number <= 4096 for number in drawn(Whole(512, 4096, 128))
     )
     assert set(drawn(Whole(128, 8192, power_of_two=True))) == {2**n for n in range(7, 14)}
+
+
+class Aim:
+    """A state of random numbers that are aimed at one number."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def uniform(self, low, high):
+        self.low, self.high = low, high
+        return math.log(self.number)
+
+
+@pytest.mark.parametrize(
+    ("values", "aim", "expected"),
+    [
+        (Whole(3, 100), 3 - 1e-9, 3),
+        (Whole(3, 100), 100 + 1e-9, 100),
+        (Whole(3, 100), 99.4, 99),
+        (Whole(3, 100), 99.6, 100),
+        *(
+            (Whole(10, 95, multiple_of=10), aim, at)
+            for aim, at in ((14.1, 10), (14.2, 20), (95, 90))
+        ),
+        *((Whole(4, 40, power_of_two=True), aim, at) for aim, at in ((5.6, 4), (5.7, 8), (40, 32))),
+    ],
+)
+def test_a_whole_number_is_the_nearest_on_a_logarithmic_scale(values, aim, expected):
+    """The middle of 10 and 20 is 14.14; the middle of 4 and 8 is 5.66."""
+    rng = Aim(aim)
+    assert next(values.draws(rng)) == expected
+    ends = [next(values.draws(Aim(end))) for end in (values.low, values.high)]
+    assert [rng.low, rng.high] == list(map(math.log, ends))
+
+
+def test_a_choice_of_lists_has_a_form_for_each_list():
+    lists = Choice([1, 2, 3], [4, 5])
+    assert lists.forms() == ("1 to 3", "4 to 5")
+    assert lists.form([4, 5]) == "4 to 5"
+    assert str(Choice([1], "all")) == "other lists"
 
 
 def test_an_empty_range_is_an_error():
