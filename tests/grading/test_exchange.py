@@ -8,12 +8,14 @@ import logging
 import os
 import shutil
 from contextlib import chdir
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 from classroom import Classroom, done, made_up
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
+from nbgrader.exchange import ExchangeError
 from nbgrader.exchange.default import (
     ExchangeFetchAssignment,
     ExchangeFetchFeedback,
@@ -214,6 +216,103 @@ def test_page_names_are_secret_even_without_a_submission_secret(room):
     ]
     assert len(set(made)) == 3
     assert all(len(one) >= 64 for one in made)
+
+
+def record(student, time, more="x"):
+    """Return the name of a folder in the exchange."""
+    return f"{student}+{NAME}+2026-03-{time}:00.000000 UTC+{more}"
+
+
+MONDAY, NOON, TUESDAY = "02 10:00", "02 12:00", "03 10:00"
+
+
+@pytest.fixture
+def collect(tmp_path, monkeypatch):
+    """Return nbgrader's step for an exchange in a folder, before it has read anything."""
+    config = Config()
+    config.Exchange.root = str(tmp_path)
+    config.CourseDirectory.course_id = "roofline"
+    course = CourseDirectory(config=config)
+    course.assignment_id = NAME
+    step = exchange.Collect(coursedir=course, authenticator=Authenticator(), config=config)
+    step.log = logging.getLogger("collect")
+    step.before_duedate = step.check_owner = False
+    monkeypatch.setattr(step, "_due_date", lambda: None)
+    (tmp_path / "roofline" / "inbound").mkdir(parents=True)
+    return step
+
+
+def chosen(collect, *folders):
+    """Return the folders that are collected of these."""
+    for name in folders:
+        Path(collect.root, "roofline", "inbound", name).mkdir()
+    collect.init_src()
+    return {one["filename"] for one in collect.src_records}
+
+
+def test_the_newest_submission_of_each_student_is_collected(collect):
+    folders = [record(*one) for one in (("ada", MONDAY), ("ada", TUESDAY), ("ada", NOON))]
+    assert chosen(collect, *folders, record("a+b", MONDAY)) == {folders[1], record("a+b", MONDAY)}
+    assert {one["username"] for one in collect.src_records} == {"ada", "a+b"}
+    collect.coursedir.student_id = "ada"
+    assert chosen(collect) == {folders[1]}
+
+
+@pytest.mark.parametrize(
+    ("before", "due", "expected"),
+    [
+        (True, datetime(2026, 3, 2, 12), NOON),
+        (True, datetime(2026, 3, 2, 11), MONDAY),
+        (True, datetime(2026, 3, 2, 9), TUESDAY),
+        (True, None, TUESDAY),
+        (False, datetime(2026, 3, 2, 12), TUESDAY),
+    ],
+)
+def test_the_newest_in_time_is_collected_if_the_course_says_so(
+    collect, monkeypatch, before, due, expected
+):
+    """Without any in time, the newest of all is late."""
+    collect.before_duedate = before
+    monkeypatch.setattr(collect, "_due_date", lambda: due)
+    folders = [record("ada", time) for time in (NOON, TUESDAY, MONDAY)]
+    assert chosen(collect, *folders) == {record("ada", expected)}
+
+
+@pytest.mark.parametrize(("checks", "expected"), [(True, NOON), (False, TUESDAY)])
+def test_the_students_own_submission_is_preferred_if_owners_are_checked(
+    collect, monkeypatch, checks, expected
+):
+    collect.check_owner = checks
+    monkeypatch.setattr(collect, "is_owner", lambda record: record["timestamp"].day == 2)
+    folders = [record("ada", time) for time in (MONDAY, NOON, TUESDAY)]
+    assert chosen(collect, *folders) == {record("ada", expected)}
+
+
+def test_a_submission_may_be_as_large_as_the_course_allows(collect, caplog):
+    collect.coursedir.max_dir_size = 2  # kilobytes
+    folder = record("ada", MONDAY)
+    assert chosen(collect, folder) == {folder}
+    file = Path(collect.inbound_path, folder, "data")
+    file.write_bytes(b"x" * 2000)
+    assert chosen(collect) == {folder}
+    file.write_bytes(b"x" * 2001)
+    assert chosen(collect) == set()
+    assert "more than 0.002 MB; it is left in the exchange" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        (lambda collect, _: setattr(collect.coursedir, "course_id", ""), "No course id"),
+        (lambda collect, _: setattr(collect.coursedir, "course_id", "typo"), "Course not found"),
+        (lambda _, patch: patch.setattr(os, "access", lambda *_: False), "read permissions"),
+    ],
+    ids=["no course", "another course", "unreadable"],
+)
+def test_collect_says_why_it_cannot_begin(collect, monkeypatch, change, why):
+    change(collect, monkeypatch)
+    with pytest.raises(ExchangeError, match=why):
+        collect.init_src()
 
 
 @pytest.mark.parametrize("content", [b"", b" \n", b"\xff\xfe", b"x" * 2000])

@@ -212,6 +212,8 @@ def test_only_parts_that_failed_are_explained():
     )
     wrong = {"part": replace(RAISED, cause=""), "other": RIGHT}
     assert named(source, "", graded=wrong) == wrong
+    hidden = replace(RAISED, sentences=(ONLY_HIDDEN_FAIL,))
+    assert named(source, "", graded={"part": hidden})["part"].sentences == hidden.sentences
 
 
 @pytest.mark.parametrize(

@@ -3,18 +3,26 @@
 import logging
 import os
 import subprocess
+from types import SimpleNamespace
 
 import nbformat
 import pytest
+from nbgrader.apps.api import NbGraderAPI
+from nbgrader.converters import Autograde, BaseConverter
+from nbgrader.converters.base import NbGraderException
+from nbgrader.coursedir import CourseDirectory
+from nbgrader.preprocessors import Execute
+from nbgrader.server_extensions.formgrader.base import BaseHandler
 from submissions import Submission, hand_in
 from traitlets.config import Config
 
 from grading.__main__ import main
 from grading.execution.time_limits import TimeLimits
 from grading.intake.repair import repair
-from grading.nbgrader_setup import preprocessors
-from grading.nbgrader_setup.preprocessors import Repair, Values
+from grading.nbgrader_setup import patches, preprocessors
+from grading.nbgrader_setup.preprocessors import RemoveCopiedFiles, Repair, Values
 from grading.release import exercises
+from grading.settings import settings
 
 NAME = "int8-matmul"
 STUB = ["# YOUR CODE HERE", "raise NotImplementedError"]
@@ -30,11 +38,131 @@ def test_each_limit_can_be_configured(limit):
 
 
 def test_each_configured_limit_reaches_its_field_in_the_grader(tmp_path, monkeypatch):
-    seen = []
+    seen, used = [], []
+    (tmp_path / ".grading").mkdir()
+    (tmp_path / ".grading" / "seed").write_text("the seed\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(preprocessors, "grade", lambda nb, name, seed, limits: seen.append(limits))
-    Values(config=Config({"Values": EACH})).preprocess(None, {"nbgrader": {"assignment": NAME}})
-    assert seen == [TimeLimits(**{name.removesuffix("_seconds"): n for name, n in EACH.items()})]
+    monkeypatch.setattr(preprocessors, "grade", lambda *words: seen.append(words) or "graded")
+    monkeypatch.setattr(preprocessors.modules, "use", used.append)
+    resources = {"nbgrader": {"assignment": NAME}}
+    step = Values(config=Config({"Values": EACH}))
+    assert step.preprocess("handed in", resources) == ("graded", resources)
+    limits = TimeLimits(**{name.removesuffix("_seconds"): n for name, n in EACH.items()})
+    assert seen == [("handed in", NAME, "the seed", limits)]
+    assert used == [tmp_path / ".grading" / "modules"]
+
+
+def test_only_notebooks_and_timestamps_stay_in_the_graded_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mine, other = tmp_path / "autograded" / "ada" / NAME, tmp_path / "autograded" / "bob" / NAME
+    for folder in (mine, other):
+        (folder / "pages").mkdir(parents=True)
+        for name in ("a.ipynb", "timestamp.txt", "page.html", "pages/page.html", "data"):
+            (folder / name).write_text("x")
+    words = "notebook", {"nbgrader": {"student": "ada", "assignment": NAME}}
+    assert RemoveCopiedFiles().preprocess(*words) == words
+    assert {path.name for path in mine.rglob("*")} == {"a.ipynb", "timestamp.txt"}
+    assert len(list(other.rglob("*"))) == 6
+
+
+def test_repairs_precede_nbgraders_steps_and_values_replace_its_execution():
+    config = settings().Autograde
+    assert config.sanitize_preprocessors[:2] == [RemoveCopiedFiles, Repair]
+    steps = Autograde.class_traits()
+    assert config.sanitize_preprocessors[2:] == steps["sanitize_preprocessors"].default()
+    stock = steps["autograde_preprocessors"].default()
+    place = stock.index(Execute)
+    assert config.autograde_preprocessors[: len(stock)] == [
+        *stock[:place],
+        Values,
+        *stock[place + 1 :],
+    ]
+
+
+@pytest.mark.parametrize("address", ["", "postgresql://host/book"])
+def test_nbgrader_uses_the_database_of_the_environment(monkeypatch, address):
+    monkeypatch.setenv("COURSE_DB", address)
+    found = settings().CourseDirectory
+    assert found.get("db_url") == (address.replace("://", "+psycopg://") if address else None)
+
+
+# --- the methods of nbgrader that are replaced ----------------------------------------------------
+
+REPLACED = [
+    (Autograde, "init_destination"),
+    (BaseConverter, "init_notebooks"),
+    (CourseDirectory, "get_existing_timestamp"),
+    (NbGraderAPI, "get_submitted_students"),
+    (BaseHandler, "render"),
+]
+
+
+def test_the_configuration_replaces_each_method_once(monkeypatch):
+    def methods():
+        return [getattr(owner, name) for owner, name in REPLACED]
+
+    for owner, name in REPLACED:
+        method = getattr(owner, name)
+        monkeypatch.setattr(owner, name, getattr(method, "__wrapped__", method))
+    stock = methods()
+    settings()
+    replaced = methods()
+    assert [method.__wrapped__ for method in replaced] == stock
+    settings()
+    assert methods() == replaced
+
+
+def test_a_submission_with_special_files_is_refused(tmp_path):
+    begin = patches._refuse_special_files(lambda self, *words: words)
+    folder = tmp_path / "submitted" / "ada" / NAME
+    folder.mkdir(parents=True)
+    course = SimpleNamespace(
+        root=str(tmp_path),
+        submitted_directory="submitted",
+        format_path=lambda *words: "/".join(words),
+    )
+    step = SimpleNamespace(coursedir=course)
+    assert begin(step, NAME, "ada") == (NAME, "ada")
+    (folder / "link").symlink_to(tmp_path)
+    with pytest.raises(ValueError, match="link is neither a file nor a folder"):
+        begin(step, NAME, "ada")
+
+
+def test_folders_with_invalid_names_are_skipped(caplog):
+    def find(self):
+        self.assignments = {f"submitted/{name}/{NAME}": [name] for name in names}
+
+    begin = patches._skip_invalid_names(find)
+    step = SimpleNamespace(log=logging.getLogger("nbgrader"))
+    names = ["*", "ada", "<b>"]
+    begin(step)
+    assert list(step.assignments.values()) == [["ada"]]
+    assert len(caplog.messages) == 2
+    assert all("its folder is left out" in line for line in caplog.messages)
+    names = ["*"]
+    with pytest.raises(NbGraderException, match="No submissions"):
+        begin(step)
+
+
+def test_an_unreadable_timestamp_is_none():
+    def read(self, folder):
+        if folder == "bad":
+            raise OverflowError
+        return folder
+
+    found = patches._none_if_unreadable(read)
+    assert [found(None, folder) for folder in ("good", "bad")] == ["good", None]
+
+
+def test_only_valid_names_are_listed():
+    names = patches._valid_students(lambda self, name: {"ada", "*", name})
+    assert names(None, "bob") == {"ada", "bob"}
+
+
+def test_pages_for_valid_names_are_rendered():
+    page = patches._refuse_invalid_ids(lambda self, template, **values: (self, template, values))
+    values = {"student_id": "ada", "assignment_id": None, "title": "<b>"}
+    assert page("self", "x.tpl", **values) == ("self", "x.tpl", values)
 
 
 def test_repairs_are_logged_by_nbgrader(caplog):
@@ -46,7 +174,8 @@ def test_repairs_are_logged_by_nbgrader(caplog):
     step = Repair()
     step.log = logging.getLogger("nbgrader")
     with caplog.at_level(logging.WARNING):
-        step.preprocess(notebook, {"nbgrader": {"assignment": NAME}})
+        about = {"nbgrader": {"assignment": NAME}}
+        assert step.preprocess(notebook, about) == (notebook, about)
     (line,) = caplog.messages
     assert check.metadata.nbgrader.grade_id in line
     assert repair(notebook, NAME) == ([], [])

@@ -138,6 +138,13 @@ def test_output_is_counted_to_the_last_character(
     assert list(map(len, taken([text("a")] * 3, [text("a")] * 3))) == counts
 
 
+def test_output_before_the_first_cell_is_dropped() -> None:
+    ours = Outputs()
+    ours.take(*text("x"))
+    ours.begin(shown := [])
+    assert shown == []
+
+
 def test_a_cell_starts_with_its_own_limits(monkeypatch: Any) -> None:
     monkeypatch.setattr(outputs, "OUTPUT_CHARACTERS", 2 * SIZE)
     monkeypatch.setattr(outputs, "MAX_ERRORS", 1)

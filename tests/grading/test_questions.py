@@ -59,7 +59,19 @@ def test_the_first_process_is_known_by_its_id(asking, monkeypatch):
     assert all(map(is_closed, clients))
 
 
-def test_one_connection_for_each_part_is_kept(asking):
+class Referenced(_Channel):
+    """A channel that Python does not close by itself when it is forgotten."""
+
+    made = ()
+
+    def __init__(self, *words):
+        super().__init__(*words)
+        Referenced.made = (*Referenced.made, self)
+
+
+def test_one_connection_for_each_part_is_kept(asking, monkeypatch):
+    monkeypatch.setattr(Referenced, "made", ())
+    monkeypatch.setattr(questions, "_Channel", Referenced)
     known, again, other = (connect(asking, hello(part)) for part in ("a", "a", "c"))
     padded = connect(asking, hello("b", padding=1_050))
     asking.collect({"a", "b", "not reached"})
@@ -193,10 +205,31 @@ def test_an_answer_waits_for_two_calls_and_for_the_end_at_most(monkeypatch):
         assert _Channel(ours, 0.0).ask(QUESTION, 1) == ([Answer(problem="too-late")], "")
 
 
+def test_a_question_is_sent_as_a_line_to_a_process_that_may_not_read_it(monkeypatch):
+    ours, theirs = socket.socketpair()
+    with theirs:
+        one = _Channel(ours, 0.0)
+        one.ask(QUESTION, 1)
+        assert json.loads(theirs.recv(1_000).removesuffix(b"\n")) == QUESTION
+        monkeypatch.setattr(questions, "SLACK_SECONDS", 0.01)
+        large = QUESTION | {"cases": ["x" * 10_000_000]}
+        assert one.ask(large, 1) == ([Answer(problem="too-late")], "")
+
+
+def test_an_empty_line_is_an_answer_at_once(monkeypatch):
+    monkeypatch.setattr(questions, "SLACK_SECONDS", 0.01)
+    ours, theirs = socket.socketpair()
+    with theirs:
+        theirs.sendall(b"\n")
+        found = _Channel(ours, float("inf")).ask({"wall_seconds": 0.01}, 1)
+    assert found == ([Answer(problem="died")], "")
+
+
 def test_an_answer_has_a_largest_size(monkeypatch):
     monkeypatch.setattr(questions, "MAX_ANSWER_BYTES", 1_000)
     assert channel({"value": "x" * 900}).ask(QUESTION, 1)[0] == [Answer("x" * 900)]
     assert channel(b"x" * 1_001).ask(QUESTION, 1)[0] == [Answer(problem="too-large")]
+    assert channel(b"x" * 1_000).ask(QUESTION, 1)[0] == [Answer(problem="died")], "it ended"
 
 
 # --- questions ------------------------------------------------------------------------------------
@@ -292,7 +325,8 @@ def test_the_seconds_of_retries_add_up_over_the_parts(asking, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("end", "spare", "ended"), [(99, False, True), (9, False, False), (99, True, False)]
+    ("end", "spare", "ended"),
+    [(99, False, True), (10, False, False), (9, False, False), (99, True, False)],
 )
 def test_a_dead_process_ends_the_run_if_another_may_follow(monkeypatch, end, spare, ended):
     with sandbox.UnsafeBox() as box, Questions(box, end, spare) as asking:
@@ -302,3 +336,4 @@ def test_a_dead_process_ends_the_run_if_another_may_follow(monkeypatch, end, spa
                 ask(made, asking)
         else:
             assert ask(made, asking) == [Answer(problem="died")] * 2
+        assert ask(Made(monkeypatch, (AGAIN, "")), asking) == RIGHT
