@@ -114,13 +114,12 @@ def released(name: str, part: Part, place: Callable[[str], str] = str) -> dict[s
 
 def solutions(name: str) -> dict[str, str]:
     """Return the reference solution's code by part."""
-    marked = [cell for cell in exercises.source(name).cells if "nbgrader" in cell.metadata]
     return {
         cell.metadata.nbgrader.grade_id.removesuffix("-solution"): MARK.sub(
             "", cell.source
         ).rstrip()
-        for cell in marked
-        if cell.metadata.nbgrader.get("solution")
+        for cell in exercises.source(name).cells
+        if cell.metadata.get("nbgrader", {}).get("solution")
     }
 
 

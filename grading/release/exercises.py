@@ -6,7 +6,7 @@ reference solution (.ipynb), the page of the book (.md), and the parts (.py).
 
 import functools
 import hashlib
-import importlib.util
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +33,7 @@ def names() -> list[str]:
 @functools.cache
 def load(name: str) -> Exercise:
     """Load `EXERCISE` from exercises/<name>/<name>.py."""
-    path = _file(name, ".py")
-    spec = importlib.util.spec_from_file_location(f"exercise_{name.replace('-', '_')}", path)
-    if spec is None or spec.loader is None:
-        raise ValueError(f"{path} cannot be loaded")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    exercise: Exercise = module.EXERCISE
+    exercise: Exercise = runpy.run_path(str(_file(name, ".py")))["EXERCISE"]
     return exercise
 
 

@@ -11,7 +11,7 @@ from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum  # type: ignore[import-untyped]
 
 from grading.release import embedding, exercises, facts_line, opening
-from roofkit.words import ORIGINAL, _, language, spoken
+from roofkit.words import _, language, spoken
 
 CATALOGS = exercises.ROOT / "locale"
 NOTEBOOKS = "notebooks"  # the catalog of the notebooks' own texts
@@ -100,8 +100,7 @@ def place(read: str) -> str:
 
 def heading(english: str) -> str:
     """Return a heading of a chapter in the language in force."""
-    code = language()
-    return english if code == ORIGINAL else _headings(code).get(english, english)
+    return _headings(language()).get(english, english)
 
 
 def _quoted(title: str) -> str:

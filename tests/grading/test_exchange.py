@@ -3,6 +3,7 @@
 It holds submissions and feedback.
 """
 
+import contextlib
 import getpass
 import logging
 import os
@@ -10,9 +11,11 @@ import shutil
 from contextlib import chdir
 from datetime import datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from classroom import Classroom, done, made_up
+from nbgrader.api import MissingEntry
 from nbgrader.auth import Authenticator
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange import ExchangeError
@@ -223,6 +226,7 @@ def record(student, time, more="x"):
     return f"{student}+{NAME}+2026-03-{time}:00.000000 UTC+{more}"
 
 
+READ = os.R_OK | os.X_OK
 MONDAY, NOON, TUESDAY = "02 10:00", "02 12:00", "03 10:00"
 
 
@@ -300,12 +304,62 @@ def test_a_submission_may_be_as_large_as_the_course_allows(collect, caplog):
     assert "more than 0.002 MB; it is left in the exchange" in caplog.text
 
 
+def odd_files(inbound):
+    """Make entries that are no submissions; return their reasons."""
+    outside = inbound.parent / "outside"
+    outside.mkdir()
+    entries = {
+        f"eve+{NAME}+yesterday+x": "not the name of a hand-in",
+        record("a*", MONDAY): "not a name that a student can have",
+        record("file", MONDAY): "not a folder",
+        record("link", MONDAY): "not a folder",
+        record("within", MONDAY): "x is neither a file nor a folder; take it out",
+    }
+    no_time, pattern, file, link, within = (inbound / name for name in entries)
+    for folder in (no_time, pattern, within):
+        folder.mkdir()
+    file.write_text("a file")
+    link.symlink_to(outside)
+    (within / "x").symlink_to(outside)
+    return entries
+
+
+def test_each_entry_that_is_no_submission_is_logged_with_the_reason(collect, caplog):
+    entries = odd_files(Path(collect.root, "roofline", "inbound"))
+    assert chosen(collect, record("ada", MONDAY)) == {record("ada", MONDAY)}
+    assert set(caplog.messages) == {
+        f"{name}: {why}; it is left in the exchange" for name, why in entries.items()
+    }
+
+
+@pytest.mark.parametrize("due", [None, datetime(2026, 3, 2)])
+def test_the_due_date_comes_from_the_gradebook(collect, monkeypatch, due):
+    monkeypatch.undo()
+
+    class Book(contextlib.nullcontext):
+        def __init__(self, url, course):
+            assert (url, course) == (collect.coursedir.db_url, "roofline")
+            super().__init__(self)
+
+        def find_assignment(self, name):
+            if due is None:
+                raise MissingEntry
+            assert name == NAME
+            return SimpleNamespace(duedate=due)
+
+    monkeypatch.setattr(exchange, "Gradebook", Book)
+    assert collect._due_date() == due
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [
         (lambda collect, _: setattr(collect.coursedir, "course_id", ""), "No course id"),
         (lambda collect, _: setattr(collect.coursedir, "course_id", "typo"), "Course not found"),
-        (lambda _, patch: patch.setattr(os, "access", lambda *_: False), "read permissions"),
+        (
+            lambda _, patch: patch.setattr(os, "access", lambda _, mode: mode != READ),
+            "read permissions",
+        ),
     ],
     ids=["no course", "another course", "unreadable"],
 )

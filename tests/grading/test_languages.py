@@ -16,6 +16,7 @@ from bs4 import BeautifulSoup
 from classroom import Classroom, made_up
 from classroom.plain import grade
 from nbformat import NotebookNode
+from nbgrader.utils import compute_checksum
 from repository import ROOT
 from submissions import Submission, hand_in, submissions
 
@@ -23,7 +24,7 @@ from grading.__main__ import parser
 from grading.course import Course
 from grading.errors import Unable
 from grading.intake.repair import repair
-from grading.release import exercises, translation
+from grading.release import embedding, exercises, translation
 from grading.reports import overview, template_words
 from grading.schema.misconceptions import MESSAGES
 from grading.work import Outcome, work
@@ -141,6 +142,26 @@ def test_headings_items_and_paragraphs_are_translated_and_code_is_not() -> None:
         "# 一\n\n二\n\n- 三\n- 四\n\n```\nTwo lines.\n```\n\nFive."
     )
     assert translation.in_words(source, {}) == source
+
+
+def test_only_finished_translations_of_texts_are_used(tmp_path: Path) -> None:
+    file = tmp_path / "x.po"
+    file.write_text(
+        'msgid ""\nmsgstr "Language: zh_CN\\n"\n\nmsgid "one"\nmsgstr "一"\n\n'
+        'msgid "two"\nmsgstr ""\n\n#, fuzzy\nmsgid "three"\nmsgstr "二"\n'
+    )
+    assert translation._read(file) == {"one": "一"}
+    assert translation.messages(NAME, "xx") == {}
+
+
+@pytest.mark.parametrize("marks", [{}, {"checksum": "0"}])
+def test_a_replaced_cell_gets_a_new_checksum_if_it_had_one(marks: dict[str, str]) -> None:
+    cell = embedding.locked_cell("before", "name")
+    cell.metadata["nbgrader"] |= marks
+    translation.replace(cell, "after")
+    assert cell.source == "after"
+    expected = compute_checksum(cell) if marks else None
+    assert cell.metadata["nbgrader"].get("checksum") == expected
 
 
 @pytest.mark.parametrize("submission", ALL)

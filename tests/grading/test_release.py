@@ -2,9 +2,14 @@
 
 import math
 import random
+import re
+import shutil
 from dataclasses import replace
 
 import pytest
+from nbformat.v4 import new_code_cell, new_notebook
+from nbgrader.nbgraderformat.v3 import MetadataValidatorV3
+from nbgrader.utils import is_grade, is_locked, is_solution, is_task
 
 import rooflib
 from grading.release import exercises
@@ -15,10 +20,12 @@ from grading.release.cases import (
     published,
     stratified,
 )
-from grading.release.embedding import cases_cell, released, short
+from grading.release.embedding import cases_cell, continue_after_errors, data, released, short
+from grading.release.translation import languages
 from grading.schema.parts import Misconception, Part, combinations
 from grading.schema.ranges import Choice, Made, Pairs, Printed, Real, Sheets, Some, Whole
 from roofkit.check.answers import plain
+from roofkit.check.packing import unpack
 
 NAME = "int8-matmul"
 ROOT = exercises.ROOT
@@ -239,6 +246,48 @@ def test_released_values_are_rounded_to_nine_digits():
     assert plain(short(1 / 3), "number") == 0.333333333
 
 
+@pytest.mark.parametrize("name", [NAME, "int8-weights"])
+def test_solutions_are_released_only_where_that_is_asked_for(name, monkeypatch):
+    parts = {part.key: part.function for part in exercises.load(name).parts}
+    monkeypatch.delenv("SOLUTIONS", raising=False)
+    plain = unpack(data(name, str.upper))
+    assert plain.keys() == parts.keys()
+    assert not any("solution" in part for part in plain.values())
+    monkeypatch.setenv("SOLUTIONS", "1")
+    whole = unpack(data(name, str.upper))
+    for key, function in parts.items():
+        solution = whole[key].pop("solution")
+        assert f"def {function}(" in solution
+        assert "SOLUTION" not in solution
+        assert solution == solution.rstrip()
+        compile(solution, key, "exec")
+    assert whole == plain
+    for part in plain.values():
+        assert (part["moral"], part["thoughts"]) == (
+            exercises.load(name).moral,
+            exercises.load(name).thoughts,
+        )
+        assert all(known["read"].isupper() for known in part["misconceptions"])
+
+
+def test_nbgrader_takes_an_added_cell_for_a_locked_one_without_points():
+    cell = cases_cell("data")
+    found = [is_it(cell) for is_it in (is_locked, is_grade, is_solution, is_task)]
+    assert found == [True, False, False, False]
+    nb = new_notebook(cells=[cell])
+    nb.nbformat_minor = 5
+    MetadataValidatorV3().validate_nb(nb)
+
+
+def test_run_all_continues_after_an_answer_and_a_check():
+    kinds = ({"grade": True}, {"solution": True}, {"grade": False, "solution": False}, None)
+    cells = [new_code_cell(metadata={"nbgrader": kind} if kind else {}) for kind in kinds]
+    cells[1].metadata["tags"] = ["mine"]
+    continue_after_errors(new_notebook(cells=cells))
+    tags = [cell.metadata.get("tags") for cell in cells]
+    assert tags == [["raises-exception"], ["mine", "raises-exception"], None, None]
+
+
 # --- ranges ---------------------------------------------------------------------------------------
 
 
@@ -395,6 +444,33 @@ def test_the_digest_covers_everything_that_affects_grades():
     assert not {
         path for path in decisive if "exercises" in path.parts[:-1] and NAME not in path.parts
     }
+
+
+def test_the_digest_covers_the_words_of_feedback_in_each_language():
+    labels = [label for label, _ in exercises.decisive(NAME)]
+    for name in ("checks", "grading"):
+        assert f"locale/zh_CN/LC_MESSAGES/{name}.po" in labels
+    assert sum(label.startswith("locale") for label in labels) == 2 * len(languages())
+    assert {"words.py", "notebook_language.py"} <= set(labels)
+    assert len(set(labels)) == len(labels)
+    assert not any(str(ROOT) in label for label in labels), "a course may move"
+
+
+def test_exercises_are_listed_in_the_order_of_the_course(tmp_path, monkeypatch):
+    titles = [exercises.source(name).cells[0].source.split("\n")[0] for name in exercises.names()]
+    assert [re.search(r"\d+", title)[0] for title in titles] == [
+        str(number) for number in range(1, len(titles) + 1)
+    ]
+    shutil.copytree(ROOT / "exercises" / NAME, tmp_path / NAME)
+    (tmp_path / "__pycache__").mkdir()
+    monkeypatch.setattr(exercises, "FOLDER", tmp_path)
+    assert exercises.names() == [NAME]
+
+
+def test_a_reference_that_fails_is_an_error():
+    one = replace(exercises.load(NAME).parts[0], kind="names")
+    with pytest.raises(ValueError, match=f"{NAME}, {one.key}: the reference not-names"):
+        exercises.expected(NAME, one, one.cases[0])
 
 
 def test_the_digest_depends_on_file_names_and_contents(tmp_path, monkeypatch):

@@ -160,8 +160,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     ),
     "grading/schema/": (f"tests/grading/test_release.py {EXERCISES}", VALUES),
     "grading/release/": (
-        NAMESAKE,
-        f"tests/grading/test_release.py {EXERCISES}",
+        f"{NAMESAKE} tests/grading/test_release.py",
+        f"tests/grading/test_opening.py tests/grading/test_languages.py {EXERCISES}",
         VALUES,
         f"{COURSE} {SAME}",
         "tests/grading/test_showing.py",
@@ -175,7 +175,15 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/grading/test_targets.py tests/grading/test_week_check.py",
         USERS,
     ),
-    "grading/execution/": (VALUES, SECOND_RUN, KERNEL, USERS, HOSTILE),
+    "grading/execution/": (
+        f"{NAMESAKE} tests/grading/test_notebook_run.py",
+        VALUES,
+        SECOND_RUN,
+        KERNEL,
+        USERS,
+        HOSTILE,
+    ),
+    "grading/execution/time_limits.py": (VALUES, "tests/kit/test_call_limit.py", KERNEL, USERS),
     "grading/execution/outputs.py": (NAMESAKE, KERNEL, OWN_TIME),
     "grading/intake/": (
         f"tests/grading/test_intake.py {NAMESAKE}",
