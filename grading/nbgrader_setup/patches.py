@@ -104,7 +104,7 @@ def _refuse_invalid_ids(original: Callable[..., str]) -> Callable[..., str]:
 
     @functools.wraps(original)
     def render(self: Any, template: str, **values: Any) -> str:
-        if any(name_problem(values.get(name) or "") for name in IDS_IN_PAGES):
+        if any(name_problem(values[name]) for name in IDS_IN_PAGES if values.get(name)):
             raise base.web.HTTPError(404)
         return original(self, template, **values)
 
