@@ -110,7 +110,7 @@ def _grade(
         return not last and (ended or (late_again and "wall" in late)) and time.monotonic() < end
 
     functions = {part.key: part.function for part in exercises.load(name).parts}
-    left = replace(LIMITS, wall_seconds=max(0.0, end - time.monotonic()))
+    left = replace(LIMITS, wall_seconds=end - time.monotonic())
     with (
         sandbox.open(left, unsafe) as box,
         Questions(box, end, spare=last) as questions,

@@ -245,6 +245,8 @@ class UnsafeBox:
                 cwd=self._folders[1].name,
                 start_new_session=True,
             )
+        if self.stopped:  # its time was over before it started
+            self.signal(signal.SIGKILL)
         return Channel(self._connection, lambda: self.poll() is not None)
 
     def poll(self) -> int | None:

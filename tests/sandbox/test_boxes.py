@@ -228,8 +228,9 @@ def test_copy_on_write_memory_is_counted_once_across_forks():
     assert (done.stopped, done.texts[1]) == ("", "still\n")
 
 
-def test_box_is_stopped_at_its_wall_clock_limit():
-    with sandbox.open(dataclasses.replace(LIMITS, wall_seconds=0.1)) as box:
+@pytest.mark.parametrize("seconds", [0.1, -0.1])
+def test_box_is_stopped_at_its_wall_clock_limit(seconds):
+    with sandbox.open(dataclasses.replace(LIMITS, wall_seconds=seconds)) as box:
         while box.poll() is None:
             assert select.select([box.life], [], [], 60)[0], "the box was not stopped"
         assert (box.stopped, box.poll()) == ("time", -9)
