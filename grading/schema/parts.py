@@ -28,7 +28,7 @@ class Misconception:
     answer: Callable[..., object]  # computes its answer from a case's arguments
     # Key of an earlier part: if a function calls a right answer to it, this misconception is
     # excluded.
-    excluded_by: str = ""
+    excluded_by: str
 
 
 @dataclass(frozen=True)

@@ -35,13 +35,21 @@ METERS = Printed(1, 2000, {"m": 1, "km": 1e3})
 def operations(misconception):
     """Return the part with the answer 2·B·D·F, with only this misconception."""
     (part,) = (part for part in exercises.load(NAME).parts if part.key == "operations")
-    return replace(part, misconceptions=(Misconception("rare", "", "", misconception),))
+    return replace(part, misconceptions=(Misconception("rare", "", "", misconception, ""),))
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_hidden_cases_are_drawn_again_until_a_misconception_shows(seed):
     part = operations(lambda B, D, F: 2 * B * D * F if B < 800 else 0)
     assert any(case["B"] >= 800 for case in hidden(NAME, part, str(seed)).inputs)
+
+
+def test_every_misconception_must_show():
+    part = operations(lambda B, D, F: 0)
+    rare = operations(lambda B, D, F: 2 * B * D * F if B < 800 else 0).misconceptions
+    for many in (part.misconceptions + rare, rare + part.misconceptions):
+        cases = hidden(NAME, replace(part, misconceptions=many), "4")
+        assert any(case["B"] >= 800 for case in cases.inputs)
 
 
 def test_a_misconception_that_raises_counts_as_distinguished():
