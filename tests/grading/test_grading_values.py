@@ -607,6 +607,8 @@ def test_large_answers_are_judged_in_a_limited_process(monkeypatch):
         return seen[-1][1]
 
     monkeypatch.setattr(verdicts, "run_limited", limited)
+    judged(Answering())
+    assert seen == []
     found = judged(Answering(hidden=lambda right: [Answer([0.5] * 101)] * len(right)))
     (seconds, there), *more = seen
     assert (list(there), more) == (["bytes-moved"], [])
@@ -626,6 +628,7 @@ def test_large_answers_are_judged_in_a_limited_process(monkeypatch):
     (together, _), *alone = seen
     assert together == seconds
     assert [cpu for cpu, _ in alone] == [pytest.approx(seconds / len(FULL_MARKS))] * len(FULL_MARKS)
+    assert all(part.asked for part in found.values())
     causes = {key: part.cause for key, part in found.items() if not part.points}
     assert causes == dict.fromkeys(
         [key for key in FULL_MARKS if key != "bytes-moved"], "unreadable"

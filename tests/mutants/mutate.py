@@ -45,6 +45,9 @@ OPPOSITE = {"min": "max", "any": "all", "minimum": "maximum", "floor": "ceil"}
 OPPOSITE |= {"startswith": "endswith", "argmin": "argmax", "add": "discard"}
 OPPOSITE |= {other: one for one, other in OPPOSITE.items()}
 
+# The order of their arguments doesn't matter, or would always fail.
+UNORDERED = ("isinstance", "suppress")
+
 # Arguments that only style a figure, set a timeout, or make no difference on Linux.
 LOOKS = {"alpha", "color", "colors", "fontsize", "fontweight", "ha", "va", "linestyle", "linewidth"}
 LOOKS |= {"linewidths", "lw", "marker", "markersize", "pad", "labelpad", "rotation", "zorder", "s"}
@@ -220,7 +223,7 @@ class _File:
             yield Mutant(self.path, end - length, end, OPPOSITE[name], "opposite")
         first, second = [*node.args, None, None][:2]
         # Swap only arguments of one type: a number in place of a string would always fail.
-        if first and type(first) is type(second) and name != "isinstance":
+        if first and type(first) is type(second) and name not in UNORDERED:
             start, end = self.span(first)[0], self.span(second)[1]
             middle = self.raw[self.span(first)[1] : self.span(second)[0]].decode()
             swapped = self.text(second) + middle + self.text(first)

@@ -17,7 +17,7 @@ from grading.sandbox.cgroups import PREFIX, Group, parent_folders
 
 VERSION_2 = {"memory.max", "memory.swap.max", "memory.oom.group", "pids.max", "cgroup.procs"}
 VERSION_1 = {"memory.limit_in_bytes", "tasks", "cgroup.procs"}
-MOST = LIMITS.memory_bytes + 3 * LIMITS.scratch_bytes + cgroups.SLACK_BYTES
+MOST = LIMITS.memory_bytes + 3 * LIMITS.scratch_bytes + (256 << 20)
 
 
 @pytest.fixture
@@ -61,7 +61,9 @@ def test_group_sets_the_sandbox_limits_in_cgroup_v2_and_v1(
     for name, files in (("two", VERSION_2), ("memory", VERSION_1), ("pids", {"pids.max"})):
         (tmp_path / name).mkdir()
         kernel_files[tmp_path / name] = files
+    opened = list(Path("/proc/self/fd").iterdir())
     group = Group([tmp_path / name for name in ("two", "memory", "pids")], "7-1", LIMITS)
+    assert list(Path("/proc/self/fd").iterdir()) == opened
     two, memory, pids = group.folders
     assert two.name == f"{PREFIX}7-1"
     texts = {path.name: path.read_text() for path in two.iterdir()}
@@ -160,8 +162,43 @@ def test_nearest_delegated_folder_is_used(tree: Path, monkeypatch: pytest.Monkey
         os.chown(folder, user, -1) if os.geteuid() == 0 else None
     monkeypatch.setattr(os, "geteuid", lambda: user)
     assert parent_folders() == [tree / "user" / "app"]
-    (tree / "user" / "app" / "cgroup.subtree_control").write_text("pids\n")
+    control = tree / "user" / "app" / "cgroup.subtree_control"
+    control.write_text("pids\n")
     assert parent_folders() == [tree / "user"]
+    control.unlink()
+    assert parent_folders() == [tree / "user"]
+
+
+@pytest.mark.parametrize("refused", [".", "cgroup.procs"])
+def test_a_folder_in_which_nothing_may_be_written_is_not_used(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, refused: str
+) -> None:
+    monkeypatch.setattr(cgroups, "_marked", lambda folder, name: name == "trusted.delegate")
+    app = tree / "user" / "app"
+    monkeypatch.setattr(os, "access", lambda path, mode: (path, mode) != (app / refused, os.W_OK))
+    assert parent_folders() == [tree / "user"]
+
+
+def test_folders_above_the_mount_are_not_used(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tree.parent / "cgroup.procs").touch()
+    (tree.parent / "cgroup.subtree_control").write_text("memory pids\n")
+    monkeypatch.setattr(cgroups, "_marked", lambda folder, _: folder == tree.parent)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    assert parent_folders() == []
+
+
+@pytest.mark.parametrize(("value", "marked"), [(b"1", True), (b"0", False), (None, False)])
+def test_the_mark_of_a_delegated_folder_is_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: bytes | None, marked: bool
+) -> None:
+    def read(path: Path, name: str) -> bytes:
+        if value is None:
+            raise OSError
+        assert (path, name) == (tmp_path, "user.delegate")
+        return value
+
+    monkeypatch.setattr(os, "getxattr", read)
+    assert cgroups._marked(tmp_path, "user.delegate") is marked
 
 
 def test_root_uses_only_cgroups_marked_as_delegated(
@@ -169,7 +206,9 @@ def test_root_uses_only_cgroups_marked_as_delegated(
 ) -> None:
     marked: set[Path] = set()
     monkeypatch.setattr(os, "geteuid", lambda: 0)
-    monkeypatch.setattr(cgroups, "_marked", lambda folder, _: folder in marked)
+    monkeypatch.setattr(
+        cgroups, "_marked", lambda folder, name: folder in marked and name == "user.delegate"
+    )
     assert parent_folders() == []
     marked.add(tree / "user" / "app")
     assert parent_folders() == [tree / "user" / "app"]
@@ -181,7 +220,7 @@ def test_parent_folders_without_proc_come_from_the_variable(
     monkeypatch.setattr(cgroups, "PROC", tmp_path)
     monkeypatch.delenv(cgroups.VARIABLE, raising=False)
     assert parent_folders() == []
-    monkeypatch.setenv(cgroups.VARIABLE, "/one:/two")
+    monkeypatch.setenv(cgroups.VARIABLE, "/one::/two:")
     assert parent_folders() == [Path("/one"), Path("/two")]
 
 
