@@ -1,5 +1,7 @@
 """Tests that a notebook's second run cannot show the first run's hidden inputs."""
 
+import contextlib
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,9 +14,11 @@ from nbformat import NotebookNode
 from submissions import Submission, hand_in
 
 from grading import course, grade_notebook
+from grading.execution.notebook import Execution
 from grading.execution.questions import Ended, Questions
-from grading.execution.time_limits import TimeLimits
-from grading.grade_notebook import NOTE_ID, grade
+from grading.execution.time_limits import Clock, TimeLimits
+from grading.grade_notebook import ENDED, NOTE_ID, grade
+from grading.judging.verdicts import Graded
 from grading.release import exercises
 from grading.work import Job, Outcome, work
 
@@ -276,6 +280,143 @@ def test_outputs_of_other_cells_are_not_restored(monkeypatch: pytest.MonkeyPatch
     nb, _ = graded_by(monkeypatch, [(True, False)], earlier)
     own = [c for c in nb.cells if c.cell_type == "code" and not exercises.is_check(c)]
     assert [(cell.outputs, cell.execution_count) for cell in own] == [([], None)] * len(own)
+
+
+class MadeUp(contextlib.nullcontext[Any]):
+    """A box and its questions, whose run ends as it is told."""
+
+    refused = ("bpf (1 time)",)
+
+    def __init__(self, stopped: str, settled: str, asked_late: set[Clock]) -> None:
+        super().__init__(self)
+        self.stopped, self.settled, self.late, self.told = stopped, settled, asked_late, False
+        self.opened: list[Any] = []
+
+    def settle(self) -> None:
+        self.stopped = self.settled
+
+    def collect(self, parts: set[str]) -> None:
+        assert parts == {part.key for part in PARTS}
+
+
+def run_once(
+    monkeypatch: pytest.MonkeyPatch,
+    trouble: str = "",
+    late: Collection[Clock] = (),
+    asked_late: Collection[Clock] = (),
+    stopped: str = "",
+    settled: str = "",
+    dies: bool = False,
+    last: bool = False,
+    late_again: bool = True,
+    end: float = 160,
+) -> tuple[Any, MadeUp]:
+    """Return what is made of a run that ended like this, 100 s after the machine's start."""
+    box = MadeUp(stopped, settled, set(asked_late))
+
+    def judge(name: str, questions: Any, seed: str, limits: TimeLimits, why: str) -> Any:
+        assert (name, seed, why) == (NAME, "seed", trouble)
+        questions.told = True
+        if dies:
+            raise Ended
+        return {part.key: Graded(part.key, 1, 2, "", ()) for part in PARTS}
+
+    monkeypatch.setattr(grade_notebook.time, "monotonic", lambda: 100.0)
+    monkeypatch.setattr(
+        grade_notebook.sandbox, "open", lambda *words: box.opened.append(words) or box
+    )
+    monkeypatch.setattr(
+        grade_notebook, "Questions", lambda *words, spare: box.opened.append((words, spare)) or box
+    )
+    monkeypatch.setattr(
+        grade_notebook,
+        "run",
+        lambda nb, box, questions, limits: Execution(trouble, frozenset(late)),
+    )
+    monkeypatch.setattr(grade_notebook, "judge_parts", judge)
+    found = grade_notebook._grade(right(), NAME, "seed", TimeLimits(), True, end, last, late_again)
+    (limits, unsafe), (words, spare) = box.opened
+    assert (limits.wall_seconds, unsafe, words, spare) == (end - 100, True, (box, end), last)
+    return found, box
+
+
+@pytest.mark.parametrize(
+    ("state", "again"),
+    [
+        ({"trouble": ENDED}, True),
+        ({"trouble": ENDED, "settled": "memory"}, False),
+        ({"trouble": ENDED, "last": True}, False),
+        ({"trouble": ENDED, "end": 99}, False),
+        ({"trouble": ENDED, "late_again": False}, True),
+        ({"trouble": "made up"}, False),
+        ({"late": {"wall"}}, True),
+        ({"late": {"wall"}, "late_again": False}, False),
+        ({"late": {"wall"}, "last": True}, False),
+        ({"late": {"wall"}, "end": 99}, False),
+        ({"late": {"cpu"}}, False),
+    ],
+    ids=str,
+)
+def test_a_run_that_ended_before_hidden_inputs_is_repeated(
+    monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], again: bool
+) -> None:
+    found, _ = run_once(monkeypatch, **state)
+    assert found.again is again
+    assert found.told is not again
+    assert ("parts" in found.nb.metadata.get("rooflib", {})) is not again
+
+
+@pytest.mark.parametrize(
+    ("state", "again"),
+    [
+        ({}, False),
+        ({"asked_late": {"wall"}}, True),
+        ({"asked_late": {"wall"}, "late_again": False}, False),
+        ({"asked_late": {"wall"}, "last": True}, False),
+        ({"asked_late": {"wall"}, "end": 99}, False),
+        ({"asked_late": {"cpu"}}, False),
+        ({"stopped": "time"}, False),
+    ],
+    ids=str,
+)
+def test_a_run_whose_calls_waited_too_long_is_repeated(
+    monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], again: bool
+) -> None:
+    found, _ = run_once(monkeypatch, **state)
+    assert (found.again, found.told) == (again, True)
+    about = found.nb.metadata["rooflib"]
+    assert about["late"] is (bool(state.get("asked_late")) or "stopped" in state)
+    assert (about["told"], about["refused"]) == (True, ["bpf (1 time)"])
+    assert [part["key"] for part in about["parts"]] == [part.key for part in PARTS]
+    checks = [cell for cell in found.nb.cells if exercises.is_check(cell)]
+    assert all("1 of 2 points" in cell.outputs[0].text for cell in checks)
+    assert sum("points" in str(cell.get("outputs")) for cell in found.nb.cells) == len(checks)
+
+
+@pytest.mark.parametrize(
+    ("state", "trouble"),
+    [
+        ({"trouble": "made up"}, "made up"),
+        ({"trouble": "made up", "settled": "memory"}, "made up"),
+        ({"trouble": ENDED, "settled": "memory"}, grade_notebook.STOP_REASONS["memory"]),
+        ({"trouble": "made up", "stopped": "time"}, grade_notebook.STOP_REASONS["time"]),
+        ({"late": {"cpu"}}, ""),
+    ],
+    ids=str,
+)
+def test_why_a_notebook_did_not_run_to_its_end(
+    monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], trouble: str
+) -> None:
+    found, _ = run_once(monkeypatch, **state)
+    about = found.nb.metadata["rooflib"]
+    assert about["trouble"] == trouble
+    assert about["late"] is ("late" in state or state.get("stopped") == "time")
+
+
+def test_a_process_that_dies_during_a_call_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, _ = run_once(monkeypatch, trouble="made up", dies=True)
+    assert (found.again, found.told) == (True, True)
+    assert found.nb.metadata["rooflib"]["trouble"] == "made up"
 
 
 JOB = made_up.job(NAME, b"x", made_up.NOTEBOOK)
