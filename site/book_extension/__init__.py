@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
 
-def setup(app: "Sphinx") -> dict[str, object]:
+def setup(app: "Sphinx") -> None:
     # Import late: `make lab` uses modules of this package without loading Sphinx.
     from . import (
         api,
@@ -58,4 +58,3 @@ def setup(app: "Sphinx") -> dict[str, object]:
     app.add_css_file("course.css", priority=900)
     for script in ("course.js", "term-notes.js", "search-excerpts.js"):
         app.add_js_file(script, loading_method="defer")
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

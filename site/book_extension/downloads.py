@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.locale import get_translation
+from sphinx.util.osutil import ensuredir
 
 from . import languages
 from .page_download import download_notebook
@@ -41,7 +42,7 @@ def offer_notebook(
         translate=lambda message: str(_(message)),
     )
     target = Path(app.outdir) / f"{page}.ipynb"
-    target.parent.mkdir(parents=True, exist_ok=True)
+    ensuredir(target.parent)
     nbformat.write(notebook, target)
     context["notebook"] = f"{page}.ipynb"
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from fontTools import subset
 from fontTools.ttLib import TTFont
 from sphinx.application import Sphinx
+from sphinx.util.osutil import ensuredir
 
 from . import languages
 
@@ -50,7 +51,7 @@ def write_fonts(app: Sphinx) -> None:
     if app.builder.format != "html" or languages.is_translation(app):
         return
     folder = Path(app.outdir) / "_static" / "fonts"
-    folder.mkdir(parents=True, exist_ok=True)
+    ensuredir(folder)
     for source, ranges in sources():
         target = folder / f"{source.stem}.woff"
         if not target.exists() or target.stat().st_mtime < Path(__file__).stat().st_mtime:

@@ -33,7 +33,6 @@ def write_texts(app: Sphinx) -> None:
     if app.builder.format != "html" or not page.is_file():
         return
     names = NAMED.findall(page.read_text(encoding="utf-8"))
-    target.parent.mkdir(parents=True, exist_ok=True)
     # List each package once, in the page's order.
     parts = [texts(metadata.distribution(name)) for name in dict.fromkeys(names)]
     target.write_text("\n".join(parts), encoding="utf-8")
@@ -66,6 +65,6 @@ def entry(title: str, text: str) -> str:
 
 def font_notice(path: Path | zipfile.Path) -> str:
     """Return a font's copyright and license; "" if it names no license."""
-    with path.open("rb") as file, TTFont(file, lazy=True) as font:
+    with path.open("rb") as file, TTFont(file) as font:
         copyright, license = (font["name"].getDebugName(at) or "" for at in (COPYRIGHT, LICENSE))
     return f"{copyright}\n{license}".strip() if license else ""

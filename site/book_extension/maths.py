@@ -73,7 +73,6 @@ def choose(app: Sphinx, config: Config) -> None:
     config.html_math_renderer = NAME
 
 
-def setup(app: Sphinx) -> dict[str, object]:
+def setup(app: Sphinx) -> None:
     app.add_html_math_renderer(NAME, (visit_inline, None), (visit_block, None))
     app.connect("config-inited", choose)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -63,12 +63,9 @@ def hours(total: float) -> str:
 
 def of_page(app: Sphinx, page: str) -> int:
     """Return how many minutes a page takes."""
-    known = app.__dict__.setdefault("_minutes_of_pages", {})
-    if page not in known:
-        doctree = app.env.get_doctree(page)
-        # A translated page has been counted before its translation, so that all languages agree.
-        known[page] = minutes(doctree.get("counted") or counted(doctree))
-    return int(known[page])
+    doctree = app.env.get_doctree(page)
+    # A translated page has been counted before its translation, so that all languages agree.
+    return minutes(doctree.get("counted") or counted(doctree))
 
 
 def of_section(section: nodes.section) -> float:
@@ -79,5 +76,5 @@ def of_section(section: nodes.section) -> float:
 def chapters(app: Sphinx) -> list[str]:
     """Return the introduction and chapters: all pages up to the last numbered part."""
     parts = app.config.external_site_map.root.subtrees
-    last = max((place for place, part in enumerate(parts) if part.numbered), default=-1)
-    return [str(item) for part in parts[: last + 1] for item in part.items]
+    count = max((number for number, part in enumerate(parts, 1) if part.numbered), default=0)
+    return [str(item) for part in parts[:count] for item in part.items]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.util.osutil import ensuredir
 
 from . import languages
 
@@ -18,7 +19,7 @@ def write_preview(app: Sphinx) -> None:
         or (target.exists() and target.stat().st_mtime > DRAWING.stat().st_mtime)
     ):
         return
-    target.parent.mkdir(parents=True, exist_ok=True)
+    ensuredir(target.parent)
     draw(target)
 
 

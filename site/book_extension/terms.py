@@ -8,6 +8,7 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.util.osutil import ensuredir
 
 # In English and in Chinese, which has no space between sentences.
 SENTENCE_ENDS = re.compile(r"(?<=[.?!])\s+|(?<=[。\uff1f\uff01])\s*")
@@ -22,9 +23,9 @@ def write_terms(
     """
     terms = first_sentences(doctree) if doctree is not None else {}
     if terms:
-        script = f"window.courseTerms = {json.dumps(terms, ensure_ascii=False, indent=0)};\n"
+        script = f"window.courseTerms = {json.dumps(terms, ensure_ascii=False)};\n"
         folder = Path(app.outdir) / "_static"
-        folder.mkdir(parents=True, exist_ok=True)
+        ensuredir(folder)
         (folder / "terms.js").write_text(script, encoding="utf-8")
 
 

@@ -90,7 +90,7 @@ def code_digest(book: Path) -> str:
         # Hash only the metadata that pages show (minutes, difficulty): rerunning pages takes long.
         told = json.loads(path.read_text(encoding="utf-8"))["metadata"].get("exercise")
         digest.update(f"{path.name}\0{json.dumps(told)}\0".encode())
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()
 
 
 def prepare_kernels(book: Path, profile: Path) -> None:

@@ -55,7 +55,7 @@ def built(repository: Path, tag: str, kept: Path) -> Path:
         for name in ("MAKEFLAGS", "MAKELEVEL", "PYTHONPATH"):
             environment.pop(name, None)
         subprocess.run(["make", "book"], cwd=sources, env=environment, stdout=2, check=True)
-        kept.mkdir(parents=True, exist_ok=True)
+        kept.mkdir(exist_ok=True)
         for old in kept.glob(f"{tag}-*"):
             shutil.rmtree(old)
         unfinished = kept / f".{target.name}"
@@ -102,7 +102,7 @@ def with_banner(page: Path, top: Path, tag: str, newest: str) -> str:
     words = (SAME if same else GONE).format(newest=newest)
     banner = BANNER.format(this=tag, address=html.escape(address), words=words)
     text = page.read_text(encoding="utf-8")
-    return MAIN.sub(lambda found: found[0] + banner, text, count=1)
+    return MAIN.sub(lambda found: found[0] + banner, text)
 
 
 def _git(repository: Path, *words: str) -> str:

@@ -117,7 +117,7 @@ def main(words: "list[str]") -> int:
     kind = next((word for word in words if word in LOCKS), "base")
     if not here and is_installed(kind) and not made_by_another_python():
         return 0
-    problem = complaint(sys.version_info[:2], here or has_venv())
+    problem = complaint((sys.version_info.major, sys.version_info.minor), here or has_venv())
     if problem:
         print(problem, file=sys.stderr)
         return 1

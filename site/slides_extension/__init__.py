@@ -111,7 +111,7 @@ def write_language(app: Sphinx, config: Config) -> None:
         config.revealjs_css_files = [*config.revealjs_css_files, style]
 
 
-def setup(app: Sphinx) -> dict[str, object]:
+def setup(app: Sphinx) -> None:
     app.add_role("eval", values.ValueRole(), override=True)
     blocks.setup(app)
     app.add_node(speaker_notes, revealjs=(visit_notes, None))
@@ -128,4 +128,3 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("doctree-read", figures.inline_figures, priority=400)
     app.connect("doctree-read", translate_pictures, priority=450)
     app.connect("html-page-context", add_live_figures)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

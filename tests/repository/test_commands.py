@@ -1,17 +1,24 @@
 """Tests of README, Makefile, locks and CI, and of missing programs' messages."""
 
+import contextlib
+import functools
+import http.client
+import io
 import os
 import re
 import shlex
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
+from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from typing import Any
 
 import pytest
-from commands import environment
+from commands import environment, serve
 from packaging.requirements import Requirement
 from repository import ROOT
 
@@ -247,6 +254,123 @@ def test_a_supported_python_is_accepted() -> None:
         assert environment.complaint((3, minor), True) == ""
 
 
+class Machine:
+    """A folder with locks, and a record of the commands instead of what they would do.
+
+    `failing`: a word of the command that fails.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.venv = folder, folder / ".venv"
+        self.commands: list[list[str]] = []
+        self.printed = io.BytesIO()
+        self.shown_before = b""
+        self.failing = ""
+
+    def call(self, command: list[str], **options: Any) -> int:
+        if not self.commands:
+            self.shown_before = self.printed.getvalue()
+        self.commands.append(command)
+        if "venv" in command:
+            self.made_by("{}.{}".format(*sys.version_info))
+        else:
+            assert options["cwd"] == str(self.folder)
+            uv = Path(options["env"]["PYTHONPATH"])
+            assert re.fullmatch(
+                r"uv==\S+ \\\n(    --hash=\S+( \\\n)?)+", (uv / "uv.txt").read_text()
+            )
+        return int(self.failing in command)
+
+    def made_by(self, python: str) -> None:
+        self.venv.mkdir(exist_ok=True)
+        (self.venv / "pyvenv.cfg").write_text(f"home = /usr/bin\nversion = {python}.1\n")
+
+    def steps(self, *words: str) -> tuple[int, list[str]]:
+        """Run the command; return its status and the kinds of the commands that it ran."""
+        self.commands.clear()
+        with contextlib.redirect_stdout(io.TextIOWrapper(self.printed)):
+            status = environment.main([*words])
+            sys.stdout.detach()  # type: ignore[attr-defined]
+        kinds = {"venv": "make", "--target": "get uv", "-r": "install locks", "-e": "install ours"}
+        return status, [next(kinds[w] for w in command if w in kinds) for command in self.commands]
+
+
+ALL = ["get uv", "install locks", "install ours"]
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    (tmp_path / "kit").mkdir()
+    for name in ("pyproject.toml", "kit/pyproject.toml", *(f"{lock}.txt" for lock in LOCKS)):
+        (tmp_path / name).write_text(read(name))
+    made = Machine(tmp_path)
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    monkeypatch.setattr(environment, "VENV", made.venv)
+    monkeypatch.setattr(environment.subprocess, "call", made.call)
+    monkeypatch.delenv("PYTHON", raising=False)
+    return made
+
+
+def test_an_environment_is_made_once_and_follows_the_locks(machine: Machine) -> None:
+    assert machine.steps() == (0, ["make", *ALL])
+    assert machine.shown_before == b"installing requirements.txt into .venv, once\n"
+    assert machine.steps() == (0, [])
+    assert machine.steps("cluster") == (0, ALL)
+    assert machine.steps("dev") == (0, ALL)
+    # The environment for tests has all packages.
+    (machine.venv / "cluster.sha256").unlink()
+    assert machine.steps("dev") == machine.steps("cluster") == (0, [])
+    (machine.folder / "requirements.txt").write_text("changed")
+    assert machine.steps() == (0, ALL)
+    assert machine.steps() == (0, [])
+
+
+def test_a_failed_step_is_reported_and_repeated(
+    machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.failing = "venv"
+    assert machine.steps() == (1, ["make"])
+    assert capsys.readouterr().err == ""  # the program has said why
+    machine.failing = "--require-hashes"
+    assert machine.steps() == (1, ["make", "get uv", "install locks"])
+    assert capsys.readouterr().err.startswith("could not make .venv: see the message above")
+    machine.failing = ""
+    assert machine.steps() == (0, ["make", *ALL])
+
+
+def test_an_environment_is_replaced_if_another_python_is_asked_for(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.steps()
+    machine.made_by("3.2")
+    assert machine.steps() == (0, [])
+    monkeypatch.setenv("PYTHON", "python3")
+    (machine.venv / "old").touch()
+    assert machine.steps() == (0, ["make", *ALL])
+    assert not (machine.venv / "old").exists()
+    assert machine.steps() == (0, [])
+
+
+def test_packages_for_binder_are_installed_in_any_case(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.steps()
+    monkeypatch.setattr(environment, "has_venv", lambda: False)
+    assert machine.steps("--here") == (0, ALL)
+    assert {command[0] for command in machine.commands} == {sys.executable}
+    machine.failing = "-e"
+    assert machine.steps("--here") == (1, ALL)
+
+
+def test_a_python_without_venv_runs_nothing(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert environment.has_venv()
+    monkeypatch.setitem(sys.modules, "ensurepip", None)
+    assert machine.steps() == (1, [])
+    assert "python3-venv" in capsys.readouterr().err
+
+
 def test_a_missing_python_is_explained_in_one_line() -> None:
     command = ["make", "--silent", "environment", "PYTHON=no-such-python"]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
@@ -288,6 +412,52 @@ def test_serve_prints_its_address_and_serves(tmp_path: Path) -> None:
                 assert page.read() == b"the book"
         finally:
             server.terminate()
+
+
+@contextlib.contextmanager
+def listening(folder: Path) -> Iterator[http.client.HTTPConnection]:
+    handler = functools.partial(serve.Quiet, directory=str(folder))
+    with serve.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=10)
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_serve_sends_the_sites_own_page_for_a_missing_one(tmp_path: Path, method: str) -> None:
+    (tmp_path / "404.html").write_text("没有", encoding="utf-8")
+    with listening(tmp_path) as connection:
+        connection.request(method, "/missing.html")
+        answer = connection.getresponse()
+        assert answer.status == 404
+        assert answer.getheader("Content-Type") == "text/html; charset=utf-8"
+        assert answer.getheader("Content-Length") == "6"
+        assert answer.read().decode() == ("没有" if method == "GET" else "")
+
+
+@pytest.mark.parametrize(("method", "status"), [("GET", 404), ("POST", 501)])
+def test_serve_sends_other_errors_as_python_does(tmp_path: Path, method: str, status: int) -> None:
+    if status != 404:
+        (tmp_path / "404.html").write_text("missing")
+    with listening(tmp_path) as connection:
+        connection.request(method, "/missing.html")
+        answer = connection.getresponse()
+        assert answer.status == status
+        assert b"Error code explanation" in answer.read()
+
+
+def test_control_c_ends_serve_without_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(serve.ThreadingHTTPServer, "serve_forever", stopped)
+    assert serve.serve(tmp_path, 0) == 0
+    # The shell's prompt begins on a line of its own.
+    assert re.fullmatch(r"http://\S+ \(stop with Ctrl\+C\)\n\n", capsys.readouterr().out)
 
 
 def test_every_plot_color_has_a_dark_variant() -> None:

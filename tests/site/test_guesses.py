@@ -4,12 +4,19 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
+from browser import guesses
 from browser.guesses import answer, problem, unanswered
-from bs4 import BeautifulSoup, SoupStrainer
+from bs4 import BeautifulSoup, SoupStrainer, Tag
 from docutils import nodes
+from docutils.core import publish_doctree, publish_from_doctree
+from docutils.parsers.rst import directives
 from docutils.utils import new_document
+from docutils.writers.html5_polyglot import HTMLTranslator, Writer
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from site_browser import (
     DESK,
@@ -546,6 +553,163 @@ def test_invalid_answers_are_reported() -> None:
     assert "“thrice” is none of twice, more" in problem("choice", "thrice", ["twice", "more"])
     assert problem("order", "b, a", ["a", "b"]) == ""
     assert "in an order" in problem("order", "a, c", ["a", "b"])
+
+
+# What the directive makes of an answer.
+
+
+@pytest.fixture
+def warned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the warnings of the build."""
+    found: list[str] = []
+    monkeypatch.setattr(
+        guesses.logger, "warning", lambda said, *rest, location: found.append(said % rest)
+    )
+    return found
+
+
+def read(source: str) -> nodes.document:
+    """Read reStructuredText, as MyST reads the directives of a page."""
+    for name, made in {"answer": guesses.Answer, "guesses": guesses.Guesses}.items():
+        directives.register_directive(name, made)
+    return publish_doctree(source, settings_overrides={"report_level": 5})
+
+
+def as_html(document: nodes.document) -> Tag:
+    class Translator(HTMLTranslator):
+        visit_answer, depart_answer = guesses.visit_answer, guesses.depart
+        visit_part, depart_part = guesses.visit_part, guesses.depart_part
+        visit_guesses, depart_guesses = guesses.visit_guesses, guesses.depart
+
+    writer = Writer()
+    writer.translator_class = Translator
+    html = publish_from_doctree(document, writer=writer).decode()
+    found = BeautifulSoup(html, "html.parser").body
+    assert found
+    return found
+
+
+NUMBER_ASKED = ".. answer:: size\n   :ask: How large\n   :until: The end\n\n   1,024.5 bytes\n"
+CHOSEN = ".. answer:: more\n\n   twice\n\n   - once\n   - twice\n"
+ORDERED = ".. answer:: order\n   :order:\n\n   c, a, b\n\n   - a\n   - b\n   - c\n"
+
+
+def test_an_answer_becomes_a_hidden_element_for_the_script(warned: list[str]) -> None:
+    document = read(f"{NUMBER_ASKED}\n{CHOSEN}\n.. guesses::\n")
+    guesses.follow_translation(gettext_or_html("html"), document)
+    asked, chosen = as_html(document).select("div.answer")
+    assert asked.attrs == {
+        "class": ["answer"],
+        "hidden": "hidden",
+        "data-name": "size",
+        "data-kind": "number",
+        "data-ask": "How large",
+        "data-until": "the-end",
+    }
+    assert {key: chosen[key] for key in chosen.attrs if key[:5] == "data-"} == {
+        "data-name": "more",
+        "data-kind": "choice",
+        "data-ask": "",
+    }
+    shown = [(part["class"], part.get_text()) for part in chosen.select("span")]
+    assert shown == [(["right"], "twice"), (["choice"], "once"), (["choice"], "twice")]
+    assert [part.get_text() for part in asked.select("span")] == ["1,024.5 bytes"]
+    assert [box.attrs for box in as_html(document).select(".guesses")] == [
+        {"class": ["guesses"], "hidden": "hidden"}
+    ]
+    assert warned == []
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        (NUMBER_ASKED.replace("1,024.5", "many"), "answer size: “many bytes” does not begin"),
+        (NUMBER_ASKED.replace("1,024.5 bytes", ""), "answer size: “” does not begin"),
+        (CHOSEN.replace("   twice\n\n", "   thrice\n\n"), "answer more: “thrice” is none of"),
+        (ORDERED.replace("c, a, b", "c, a"), "answer order: “c, a” is not a, b, c"),
+    ],
+)
+def test_a_wrong_answer_is_reported_and_left_out(warned: list[str], source: str, said: str) -> None:
+    assert list(read(source).findall(answer)) == []
+    (warning,) = warned
+    assert warning.startswith(said)
+
+
+def gettext_or_html(builder: str) -> Any:
+    return SimpleNamespace(builder=SimpleNamespace(name=builder))
+
+
+@pytest.mark.parametrize(
+    ("source", "right", "now"),
+    [(CHOSEN, "twice", "zweimal"), (ORDERED, "c, a, b", "C, A, B"), (NUMBER_ASKED, None, None)],
+)
+@pytest.mark.parametrize("computed", [True, False])
+def test_translated_options_give_the_right_answer(
+    source: str, right: str, now: str, computed: bool
+) -> None:
+    document = read(source)
+    made = next(iter(document.findall(answer)))
+    if computed:
+        (part,) = [part for part in made.children if "right" in part["classes"]]
+        part.children = [nodes.inline("", part.astext(), classes=["computed"])]
+    for text in list(made.findall(nodes.Text)):
+        if "choice" in text.parent["classes"]:
+            words = {"once": "einmal", "twice": "zweimal"}
+            text.parent.children = [nodes.Text(words.get(text.astext(), text.astext().upper()))]
+        elif "ask" in text.parent["classes"]:
+            text.parent.children = [nodes.Text("Wie gross")]
+    before = made.deepcopy()
+    guesses.follow_translation(gettext_or_html("gettext"), document)
+    assert made.pformat() == before.pformat()
+    for _ in range(2):
+        guesses.follow_translation(gettext_or_html("html"), document)
+        (part,) = [part for part in made.children if "right" in part["classes"]]
+        changed = part[0] if computed else part
+        if right:
+            assert (part.astext(), changed["original"]) == (now, right)
+        else:
+            assert (part.astext(), changed.get("original")) == ("1,024.5 bytes", None)
+            assert made["ask"] == "Wie gross"
+            assert [p["classes"] for p in made.children] == [["right"]]
+
+
+def test_the_answer_stays_as_it_is_if_its_options_do() -> None:
+    document = read(CHOSEN)
+    guesses.follow_translation(gettext_or_html("html"), document)
+    (part, *_) = next(iter(document.findall(answer))).children
+    assert "original" not in part
+
+
+def test_a_cover_that_ends_nowhere_is_reported(warned: list[str]) -> None:
+    document = read(f"{NUMBER_ASKED}\n{CHOSEN}")
+    guesses.check_ends(gettext_or_html("html"), document)
+    assert warned == ["answer size: there is no label “the-end” on this page"]
+    warned.clear()
+    document.ids["the-end"] = nodes.section()
+    guesses.check_ends(gettext_or_html("html"), document)
+    assert warned == []
+
+
+def test_a_box_without_an_answer_is_reported_with_its_first_line(warned: list[str]) -> None:
+    document = new_document("page")
+    document += nodes.section("", guess_box("How many?\nThink first."))
+    guesses.check_boxes(gettext_or_html("html"), document)
+    assert warned == ["the box “Your guess” has no {answer} below it in its section: How many?"]
+
+
+@pytest.mark.parametrize(
+    ("source", "loads"), [(CHOSEN, 1), (".. guesses::\n", 1), ("Text.\n", 0), (None, 0)]
+)
+def test_only_pages_with_guesses_load_their_script(source: str | None, loads: int) -> None:
+    app = Mock()
+    document = None if source is None else read(source)
+    guesses.add_script(app, "chapters/time", "page.html", {}, document)
+    assert app.add_css_file.call_count == app.add_js_file.call_count == loads
+    if loads:
+        assert app.add_js_file.call_args.kwargs == {
+            "loading_method": "defer",
+            "data-page": "chapters/time",
+        }
 
 
 def guess_box(words: str, title: str = "Your guess") -> nodes.admonition:

@@ -1,13 +1,18 @@
 """Minutes at the head of chapters; ways through the course, which "next" follows."""
 
+import json
 import re
 from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import yaml
 from book_extension import minutes
+from browser import ways
 from bs4 import BeautifulSoup, SoupStrainer
 from docutils import nodes
 from docutils.utils import new_document
@@ -130,6 +135,137 @@ def test_only_pages_with_a_choice_load_its_script(site: Path) -> None:
 
     assert scripts("index") == scripts(WAY[0]) == 1
     assert scripts("chapters/references") == 0
+
+
+PAGES = {"a/one": "One", "a/two": "Two", "a/three": "Three", "b/four": "Four"}
+TEXT = "word " * 80  # a minute
+
+
+def course(**given: dict[str, Any]) -> Any:
+    """Return a course with these ways; page a/two has sections "first" to "fourth", of a minute."""
+    labels, doctrees = {}, {}
+    for name in PAGES:
+        doctrees[name] = new_document(name)
+        doctrees[name] += nodes.paragraph("", "", nodes.Text(TEXT * 10))
+    for name in ("first", "second", "third", "fourth"):
+        title = nodes.title("", name.title())
+        doctrees["a/two"] += nodes.section("", title, nodes.Text(TEXT), ids=[name, f"id-{name}"])
+        labels[f"label-{name}"] = ("a/two", f"id-{name}", name.title())
+    parts = [
+        SimpleNamespace(numbered=numbered, items=[p for p in PAGES if p[0] == folder])
+        for folder, numbered in (("a", True), ("b", False))
+    ]
+    return Mock(
+        config=SimpleNamespace(
+            ways=given, external_site_map=SimpleNamespace(root=SimpleNamespace(subtrees=parts))
+        ),
+        env=SimpleNamespace(
+            found_docs=set(PAGES),
+            titles={name: nodes.title("", title) for name, title in PAGES.items()},
+            domaindata={"std": {"labels": labels}},
+            get_doctree=doctrees.__getitem__,
+        ),
+        builder=SimpleNamespace(get_relative_uri=lambda here, page: f"{here}->{page}"),
+    )
+
+
+WAYS = {
+    "short": {
+        "title": "Short, {hours}",
+        "pages": ["a/one", "a/two", "b/four", "gone"],
+        "skips": ["label-second", "label-third", "no-such-label"],
+    },
+    "whole": {"title": "All", "pages": ["a/one", "a/two"]},
+    "none": {"title": "Nothing", "pages": ["gone"]},
+}
+
+
+def test_the_choice_lists_each_way_with_its_time_and_pages() -> None:
+    whole, *lines = ways.choice(course(**WAYS), "index").children
+    assert [whole.astext(), *(line.astext() for line in lines)] == [
+        # 10 + 15 + 10 minutes, rounded for each page.
+        "The whole course, about half an hour",
+        # 10 + 15 + 10 minutes, without the two of the sections.
+        "Short, half an hour: One · Two · Four. It leaves out 2 sections: a line below their "
+        "headings says so.",
+        "All: One · Two",
+    ]
+    assert [line[0]["classes"] for line in lines] == [["way", "way-short"], ["way", "way-whole"]]
+    assert [link["refuri"] for link in lines[1].findall(nodes.reference)] == [
+        "index->a/one",
+        "index->a/two",
+    ]
+
+
+def test_time_left_out_counts() -> None:
+    long = WAYS["short"] | {"skips": [f"label-{name}" for name in ("first", "second", "third")]}
+    app = course(short=long)
+    app.env.get_doctree("a/two")[1] += nodes.paragraph("", "", nodes.Text(TEXT * 30))
+    assert "Short, half an hour: " in ways.choice(app, "index").astext()
+    del app.config.ways["short"]["skips"]
+    assert "Short, an hour: " in ways.choice(app, "index").astext()
+
+
+def test_a_page_has_neighbors_on_each_way_that_it_is_on() -> None:
+    app = course(**WAYS)
+    first, second = ["a/two->a/one", "One"], ["a/two->b/four", "Four"]
+    assert ways.neighbors(app, "a/two") == {
+        "short": {"prev": first, "next": second},
+        "whole": {"prev": first},
+    }
+    assert ways.neighbors(app, "a/one")["short"] == {"next": ["a/one->a/two", "Two"]}
+    assert ways.neighbors(app, "a/three") == {}
+
+
+def test_a_section_left_out_leads_to_the_next_one_that_is_not() -> None:
+    app = course(**WAYS)
+    assert ways.detours(app, "a/two") == {
+        "short": [["second", "fourth", "Fourth"], ["third", "fourth", "Fourth"]]
+    }
+    assert ways.detours(app, "a/one") == {}
+    # A way that leaves out sections of pages that are not on it.
+    assert ways.detours(course(short=WAYS["short"] | {"pages": ["a/one"]}), "a/two") == {}
+
+
+@pytest.mark.parametrize(
+    ("page", "has_minutes", "data"),
+    [
+        ("a/two", True, [{"short", "whole"}, {"short"}]),
+        ("a/one", True, [{"short", "whole"}, set()]),
+        ("a/three", True, None),
+        ("b/four", False, [{"short"}, set()]),
+        ("index", False, [set(), set()]),
+        (None, False, None),
+    ],
+)
+def test_pages_that_ways_change_get_their_data(
+    page: str | None, has_minutes: bool, data: list[set[str]] | None
+) -> None:
+    app = course(**WAYS)
+    document = new_document("index") if page else None
+    if page == "index":
+        document += ways.choice(app, page)
+    context: dict[str, Any] = {}
+    ways.add_script(app, page or "search", "page.html", context, document)
+    assert ("minutes" in context) == has_minutes
+    assert app.add_css_file.called == app.add_js_file.called == (data is not None)
+    if data is not None:
+        given = app.add_js_file.call_args.kwargs
+        assert [set(json.loads(given[f"data-{name}"])) for name in ("ways", "detours")] == data
+        assert given["loading_method"] == "defer"
+
+
+def test_chapters_are_the_pages_up_to_the_last_numbered_part() -> None:
+    def chapters(*numbered: bool) -> list[str]:
+        app = course()
+        app.config.external_site_map.root.subtrees = [
+            SimpleNamespace(numbered=one, items=[str(place)]) for place, one in enumerate(numbered)
+        ]
+        return minutes.chapters(app)
+
+    assert chapters(False, True, False, True, False) == ["0", "1", "2", "3"]
+    assert chapters(True, False) == ["0"]
+    assert chapters(False, False) == []
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from typing import Any
 
 from babel.messages.mofile import read_mo
 from sphinx.application import Sphinx
+from sphinx.util.osutil import ensuredir
 
 from . import catalogs, code_words, value_words
 
@@ -30,8 +31,8 @@ def write_words(app: Sphinx) -> None:
         "courseUnits": value_words.UNITS,
     }
     static = Path(app.outdir) / "_static"
-    static.mkdir(parents=True, exist_ok=True)
-    data = json.dumps(found, ensure_ascii=False, indent=0)
+    ensuredir(static)
+    data = json.dumps(found, ensure_ascii=False)
     (static / SCRIPT).write_text(f"Object.assign(window, {data});\n", encoding="utf-8")
     attributes: dict[str, Any] = {"loading_method": "defer", "priority": 100}
     app.add_js_file(SCRIPT, **attributes)

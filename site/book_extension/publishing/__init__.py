@@ -23,13 +23,12 @@ FEED, SITEMAP = "changes.xml", "sitemap.xml"
 MISTAKE = "What is wrong:\n\n\nPage: {page}\nSection: \n"
 
 
-def setup(app: Sphinx) -> dict[str, object]:
+def setup(app: Sphinx) -> None:
     # Run before other listeners read the site's address.
     app.connect("config-inited", take_addresses, priority=100)
     # Run after the theme has set the metadata for link previews.
     app.connect("html-page-context", describe_page, priority=950)
     app.connect("build-finished", write_lists)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def addresses(app: Sphinx) -> Addresses:

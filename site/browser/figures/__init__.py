@@ -15,6 +15,7 @@ from docutils import nodes
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
+from sphinx.util.osutil import ensuredir
 
 from browser import roof as browser_roof
 
@@ -28,13 +29,12 @@ FOLDER = "figures"  # folder of translated figures, below that of the cells' out
 MEASURES = 'data-part="measure"'
 
 
-def setup(app: Sphinx) -> dict[str, object]:
+def setup(app: Sphinx) -> None:
     # Kernels inherit this variable; figures then display HTML instead of a widget.
     os.environ["ROOFKIT_LIVE"] = "page"
     app.add_transform(TranslateFigures)
     app.connect("builder-inited", write_scripts)
     app.connect("html-page-context", add_to_page)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def keep_translated(page: NotebookNode, cache: Path) -> None:
@@ -79,7 +79,7 @@ def write_scripts(app: Sphinx) -> None:
     if app.builder.format != "html":
         return
     static = Path(app.outdir) / "_static"
-    static.mkdir(parents=True, exist_ok=True)
+    ensuredir(static)
     (static / STYLE).write_text(source(STYLE), encoding="utf-8")
     (static / SCRIPT).write_text(figures(), encoding="utf-8")
     (static / browser_roof.SCRIPT).write_text(measuring(), encoding="utf-8")

@@ -222,7 +222,7 @@ def serve(app: Sphinx, config: Config) -> None:
     config.html_static_path += [os.path.relpath(HERE / name, app.srcdir) for name in FILES]
 
 
-def setup(app: Sphinx) -> dict[str, object]:
+def setup(app: Sphinx) -> None:
     other = (leave_out, None)
     app.add_node(answer, html=(visit_answer, depart), text=other, latex=other)
     app.add_node(part, html=(visit_part, depart_part), text=other, latex=other)
@@ -234,4 +234,3 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("doctree-read", check_ends)
     app.connect("doctree-read", check_boxes)
     app.connect("html-page-context", add_script)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

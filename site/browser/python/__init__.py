@@ -25,6 +25,7 @@ from book_extension.values import caption, is_hidden, is_values_cell, is_values_
 from docutils import nodes
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
+from sphinx.util.osutil import ensuredir
 
 from browser.pyodide import files as pyodide_files
 
@@ -79,14 +80,13 @@ RUNNER = {
 PACKED = (".py", ".toml", ".csv")
 
 
-def setup(app: Sphinx) -> dict[str, object]:
+def setup(app: Sphinx) -> None:
     app.connect("doctree-resolved", mark_first_input)
     app.connect("html-page-context", offer_python)
     app.add_directive("page-python-parts", made_of.PagePythonParts)
     app.connect("builder-inited", serve_python)
     # Run after the license texts of the other packages are written (priority 500).
     app.connect("builder-inited", add_licenses, priority=600)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def files() -> Path | None:
@@ -118,7 +118,7 @@ def offer_python(
         return
     notebook = nbformat.read(executed, as_version=4)
     target = Path(app.outdir) / f"{page}.steps.json"
-    target.parent.mkdir(parents=True, exist_ok=True)
+    ensuredir(target.parent)
     target.write_text(compact(steps_of(notebook, doctree)), encoding="utf-8")
     add_script(app, context, BUTTONS, {"data-steps": target.name, "data-page": page})
 
@@ -254,7 +254,7 @@ def serve_python(app: Sphinx) -> None:
     for old in set(target.glob("*")) - {scripts, runtime}:
         shutil.rmtree(old)
     for folder in (scripts, runtime):
-        folder.mkdir(parents=True, exist_ok=True)
+        ensuredir(folder)
     for name in pyodide_files.SERVED:
         link(pyodide / name, runtime / name)
     shutil.copyfile(pyodide_files.LOCK, runtime / pyodide_files.LOCK.name)

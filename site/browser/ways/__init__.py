@@ -144,7 +144,7 @@ def write_home_again(app: Sphinx, env: Any) -> list[str]:
     return [app.config.root_doc]
 
 
-def setup(app: Sphinx) -> dict[str, object]:
+def setup(app: Sphinx) -> None:
     app.add_config_value("ways", {}, "html")
     app.add_node(ways)
     app.add_directive("ways", Ways)
@@ -152,4 +152,3 @@ def setup(app: Sphinx) -> dict[str, object]:
     app.connect("env-updated", write_home_again)
     app.connect("doctree-resolved", fill_in)
     app.connect("html-page-context", add_script)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
