@@ -70,16 +70,16 @@ _message_parsers: dict[str, Any] = {}
 
 def where_and_why(path: str, text: str, failure: BaseException | None) -> str:
     """Return a line with file, line and exception, then the failing cell's traceback."""
-    reason = f"{getattr(failure, 'ename', '')}: {getattr(failure, 'evalue', failure)}"
+    name = getattr(failure, "ename", type(failure).__name__)
+    value = getattr(failure, "evalue", failure)
+    reason = f"{name}: {value}"
     roles = [(f"{{eval}}`{expression}`", line) for expression, line in expressions(text)]
     roles += [(f"{{while}}`{expression}`", line) for expression, line in premises(text)]
     for role, line in roles:
         if role in reason:
-            value = getattr(failure, "evalue", "")
             return f"{path}:{line + 1}: {value}"
-    details = str(failure)
     # nbclient prints the failing cell between two lines of dashes.
-    parts = details.split("------------------\n")
-    source = parts[1].strip() if len(parts) > 1 else ""
-    line = text.count("\n", 0, text.find(source)) + 1 if source and source in text else 1
-    return f"{path}:{line}: a cell failed: {reason}\n{details}"
+    _, _, rest = str(failure).partition("------------------\n")
+    source = rest.partition("------------------\n")[0].strip()
+    line = text.count("\n", 0, max(text.find(source), 0)) + 1
+    return f"{path}:{line}: a cell failed: {reason}\n{failure}"

@@ -16,7 +16,7 @@ def write_preview(app: Sphinx) -> None:
     if (
         app.builder.format != "html"
         or languages.is_translation(app)
-        or (target.exists() and target.stat().st_mtime > DRAWING.stat().st_mtime)
+        or (target.exists() and target.stat().st_mtime >= DRAWING.stat().st_mtime)
     ):
         return
     ensuredir(target.parent)

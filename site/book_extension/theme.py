@@ -91,6 +91,6 @@ def social(
         "og:site_name": app.config.html_title,
         "og:title": app.env.titles[page].astext(),
         "og:description": " ".join(described),
-        "og:image": f"{base}/{picture}" if base else context["pathto"](picture, 1),
+        "og:image": f"{base}/{picture}" if base else context["pathto"](picture, resource=True),
         "twitter:card": "summary_large_image",
     }

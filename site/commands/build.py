@@ -49,11 +49,11 @@ def state(book: Path) -> dict[str, object]:
     """Return hashes of all inputs of a build, and the state of its output."""
     html = book / "_build" / "html"
     pages = [path for name in FOLDERS for path in (book / name).rglob("*")]
-    site = [path for path in (book / "site").rglob("*") if path.is_file()]
+    site = [*(book / "site").rglob("*")]
     return {
         "python": [sys.version, *(os.environ.get(name, "") for name in ("SOLUTIONS", "EDITION"))],
-        "page python": os.environ.get(PYODIDE, ""),
-        "library": pyodide_files.how_made(Path(os.environ.get(PYODIDE, "."))),
+        "page python": os.environ[PYODIDE],
+        "library": pyodide_files.how_made(Path(os.environ[PYODIDE])),
         "languages": published.languages(book),
         "pages": digest(book, [*book.iterdir(), *pages, ROOT / "requirements.txt"]),
         "packages": digest(book, [path for name in PACKED for path in (book / name).rglob("*")]),

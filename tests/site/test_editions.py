@@ -47,6 +47,11 @@ def test_versions_sort_numerically(repository: Path) -> None:
     assert editions.tags(repository) == ["0.2", "0.9.0", "v0.9.1", "0.10.0"]
 
 
+def test_a_folder_without_a_repository_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(subprocess.CalledProcessError):
+        editions.tags(tmp_path)
+
+
 def test_a_tag_is_built_once_from_its_own_sources(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,7 +98,7 @@ def test_a_failed_build_is_reported_in_one_line_with_its_tag(
 
 
 def test_editions_of_all_tags_are_collected_with_the_site(
-    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("LOG", os.devnull)
     monkeypatch.setattr(editions, "ROOT", repository)
@@ -101,7 +106,8 @@ def test_editions_of_all_tags_are_collected_with_the_site(
     git(repository, "tag", "0.1.0")
     assert editions.main() == 0
     public = repository / "_build/public"
-    assert capsys.readouterr().out == f"{public}\n"
+    # What the builds print is no part of the command's result.
+    assert capfd.readouterr().out == f"{public}\n"
     assert (public / "index.html").read_text() == PAGE
     assert (public / "0.1.0/index.html").read_text().split()[0] == "0.1.0"
 
@@ -109,6 +115,7 @@ def test_editions_of_all_tags_are_collected_with_the_site(
 def test_setting_an_edition_rebuilds_pages_and_handouts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv(build.PYODIDE, "")
     before = build.state(ROOT)["python"], handouts.digest_of(ROOT)
     monkeypatch.setenv("EDITION", "0.1.0")
     after = build.state(ROOT)["python"], handouts.digest_of(ROOT)
@@ -180,6 +187,8 @@ def test_an_error_while_collecting_keeps_the_old_files(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         editions.collect(tmp_path / "missing", {}, public)
     assert (public / "index.html").read_text() == "public"
+    editions.collect(site, {}, public)
+    assert (public / "index.html").read_text() == "html"
 
 
 def test_an_interrupted_copy_does_not_count_as_an_edition(

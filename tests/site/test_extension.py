@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import nbformat
@@ -10,8 +13,11 @@ import pytest
 from book_extension import (
     blocks,
     downloads,
+    fonts,
+    licenses,
     page_download,
     pages,
+    preview,
     prose,
     table_widths,
     tables,
@@ -126,6 +132,16 @@ def test_column_width_depends_on_the_longest_cell() -> None:
     assert [entry["classes"] for entry in heading.findall(nodes.entry)] == [[]] * 5
 
 
+def test_empty_cells_of_a_wide_table_repeat_no_heading() -> None:
+    document = new_document("page")
+    document += table(("a", "b", "c", "d", "e"), ("1",) * 5)
+    *_, row = document.findall(nodes.row)
+    row[0].clear()
+    row[1][0] = nodes.literal_block("", "code")
+    tables.label_cells(None, document)  # type: ignore[arg-type]
+    assert [node.astext() for node in document.findall(nodes.inline)] == ["c", "d", "e"]
+
+
 def test_tables_without_headings_repeat_none() -> None:
     document = new_document("page")
     document += table(("1",) * 5, ("2",) * 5, heading=False)
@@ -219,6 +235,13 @@ def test_the_line_of_a_failing_cell_is_found() -> None:
     assert said.startswith(f"chapters/page.md:{line}: a cell failed: KeyError: 7\n")
 
 
+def test_a_failure_without_a_cell_is_reported_at_the_top_of_the_page() -> None:
+    rule = "------------------\n"
+    for text in ("it took 60 s", f"{rule}m = 3\n{rule}"):
+        said = pages.where_and_why("chapters/page.md", PAGE, TimeoutError(text))
+        assert said == f"chapters/page.md:1: a cell failed: TimeoutError: {text}\n{text}"
+
+
 def test_expressions_in_code_are_ignored() -> None:
     text = "{eval}`a`\n\n```\n{eval}`b`\n```\n% {eval}`c`\n\\{eval}`d` and {eval}`e\n> f`\n"
     assert list(prose.expressions(text)) == [("a", 0), ("e f", 6)]
@@ -277,7 +300,7 @@ def test_link_previews_have_title_description_and_picture() -> None:
     app, document = app_with("Part"), new_document("page")
     document += nodes.meta(name="description", content="What takes time.")
     document += nodes.meta(**{"http-equiv": "refresh", "content": "60"})
-    context = {"pathto": lambda path, _: f"../{path}"}
+    context = {"pathto": lambda path, resource: f"../{path}" if resource else "another page"}
     seen = theme.social(app, "Part/one", context, document)
     assert seen["og:title"] == "Time"
     assert seen["og:type"] == "article"
@@ -329,24 +352,154 @@ def test_terms_are_explained_by_their_first_sentence() -> None:
     }
 
 
-def test_pages_load_only_files_that_they_use() -> None:
-    def file(name: str, **attributes: str) -> SimpleNamespace:
-        return SimpleNamespace(filename=name, attributes=attributes)
+@pytest.mark.parametrize(
+    ("page", "body", "used"),
+    [
+        ("Part/one", "", []),
+        ("search", None, ["search-excerpts"]),
+        ("Part/two", '<a href="glossary.html"><span class="std-term">', ["term-notes"]),
+    ],
+)
+def test_pages_load_only_files_that_they_use(page: str, body: str | None, used: list[str]) -> None:
+    def files(*names: str) -> list[SimpleNamespace]:
+        return [SimpleNamespace(filename=name, attributes={}) for name in names]
 
+    text = '<div role="list" class="citation-list"><p role="doc-biblioentry">A</p></div>'
     context = {
-        "body": '<div role="list" class="citation-list"><p role="doc-biblioentry">A</p></div>',
         "script_files": [
-            file("course.js"),
-            file("search-excerpts.js"),
+            *files("course.js", "search-excerpts.js", "term-notes.js"),
+            SimpleNamespace(filename="", attributes={"body": "import design-tabs"}),
         ],
-        "css_files": [file("design-tabs.css"), file("course.css")],
-        "pathto": lambda path, _: path,
+        "css_files": files("design-tabs.css", "course.css"),
+    } | ({} if body is None else {"body": text + body})
+    theme.prepare_page(app_with("Part"), page, "page.html", context, None)  # type: ignore[arg-type]
+    without_roles = '<div class="citation-list"><p>A</p></div>'
+    assert context["body"] == ("" if body is None else without_roles + body)
+    names = [file.filename for file in context["script_files"]]
+    assert names == ["course.js", *(f"{name}.js" for name in used)]
+    assert [file.filename for file in context["css_files"]] == ["course.css"]
+    assert (context["place"] is None) == (page == "search")
+
+
+# Files that the build makes only if they are missing or outdated.
+
+
+@pytest.mark.parametrize(
+    ("builder", "language", "age", "made"),
+    [
+        ("html", "en", None, True),
+        ("html", "en", -1, True),
+        ("html", "en", 0, False),
+        ("html", "en", 1, False),
+        ("html", "zh_CN", None, False),
+        ("gettext", "en", None, False),
+    ],
+)
+def test_fonts_and_preview_are_made_once_for_the_original(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    builder: str,
+    language: str,
+    age: int | None,
+    made: bool,
+) -> None:
+    """The age is relative to the code that makes the files, in seconds."""
+    targets: list[Path] = []
+    monkeypatch.setattr(preview, "draw", targets.append)
+    monkeypatch.setattr(fonts, "cut", lambda source, target, ranges: targets.append(target))
+    static = tmp_path / "_static"
+    wanted = {static / "social-preview.png": preview.DRAWING}
+    for source, _ in fonts.sources():
+        wanted[static / "fonts" / f"{source.stem}.woff"] = Path(fonts.__file__)
+    for target, code in wanted.items() if age is not None else ():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.touch()
+        written = code.stat().st_mtime_ns + age * 10**9
+        os.utime(target, ns=(written, written))
+    app = SimpleNamespace(
+        outdir=tmp_path,
+        builder=SimpleNamespace(format=builder),
+        config=SimpleNamespace(language=language),
+    )
+    preview.write_preview(app)  # type: ignore[arg-type]
+    fonts.write_fonts(app)  # type: ignore[arg-type]
+    assert set(targets) == (set(wanted) if made else set())
+
+
+# First and last character of blocks of Unicode.
+LATIN = [(0x0020, 0x007F), (0x0080, 0x00FF)]
+GREEK, PUNCTUATION, SMALL_DIGITS = (0x0370, 0x03FF), (0x2000, 0x206F), (0x2070, 0x209F)
+ARROWS, OPERATORS, MATHS_LETTERS = (0x2190, 0x21FF), (0x2200, 0x22FF), (0x1D400, 0x1D7FF)
+BLOCKS = [*LATIN, GREEK, PUNCTUATION, SMALL_DIGITS, ARROWS, OPERATORS]
+LETTERLIKE, TECHNICAL, LONG_ARROWS = (0x2100, 0x214F), (0x2300, 0x23FF), (0x27F0, 0x27FF)
+MATHS_BLOCKS = [*BLOCKS, LETTERLIKE, TECHNICAL, LONG_ARROWS, MATHS_LETTERS]
+
+
+@pytest.mark.parametrize(
+    ("ranges", "blocks", "needed"),
+    [
+        (fonts.RANGES, BLOCKS, "a~éÿαω“…⁰₉→√≤"),
+        (fonts.MATHS_RANGES, MATHS_BLOCKS, "a~αω→≤↔⇔ℏ≪⋯⎛⎭⟵⟶𝐴𝑧𝛼𝜛"),
+    ],
+)
+def test_fonts_have_the_characters_of_the_pages_and_of_no_other_script(
+    ranges: list[tuple[int, int]], blocks: list[tuple[int, int]], needed: str
+) -> None:
+    kept = {number for first, last in ranges for number in range(first, last + 1)}
+    assert {sign for sign in needed if ord(sign) not in kept} == set()
+    of_blocks = {number for first, last in blocks for number in range(first, last + 1)}
+    assert kept <= of_blocks
+
+
+def test_numbers_of_figures_and_tables_are_words_by_id() -> None:
+    shown = {
+        "figure": {"fig-a": (1, 2), "fig-b": (3,)},
+        "table": {"tab": (1, 1)},
+        "section": {"": ()},
     }
-    theme.prepare_page(app_with("Part"), "Part/one", "page.html", context, None)  # type: ignore[arg-type]
-    assert context["body"] == '<div class="citation-list"><p>A</p></div>'
-    assert [f.filename for f in context["script_files"]] == ["course.js"]
-    assert [f.filename for f in context["css_files"]] == ["course.css"]
-    assert context["place"] is not None
+    env: Any = SimpleNamespace(toc_fignumbers={"page": shown})
+    assert downloads.numbers(env, "page") == {
+        "fig-a": "Fig. 1.2",
+        "fig-b": "Fig. 3",
+        "tab": "Table 1.1",
+    }
+    assert downloads.numbers(env, "other") == {}
+
+
+def test_a_notebook_without_cached_outputs_stays_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1")])
+    assert downloads.with_outputs(notebook, "") is notebook
+    assert list(tmp_path.iterdir()) == []
+    assert downloads.with_outputs(notebook, str(tmp_path / "cache")) is notebook
+
+
+def test_a_package_lists_each_license_text_once(tmp_path: Path) -> None:
+    """The text of a font's license may be in the font alone."""
+    files = {}
+    for name, text in {
+        "pack/LICENSE": "Free.\n",
+        "pack/part/COPYING": " Free.",
+        "pack/NOTICE.txt": "Mention us.",
+        "pack/license.py": "code",
+        "pack/readme.txt": "words",
+        "empty/LICENSE": "",
+    }.items():
+        files[name] = tmp_path / name
+        files[name].parent.mkdir(parents=True, exist_ok=True)
+        files[name].write_text(text)
+    files["a/folder/LICENSE"] = tmp_path
+    title, *texts = licenses.of_files("pack 1", files).split("=" * 80 + "\n")[1:]
+    assert title == "pack 1\n"
+    assert texts == ["\npack/LICENSE\n\nFree.\n\npack/NOTICE.txt\n\nMention us.\n"]
+    assert "brings no text of its license" in licenses.of_files("pack 1", {})
+    font = next(source for source, _ in fonts.sources())
+    text = licenses.of_files("fonts", {"a.ttf": font, "b.ttf": font})
+    assert "a.ttf" in text
+    assert "b.ttf" not in text
+    assert "licensed under the SIL Open Font License" in text
 
 
 @pytest.mark.parametrize("shown", [{0}, {1}, {2}, {0, 2}, {0, 1, 2}, set()])
