@@ -8,13 +8,14 @@ import sys
 import zipfile
 from importlib.util import MAGIC_NUMBER
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from browser.pyodide import files as pyodide_files
 from browser.pyodide import library as pyodide_library
 from browser.pyodide.files import NotObtained, obtain
 from browser.pyodide.library import LIBRARY, MADE, PACKAGES
-from commands import build
+from commands import build, pyodide
 from repository import ROOT
 from site_server import serving
 
@@ -182,6 +183,106 @@ def test_archives_hold_sources_with_a_warning_if_nothing_can_compile(
     pyodide_files.make(got)
     assert "answers.pyc" in names(got / LIBRARY)
     assert capsys.readouterr().err == ""
+
+
+NODE = """#!/bin/sh
+echo "$1 $2 $3" > {log}
+echo words
+echo "a warning
+{last}" >&2
+exit {status}
+"""
+
+
+@pytest.mark.parametrize(
+    ("status", "last", "reason"),
+    [(0, "", ""), (1, "  too old ", "too old"), (1, "", "a warning")],
+)
+def test_node_compiles_if_this_python_cannot(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    status: int,
+    last: str,
+    reason: str,
+) -> None:
+    """Playwright's Node is tried first, then the system's."""
+    carried = tmp_path / "playwright" / "driver"
+    carried.mkdir(parents=True)
+    broken, works = carried / "node", tmp_path / "node"
+    broken.write_text("#!/no/such/program\n")
+    works.write_text(NODE.format(log=tmp_path / "log", last=last, status=status))
+    for program in (broken, works):
+        program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    monkeypatch.setattr(pyodide_library, "MAGIC", 0)
+    for places in ([str(tmp_path / "playwright")], []):
+        spec = SimpleNamespace(submodule_search_locations=places)
+        monkeypatch.setattr(pyodide_files, "find_spec", lambda _, spec=spec: spec)
+        assert pyodide_files.compiled(tmp_path / "from", tmp_path / "to") == reason
+        words = (tmp_path / "log").read_text().split()
+        assert words == [str(pyodide_files.COMPILER), str(tmp_path / "from"), str(tmp_path / "to")]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_without_playwright_the_systems_node_compiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pyodide_library, "MAGIC", 0)
+    monkeypatch.setattr(pyodide_files, "find_spec", lambda _: None)
+    monkeypatch.setattr("shutil.which", lambda name: name and f"/no/such/{name}")
+    assert "/no/such/node" in pyodide_files.compiled(Path("from"), Path("to"))
+
+
+def test_archives_are_written_beside_their_place(
+    got: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file cannot be moved to another disk in one step, and readers must see whole files."""
+    seen: list[Path] = []
+
+    def compiled(source: Path, target: Path) -> str:
+        seen.append(target)
+        pyodide_library.made(source, target)
+        return ""
+
+    monkeypatch.setattr(pyodide_files, "compiled", compiled)
+    before = set(got.iterdir())
+    pyodide_files.make(got)
+    pyodide_files.make(got)
+    assert [target.parent for target in seen] == [got]
+    made = {path.name for path in set(got.iterdir()) - before}
+    assert made == {*MADE, pyodide_files.MADE_FROM}
+    (got / PACKAGES).unlink()
+    pyodide_files.make(got)
+    assert len(seen) == 2
+
+
+def test_the_cache_is_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    version = pyodide_files.pinned()["version"]
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
+    assert pyodide_files.cache() == tmp_path / "own" / "roofline" / f"pyodide-{version}"
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert pyodide_files.cache() == tmp_path / ".cache" / "roofline" / f"pyodide-{version}"
+
+
+@pytest.mark.parametrize("found", [True, False])
+def test_the_command_prints_the_folder_or_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    found: bool,
+) -> None:
+    def obtained(folder: Path) -> Path:
+        if not found:
+            raise NotObtained("no network")
+        return folder
+
+    monkeypatch.setattr(pyodide, "cache", lambda: tmp_path)
+    monkeypatch.setattr(pyodide, "obtain", obtained)
+    monkeypatch.setattr(pyodide, "make", lambda folder: folder / "made")
+    assert pyodide.main() == int(not found)
+    out = f"{tmp_path / 'made'}\n" if found else ""
+    err = "" if found else "Pyodide could not be had (no network)\n"
+    assert capsys.readouterr() == (out, err)
 
 
 def test_the_lock_has_all_dependencies() -> None:

@@ -11,7 +11,7 @@ import pytest
 from commands import handouts, solution
 from nbclient.exceptions import CellTimeoutError
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from repository import ROOT
 
 from grading.release import exercises
@@ -136,6 +136,34 @@ def test_missing_cells_are_restored(ask: Callable[..., str]) -> None:
     assert "all 7 checks pass" in ask(lose)
 
 
+def test_missing_cells_are_restored_at_their_end_of_the_notebook() -> None:
+    def made(name: str, source: str, **marks: bool) -> NotebookNode:
+        return new_code_cell(source, metadata={"nbgrader": {"grade_id": name, **marks}})
+
+    given = made("given", "import", grade=False, locked=True)
+    checks = [made(name, f"check {name}", grade=True, locked=True) for name in "ab"]
+    task = made("task", "", grade=False, locked=False)
+    by_hand = made("by-hand", "", grade=True, locked=False)
+    released = new_notebook(cells=[given, task, *checks, by_hand])
+    own, mine = new_code_cell("own"), made("task", "mine", grade=False, locked=False)
+    changed = made("a", "passes", grade=True, locked=True)
+    found = solution.with_released_checks(new_notebook(cells=[mine, changed, own]), released)
+    assert found == [given, mine, checks[0], own, checks[1]]
+    assert solution.checks(released) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("ran", "kinds", "passed"),
+    [(1, [], True), (1, ["stream"], True), (1, ["stream", "error"], False), (None, [], False)],
+)
+def test_a_cell_passed_if_it_ran_without_an_error(
+    ran: int | None, kinds: list[str], passed: bool
+) -> None:
+    outputs = [new_output(kind) for kind in kinds]
+    assert solution.passed(new_code_cell("1", execution_count=ran, outputs=outputs)) == passed
+    assert not solution.passed(new_markdown_cell("1"))
+
+
 def test_a_missing_copy_is_refused_with_the_command_that_makes_one(ask: Callable[..., str]) -> None:
     line = refusal(ask, None)
     assert line == f"{NAME}: there is no my-work/{NAME}/{NAME}.ipynb yet; `make lab` makes it"
@@ -201,6 +229,20 @@ def test_the_command_prints_a_refusal_as_one_line_and_fails(
     assert said.err.splitlines() == [
         f"{NAME}: there is no my-work/{NAME}/{NAME}.ipynb yet; `make lab` makes it"
     ]
+
+
+def test_the_command_asks_for_the_exercise_that_it_is_given(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.setattr(solution, "solution", lambda exercise, *_: f"all of {exercise!r}")
+    monkeypatch.setattr(solution.handouts, "released", lambda _: Path())
+    monkeypatch.setattr(solution, "prepare_kernels", lambda *_: None)
+    monkeypatch.setattr(solution.os, "environ", {})
+    for words, expected in (([NAME], NAME), ([], "")):
+        monkeypatch.setattr("sys.argv", ["solution.py", *words])
+        assert solution.main() == 0
+        assert capsys.readouterr().out == f"all of {expected!r}\n"
+    assert solution.os.environ["JUPYTER_DATA_DIR"] == str(solution.WORK / ".jupyter" / "data")
 
 
 def test_the_page_of_worked_solutions_has_each_parts_code_below_its_heading(tmp_path: Path) -> None:
