@@ -33,14 +33,6 @@ USED = (
     "dist/theme/fonts/source-sans-pro/*",
     "plugin/notes/notes.js",
 )
-MIMES = (
-    ("text/html", 30),
-    ("image/svg+xml", 40),
-    ("image/png", 50),
-    ("text/markdown", 80),
-    ("text/plain", 100),
-)
-
 NONE: Mapping[str, object] = MappingProxyType({})
 
 
@@ -50,6 +42,8 @@ class NotExtracted(Exception):
 
 def settings(cache: Path) -> dict[str, Any]:
     """Return Sphinx's configuration, instead of a conf.py."""
+    from myst_nb.core.render import base_render_priority  # import late, as Sphinx
+
     return {
         "project": "The roofline",
         "extensions": ["myst_nb", "sphinx_revealjs", "slides_extension"],
@@ -67,7 +61,9 @@ def settings(cache: Path) -> dict[str, Any]:
         # Without this, MyST-NB has no output priorities for this builder and drops all outputs;
         # for gettext it drops pictures, whose alternative texts are messages.
         "nb_mime_priority_overrides": [
-            (builder, mime, at) for builder in ("revealjs", "gettext") for mime, at in MIMES
+            (builder, mime, at)
+            for builder in ("revealjs", "gettext")
+            for mime, at in base_render_priority()["html"].items()
         ],
         "revealjs_html_theme": "revealjs-simple",
         "revealjs_style_theme": "white",

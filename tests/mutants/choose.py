@@ -83,6 +83,8 @@ LOOKS = "tests/site/test_looks.py"
 # Every page of the site, and pages of each kind in Chinese.
 VISITS = "tests/site/test_site.py tests/locale/test_edition.py"
 PDF = f"tests/site/test_pdf.py {WITH_LONG}"
+SMALL_DECK = "tests/site/test_small_deck.py"
+DECKS = "tests/site/test_slides.py tests/site/test_slides_languages.py"
 VALIDATE = "tests/kit/test_validate_button.py"
 LAB_PROSE = f"tests/site/test_lab_prose.py {VALIDATE}"
 # Path prefix → stages of tests, cheapest first. The longest matching prefix wins. {stem} stands for
@@ -92,11 +94,11 @@ TESTS: dict[str, tuple[str, ...]] = {
     "kit/roofmeter/": (USERS, "tests/meter"),
     "kit/roofkit/": (USERS, SITE_USERS),
     "site/commands/translat": (
-        "tests/locale/test_catalogs.py",
+        f"tests/locale/test_catalogs.py {USERS}",
         "tests/locale/test_translated_site.py",
     ),
     "site/commands/languages/": (
-        "tests/locale/test_catalogs.py",
+        f"tests/locale/test_catalogs.py {USERS}",
         "tests/locale/test_translated_site.py",
     ),
     "kit/roofkit/notebook_language.py": (USERS, "tests/grading/test_languages.py"),
@@ -295,7 +297,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "site/commands/binder.py": ("tests/repository/test_workflows.py",),
     "site/commands/build.py": (USERS, "tests/book/test_book.py", SITE_USERS),
     "site/commands/environment.py": (
-        "tests/repository/test_commands.py -k|lock or python",
+        "tests/repository/test_commands.py -k|lock or python or step or binder",
         USERS,
         "tests/repository/test_workflows.py",
     ),
@@ -311,8 +313,8 @@ TESTS: dict[str, tuple[str, ...]] = {
     "site/commands/printing/": (PDF,),
     "site/commands/pyodide.py": ("tests/site/test_pyodide_files.py",),
     "site/commands/serve.py": ("tests/repository/test_commands.py -k|serve or port",),
-    "site/commands/slides.py": ("tests/site/test_slides.py",),
-    "site/slides_extension/": ("tests/site/test_slides.py",),
+    "site/commands/slides.py": (SMALL_DECK, f"{DECKS} {WITH_LONG}"),
+    "site/slides_extension/": (SMALL_DECK, DECKS),
 }
 
 

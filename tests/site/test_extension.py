@@ -99,9 +99,16 @@ def test_tables_too_wide_for_a_phone_repeat_their_headings(rows: list, wide: boo
     document = new_document("page")
     document += table(*rows)
     tables.label_cells(None, document)  # type: ignore[arg-type]
-    labels = [node.astext() for node in document.findall(nodes.inline)]
+    labels = [
+        node.astext()
+        for node in document.findall(nodes.inline)
+        if node["classes"] == ["heading-of-cell"]
+    ]
     assert labels == (list(rows[0]) * (len(rows) - 1) if wide else [])
     assert ("wide" in document[0]["classes"]) == wide
+    shown = [[entry.astext() for entry in row] for row in document.findall(nodes.row)]
+    named = [tuple(map("".join, zip(rows[0], row, strict=True))) for row in rows[1:]]
+    assert list(map(tuple, shown)) == [rows[0], *(named if wide else rows[1:])]
 
 
 def test_a_long_table_stays_a_table_on_a_phone() -> None:
@@ -372,7 +379,13 @@ def test_pages_load_only_files_that_they_use(page: str, body: str | None, used: 
         ],
         "css_files": files("design-tabs.css", "course.css"),
     } | ({} if body is None else {"body": text + body})
-    theme.prepare_page(app_with("Part"), page, "page.html", context, None)  # type: ignore[arg-type]
+    app, document = app_with("Part"), None if page == "search" else new_document(page)
+    app.env.titles["Part/two"] = nodes.title("", "Space")
+    app.config.html_baseurl = "https://example.org/course"
+    theme.prepare_page(app, page, "page.html", context, document)
+    assert context["site_path"] == "/course/"
+    titles = {"search": None, "Part/one": "Time", "Part/two": "Space"}
+    assert context["social"].get("og:title") == titles[page]
     without_roles = '<div class="citation-list"><p>A</p></div>'
     assert context["body"] == ("" if body is None else without_roles + body)
     names = [file.filename for file in context["script_files"]]

@@ -1,0 +1,190 @@
+"""A small deck of slides, built alone: what its folder holds, its clock, its words."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+import yaml
+from book_extension.languages import chosen
+from bs4 import BeautifulSoup
+from commands import executed_pages, slides
+from repository import HEADER, ROOT
+from sphinx import application
+
+DECK = """
+# A deck
+
+Some words.
+
+:::{speaker}
+:minutes: 50
+Say <this> first.
+:::
+
+## A formula
+
+$$ a < b $$
+
+:::{speaker}
+:minutes: 15
+Say that.
+:::
+"""
+PAGE = """
+msgid ""
+msgstr ""
+"Language: zh_CN\\n"
+"Content-Type: text/plain; charset=utf-8\\n"
+
+msgid "Some words."
+msgstr "几个字。"
+
+#, fuzzy
+msgid "Say that."
+msgstr "过时"
+"""
+CLOCK = (
+    PAGE.partition('msgid "Some')[0]
+    + """
+msgid "{minutes} min, until {end}."
+msgstr "{minutes} 分钟到 {end}。"
+"""
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _variables() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(slides.os, "environ", dict(os.environ))
+        yield
+
+
+def small_book(folder: Path, text: str = DECK) -> Path:
+    (folder / "slides").mkdir()
+    (folder / "slides/roofline.md").write_text(HEADER + text)
+    (folder / "_config.yml").write_bytes((ROOT / "_config.yml").read_bytes())
+    executed_pages.fill_cache(folder, folder / "cache")  # starts no kernel: there is no code
+    return folder
+
+
+def deck(folder: Path) -> BeautifulSoup:
+    text = (folder / "html/slides/roofline.html").read_text(encoding="utf-8")
+    return BeautifulSoup(text, "html.parser")
+
+
+@pytest.fixture(scope="module")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the deck in both languages; remains of an earlier build are replaced."""
+    book = small_book(tmp_path_factory.mktemp("book"))
+    catalogs = book / "catalogs"
+    (catalogs / "slides").mkdir(parents=True)
+    (catalogs / "slides/roofline.po").write_text(PAGE, encoding="utf-8")
+    (catalogs / "slides.po").write_text(CLOCK, encoding="utf-8")
+    (book / "_build/html/slides").mkdir(parents=True)
+    (book / "_build/html/slides/old.html").touch()
+    assert slides.build(book, book / "cache")
+    chinese, output = chosen("zh_CN"), book / "chinese"
+    assert slides.build(book, book / "cache", chinese, output=output, source=catalogs)
+    return book
+
+
+def test_the_folder_has_the_decks_and_what_they_load(book: Path) -> None:
+    folder = book / "_build/html/slides"
+    assert {path.name for path in folder.iterdir()} == {"roofline.html", "_static"}
+    reveal = folder / "_static/revealjs"
+    files = {path.relative_to(reveal).as_posix() for path in reveal.rglob("*") if path.is_file()}
+    assert {"LICENSE", "dist/reveal.js", "plugin/notes/notes.js"} <= files
+    assert {Path(name).parts[0] for name in files} == {"LICENSE", "dist", "plugin"}
+    assert {Path(name).stem for name in files if "/theme/" in name and "/fonts/" not in name} == {
+        "white"
+    }
+
+
+def test_notes_begin_with_minutes_and_time(book: Path) -> None:
+    first, second = (
+        " ".join(note.get_text().split()) for note in deck(book / "_build").select("aside")
+    )
+    assert first == "50 min, until 0:50. Say <this> first."
+    assert second == "15 min, until 1:05. Say that."
+    assert deck(book / "_build").select("math")
+
+
+def test_a_deck_speaks_another_language(book: Path) -> None:
+    page = deck(book / "chinese")
+    assert page.html
+    assert page.html["lang"] == "zh-CN"
+    words, first, second = page.select("section > p, aside")
+    assert words.get_text() == "几个字。"
+    assert first.get_text().split()[:2] == ["50", "分钟到"]
+    assert "过时" not in second.get_text()
+    marked = [part.get_text() for part in page.select("[lang=en]")]
+    assert "A deck" in marked
+    assert "几个字。" not in marked
+    styles = [str(link["href"]).split("?")[0] for link in page.select("link[rel=stylesheet]")]
+    assert "../../_static/chinese.css" in [style.removeprefix("_static/") for style in styles]
+    english = deck(book / "_build")
+    assert english.select("[lang=en]") == english.select("html")
+    assert "chinese.css" not in str(english)
+
+
+def test_all_faults_of_decks_are_reported_and_the_site_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    warnings = io.StringIO()
+    monkeypatch.setattr(application, "Sphinx", partial(application.Sphinx, warning=warnings))
+    wrong = small_book(tmp_path, DECK.replace(":minutes: 50", "").replace("words", "{ref}`no`"))
+    folder = wrong / "_build/html/slides"
+    folder.mkdir(parents=True)
+    (folder / "roofline.html").write_text("old")
+    assert not slides.build(wrong, wrong / "cache")
+    assert (folder / "roofline.html").read_text() == "old"
+    assert capsys.readouterr().out == ""
+    assert re.search(r"roofline\.md:17: .*a slide's notes need :minutes:", warnings.getvalue())
+    assert re.search(r"roofline\.md:15: .*'no'", warnings.getvalue())
+
+
+def test_a_book_without_decks_has_none(tmp_path: Path) -> None:
+    assert slides.build(tmp_path, tmp_path / "cache")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_clock_is_no_message(book: Path) -> None:
+    left = book / "_build/gettext/slides/html/gone.pot"
+    left.parent.mkdir(parents=True)
+    left.touch()
+    made = slides.templates(book, book / "cache")
+    assert not left.exists()
+    messages = (made / "roofline.pot").read_text(encoding="utf-8")
+    assert 'msgid "Some words."' in messages
+    assert "until" not in messages
+
+
+def test_decks_that_cannot_be_read_give_no_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(slides, "make", lambda *_: False)
+    with pytest.raises(slides.NotExtracted):
+        slides.templates(Path("book"), Path("cache"))
+
+
+def test_decks_run_as_pages_do() -> None:
+    config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+    ours, execute = slides.settings(Path("cache")), config["execute"]
+    names = {
+        "nb_execution_mode": execute["execute_notebooks"],
+        "nb_execution_raise_on_error": execute["raise_on_error"],
+        "nb_execution_show_tb": execute["show_tb"],
+        "nb_execution_timeout": execute["timeout"],
+        "nb_output_stderr": execute["stderr_output"],
+    }
+    assert {name: ours[name] for name in names} == names
+    both = set(ours) & set(config["sphinx"]["config"])
+    assert {"nb_merge_streams", "nb_render_markdown_format", "html_copy_source"} <= both
+    assert {name for name in both if ours[name] != config["sphinx"]["config"][name]} <= {
+        "extensions",
+        "include_patterns",
+    }
