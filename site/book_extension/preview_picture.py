@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.patches import Polygon, Rectangle
@@ -28,7 +27,6 @@ QUESTION = "How long should this\ncomputation take on\nthis chip, and what\nhold
 def draw(target: Path) -> None:
     """Draw the picture as a PNG file."""
     figure = Figure(figsize=(WIDTH / DPI, HEIGHT / DPI), dpi=DPI, facecolor="white")
-    FigureCanvasAgg(figure)
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, WIDTH), ylim=(HEIGHT, 0))
     axes.set_axis_off()
@@ -47,7 +45,7 @@ def _draw_plot(axes: "Axes") -> None:
         ([(LEFT, BOTTOM), RIDGE, (x, BOTTOM)], MEMORY_ZONE),
         ([RIDGE, (RIGHT, y), (RIGHT, BOTTOM), (x, BOTTOM)], COMPUTE_ZONE),
     ):
-        axes.add_patch(Polygon(corners, closed=True, color=color, linewidth=0))
+        axes.add_patch(Polygon(corners, color=color, linewidth=0))
     axes.hlines([439, 339, 238], LEFT, RIGHT, GRID, linewidth=_points(2))
     axes.vlines([703, 846, 988], TOP, BOTTOM, GRID, linewidth=_points(2))
     axes.plot([LEFT, LEFT, RIGHT], [TOP, BOTTOM, BOTTOM], MUTED, linewidth=_points(3))

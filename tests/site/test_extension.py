@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,15 +10,19 @@ from typing import Any
 from xml.etree import ElementTree
 
 import nbformat
+import numpy as np
 import pytest
+from babel.messages import Catalog
 from book_extension import (
     blocks,
     downloads,
+    figures,
     fonts,
     licenses,
     page_download,
     pages,
     preview,
+    preview_picture,
     prose,
     table_widths,
     tables,
@@ -26,9 +31,12 @@ from book_extension import (
     themed_svg,
     values,
 )
+from book_extension.languages import catalogs
 from book_extension.markdown_writer import CodeCell
 from docutils import nodes
 from docutils.utils import new_document
+from matplotlib.colors import to_rgb
+from matplotlib.image import imread
 from repository import HEADER
 from sphinx import addnodes
 
@@ -359,6 +367,91 @@ def test_terms_are_explained_by_their_first_sentence() -> None:
     }
 
 
+def test_a_glossary_writes_its_terms_as_a_script(tmp_path: Path) -> None:
+    glossary = new_document("glossary")
+    text = nodes.definition("", nodes.paragraph("", "八个“比特”。 More."))
+    term = nodes.term("", "byte", ids=["term-byte"])
+    item = nodes.definition_list_item("", term, text)
+    glossary += addnodes.glossary("", nodes.definition_list("", item))
+    app = SimpleNamespace(outdir=tmp_path)
+    script = tmp_path / "_static/terms.js"
+    for document, written in ((None, False), (new_document("page"), False), (glossary, True)):
+        terms.write_terms(app, "page", "page.html", {}, document)  # type: ignore[arg-type]
+        assert script.exists() == written
+    terms.write_terms(app, "page", "page.html", {}, new_document("page"))  # type: ignore[arg-type]
+    before, _, data = script.read_text(encoding="utf-8").partition(" = ")
+    assert before == "window.courseTerms"
+    assert json.loads(data.strip().removesuffix(";")) == {"term-byte": "八个“比特”。"}
+    assert "比特" in data  # as it is, not as numbers
+
+
+PLOT = """<svg xmlns="http://www.w3.org/2000/svg"><g><text>Time of Mixtral</text></g>
+<g><text>Mixtral</text></g><g><text>Time of Mixtral</text></g><g><text>memory</text></g></svg>"""
+
+
+def page_with_figures(folder: Path, *alternatives: str) -> nodes.document:
+    document = new_document("page")
+    (folder / "plot.svg").write_text(PLOT)
+    for text in alternatives:
+        image = nodes.image(uri="plot.svg", alt=text)
+        document += nodes.container("", image, mime_type="image/svg+xml")
+    document += nodes.container("", nodes.image(uri="photo.png"), mime_type="image/png")
+    return document
+
+
+def building(folder: Path, builder: str, language: str = "en") -> Any:
+    env = SimpleNamespace(
+        docname="chapters/page",
+        relfn2path=lambda uri, page: (uri, str(folder / uri)),
+        doc2path=lambda page: f"{page}.md",
+    )
+    config = SimpleNamespace(language=language, locale_dirs=["words"], gettext_compact=False)
+    return SimpleNamespace(
+        builder=SimpleNamespace(name=builder), env=env, config=config, srcdir=folder
+    )
+
+
+def test_figures_become_part_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    warned: list[str] = []
+    monkeypatch.setattr(figures.logger, "warning", lambda said, location: warned.append(said))
+    document = page_with_figures(tmp_path, " A plot. ", "")
+    figures.inline_figures(building(tmp_path, "html"), document)
+    first, second = document.findall(nodes.raw)
+    assert (first["format"], second["format"]) == ("html", "html")
+    labels = [ElementTree.fromstring(raw.astext()).get("aria-label") for raw in (first, second)]
+    assert labels == ["A plot.", ""]
+    assert [image["uri"] for image in document.findall(nodes.image)] == ["photo.png"]
+    (warning,) = warned
+    assert "mystnb.image.alt" in warning
+
+
+def test_words_of_figures_are_messages_and_are_translated(tmp_path: Path) -> None:
+    document = page_with_figures(tmp_path, "A plot.")
+    app = building(tmp_path, "gettext")
+    figures.inline_figures(app, document)
+    found = list(document.findall(nodes.paragraph))
+    # Each message once; a name alone is none.
+    assert [(words.astext(), words.rawsource) for words in found] == [
+        ("Time of Mixtral", "Time of Mixtral"),
+        ("memory", "memory"),
+    ]
+    assert [words.source for words in found] == ["chapters/page.md"] * 2
+    assert len(list(document.findall(nodes.image))) == 2
+    catalog = Catalog(locale="zh_CN")
+    for english, text in {
+        "Time of Mixtral": "Mixtral 的时间",
+        "Mixtral": "米",
+        "memory": "存",
+    }.items():
+        catalog.add(english, text)
+    catalogs.write_compiled(catalog, tmp_path / "words/zh_CN/LC_MESSAGES/chapters/page")
+    document = page_with_figures(tmp_path, "A plot.")
+    figures.inline_figures(building(tmp_path, "html", "zh_CN"), document)
+    svg = ElementTree.fromstring(next(iter(document.findall(nodes.raw))).astext())
+    words = [text.text for text in svg.iter(f"{{{themed_svg.SVG}}}text")]
+    assert words == ["Mixtral 的时间", "Mixtral", "Mixtral 的时间", "存"]
+
+
 @pytest.mark.parametrize(
     ("page", "body", "used"),
     [
@@ -418,8 +511,13 @@ def test_fonts_and_preview_are_made_once_for_the_original(
 ) -> None:
     """The age is relative to the code that makes the files, in seconds."""
     targets: list[Path] = []
-    monkeypatch.setattr(preview, "draw", targets.append)
-    monkeypatch.setattr(fonts, "cut", lambda source, target, ranges: targets.append(target))
+
+    def write(target: Path) -> None:
+        target.touch()
+        targets.append(target)
+
+    monkeypatch.setattr(preview, "draw", write)
+    monkeypatch.setattr(fonts, "cut", lambda source, target, ranges: write(target))
     static = tmp_path / "_static"
     wanted = {static / "social-preview.png": preview.DRAWING}
     for source, _ in fonts.sources():
@@ -437,6 +535,48 @@ def test_fonts_and_preview_are_made_once_for_the_original(
     preview.write_preview(app)  # type: ignore[arg-type]
     fonts.write_fonts(app)  # type: ignore[arg-type]
     assert set(targets) == (set(wanted) if made else set())
+
+
+def test_the_preview_shows_a_roofline_beside_its_question(tmp_path: Path) -> None:
+    preview.draw(tmp_path / "preview.png")
+    assert b"Matplotlib" not in (tmp_path / "preview.png").read_bytes()  # its version would change
+    picture = imread(tmp_path / "preview.png")[..., :3]
+    assert picture.shape[:2] == (630, 1200)  # the size that sites show
+
+    def rows_and_columns(color: str) -> tuple[np.ndarray, np.ndarray]:
+        return np.nonzero(np.abs(picture - to_rgb(color)).max(axis=2) < 0.02)
+
+    for edge in (picture[0], picture[-1], picture[:, 0], picture[:, -1]):
+        assert (edge == 1).all()
+    left, right = preview_picture.LEFT, preview_picture.RIGHT
+    bottom = preview_picture.BOTTOM
+    for color in (preview_picture.MEMORY_ZONE, preview_picture.COMPUTE_ZONE):
+        _, across = rows_and_columns(color)
+        assert len(across) > 30_000
+        assert left <= across.min() < across.max() <= right
+    down, across = rows_and_columns(preview_picture.BLUE)
+    mark, slope = across < left - 20, across > left - 20
+    assert mark.any()
+    assert np.corrcoef(across[slope], down[slope])[0, 1] < -0.99
+    assert down[slope].max() < bottom + 4
+    down, across = rows_and_columns(preview_picture.INK)
+    x, y = preview_picture.RIDGE
+    roof = across[(down == y) & (across > x - 3)]
+    assert len(roof) == len(range(x - 2, right))
+    # Two of the points lie below the roof, and the text beside the plot.
+    assert 600 < ((down > y + 20) & (across > left + 10)).sum() < 1200
+    text = across < left
+    assert across[text].max() < left - 20
+    for top in (150, 275, 325, 375, 425):
+        assert (text & (down > top) & (down < top + 50)).sum() > 500
+    assert not (text & (down > 490)).any()
+    down, across = rows_and_columns(preview_picture.GRID)
+    _, in_rows = np.unique(down, return_counts=True)
+    _, in_columns = np.unique(across, return_counts=True)
+    assert (in_rows > 300).sum() >= 2
+    assert (in_columns > 200).sum() >= 2
+    down, across = rows_and_columns(preview_picture.MUTED)
+    assert (down.max() - down.min() > 300, across.max() - across.min() > 500) == (True, True)
 
 
 # First and last character of blocks of Unicode.

@@ -346,7 +346,7 @@ def words(book: Path, language: str) -> bytes:
 
 def pack(contents: Mapping[str, bytes], target: Path) -> None:
     """Write an archive of path → content; the same contents give the same bytes."""
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(target, "w") as archive:
         for name, content in contents.items():
-            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
-            archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
+            # An entry made by hand has a fixed date.
+            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)

@@ -61,10 +61,10 @@ def write(
         # nbgrader reads its settings from the folder that it is started in.
         files[Path(path.parent.name, "nbgrader_config.py")] = (book / NBGRADER).read_bytes()
     target.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(target, "w") as archive:
         for name, content in sorted(files.items()):
-            # A fixed date, so that the same files make the same archive.
-            info = zipfile.ZipInfo(f"exercises/{name.as_posix()}", (1980, 1, 1, 0, 0, 0))
+            # An entry made by hand has a fixed date: the same files make the same archive.
+            info = zipfile.ZipInfo(f"exercises/{name.as_posix()}")
             archive.writestr(info, content, zipfile.ZIP_DEFLATED)
 
 
