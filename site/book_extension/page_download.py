@@ -45,11 +45,8 @@ def download_notebook(
         cells.insert(0, opening)
     for number, cell in enumerate(cells):
         cell["id"] = f"cell-{number}"
-    notebook: NotebookNode = nbformat.v4.new_notebook(
-        cells=cells, metadata={"kernelspec": KERNEL}, nbformat_minor=5
-    )
-    nbformat.validate(notebook)
-    return notebook
+    made: NotebookNode = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
+    return made
 
 
 def page_cells(

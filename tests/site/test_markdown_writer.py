@@ -170,10 +170,53 @@ def test_code_spans_may_contain_backticks() -> None:
     assert code_span("a``b") == "```a``b```"
 
 
-@pytest.mark.parametrize("source", ["", "install()"])
-def test_the_opening_cell_is_omitted_if_empty(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_download.opening_cell, "source", lambda *_: source)
-    document = read("text")
-    nothing = nbformat.v4.new_notebook()
-    notebook = page_download.download_notebook("page", document, nothing, "", {}, bool)
-    assert [cell.source for cell in notebook.cells] == ([source] if source else []) + ["text"]
+def ran(source: str, *tags: str) -> nbformat.NotebookNode:
+    return nbformat.v4.new_code_cell(source, metadata={"tags": [*tags]}, execution_count=1)
+
+
+def download(*cells: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Return the notebook of a page that has run these cells, and shows none of them."""
+    executed = nbformat.v4.new_notebook(cells=cells)
+    made = page_download.download_notebook(
+        "page",
+        read("About rooflib."),
+        executed,
+        "https://a.example/",
+        {},
+        is_hidden=lambda _: False,
+    )
+    nbformat.validate(made)
+    return made
+
+
+def test_a_notebook_begins_by_installing_what_its_code_imports() -> None:
+    assert [cell.source for cell in download(ran("import numpy")).cells] == [
+        "About rooflib.",
+        "import numpy",
+    ]
+    opening, text, _ = download(ran("import rooflib")).cells
+    assert "rooflib" in opening.source
+    assert "https://a.example" in opening.source
+    assert opening.metadata == {"jupyter": {"source_hidden": True}}
+    assert text.source == "About rooflib."
+
+
+def test_the_same_page_gives_the_same_notebook() -> None:
+    assert download(ran("1")) == download(ran("1"))
+    assert len({cell.id for cell in download(ran("1"), ran("2")).cells}) == 3
+
+
+@pytest.mark.parametrize(
+    ("tags", "hidden"),
+    [
+        ([], []),
+        (["hide-input"], ["source"]),
+        (["remove-cell", "other"], ["source"]),
+        (["hide-output"], ["outputs"]),
+        (["hide-cell"], ["source", "outputs"]),
+    ],
+)
+def test_cells_are_folded_as_on_the_page(tags: list[str], hidden: list[str]) -> None:
+    _, cell = download(ran("1", *tags)).cells
+    assert cell.metadata.get("jupyter", {}) == {f"{name}_hidden": True for name in hidden}
+    assert cell.execution_count == 1

@@ -148,12 +148,9 @@ def chapter_notebook(
                     block_data(block, values, whole.code_words) for block in piece.prose
                 ]
         cells.append(cell)
-    notebook: NotebookNode = nbformat.v4.new_notebook(
-        cells=cells, metadata={"kernelspec": KERNEL}, nbformat_minor=5
-    )
+    notebook: NotebookNode = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
     if language is not ORIGINAL:
         notebook.metadata[WORDS_OF_VALUES] = whole.words_of_values
-    nbformat.validate(notebook)
     return notebook
 
 
