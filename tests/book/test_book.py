@@ -190,7 +190,7 @@ def multiply_bf16_peak(catalog: Path, chip: str, factor: float) -> None:
 
 def test_values_appear_everywhere_in_prose(builds: Builds) -> None:
     index = builds.first.folder / "_build" / "html" / "index.html"
-    assert builds.first.printed.splitlines()[-1] == str(index)
+    assert builds.first.printed == f"{index}\n"
     html = builds.first.html["page"]
     seen = text_of(html)
     for expected in (
@@ -225,6 +225,8 @@ def test_values_appear_everywhere_in_prose(builds: Builds) -> None:
     assert "<?xml" not in html
     ids = re.findall(r'\bid="([^"]+)"', html)
     assert len(ids) == len(set(ids))
+    # The figures are in the page alone.
+    assert not (index.parent / "_images").exists()
 
 
 def test_a_site_loads_nothing_from_other_hosts(builds: Builds) -> None:

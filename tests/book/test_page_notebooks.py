@@ -38,8 +38,12 @@ def copies() -> dict[str, NotebookNode]:
 
 
 @pytest.mark.parametrize("page", CHAPTERS, ids=lambda p: p.split("/")[1])
-def test_copies_have_only_roles_and_directives_that_jupyterlab_supports(page: str) -> None:
-    for text in words(chapter_notebook(ROOT / f"{page}.md")):
+def test_copies_are_valid_with_only_roles_and_directives_that_jupyterlab_supports(
+    page: str,
+) -> None:
+    copy = chapter_notebook(ROOT / f"{page}.md")
+    nbformat.validate(copy)
+    for text in words(copy):
         assert set(ROLE.findall(text)) <= {"eval"}
         assert set(DIRECTIVE.findall(text)) <= KNOWN
         assert not LABEL.search(text)

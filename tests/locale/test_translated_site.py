@@ -233,6 +233,13 @@ def test_both_languages_share_files(book: Book) -> None:
             path = re.split("[?#]", address)[0]
             if path and ":" not in path:
                 assert (html / "zh" / page).parent.joinpath(path).resolve().is_file(), address
+    styles = [
+        link["href"] for link in soup(book, "zh/chapters/page.html").select("link[rel=stylesheet]")
+    ]
+    assert [re.split("[?/]", str(style))[-2] for style in styles[-2:]] == [
+        "course.css",
+        "chinese.css",
+    ]
     own = {path.name for path in (html / "zh" / "_static").iterdir()}
     sphinx = {"documentation_options.js", "language_data.js", "translations.js"}
     assert own == {*sphinx, "words.js", "chinese.css"}

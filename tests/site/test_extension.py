@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 from xml.etree import ElementTree
 
 import nbformat
@@ -35,10 +36,13 @@ from book_extension.languages import catalogs
 from book_extension.markdown_writer import CodeCell
 from docutils import nodes
 from docutils.utils import new_document
+from jinja2 import Environment
 from matplotlib.colors import to_rgb
 from matplotlib.image import imread
 from repository import HEADER
 from sphinx import addnodes
+from sphinx.builders.html import StandaloneHTMLBuilder
+from sphinx.config import Config
 
 SVG = """<?xml version="1.0"?>
 <svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" id="top">
@@ -485,6 +489,26 @@ def test_pages_load_only_files_that_they_use(page: str, body: str | None, used: 
     assert names == ["course.js", *(f"{name}.js" for name in used)]
     assert [file.filename for file in context["css_files"]] == ["course.css"]
     assert (context["place"] is None) == (page == "search")
+
+
+def test_our_templates_come_first() -> None:
+    config = Config(overrides={"templates_path": ["of a theme"]})
+    config.html_theme_options = {}
+    config.html_additional_pages = {}
+    config.templates_path = ["of a theme"]
+    theme.use_templates(Mock(), config)
+    ours, other = config.templates_path
+    assert (Path(ours) / config.html_additional_pages["404"]).is_file()
+    assert other == "of a theme"
+
+
+def test_templates_leave_no_empty_lines() -> None:
+    builder = Mock(spec=StandaloneHTMLBuilder)
+    builder.templates = SimpleNamespace(environment=Environment())
+    theme.trim_pages(SimpleNamespace(builder=builder))  # type: ignore[arg-type]
+    template = builder.templates.environment.from_string("a\n  {% if true %}\nb\n  {% endif %}\nc")
+    assert template.render() == "a\nb\nc"
+    theme.trim_pages(SimpleNamespace(builder=object()))  # type: ignore[arg-type]
 
 
 # Files that the build makes only if they are missing or outdated.

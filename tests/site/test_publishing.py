@@ -292,6 +292,11 @@ def test_every_page_has_its_canonical_address(published: Book) -> None:
         (canonical,) = soup.select("link[rel=canonical]") or [{"href": None}]
         assert canonical["href"] == (None if name == "404.html" else f"{SITE}/{name}")
     head = parsed(top / "chapters/page.html")
+    styles = [
+        Path(str(link["href"]).split("?")[0]).name for link in head.select("link[rel=stylesheet]")
+    ]
+    # Later style sheets change earlier ones.
+    assert styles[-2:] == ["course.css", "page-links.css"]
     for name in ("og:image", "og:url"):
         (content,) = [tag["content"] for tag in head.select(f"meta[property='{name}']")]
         assert (top / str(content).removeprefix(f"{SITE}/")).is_file()
@@ -316,6 +321,7 @@ def test_pages_link_to_their_notebook_and_source(published: Book) -> None:
     assert links["binder"].endswith("/main?urlpath=lab/tree/chapters/1-page.ipynb")
     for kind in ("source", "edit"):
         path = links[kind].partition("/main/")[2]
+        assert path == "chapters/page.md"
         assert (published.folder / path).read_text(encoding="utf-8").endswith(PAGE)
     asked = parse_qs(urlsplit(links["report"]).query)
     assert asked["title"] == ["Mistake: A page"]
@@ -344,6 +350,44 @@ def test_an_edition_uses_its_own_address_and_writes_no_feed_or_sitemap(
     assert config.html_baseurl == f"{SITE}/0.1.0"
     publishing.write_lists(app, None)
     assert [path for path in left if path.exists()] == []
+
+
+@pytest.mark.parametrize("has_log", [True, False])
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+def test_a_course_has_a_feed_if_it_has_a_change_log(
+    tmp_path: Path, has_log: bool, language: str
+) -> None:
+    setting(tmp_path, site=SITE)
+    (tmp_path / "locale/zh_CN/LC_MESSAGES").mkdir(parents=True)
+    if has_log:
+        (tmp_path / "CHANGELOG.md").write_text("## 0.1.0, 2026-01-02\n\nA *change*.\n")
+    app = Mock(srcdir=tmp_path, outdir=tmp_path, builder=Mock(format="html"))
+    app.config = SimpleNamespace(html_title="A book", author="Somebody", language=language)
+    app.config.html_static_path = []
+    app.env.found_docs = ["index"]
+    app.builder.get_target_uri = "{}.html".format
+    publishing.take_addresses(app, app.config)  # type: ignore[arg-type]
+    publishing.write_lists(app, None)
+    if language != "en":
+        assert not list(tmp_path.glob("*.xml"))
+        return
+    addresses = [e.text for e in ElementTree.parse(tmp_path / "sitemap.xml").iter() if e.text]
+    assert [a for a in addresses if a.strip()] == [f"{SITE}/index.html", f"{SITE}/zh/index.html"]
+    assert (tmp_path / "changes.xml").exists() == has_log
+    # A failed build changes neither.
+    (tmp_path / "sitemap.xml").unlink()
+    publishing.write_lists(app, ValueError())
+    assert not (tmp_path / "sitemap.xml").exists()
+
+
+def test_each_build_reads_the_addresses_again(tmp_path: Path) -> None:
+    found = []
+    for site in (SITE, "https://example.com"):
+        config = SimpleNamespace(html_static_path=[])
+        setting(tmp_path, site=site)
+        publishing.take_addresses(Mock(srcdir=tmp_path), config)  # type: ignore[arg-type]
+        found.append(config.html_baseurl)
+    assert found == [SITE, "https://example.com"]
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,6 @@ class ChooseMessages(SphinxTransform):
         for entry in self.document.findall(nodes.entry):
             for paragraph in entry.findall(nodes.paragraph):
                 paragraph.source = paragraph.source or source
-                paragraph.line = paragraph.line or 0
         for node in self.document.findall(nodes.TextElement):
             if isinstance(node, nodes.Inline):
                 continue
@@ -203,8 +202,7 @@ class LeadUp(SphinxTransform):
             return
         for raw in self.document.findall(nodes.raw):
             led = re.sub(r'(<a href="?)(?=\.\./(?!slides/))', r"\1../", raw.astext())
-            if led != raw.astext():
-                raw[:] = [nodes.Text(led)]
+            raw[:] = [nodes.Text(led)]
 
 
 def is_original(node: nodes.Element) -> bool:
@@ -228,8 +226,8 @@ def setup(app: Sphinx) -> None:
     app.add_transform(value_words.TranslateValues)
     citations.setup(app)
     prompts.setup(app)
-    # Run after references and citations have their texts.
-    app.connect("doctree-resolved", close_up, priority=600)
+    # Connected after what translates citations, so that their texts are final.
+    app.connect("doctree-resolved", close_up)
     app.add_transform(CountWords)
     app.add_transform(MarkOriginals)
     app.add_transform(LeadUp)

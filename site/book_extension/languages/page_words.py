@@ -21,19 +21,18 @@ STYLE = Path(__file__).parent / "chinese.css"
 
 def write_words(app: Sphinx) -> None:
     """Write words and style into a translated site, and load them on each page."""
-    places = [Path(folder, app.config.language, "LC_MESSAGES") for folder in app.config.locale_dirs]
-    compiled = [place / f"{catalogs.SPHINX}.mo" for place in places]
-    if app.builder.format != "html" or not compiled or not compiled[0].is_file():
+    folder = Path(app.config.locale_dirs[0], app.config.language, "LC_MESSAGES")
+    compiled = folder / f"{catalogs.SPHINX}.mo"
+    if app.builder.format != "html" or not compiled.is_file():
         return
     found = {
-        "courseWords": translated(compiled[0], code_words.of_javascript(Path(app.srcdir))),
-        "courseValues": translated(compiled[0], value_words.TEMPLATES),
+        "courseWords": translated(compiled, code_words.of_javascript(Path(app.srcdir))),
+        "courseValues": translated(compiled, value_words.TEMPLATES),
         "courseUnits": value_words.UNITS,
     }
     static = Path(app.outdir) / "_static"
     ensuredir(static)
-    data = json.dumps(found, ensure_ascii=False)
-    (static / SCRIPT).write_text(f"Object.assign(window, {data});\n", encoding="utf-8")
+    (static / SCRIPT).write_text(f"Object.assign(window, {json.dumps(found)});\n", encoding="utf-8")
     attributes: dict[str, Any] = {"loading_method": "defer", "priority": 100}
     app.add_js_file(SCRIPT, **attributes)
     shutil.copyfile(STYLE, static / STYLE.name)

@@ -24,8 +24,7 @@ MISTAKE = "What is wrong:\n\n\nPage: {page}\nSection: \n"
 
 
 def setup(app: Sphinx) -> None:
-    # Run before other listeners read the site's address.
-    app.connect("config-inited", take_addresses, priority=100)
+    app.connect("config-inited", take_addresses)
     # Run after the theme has set the metadata for link previews.
     app.connect("html-page-context", describe_page, priority=950)
     app.connect("build-finished", write_lists)
@@ -93,7 +92,7 @@ def page_links(
 def handed_out(doctree: nodes.document) -> str:
     """Return the path of the notebook that an exercise's page hands out; "" if none."""
     for node in doctree.findall(addnodes.download_reference):
-        if str(node.get("filename", "")).endswith(".ipynb"):
+        if str(node.get("filename")).endswith(".ipynb"):
             return f"_downloads/{node['filename']}"
     return ""
 
