@@ -2,15 +2,17 @@
 
 import functools
 import hashlib
+import os
 import re
+import subprocess
 import zipfile
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
 import pytest
-from commands import environment
-from commands.handouts import bundle
+from commands import environment, handouts
+from commands.handouts import bundle, wheels
 from repository import ROOT
 
 
@@ -233,3 +235,110 @@ def test_the_same_files_make_the_same_archive(tmp_path: Path, packages: Path) ->
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
     with zipfile.ZipFile(tmp_path / "one.zip") as archive:
         assert {member.date_time[0] for member in archive.infolist()} == {1980}
+
+
+# --- made only if something has changed -----------------------------------------------------------
+
+RELEASE = """#!/bin/sh
+echo "printed"
+echo "$PWD $@" >> {log}
+exit {status}
+"""
+# A file of each kind, and whether what is handed out depends on it.
+INPUTS = {
+    "exercises/one/one.ipynb": True,
+    "exercises/one/one.py": True,
+    "exercises/one/.ipynb_checkpoints/one.ipynb": False,
+    "exercises/one/picture.png": False,
+    "grading/release.py": True,
+    "grading/__pycache__/release.pyc": False,
+    "locale/zh_CN/LC_MESSAGES/course.po": True,
+    "rooflib/__init__.py": True,
+    "rooflib/__pycache__/__init__.pyc": False,
+    "kit/roofkit/button.js": True,
+    "_config.yml": True,
+    "requirements.txt": True,
+    "site/other.py": False,
+}
+
+
+@pytest.fixture
+def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a course with a file of each kind, whose release is only recorded."""
+    for name in (*INPUTS, *map(str, bundle.sources(Path())), *map(str, wheels.sources(Path()))):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("a")
+    for name in ("README.md", "LICENSE"):
+        (tmp_path / name).write_text("a")
+    (tmp_path / "_build").mkdir()
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "chapters/time.md").write_text("A text\n\n# Time\n\nMore.")
+    packed: list[tuple[object, ...]] = []
+    monkeypatch.setattr(handouts.wheels, "build", lambda book, target: [target / "a.whl"])
+    monkeypatch.setattr(handouts.bundle, "write", lambda *told: packed.append(told))
+    monkeypatch.setattr(handouts.sys, "executable", str(release_script(tmp_path)))
+    for name in ("EDITION", "SOLUTIONS"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+def release_script(folder: Path, status: int = 0) -> Path:
+    script = folder / "release.sh"
+    script.write_text(RELEASE.format(log=folder / "log", status=status))
+    script.chmod(0o755)
+    return script
+
+
+@pytest.mark.parametrize("name", INPUTS)
+def test_exercises_are_released_again_if_an_input_changes(course: Path, name: str) -> None:
+    before = handouts.digest_of(course)
+    (course / name).write_text("b")
+    assert (handouts.digest_of(course) != before) == INPUTS[name]
+
+
+def test_of_a_chapter_only_the_title_counts(course: Path) -> None:
+    chapter, before = course / "chapters/time.md", handouts.digest_of(course)
+    chapter.write_text("Another text\n\n# Time\n\nLess.")
+    assert handouts.digest_of(course) == before
+    chapter.write_text("A text\n\n# Space\n\nMore.")
+    assert handouts.digest_of(course) != before
+    chapter.write_text("No title")
+    assert handouts.digest_of(course) != before
+
+
+def test_exercises_are_released_once_in_all_languages(
+    course: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    made = course / "_build/course"
+    made.mkdir()
+    log = course / "log"
+    for _ in range(2):
+        assert handouts.released(course) == made / "release"
+    words = f"{course} -m grading release {made} --language=zh_CN"
+    assert log.read_text().splitlines() == [words]
+    (course / "_config.yml").write_text("b")
+    handouts.released(course)
+    assert log.read_text().splitlines() == [words] * 2
+    assert capfd.readouterr().out == ""
+    (course / "_config.yml").write_text("c")
+    release_script(course, status=1)
+    for count in (3, 4):
+        with pytest.raises(subprocess.CalledProcessError):
+            handouts.released(course)
+        assert len(log.read_text().splitlines()) == count
+
+
+def test_pages_have_worked_solutions_only_on_request(
+    course: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handouts, "released", lambda _: None)
+    monkeypatch.setattr(handouts, "worked", lambda notebook: f"worked {notebook.stem}")
+    page = course / "_build/solutions/one.md"
+    handouts.prepare(course)
+    assert page.read_text() == ""
+    os.utime(page, (1, 1))
+    handouts.prepare(course)
+    assert page.stat().st_mtime == 1  # an unchanged page is not parsed again
+    monkeypatch.setenv("SOLUTIONS", "1")
+    handouts.prepare(course)
+    assert page.read_text() == "worked one"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
+import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -207,6 +210,27 @@ def test_a_new_version_moved_over_the_old_one_is_recognized(course: Course) -> N
     assert course.lab().line() == "5 as they were"
     course.write("first", "# The first, best")
     assert course.lab().beside == ["chapters/1-first.new.ipynb"]
+
+
+def test_a_new_version_beside_the_old_one_is_recognized(course: Course) -> None:
+    original = (course.work / COPY).read_bytes()
+    course.edit(COPY)
+    course.write("first", "# The first, better")
+    course.lab()
+    (course.work / COPY).write_bytes(original)
+    (course.work / copies.GIVEN).unlink()
+    assert course.lab().line() == "5 as they were"
+    assert (course.work / COPY).read_bytes() == original
+
+
+def test_the_order_of_metadata_does_not_count() -> None:
+    facts = {name: {"image/png": name} for name in ("b.png", "a.png")}
+    for of in (copies.version_of, copies.cells_of):
+        hashes = set()
+        for ordered in (facts, dict(reversed(facts.items()))):
+            cell = new_markdown_cell("a", attachments=ordered)
+            hashes.add(of(new_notebook(cells=[cell], metadata=ordered)))
+        assert len(hashes) == 1
 
 
 def test_a_removed_copy_is_created_again(course: Course) -> None:
@@ -426,7 +450,13 @@ def started(course: Course, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     monkeypatch.setattr(lab, "ROOT", course.book)
     monkeypatch.setattr(lab, "WORK", course.work)
     monkeypatch.setattr(lab.handouts, "released", lambda _: course.release)
-    monkeypatch.setattr(lab.os, "execv", lambda _, words: commands.append(words))
+
+    def replaced(program: str, words: list[str]) -> None:
+        assert program == words[0] == sys.executable
+        # What is still in a buffer is lost when another program replaces this one.
+        commands.append(words)
+
+    monkeypatch.setattr(lab.os, "execv", replaced)
     monkeypatch.setattr(lab.os, "environ", dict(os.environ))
     return commands
 
@@ -437,6 +467,35 @@ def test_make_lab_starts_jupyterlab_on_the_copies(
     lab.main([])
     assert f"--ServerApp.root_dir={course.work}" in started[0]
     assert capsys.readouterr().out.startswith("my-work: 5 as they were")
+
+
+def test_all_is_said_before_jupyterlab_replaces_the_program(
+    course: Course, started: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    printed = io.BytesIO()
+    with contextlib.redirect_stdout(io.TextIOWrapper(printed)):
+        lab.main(["--port=1"])
+        assert b"Nothing of yours is overwritten." in printed.getvalue()
+        sys.stdout.detach()  # type: ignore[attr-defined]
+    assert started[0][-1] == "--port=1"
+
+
+def test_control_c_instead_of_an_answer_ends_the_command(
+    started: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lab.first_start, "language_of", interrupted)
+    with pytest.raises(SystemExit) as stopped:
+        lab.main([])
+    assert stopped.value.code == 128 + signal.SIGINT
+    assert started == []
+
+
+def test_an_error_without_a_path_names_the_copies(tmp_path: Path) -> None:
+    line = lab.cannot_write(OSError("odd"), tmp_path)
+    assert line.startswith(f"{tmp_path} can't be written: odd. ")
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ def prepare(book: Path) -> None:
         return
     released(book)
     solutions = book / "_build" / "solutions"
-    solutions.mkdir(parents=True, exist_ok=True)
+    solutions.mkdir(exist_ok=True)
     for notebook in notebooks:
         text = worked(notebook) if os.environ.get("SOLUTIONS") else ""
         page = solutions / f"{notebook.stem}.md"

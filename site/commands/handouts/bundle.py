@@ -25,7 +25,7 @@ PROJECTS = {Path("pyproject.toml"): (), Path("kit/pyproject.toml"): ("figures", 
 # Packages that a learner needs besides ours.
 TOOLS = ("jupyterlab-myst",)
 ENTRY = re.compile(r"^(?P<name>[\w.-]+)==.*\n(?:[ \t]+.*\n)*", re.MULTILINE)
-REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*(?:\[(?P<extras>[^\]]*)\])?")
+REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*(?P<extras>(?:\[[^\]]*\])?)")
 EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)""")
 
 
@@ -60,7 +60,7 @@ def write(
         files[path.relative_to(release)] = path.read_bytes()
         # nbgrader reads its settings from the folder that it is started in.
         files[Path(path.parent.name, "nbgrader_config.py")] = (book / NBGRADER).read_bytes()
-    target.parent.mkdir(parents=True, exist_ok=True)
+    target.parent.mkdir(exist_ok=True)
     with zipfile.ZipFile(target, "w") as archive:
         for name, content in sorted(files.items()):
             # An entry made by hand has a fixed date: the same files make the same archive.
@@ -98,7 +98,7 @@ def closure(requirements: Iterable[str]) -> set[str]:
         assert found is not None
         name, extras = (
             normal(found["name"]),
-            frozenset(re.findall(r"[\w.-]+", found["extras"] or "")),
+            frozenset(re.findall(r"[\w.-]+", found["extras"])),
         )
         if (name, extras) in seen:
             continue

@@ -105,9 +105,10 @@ def _copy(book: Path, project: Path, folder: Path) -> None:
 
 def _translate(book: Path, folder: Path) -> None:
     """Write the compiled words of each language where `roofkit.words` finds them."""
+    locale = folder / "roofkit" / "locale"
+    locale.mkdir()
     for code, source in translations(book).items():
-        target = folder / "roofkit" / "locale" / f"{code}.mo"
-        target.parent.mkdir(exist_ok=True)
+        target = locale / f"{code}.mo"
         target.write_bytes(catalogs.compiled(catalogs.of_python(source, code)))
         target.chmod(0o644)
 

@@ -54,7 +54,7 @@ def bring_up_to_date(
         version = version_of(notebook)
         _bring(docname, notebook, work, names[docname], given.get(docname) == version, report)
         given[docname] = version
-    write_whole(work / GIVEN, json.dumps(given, indent=1) + "\n")
+    write_whole(work / GIVEN, json.dumps(given) + "\n")
     return report
 
 
@@ -63,8 +63,8 @@ def _bring(
 ) -> None:
     target = work / name
     text = _with_mark(docname, notebook)
-    renamed = _under_other_numbers(target)
     if not target.exists():
+        renamed = _under_other_numbers(target)
         left = [path for path in renamed if not _untouched(path, docname)]
         write_whole(target, text)
         for path in set(renamed) - set(left):
@@ -95,13 +95,12 @@ def _beside(target: Path) -> list[Path]:
 
 
 def _under_other_numbers(target: Path) -> list[Path]:
-    """Return copies of a page made under an earlier chapter number."""
+    """Return copies of a page, which has none, made under an earlier chapter number."""
     stem = re.sub(r"^\d+-", "", target.name)
     if not target.parent.is_dir():
         return []
     like = re.compile(rf"(?:\d+-)?{re.escape(stem)}")
-    found = sorted(path for path in target.parent.iterdir() if like.fullmatch(path.name))
-    return [path for path in found if path != target]
+    return sorted(path for path in target.parent.iterdir() if like.fullmatch(path.name))
 
 
 def version_of(notebook: NotebookNode) -> str:

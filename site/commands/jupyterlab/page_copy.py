@@ -102,7 +102,7 @@ def book_of(folder: Path, language: Language = ORIGINAL) -> Book:
         texts += catalogs.folder(folder, language.code).rglob("*.po")
     digest = hashlib.sha256()
     for path in sorted(set(texts)):
-        digest.update(f"{path}\0".encode() + (path.read_bytes() if path.exists() else b"") + b"\0")
+        digest.update(f"{path}\0".encode() + path.read_bytes() + b"\0")
     return kept_book(folder, digest.hexdigest(), language)
 
 

@@ -133,12 +133,12 @@ def blocks(markdown: str) -> Iterator[Block]:
             argument = fence["info"][directive.end() :].strip()
             end = offsets[min(last + 1, len(lines))]
             yield Block(offsets[number], end, directive["name"], argument, options, body)
-        number = last + 1
+        number = last
 
 
 def closing(lines: list[str], opening: int, mark: str) -> int:
     """Return the index of the line that closes a fence, or the number of lines."""
-    for number in range(opening + 1, len(lines)):
+    for number in range(opening, len(lines)):
         line = lines[number].strip()
         if set(line) == {mark[0]} and len(line) >= len(mark):
             return number
