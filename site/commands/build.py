@@ -95,7 +95,7 @@ def code_digest(book: Path) -> str:
 
 def prepare_kernels(book: Path, profile: Path) -> None:
     """Give kernels this book's packages, without the user's IPython configuration."""
-    paths = [str(book), str(book / "kit"), os.environ.get("PYTHONPATH", "")]
+    paths = [str(book), str(book / "kit"), os.environ.get("PYTHONPATH")]
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     os.environ["IPYTHONDIR"] = str(profile)
     settings = profile / "profile_default" / "ipython_kernel_config.json"

@@ -5,8 +5,6 @@
 """
 
 import argparse
-import logging
-import os
 import shutil
 import sys
 from collections.abc import Mapping
@@ -105,8 +103,6 @@ def make(
     from sphinx.application import Sphinx
     from sphinx.util.docutils import docutils_namespace, patch_docutils
 
-    os.environ["ROOFKIT_LIVE"] = "page"
-    logging.getLogger("traitlets").setLevel(logging.WARNING)  # traitlets logs each execution
     with patch_docutils(), docutils_namespace():
         app = Sphinx(
             srcdir=book / NAME,
@@ -129,7 +125,7 @@ def templates(book: Path, cache: Path) -> Path:
     """Extract the messages of a book's decks; return the folder of their .pot files."""
     made = book / "_build" / "gettext" / NAME
     shutil.rmtree(made, ignore_errors=True)
-    if not make(book, made, cache, "gettext", {"gettext_compact": False}):
+    if not make(book, made, cache, "gettext"):
         raise NotExtracted
     return made / "html"
 
@@ -145,8 +141,6 @@ def translation(source: Path, made: Path, language: Language) -> dict[str, objec
     return {
         "language": language.code,
         "locale_dirs": [str(compiled.parents[1])],
-        "gettext_compact": False,
-        "gettext_auto_build": False,
     }
 
 

@@ -89,7 +89,7 @@ def translate_pictures(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def translated(found: re.Match[str]) -> str:
-    return html.escape(str(_(html.unescape(found[0]))), quote=False)
+    return html.escape(str(_(html.unescape(found[0]))))
 
 
 def add_live_figures(
@@ -126,5 +126,5 @@ def setup(app: Sphinx) -> None:
     app.connect("doctree-read", write_clock)
     # Run before Sphinx collects images (priority 500), as for the pages.
     app.connect("doctree-read", figures.inline_figures, priority=400)
-    app.connect("doctree-read", translate_pictures, priority=450)
+    app.connect("doctree-read", translate_pictures)
     app.connect("html-page-context", add_live_figures)

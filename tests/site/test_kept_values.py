@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +106,15 @@ def test_a_damaged_cache_is_ignored(book: Path, ran: list[list[str]], text: str)
     assert len(ran) == 2
 
 
-def test_no_temporary_files_are_left(book: Path) -> None:
+def test_a_page_that_ends_python_is_an_error(book: Path) -> None:
+    with pytest.raises(subprocess.CalledProcessError):
+        values(book, {"one": [["code", "import os; os._exit(3)"]]})
+
+
+def test_no_temporary_files_are_left(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # A file cannot be moved from another disk in one step.
+    monkeypatch.setattr(tempfile, "tempdir", str(book / "none"))
+    values(book)
+    (book / kept_values.FILE).unlink()
     values(book)
     assert [path.name for path in (book / "_build").iterdir()] == [kept_values.FILE.name]

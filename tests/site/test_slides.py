@@ -247,6 +247,17 @@ def test_overflowing_slides_are_detected(deck: Page) -> None:
     assert too_large(deck.evaluate(MEASURE))
 
 
+def test_the_address_names_the_slide_and_titles_stand_at_one_height(deck: Page) -> None:
+    heights = set()
+    for number in (2, 3, 5):
+        deck.evaluate(SHOW, number)
+        height = "Reveal.getCurrentSlide().querySelector('h2').getBoundingClientRect().top"
+        heights.add(round(deck.evaluate(height)))
+    assert len(heights) == 1
+    # Reveal.js changes the address at most once a second.
+    deck.wait_for_function("location.hash.startsWith(`#/${Reveal.getIndices().h}`)")
+
+
 @pytest.mark.parametrize("folder", LANGUAGES)
 @pytest.mark.parametrize("name", DECKS)
 def test_vote_answers_are_hidden_until_the_next_key(

@@ -50,6 +50,12 @@ def test_no_slide_and_no_note_is_english(site: Path, deck: str) -> None:
     assert all("分钟" in note.get_text() for note in notes)
 
 
+@pytest.mark.parametrize("folder", ["slides", "zh/slides"])
+def test_the_folder_has_the_decks_and_what_they_load(site: Path, folder: str) -> None:
+    names = {path.name for path in (site / folder).iterdir()}
+    assert names == {"_static", *(f"{deck}.html" for deck in DECKS)}
+
+
 @pytest.mark.parametrize("deck", DECKS)
 def test_files_of_chinese_slides_exist(site: Path, deck: str) -> None:
     folder = site / "zh/slides"

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import io
-import os
 import re
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock, patch
 
 import pytest
+import slides_extension
 import yaml
 from book_extension.languages import chosen
 from bs4 import BeautifulSoup
 from commands import executed_pages, slides
+from docutils import nodes
+from docutils.utils import new_document
 from repository import HEADER, ROOT
-from sphinx import application
+from sphinx import application, locale
 
 DECK = """
 # A deck
@@ -58,13 +62,6 @@ msgstr "{minutes} 分钟到 {end}。"
 )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _variables() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(slides.os, "environ", dict(os.environ))
-        yield
-
-
 def small_book(folder: Path, text: str = DECK) -> Path:
     (folder / "slides").mkdir()
     (folder / "slides/roofline.md").write_text(HEADER + text)
@@ -90,7 +87,8 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (book / "_build/html/slides/old.html").touch()
     assert slides.build(book, book / "cache")
     chinese, output = chosen("zh_CN"), book / "chinese"
-    assert slides.build(book, book / "cache", chinese, output=output, source=catalogs)
+    with patch.dict(locale.translators):
+        assert slides.build(book, book / "cache", chinese, output=output, source=catalogs)
     return book
 
 
@@ -188,3 +186,62 @@ def test_decks_run_as_pages_do() -> None:
         "extensions",
         "include_patterns",
     }
+
+
+def deck_of(*raw: str) -> nodes.document:
+    document = new_document("deck")
+    document += [nodes.raw("", text, format="html") for text in raw]
+    return document
+
+
+def building(language: str) -> Any:
+    return Mock(config=SimpleNamespace(language=language, revealjs_css_files=["slides.css"]))
+
+
+PICTURE = " <svg><text>a &amp; b</text><text>queries</text><text>QK</text></svg>"
+
+
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+def test_words_of_pictures_are_translated(monkeypatch: pytest.MonkeyPatch, language: str) -> None:
+    chinese = {"queries": "<查询>"}
+    monkeypatch.setattr(slides_extension, "_", lambda words: chinese.get(words, words))
+    document = deck_of(PICTURE, "<p>queries</p>")
+    slides_extension.translate_pictures(building(language), document)
+    picture, other = (raw.astext() for raw in document.findall(nodes.raw))
+    assert other == "<p>queries</p>"
+    expected = PICTURE.replace("queries", "&lt;查询&gt;") if language == "zh_CN" else PICTURE
+    assert picture == expected
+
+
+FIGURE = slides_extension.live_figures.MARK
+
+
+@pytest.mark.parametrize(
+    ("language", "document", "loaded"),
+    [
+        ("en", deck_of("<p>", FIGURE), ["live.js"]),
+        ("zh_CN", deck_of("<p>", FIGURE), ["words.js", "live.js"]),
+        ("zh_CN", deck_of("<p>"), []),
+        ("en", None, []),
+    ],
+)
+def test_decks_with_live_figures_load_the_scripts_of_the_site(
+    language: str, document: nodes.document | None, loaded: list[str]
+) -> None:
+    app = building(language)
+    slides_extension.add_live_figures(app, "deck", "page.html", {}, document)
+    calls = app.add_js_file.call_args_list
+    assert [call.args[0] for call in calls] == [f"../../_static/{name}" for name in loaded]
+    assert all(call.kwargs == {"loading_method": "defer"} for call in calls)
+
+
+def test_notes_of_a_deck_have_their_minutes_in_order() -> None:
+    document = new_document("deck")
+    for minutes in (50, 15):
+        text = nodes.paragraph("", "Say that.")
+        document += slides_extension.speaker_notes("", text, minutes=minutes)
+    slides_extension.write_clock(SimpleNamespace(builder=Mock()), document)  # type: ignore[arg-type]
+    assert [notes.astext().split("\n")[0] for notes in document] == [
+        "50 min, until 0:50.",
+        "15 min, until 1:05.",
+    ]

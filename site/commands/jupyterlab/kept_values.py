@@ -61,9 +61,7 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
 
 def _write(path: Path, kept: Mapping[str, dict[str, Any]]) -> None:
     """Write the cache atomically, since several processes may write at once."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.NamedTemporaryFile(
-        "w", dir=path.parent, prefix=f".{path.name}.", delete=False, encoding="utf-8"
-    ) as file:
+    path.parent.mkdir(exist_ok=True)
+    with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
         json.dump(kept, file)
     Path(file.name).replace(path)

@@ -22,7 +22,7 @@ Steps = Sequence[Sequence[str]]
 
 def computed(book: Path, pages: Mapping[str, Steps]) -> dict[str, dict[str, Any]]:
     """Run pages in a separate process with the packages next to the book."""
-    beside = [str(book), str(book / "kit"), os.environ.get("PYTHONPATH", "")]
+    beside = [str(book), str(book / "kit"), os.environ.get("PYTHONPATH")]
     environment = {
         "PYTHONPATH": os.pathsep.join(filter(None, beside)),
         "MPLBACKEND": "agg",

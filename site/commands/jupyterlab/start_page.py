@@ -89,7 +89,7 @@ def exercise(
         "title": heading(notebook),
         "minutes": facts.get("minutes", ""),
         "difficulty": translate(facts.get("difficulty", "")),
-        "first": chapters.get(facts.get("read_first", "")),
+        "first": chapters.get(facts.get("read_first")),
         "parts": [
             cell.metadata["nbgrader"]["grade_id"]
             for cell in notebook.cells
@@ -110,7 +110,7 @@ def heading(notebook: NotebookNode) -> str:
 
 def write(work: Path, content: Mapping[str, Any]) -> None:
     """Write the file where the JupyterLab extension reads it."""
-    write_whole(work / FILE, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    write_whole(work / FILE, json.dumps(content) + "\n")
 
 
 def title_of(book: Path) -> str:
