@@ -1,8 +1,10 @@
 """Catalogs: messages merged, read, written and compiled."""
 
+import os
 import re
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from babel.messages import Catalog
@@ -10,6 +12,7 @@ from babel.messages.mofile import read_mo
 from book_extension.languages import TRANSLATIONS, catalogs, code_words
 from book_extension.languages.markdown import has_words
 from commands import translations
+from commands.languages import shared_files
 from repository import ROOT
 
 WORDS = code_words.words(ROOT)
@@ -125,6 +128,164 @@ def test_the_report_counts_and_lists_untranslated_messages(tmp_path: Path) -> No
         "page: 1 of 3 translated, 1 missing, 1 outdated",
         "  missing: New here.",
         f"  outdated: {changed}",
+    ]
+
+
+@pytest.fixture
+def extracted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return what Sphinx was told and answers; its templates are written without it."""
+    told: dict[str, Any] = {"status": 0}
+
+    def write(folder: Path, **pages: str) -> None:
+        for name, message in pages.items():
+            file = (folder / name.replace("__", "/")).with_suffix(".pot")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            text = f'\nmsgid "{message}"\nmsgstr ""\n\nmsgid "More"\nmsgstr ""\n' if message else ""
+            file.write_text(f'msgid ""\nmsgstr ""\n{text}')
+
+    def pages(book: Path, output: Path, cache: Path, settings: Any, **options: Any) -> int:
+        told.update(cache=cache, settings=settings, **options)
+        write(output, chapters__time="Time", chapters__api="Functions", empty="", sphinx="Search")
+        return int(told["status"])
+
+    def decks(book: Path, cache: Path) -> Path:
+        write(tmp_path / "decks", roofline="A deck", sphinx="Search")
+        return tmp_path / "decks"
+
+    (tmp_path / "chapters").mkdir()
+    (tmp_path / "chapters/api.md").write_text("---\na: b\n---\n\n# Functions\n\nMore\n\n# Last\n")
+    gone = tmp_path / "_build/gettext/pot/gone.pot"
+    gone.parent.mkdir(parents=True)
+    gone.write_text('msgid "Gone"\nmsgstr ""\n')
+    monkeypatch.setattr(translations, "run_pages", lambda book: book / "cache")
+    monkeypatch.setattr(translations, "build_pages", pages)
+    monkeypatch.setattr(translations.slides, "templates", decks)
+    monkeypatch.setattr(translations.code_words, "words", lambda _: {"course": ["Back"]})
+    monkeypatch.setattr(translations.os, "environ", {})
+    monkeypatch.setattr(translations, "ROOT", tmp_path)
+    return told
+
+
+def test_messages_come_from_pages_decks_and_code(tmp_path: Path, extracted: dict[str, Any]) -> None:
+    for _ in range(2):
+        assert translations.templates(tmp_path) == {
+            "chapters/api": ["Functions"],  # the rest is made from docstrings
+            "chapters/time": ["Time", "More"],
+            "slides/roofline": ["A deck", "More"],
+            "course": ["Back"],
+        }
+    assert extracted["cache"] == tmp_path / "cache"
+    assert (extracted["builder"], extracted["freshenv"]) == ("gettext", True)
+    # A catalog for each page, not for each folder; pictures have texts.
+    assert extracted["settings"]["gettext_compact"] is False
+    ((builder, kind, _),) = extracted["settings"]["nb_mime_priority_overrides"]
+    assert (builder, kind) == ("gettext", "image/svg+xml")
+    assert translations.os.environ[translations.PYODIDE] == ""
+
+
+def test_the_command_updates_all_catalogs_and_prints_what_is_open(
+    tmp_path: Path,
+    extracted: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr("sys.argv", ["translations", "chapters/time"])
+    extracted["status"] = 1
+    assert translations.main() == 1
+    said = capsys.readouterr()
+    assert (said.out, len(said.err.splitlines())) == ("", 1)
+    assert not (tmp_path / "locale").exists()
+    extracted["status"] = 0
+    assert translations.main() == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "zh_CN:",
+        "  chapters/api: 0 of 1 translated, 1 missing, 0 outdated",
+        "  chapters/time: 0 of 2 translated, 2 missing, 0 outdated",
+        "    missing: Time",
+        "    missing: More",
+        "  course: 0 of 1 translated, 1 missing, 0 outdated",
+        "  slides/roofline: 0 of 2 translated, 2 missing, 0 outdated",
+    ]
+    made = catalogs.folder(tmp_path, "zh_CN") / "chapters/time.po"
+    assert '"Language: zh_CN\\n"' in made.read_text(encoding="utf-8")
+    monkeypatch.setattr("sys.argv", ["translations"])
+    assert translations.main() == 0
+
+
+def test_long_messages_are_cut_to_a_line() -> None:
+    for length in (1, translations.WIDTH, translations.WIDTH + 1, 3 * translations.WIDTH):
+        shown = translations.short("x" * length)
+        assert len(shown) == min(length, translations.WIDTH)
+        assert shown.endswith("…") == (length > translations.WIDTH)
+
+
+# What a translated site shares with the original.
+
+
+def test_a_translated_site_has_only_files_of_its_own(tmp_path: Path) -> None:
+    original, translated = tmp_path / "html", tmp_path / "chinese"
+    target = original / "zh"
+    shared = {
+        "_static/a.js": "a",
+        "_static/page.html": "frame",
+        "fonts/b.woff": "b",
+        "x/own.css": "c",
+    }
+    page = (
+        '<a href="../_static/a.js?v=1"><a href="../fonts/"><a href="../../fonts/b.woff">'
+        '<img src="../wheels/x.whl"><a data-python="../wheels"><a href="other.html#a">'
+        '<a href="../mixed/"><a href="https://a.example/fonts/b.woff"><a href="gone.txt">'
+    )
+    for folder, files in {
+        original: shared | {
+            "one/two/page.html": "english", "wheels/x.whl": "w", "mixed/a": "1",
+            "words.txt": "1234", "404.html": "original", "objects.inv": "original",
+        },
+        translated: shared | {
+            "one/two/page.html": page, "one/two/other.html": "", "mixed/a": "1", "mixed/b": "2",
+            "words.txt": "4321", "404.html": "translated", "objects.inv": "translated",
+        },
+        target: {"left.html": ""},
+    }.items():  # fmt: skip
+        for name, text in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_text(text)
+            os.utime(folder / name, (1, 1))
+    (original / "linked").mkdir()
+    (original / "linked/c").write_text("c")
+    (translated / "linked").mkdir()
+    (translated / "linked/c").hardlink_to(original / "linked/c")
+    shared_files.publish(translated, original, target)
+    made = {path.relative_to(target).as_posix() for path in target.rglob("*") if path.is_file()}
+    assert made == {
+        "left.html", "one/two/page.html", "one/two/other.html", "mixed/b", "words.txt",
+    }  # fmt: skip
+    assert (target / "words.txt").read_text() == "4321"
+    assert (original / "404.html").read_text() == "original"
+    # Addresses of what only the original has lead there.
+    text = (target / "one/two/page.html").read_text()
+    assert re.findall(r'="([^"]*)"', text) == [
+        "../_static/a.js?v=1",
+        "../fonts/",
+        "../../../fonts/b.woff",
+        "../wheels/x.whl",
+        "../wheels",
+        "other.html#a",
+        "../mixed/",
+        "https://a.example/fonts/b.woff",
+        "gone.txt",
+    ]
+    (translated / "one/two/page.html").write_text(page.replace('"../', '"../../'))
+    shared_files.publish(translated, original, target)
+    text = (target / "one/two/page.html").read_text()
+    assert re.findall(r'="([^"]*)"', text)[:7] == [
+        "../../../_static/a.js?v=1",
+        "../../../fonts/",
+        "../../../fonts/b.woff",
+        "../../../wheels/x.whl",
+        "../../../wheels",
+        "other.html#a",
+        "../../mixed/",
     ]
 
 

@@ -269,7 +269,10 @@ TESTS: dict[str, tuple[str, ...]] = {
         "tests/book/test_notebooks.py",
     ),
     "site/book_extension/publishing/": ("tests/site/test_publishing.py",),
-    "site/browser/figures/": (f"tests/kit/test_scene.py {LIVE}", "tests/kit/test_live_hands.py"),
+    "site/browser/figures/": (
+        f"{USERS} tests/kit/test_scene.py {LIVE}",
+        "tests/kit/test_live_hands.py",
+    ),
     "site/browser/guesses/": (
         "tests/site/test_guess_forms.py",
         "tests/site/test_guesses.py",

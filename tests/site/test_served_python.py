@@ -6,6 +6,7 @@ import json
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
@@ -13,7 +14,7 @@ import nbformat
 import pytest
 from book_extension import licenses, values
 from book_extension.pages import PageError
-from browser import python
+from browser import figures, python
 from browser.pyodide import files as pyodide_files
 from docutils import nodes
 from docutils.utils import new_document
@@ -379,3 +380,64 @@ def test_a_link_replaces_an_older_file(tmp_path: Path) -> None:
     for _ in range(2):
         python.link(tmp_path / "new", tmp_path / "served")
     assert (tmp_path / "new").samefile(tmp_path / "served")
+
+
+# Figures that react.
+
+
+@pytest.mark.parametrize(
+    ("raw", "loaded", "measures"),
+    [
+        (["<p>", '<figure class="live"'], True, False),
+        (["<p>", '<figure class="live" data-part="measure"'], True, True),
+        (["<p>"], False, False),
+        ([], False, False),
+        (None, False, False),
+    ],
+)
+def test_pages_with_live_figures_load_their_script(
+    folder: Path, raw: list[str] | None, loaded: bool, measures: bool
+) -> None:
+    app = build(folder)
+    document = None if raw is None else new_document("page")
+    for text in raw or ():
+        document += nodes.raw("", text, format="html")  # type: ignore[operator]
+    context = {"pathto": lambda name, resource: f"../{name}" if resource else "a page"}
+    figures.add_to_page(app, "page", "page.html", context, document)
+    assert app.add_css_file.called == app.add_js_file.called == loaded
+    if loaded:
+        attributes = app.add_js_file.call_args.kwargs
+        assert attributes.pop("loading_method") == "defer"
+        address = attributes.pop("data-measure", "")
+        assert address.partition("?")[0] == "../_static/browser-roof.js" * measures
+        assert attributes == {}
+
+
+def test_scripts_of_figures_are_written_once(folder: Path) -> None:
+    for _ in range(2):
+        figures.write_scripts(build(folder))
+    written = {path.name for path in (folder / "html/_static").iterdir()}
+    assert written == {"live.js", "live.css", "browser-roof.js"}
+    figures.write_scripts(build(folder / "other", "gettext"))
+    assert not (folder / "other").exists()
+
+
+@pytest.mark.parametrize(("language", "translated"), [("zh_CN", True), ("en", False)])
+def test_a_figure_is_replaced_by_the_one_in_the_pages_language(
+    folder: Path, language: str, translated: bool
+) -> None:
+    cache = folder / "cache"
+    english = ['<figure class="live">one', '<figure class="live">two', "<p>"]
+    for text in (english[0], english[2]):
+        file = figures.place(cache, "zh-CN", text)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("图", encoding="utf-8")
+    document = new_document("page")
+    document += [nodes.raw("", text, format="html") for text in english]
+    config = SimpleNamespace(language=language, nb_execution_cache_path=str(cache))
+    page: Any = SimpleNamespace(
+        document=document, config=config, app=SimpleNamespace(config=config)
+    )
+    figures.TranslateFigures.apply(page)
+    assert [raw.astext() for raw in document] == ["图" if translated else english[0], *english[1:]]
+    assert [raw.get("translated", False) for raw in document] == [translated, False, False]
