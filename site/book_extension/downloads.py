@@ -24,7 +24,7 @@ def offer_notebook(
 ) -> None:
     """Write a page's notebook next to the page, and pass its name to the template."""
     found = Path(app.outdir).parent / "jupyter_execute" / f"{page}.ipynb"
-    if doctree is None or app.builder.format != "html" or not found.exists():
+    if doctree is None or not found.exists():
         return
     executed = with_outputs(nbformat.read(found, as_version=4), app.config.nb_execution_cache_path)
     if not any(is_to_be_run(cell) for cell in executed.cells):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from babel.messages import Catalog
 from babel.messages.mofile import read_mo
-from book_extension.languages import TRANSLATIONS, catalogs, code_words
+from book_extension.languages import TRANSLATIONS, catalogs, code_words, markdown
 from book_extension.languages.markdown import has_words
 from commands import translations
 from commands.languages import shared_files
@@ -69,6 +69,7 @@ def test_catalogs_have_the_messages_of_the_code(name: str) -> None:
 def test_a_catalog_written_twice_has_the_same_text(tmp_path: Path) -> None:
     file = tmp_path / "page.po"
     english = ["A chip computes.", "It loads {eval}`a` bytes in each step.", "New {x} of %d"]
+    english.append("First:\nSecond: third")
     first = catalogs.merged(translated(OLD), english, "zh_CN")
     catalogs.write(first, file)
     text, written = file.read_text(encoding="utf-8"), file.stat().st_mtime_ns
@@ -77,8 +78,19 @@ def test_a_catalog_written_twice_has_the_same_text(tmp_path: Path) -> None:
     )
     assert file.read_text(encoding="utf-8") == text
     assert file.stat().st_mtime_ns == written
+    assert text.startswith('msgid ""\nmsgstr ""\n"Language: zh_CN\\n"\n')
+    assert "Second: third" in text
     for volatile in ("Date", "20", "#:", "Babel", "python-"):
         assert volatile not in text
+
+
+def test_notes_of_translators_stay_and_those_of_programs_go(tmp_path: Path) -> None:
+    """Some programs write a message's former text and its place."""
+    message = 'msgid "A chip computes."\nmsgstr "芯片做计算。"\n'
+    file = tmp_path / "page.po"
+    file.write_text(f'# Mine\n#| msgid "A chip counts."\n#: page.md:3\n{message}', encoding="utf-8")
+    merged = catalogs.merged(catalogs.read(file, "zh_CN"), ["A chip computes."], "zh_CN")
+    assert catalogs.text(merged).partition("\n\n")[2] == f"# Mine\n{message}"
 
 
 def test_only_current_messages_are_compiled(tmp_path: Path) -> None:
@@ -113,6 +125,7 @@ def test_only_current_messages_are_compiled(tmp_path: Path) -> None:
         ("HBM copy", True),
         ("a TPU v5p", True),
         ("GPUs", True),
+        ("{eval}`n`{eval}`m`", False),
     ],
 )
 def test_values_alone_are_not_messages(message: str, expected: bool) -> None:
@@ -299,11 +312,38 @@ def test_words_come_from_settings_templates_python_and_scripts(tmp_path: Path) -
     script = 'const a = phrase("In {n} scripts", { n }) + "none";\n'
     (tmp_path / "site/browser/python/c.js").write_text(script)
     (tmp_path / "site/browser/python/d.min.js").write_text('phrase("Not ours")\n')
+    assert set(code_words.words(tmp_path)) == {"course"}
     found = code_words.words(tmp_path)["course"]
     assert found[0] == "The roofline"
     assert "Inference, about {hours}" in found
     assert found[-3:] == ["In HTML", "In Python", "In {n} scripts"]
     assert code_words.of_javascript(tmp_path) == ["In {n} scripts"]
+
+
+def test_parts_of_a_book_may_have_no_caption(tmp_path: Path) -> None:
+    (tmp_path / "_config.yml").write_text("title: A book\nauthor: Somebody\nsphinx: {config: {}}\n")
+    (tmp_path / "_toc.yml").write_text("parts: [{chapters: []}, {caption: Part, chapters: []}]\n")
+    assert list(code_words.of_settings(tmp_path)) == ["A book", "Somebody", "Part"]
+    (tmp_path / "_toc.yml").write_text("root: index\n")
+    assert list(code_words.of_settings(tmp_path)) == ["A book", "Somebody"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("> :::{note} A title\n>\n> Some text.\n> :::\n",
+         "> :::{note} A TITLE\n>\n> SOME TEXT.\n> :::\n"),
+        (":::{note} A title\n:class: tip\nSome\ntext.\n:::\n\nMore.\n",
+         ":::{note} A TITLE\n:class: tip\nSOME TEXT.\n:::\n\nMORE.\n"),
+        (":::{note}\n:class: tip\n:::\n", ":::{note}\n:class: tip\n:::\n"),
+        ("```{code} python\nnot words\n```\n\n- an\n  item\n",
+         "```{code} python\nnot words\n```\n\n- AN ITEM\n"),
+        ("| a b | c |\n|--|--|\n| d | e or f |\n", "| A B | C |\n|--|--|\n| D | E OR F |\n"),
+    ],
+)  # fmt: skip
+def test_each_message_of_a_text_is_translated_in_its_place(text: str, said: str) -> None:
+    assert markdown.in_words(text, str.upper) == said
+    assert markdown.in_words(text, str) == text
 
 
 def test_all_words_of_scripts_are_found_and_literal() -> None:

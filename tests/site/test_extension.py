@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,6 +26,7 @@ from book_extension import (
     preview,
     preview_picture,
     prose,
+    search,
     table_widths,
     tables,
     terms,
@@ -229,6 +231,14 @@ def test_values_are_computed_at_their_place_in_the_page() -> None:
         *(hidden, "{eval}`n` {eval}`n`", "later = 1", hidden),
     ]
     assert len(page.metadata["source_map"]) == len(page.cells)
+    assert page.metadata["source_map"][:3] == [
+        0,
+        len(HEADER.splitlines()),
+        len(HEADER.splitlines()),
+    ]
+    words = values.read_page(f"{HEADER}# Words\n", [])
+    assert [cell.source for cell in words.cells] == ["# Words"]
+    assert words.metadata["source_map"] == [len(HEADER.splitlines())]
     assert page.cells[-1].metadata.tags == ["remove-cell"]
     # A repeated expression is computed once.
     assert values.values_cell("{eval}`n` {eval}`n`").source.count("'n'") == 1
@@ -289,6 +299,20 @@ def test_expressions_in_code_are_ignored() -> None:
 )
 def test_roles_are_found_in_prose_only(text: str, found: list[str]) -> None:
     assert [expression for expression, _ in prose.expressions(text)] == found
+
+
+@pytest.mark.parametrize(
+    ("failure", "builder", "kept"),
+    [(None, "html", True), (ValueError(), "html", False), (None, "gettext", False)],
+)
+def test_terms_for_the_search_are_kept_for_the_next_build(
+    tmp_path: Path, failure: Exception | None, builder: str, kept: bool
+) -> None:
+    app: Any = SimpleNamespace(
+        env="the terms", doctreedir=tmp_path, builder=SimpleNamespace(format=builder)
+    )
+    search.keep_terms(app, failure)
+    assert [pickle.loads(path.read_bytes()) for path in tmp_path.iterdir()] == ["the terms"] * kept
 
 
 # The head of a page, and the files that it loads.

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from book_extension.contents import pages
 from book_extension.prose import Block
 from commands.jupyterlab import signatures
 from commands.jupyterlab.page_copy import Book, block_data, converted
@@ -132,6 +133,8 @@ def test_labels_lead_to_titles_and_to_numbers_of_figures(tmp_path: Path) -> None
         f"{HEADER}\n{cell}\n# One\n{first}{second}\n(here)=\n## Here\n"
     )
     (tmp_path / "two.md").write_text(f"{HEADER}\n# Two\n\n```{{bibliography}}\n```\n")
+    listed = [(page.caption, page.number) for page in pages(tmp_path / "_toc.yml")]
+    assert listed == [("", ""), ("", ""), ("Part", "1"), ("Part", "2")]
     found = read_targets(tmp_path, lambda page: lambda words: words.replace("Fig. ", "图 "))
     assert found.titles == {"start": "", "one": "One", "two": "Two"}
     assert {label: (t.page, t.label, t.title) for label, t in found.labels.items()} == {

@@ -262,13 +262,13 @@ def test_pages_load_the_scripts_for_what_they_have(
     assert steps.exists() == ("run-buttons.js" in scripts)
 
 
-@pytest.mark.parametrize("missing", ["python", "page", "html"])
+@pytest.mark.parametrize("missing", ["python", "page"])
 def test_nothing_is_offered_without_python_or_a_page(
     folder: Path, monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
     if missing == "python":
         monkeypatch.delenv(python.FILES)
-    app = build(folder, "gettext" if missing == "html" else "html")
+    app = build(folder)
     document = None if missing == "page" else new_document("page")
     python.offer_python(app, "exercises/one/one", "page.html", {"pathto": Mock()}, document)
     assert not app.add_js_file.called

@@ -70,7 +70,6 @@ def merged(old: Catalog, template: Iterable[str], language: str) -> Catalog:
     for message in messages(result):
         # Babel takes roles for Python placeholders and flags their messages.
         message.flags &= {"fuzzy"}
-        message.previous_id = []
         message.user_comments = [c for c in message.user_comments if not c.startswith("|")]
     return result
 
@@ -94,7 +93,7 @@ def progress(catalog: Catalog) -> Progress:
 def text(catalog: Catalog) -> str:
     """Return a catalog as the text of a .po file."""
     file = io.BytesIO()
-    write_po(file, catalog, width=0, no_location=True)
+    write_po(file, catalog, width=0)
     header, *rest = file.getvalue().decode("utf-8").strip().split("\n\n", 1)
     return "\n".join([HEADER.sub("", f"{header}\n"), *rest, ""])
 
@@ -115,7 +114,7 @@ def compile_all(source: Path, target: Path, language: str) -> None:
     from an earlier build's.
     """
     known = names(source)
-    for old in names(target) if target.exists() else []:
+    for old in names(target):
         if old not in known:
             for suffix in (".po", ".mo"):
                 (target / old).with_suffix(suffix).unlink(missing_ok=True)
@@ -170,5 +169,5 @@ def compiled(catalog: Catalog) -> bytes:
     """
     catalog.creation_date = catalog.revision_date = NO_DATE
     file = io.BytesIO()
-    write_mo(file, catalog, use_fuzzy=False)
+    write_mo(file, catalog)  # it leaves them out
     return file.getvalue()

@@ -107,7 +107,7 @@ def offer_python(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     """Add buttons to a page with cells or exercise parts; write its steps beside it."""
-    if files() is None or doctree is None or app.builder.format != "html":
+    if files() is None or doctree is None:
         return
     if exercise := EXERCISE.fullmatch(page):
         add_script(app, context, ANSWER, {"data-exercise": exercise["name"]})
