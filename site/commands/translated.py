@@ -21,10 +21,10 @@ def build(
     language: str,
     cache: Path,
     *,
-    fresh: bool = False,
-    force_all: bool = False,
-    source: Path | None = None,
-    output: Path | None = None,
+    fresh: bool,
+    force_all: bool,
+    source: Path | None,
+    output: Path | None,
 ) -> bool:
     """Build a translation; return whether that succeeded.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from book_extension.languages import Language
 from browser.pyodide import files as pyodide_files
 from commands import build, executed_pages, handouts, languages, slides, translated
 
@@ -115,9 +116,11 @@ class Builds:
         return int(not self.step("pages"))
 
     def slides(self, book: Path, cache: Path) -> bool:
+        assert (book, cache) == (self.book, self.book / "cache")
         return self.step("slides")
 
     def translations(self, book: Path, cache: Path, *, fresh: bool, force_all: bool) -> Any:
+        assert (book, cache) == (self.book, self.book / "cache")
         self.options |= {"fresh": fresh, "of translations": force_all}
         return self
 
@@ -317,7 +320,8 @@ def settings(book: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
         environment.touch()
         return int(found["status"])
 
-    def decks(book: Path, cache: Path, language: languages.Language, **where: Path) -> bool:
+    def decks(book: Path, cache: Path, language: Language, **where: Path) -> bool:
+        assert cache == book / "cache"
         found.update(deck_language=language.code, **where)
         return bool(found["slides"])
 

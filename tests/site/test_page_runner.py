@@ -1,6 +1,8 @@
 """Tests of running cells in the page: outputs, values, errors, rewound names."""
 
+import builtins
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -38,12 +40,76 @@ def test_prints_and_the_last_expression_are_shown_in_order() -> None:
     assert run(page, "# nothing at all") == []
     assert run(page, "'a;'") == [("plain", "'a;'")]
     assert run(page, "None") == []
+    assert run(page, "7\nx = 1") == []
+    assert run(page, "x = 1\n7") == [("plain", "7")]
+    mixed = run(page, "import sys\nprint(1)\nsys.stderr.write('!')\nprint(2)\nprint(3)")
+    assert mixed == [("stdout", "1\n"), ("stderr", "!"), ("stdout", "2\n3\n")]
+
+
+SHOWN = """
+import numpy as np
+from browser.python.ipython_stubs import Markdown
+class Shown:
+    def _repr_html_(self): return "<b>"
+    def _repr_svg_(self): return "<svg>"
+class Drawn:
+    def _repr_html_(self): return None
+    def _repr_svg_(self): return "<svg>"
+    def __repr__(self): return "plain"
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("Shown()", ("html", "<b>")),
+        ("Drawn()", ("svg", "<svg>")),
+        ("Markdown('**a**')", ("html", "<p><strong>a</strong></p>")),
+        ("{'b': 1, 'a': 2}", ("plain", "{'b': 1, 'a': 2}")),
+        ("np.zeros(2)", ("plain", "array([0., 0.])")),
+        ("Shown", ("plain", "<class '__main__.Shown'>")),
+        (
+            "['long ' * 9, 'words ' * 9]",
+            ("plain", f"['{'long ' * 9}',\n '{'words ' * 9}']"),
+        ),
+    ],
+)
+def test_a_value_is_shown_as_in_a_notebook(value: str, expected: tuple[str, str]) -> None:
+    page = Page()
+    assert run(page, SHOWN) == []
+    assert run(page, value) == [expected]
+
+
+def test_the_source_of_a_readers_function_can_be_read() -> None:
+    code = "import inspect\ndef f():\n    return 1\nprint(inspect.getsource(f))"
+    assert run(Page(), code) == [("stdout", "def f():\n    return 1\n\n")]
+
+
+@pytest.mark.parametrize("before", [None, "another"])
+def test_a_cell_leaves_the_built_in_functions_as_they_were(
+    monkeypatch: pytest.MonkeyPatch, before: str | None
+) -> None:
+    if before:
+        monkeypatch.setattr(builtins, "display", before, raising=False)
+    asks = builtins.input
+    run(Page(), "1")
+    assert getattr(builtins, "display", None) == before
+    assert builtins.input is asks
 
 
 def test_long_output_is_truncated() -> None:
     ((_, text),) = run(Page(), "for _ in range(10**5): print('roofline')")
     assert MAX_PRINTED < len(text) < MAX_PRINTED + 100
     assert text.endswith("and so on")
+    write = f"import sys; write = sys.stdout.write; _ = write('x' * {MAX_PRINTED - 1});"
+    for rest, expected in (
+        ("_ = write('y')", "y"),
+        ("_ = write('y'); _ = write('z')", "y"),
+        ("_ = write('yz')", "y\n… and so on"),
+        ("_ = write('yz'); _ = write('z')", "y\n… and so on"),
+    ):
+        ((_, text),) = run(Page(), write + rest)
+        assert text[MAX_PRINTED - 1 :] == expected
 
 
 def test_a_cell_sees_the_names_as_the_cells_above_left_them() -> None:
@@ -56,8 +122,20 @@ def test_a_cell_sees_the_names_as_the_cells_above_left_them() -> None:
         ("stdout", "1 [1] [0. 0.] {'b': [1]} False\n")
     ]
     assert run(page, "print(table['b'] is sizes)") == [("stdout", "True\n")]
-    with pytest.raises(ValueError, match="step 9 was not reached"):
-        page.rewind_to(9)
+    for step in (9, -1):
+        with pytest.raises(ValueError, match=f"step {step} was not reached"):
+            page.rewind_to(step)
+    new = Page()
+    new.rewind_to(0)
+    assert run(new, "1") == [("plain", "1")]
+
+
+def test_only_large_arrays_are_shared_by_the_cells() -> None:
+    page = Page()
+    run(page, "import numpy as np\nones = {1}\nfits = np.zeros(125_000)\nlarge = np.zeros(125_001)")
+    run(page, "fits += 1; large += 1; ones.add(2)")
+    page.rewind_to(1)
+    assert run(page, "print(fits[0], large[0], ones)") == [("stdout", "0.0 1.0 {1}\n")]
 
 
 def test_functions_see_current_names_after_a_rewind() -> None:
@@ -119,6 +197,9 @@ def test_errors_show_only_lines_of_the_readers_cells() -> None:
     )
     assert failure(page, "a = (1,\nb = 2").startswith("Line 1 of this cell:\n    a = (1,\nSyntax")
     assert failure(page, "raise SystemExit(3)").endswith("SystemExit: 3")
+    assert failure(page, "exec('a b')") == (
+        "Line 1 of this cell:\n    exec('a b')\nSyntaxError: invalid syntax"
+    )
     said = failure(page, "name = input('Who?')")
     assert said.endswith("RuntimeError: a page cannot ask: write the answer into the cell instead")
 
@@ -170,6 +251,12 @@ def test_figures_are_shown_once_with_a_text_alternative() -> None:
     assert kind == "svg"
     assert 'aria-label="A line"' in svg
     assert run(page, "plt.get_fignums()") == [("plain", "[]")]
+    # The picture has no margins, which would be 460.8 by 345.6 points with them.
+    width, height = map(float, re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg).groups())
+    assert width < 440
+    assert height < 330
+    ((_, unnamed),) = run(page, source)
+    assert 'aria-label="A figure"' in unnamed
 
 
 @pytest.mark.long
@@ -198,6 +285,46 @@ def test_markdown_becomes_tables_or_escaped_paragraphs() -> None:
         ["text-right"],
     ]
     assert str(soup.find_all("p")[-1]) == "<p>Say <strong>so</strong>, it’s &lt;b&gt;.</p>"
+
+
+@pytest.mark.parametrize(
+    ("markdown", "html"),
+    [
+        ("a\n---", "<p>a ---</p>"),
+        ("a | b\nc | d", "<p>a | b c | d</p>"),
+        ("a `*b*` c `d` *e*", None),
+    ],
+)
+def test_only_lines_with_a_rule_below_are_a_table(markdown: str, html: str | None) -> None:
+    code = '<code class="docutils literal notranslate">'
+    expected = html or f"<p>a {code}*b*</code> c {code}d</code> <em>e</em></p>"
+    assert as_html(markdown) == expected
+
+
+def test_a_wide_table_has_the_classes_of_a_built_one() -> None:
+    long = "x" * 50
+    lines = ["| a | b | c | d | e |", "|---|:-:|--:|:--|---|", f"| 1 | 2 | 3 | 4 | {long} |"]
+    wide = BeautifulSoup(as_html("\n".join([*lines, lines[2]])), "html.parser")
+    assert wide.table["class"] == ["table", "wide"]
+    first = wide.select("tbody tr")[0].select("td")
+    assert [cell.span.get_text() for cell in first] == ["a", "b", "c", "d", "e"]
+    assert [cell.p.get_text() for cell in first] == ["a1", "b2", "c3", "d4", f"e{long}"]
+    assert [" ".join(cell["class"]) for cell in first] == [
+        "figure-cell",
+        "text-center figure-cell",
+        "text-right figure-cell",
+        "text-left figure-cell",
+        "sentence-cell",
+    ]
+    assert [row["class"] for row in wide.select("tr")] == [["row-odd"], ["row-even"], ["row-odd"]]
+    assert [cell.get("class") for cell in wide.select("th")][:2] == [
+        ["head"],
+        ["head", "text-center"],
+    ]
+    narrow = BeautifulSoup(as_html("| a |\n|---|\n| 1 |"), "html.parser")
+    assert narrow.table["class"] == ["table"]
+    assert not narrow.select("span")
+    assert "class" not in narrow.td.attrs
 
 
 # ---- the whole book: its pages compute in a browser what they show
@@ -369,6 +496,15 @@ def test_calls_near_the_grading_limit_get_a_warning() -> None:
     assert doubt_about(29, 10).startswith("A call took 29 s")
     # A busy device at the first measurement doesn't extend the limit: it is measured again.
     assert doubt_about(4, 1, busy=10).startswith("A call took 4 s")
+
+
+def test_without_another_call_there_is_no_warning() -> None:
+    times = call_times.CallTimes(Clock(call_times.LOOP_SECONDS))
+    assert times.doubt() == ""
+    with times(5.0, 30.0, lambda: None):
+        times.clock.now += 4  # type: ignore[attr-defined]
+    assert times.doubt() != ""
+    assert times.doubt() == ""
 
 
 def test_a_fast_device_does_not_extend_the_limit() -> None:

@@ -243,8 +243,9 @@ def compiled(source: str, name: str, optimize: int) -> Iterator[tuple[CodeType, 
     tree = WideAstype().visit(ast.parse(source, name))
     last: ast.Expression | None = None
     if tree.body and isinstance(tree.body[-1], ast.Expr):
-        end = ast.get_source_segment(source, tree.body[-1]) or ""
-        after = source.rstrip().rpartition(end)[2] if end else ""
+        end = ast.get_source_segment(source, tree.body[-1])
+        assert end is not None
+        after = source.rstrip().rpartition(end)[2]
         if not after.lstrip().startswith(";"):
             statement = tree.body.pop()
             assert isinstance(statement, ast.Expr)
