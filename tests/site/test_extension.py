@@ -83,6 +83,7 @@ def test_figures_use_css_colors_and_unique_ids() -> None:
     (use,) = svg.iter(f"{{{themed_svg.SVG}}}use")
     assert use.get("href") == use.get(f"{{{themed_svg.XLINK}}}href") == "#figure-2-line"
     assert 'clip-path="url(#figure-2-clip)"' in text
+    assert ' xlink:href="#figure-2-line"' in text  # in HTML, no other prefix is known
 
 
 def table(*rows: tuple[str, ...], heading: bool = True) -> nodes.table:
