@@ -162,6 +162,7 @@ def extracted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]
         return int(told["status"])
 
     def decks(book: Path, cache: Path) -> Path:
+        assert (book, cache) == (tmp_path, tmp_path / "cache")
         write(tmp_path / "decks", roofline="A deck", sphinx="Search")
         return tmp_path / "decks"
 

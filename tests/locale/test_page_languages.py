@@ -186,6 +186,7 @@ def test_only_a_translated_page_as_a_whole_is_marked(
         transform.apply(page)
     section, paragraph, raw = document[0], document[0][0], document[0][1]
     assert paragraph["classes"] == ["language-en"] * changed
+    assert section["classes"] == raw["classes"] == []
     assert ("counted" in document, "counted" in section) == (changed, changed)
     address = "../../a" if changed else "../a"
     assert raw.astext() == f'<a href="{address}"><a href=../slides/b>'
