@@ -288,6 +288,16 @@ def test_changed_due_dates_and_settings_change_penalties(strict, monkeypatch):
     assert changed() == ([], 0)
 
 
+def test_a_due_date_changed_during_a_grading_counts(strict):
+    with GradebookWriter(strict.folder, settings(strict.folder)) as writer:
+        writer.record("late", NAME, outcome(), b"2026-03-01 12:00:01 UTC")
+        assert writer.update_penalties() == []
+        with strict.course.gradebook() as gradebook:
+            gradebook.update_or_create_assignment(NAME, duedate=None)
+        assert writer.update_penalties() == [("late", NAME)]
+    assert submission(strict, "late")[1] == 0
+
+
 def test_all_points_and_comments_of_an_instructor_are_found(room, writer):
     students = ("ada", "bob", "eve", "joe")
     for student in students:

@@ -137,7 +137,7 @@ def _segments(collection: Any) -> list[Floats]:
     pieces = list(collection.get_segments()) if hasattr(collection, "get_segments") else []
     if pieces and all(len(piece) == 2 for piece in pieces):
         starts, ends = np.array([p[0] for p in pieces]), np.array([p[1] for p in pieces])
-        if (starts[1:] == ends[:-1]).all():
+        if np.allclose(starts[1:], ends[:-1]):
             return [np.concatenate([starts, ends[-1:]])]
         return []  # separate segments such as stems or error bars aren't a curve
     return pieces
