@@ -7,6 +7,7 @@ import random
 import re
 import sys
 import types
+from fractions import Fraction
 
 import matplotlib as mpl
 
@@ -342,6 +343,26 @@ def test_separate_lines_are_labeled_at_their_ends():
         assert note.get_position()[0] == 6
     assert [note.get_color() for note in ax.texts] == [plots.SERIES[1], plots.SERIES[0]]
     assert colors == set(plots.SERIES[:2])
+
+
+def test_curves_may_have_exact_fractions():
+    x, fall = [Fraction(1), Fraction(3, 2)], [Fraction(7, 3), Fraction(2)]
+    ax = plots.throughput(plots.axes(), x, {"fall": fall, "rise": [Fraction(1, 3), Fraction(2)]})
+    ax.figure.canvas.draw()
+    assert ax.get_xlim() == (1, 1.5)
+    assert list(ax.lines[0].get_ydata()) == [7 / 3, 2]
+
+
+def test_labels_of_close_ceilings_move_to_the_left():
+    ceilings = {"one": 1e14, "two": 1.1e14, "three": 1.2e14}
+    ax = plots.roofline(plots.axes(), ceilings, {"b": 1e12})
+    ax.figure.canvas.draw()
+    boxes = [Text.get_window_extent(note) for note in ax.texts[1:]]
+    assert len(boxes) == 3
+    for one, other in itertools.combinations(boxes, 2):
+        assert not one.padded(-1).overlaps(other.padded(-1))
+    assert all(box.x1 <= ax.get_window_extent().x1 for box in boxes)
+    assert all(note.get_position()[0] <= -2 for note in ax.texts[1:])
 
 
 def test_labels_of_lines_that_end_near_each_other_do_not_overlap():
