@@ -10,7 +10,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,20 +19,47 @@ from xml.etree import ElementTree
 from byte_figures import made_bytes
 from live_pages import SVG
 
+import rooflib as rl
 from roofkit import figures
 from roofkit.figures import Figure
+from roofkit.figures.browser_roof_figure import BEFORE
 from roofkit.figures.engine.controls import Choice, Steps
 from roofkit.figures.engine.page import DESK_WIDTH, PHONE_WIDTH, figure_html
 
 FIGURES = {name: getattr(figures, name) for name in figures.__all__ if name.islower()}
+
+
+def roof_in_front() -> Figure:
+    """Return the figure of a browser's roof in front of a chip's."""
+    return figures.browser_roof(rl.Chip("made up", {"fp32": 2e11}, 4e10, 8e9))
+
+
+def measured_roof() -> Figure:
+    """Return this figure after a made-up measurement."""
+    figure = roof_in_front()
+    dots: dict[str, Any] = {}
+    for family, places in (("thin", (1, 4, 16)), ("step", (0.3, 2, 9))):
+        rates = [place * 1.5e9 for place in places]
+        dots |= {f"{family}_at": list(places), f"{family}_count": len(places)}
+        dots |= {f"{family}_name": [f"{family} {place}" for place in places]}
+        for what, share in (("worst", 0.5), ("median", 0.8), ("best", 1)):
+            dots[f"{family}_{what}"] = [share * rate for rate in rates]
+    found = {name: 2e10 + 1e9 * place for place, name in enumerate(BEFORE["found"])}
+    found["peak"] = 1e11
+    told = {name: f"<{name}>" for name in BEFORE["told"]}
+    seen = {"measured": 1, "drift": -0.2, "why": "", "found": found, "told": told, **dots}
+    return replace(figure, given={**figure.given, **seen})
+
+
 MAX_BETWEEN = 3  # options of a choice besides the first and the last
 MAX_HALVES = 6  # drawings of each figure halfway between two steps
 BYTES = ("two chips", "attention", "limits")
 # What a figure draws for other arguments than the usual ones.
-MORE = {
+MORE: dict[str, Callable[[], Figure]] = {
     f"byte-{name.replace(' ', '-')}": partial(lambda name: made_bytes()[name], name)
     for name in BYTES
 }
+MORE |= {"browser-roof-measured": measured_roof, "browser-roof-in-front": roof_in_front}
 DECIMAL = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?")
 Digests = dict[str, str]
 
