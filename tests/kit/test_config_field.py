@@ -202,6 +202,13 @@ def test_each_broken_config_gives_its_expected_error(config: tuple[Any, str]) ->
     assert found["problem"].startswith(config[1])
 
 
+@pytest.mark.parametrize("file", BROKEN_FILES.values(), ids=BROKEN_FILES)
+def test_errors_name_the_file_without_its_folder(file: tuple[bytes, str]) -> None:
+    content, expected = file
+    problem = json.loads(answer(content))["problem"]
+    assert problem.startswith((f"config.json {expected}", f"content of config.json {expected}"))
+
+
 def test_without_python_in_the_page_there_is_no_field(browser: Browser) -> None:
     context = browser.new_context()
     page = live_pages.opened(context, figures.model())
