@@ -200,11 +200,11 @@ def test_released_solution_cells_hold_the_announced_stub(release, name):
 def test_commands_run_without_an_activated_environment(tmp_path, monkeypatch):
     seen = {}
 
-    def run(command, **options):
-        seen.update(options, command=command)
-        return subprocess.CompletedProcess(command, 3)
+    def call(command, **options):
+        seen.update(options, command=command, path=os.environ["PATH"])
+        return 3
 
-    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(subprocess, "call", call)
     monkeypatch.setenv("PATH", "/usr/bin")
     with pytest.raises(SystemExit) as ended:
         main(["nbgrader", str(tmp_path / "course"), "list", "--inbound"])
@@ -213,4 +213,4 @@ def test_commands_run_without_an_activated_environment(tmp_path, monkeypatch):
     assert (os.access(program, os.X_OK), words) == (True, ["list", "--inbound"])
     assert seen["cwd"] == tmp_path / "course"
     assert (seen["cwd"] / "nbgrader_config.py").is_file()
-    assert seen["env"]["PATH"] == f"{program.parent}{os.pathsep}/usr/bin"
+    assert seen["path"] == f"{program.parent}{os.pathsep}/usr/bin"
