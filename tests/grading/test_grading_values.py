@@ -267,7 +267,7 @@ def test_the_limit_on_cpu_time_covers_all_calls_of_two_questions(monkeypatch, ca
 
     Each question may repeat two of them.
     """
-    monkeypatch.setattr(time, "process_time", lambda: 4.0)
+    monkeypatch.setattr(time, "process_time", lambda: 3.5)
     question = {"cases": [{}] * cases, "more": more, "cpu_seconds": 5.0}
     assert probe._most_seconds(question) == calls * 5 + 4 + 1
 

@@ -42,6 +42,10 @@ CELLS: dict[str, list[list[Message]]] = {
         [data(SHOW, "a", "one"), data(RESULT, "b", "one", execution_count=1)],
         [data(SHOW, "c", "one"), data(UPDATE, "d", "one"), data(SHOW, "e", "")],
     ],
+    "updated by another kind": [
+        [data(SHOW, "a", "one")],
+        [("update_display_data", {**data(UPDATE, "", "one")[1], "data": {"text/html": "b"}})],
+    ],
     "updated though cleared": [
         [data(SHOW, "a", "one")],
         [data(SHOW, "b", "one"), CLEAR, text("c"), data(UPDATE, "d", "one")],
@@ -194,6 +198,12 @@ def test_an_update_counts_as_often_as_it_is_shown(monkeypatch: Any) -> None:
         (shown,) = taken([show, show, show, update])
         assert len(shown) == 3
         assert ("x" in shown[0].data["text/plain"]) is updated
+
+
+def test_outputs_without_a_display_id_count_once_each(monkeypatch: Any) -> None:
+    show = data(SHOW, "a")
+    monkeypatch.setattr(outputs, "OUTPUT_CHARACTERS", 3 * len(str(show[1])))
+    assert list(map(len, taken([show] * 4))) == [3]
 
 
 def test_a_long_traceback_is_cut_at_its_end() -> None:
