@@ -192,6 +192,7 @@ def test_pips_last_error_says_why_nothing_was_installed(tmp_path, monkeypatch, e
 def test_nothing_is_installed_while_the_course_is_graded(tmp_path, monkeypatch):
     monkeypatch.setattr(allowed_modules, "_install", lambda *_: pytest.fail("it was installed"))
     folder = modules_folder(tmp_path).parent
+    folder.mkdir()
     with results.lock(folder / "lock"), pytest.raises(CannotAllow, match="is being graded"):
         allow(tmp_path, ["one"])
 

@@ -173,7 +173,10 @@ def test_a_worker_command_starts_workers_and_waits_for_them(monkeypatch):
 
     monkeypatch.setattr(dask_worker, "Nanny", Nanny)
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw))
-    dask_worker.serve("tcp://a:1", 2)
+    # In a thread of its own: in this one, a test's browser may have left an event loop running.
+    serve = threading.Thread(target=dask_worker.serve, args=("tcp://a:1", 2))
+    serve.start()
+    serve.join()
     # One notebook at a time for each, and a line that can be waited for.
     one = "tcp://a:1", 1, None, b"2 working for tcp://a:1\n"
     assert done == [one, one, "left", "left"]
