@@ -27,11 +27,12 @@ def test_a_job_that_kills_its_worker_does_not_stop_others():
 
 
 def test_the_number_of_workers_is_respected(monkeypatch):
+    before = set(multiprocessing.active_children())  # earlier tests may have left some
     jobs = [(number, "__import__('os').getpid()") for number in range(8)]
     processes = {process for _, process in pool.done(pool.Local(1), eval, jobs)}
     assert len(processes) == 1
     assert os.getpid() not in processes
-    assert multiprocessing.active_children() == [], "a worker goes on"
+    assert set(multiprocessing.active_children()) <= before, "a worker goes on"
     monkeypatch.setattr(os, "sched_getaffinity", {0: range(7)}.get)
     assert pool.Local().workers == 7 + 1
     assert pool.Local(3).window == 6, "a worker that is done finds the next job waiting"
@@ -101,11 +102,12 @@ def test_a_worker_that_does_not_end_is_killed(workers, monkeypatch):
 
 
 def test_jobs_that_wait_are_not_begun_when_the_grader_stops():
+    before = set(multiprocessing.active_children())
     jobs = [("quick", "1"), *((n, "__import__('time').sleep(600)") for n in range(3))]
     working = pool.done(pool.Local(1, sandbox=False), eval, jobs, window=4)
     assert next(working) == ("quick", 1)
     working.close()
-    assert multiprocessing.active_children() == []
+    assert set(multiprocessing.active_children()) <= before
 
 
 def test_a_worker_ends_with_its_grader_where_no_signal_says_so():

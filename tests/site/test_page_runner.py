@@ -89,6 +89,8 @@ def test_the_source_of_a_readers_function_can_be_read() -> None:
 def test_a_cell_leaves_the_built_in_functions_as_they_were(
     monkeypatch: pytest.MonkeyPatch, before: str | None
 ) -> None:
+    # IPython, which another test may have loaded, has set it.
+    monkeypatch.delattr(builtins, "display", raising=False)
     if before:
         monkeypatch.setattr(builtins, "display", before, raising=False)
     asks = builtins.input
