@@ -86,7 +86,7 @@ def set_up_notebook(
         listed = "\n".join(f"    {file}" for file in files.values())
         raise NotSetUp(message.format(why=why, files=listed, folder=Path.cwd()))
     both = ", ".join(addresses.values())
-    print(_("{why}. Installing {both}").format(why=why, both=both))
+    print(_("{why}. Installing {both}").format(why=why, both=both), flush=True)
     extras = {"roofkit": "[figures]"} if "roofkit.figures" in modules else {}
     wanted = [f"{name}{extras.get(name, '')} @ {at}" for name, at in addresses.items()]
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
