@@ -445,6 +445,14 @@ def test_joined_segments_are_a_curve_and_separate_ones_are_not() -> None:
     ]
 
 
+def test_segments_that_meet_but_for_rounding_are_a_curve() -> None:
+    def draw(ax: Any, sizes: list[int], batches: Any) -> None:
+        ax.add_collection(LineCollection([[(1, 0), (2, 0.1 + 0.2)], [(2, 0.3), (3, 1)]]))
+        ax.autoscale()
+
+    assert [curve["x"] for curve in seen(draw)["curves"]] == [[1, 2, 3]]
+
+
 def test_a_text_at_a_corner_of_a_step_names_the_steps() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.step([0, 10], [0, 10], where="post")
