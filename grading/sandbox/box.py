@@ -73,7 +73,7 @@ class Box:
         self.noted: dict[str, int] = {}
         self.life, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.life.setblocking(False)
-        self.cells, others = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.cells, others = socket.socketpair()
         self.group = Group(server.groups, name, limits)
         groups = self.group.open()
         request = Request(
@@ -234,7 +234,7 @@ class UnsafeBox:
 
         Call this once.
         """
-        self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._connection, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", START, str(Path(__file__).parent), str(theirs.fileno())],

@@ -140,6 +140,14 @@ def test_annotations_do_not_count_as_use():
     assert lost(parts) == {}
 
 
+def test_a_missing_module_can_be_shown_and_has_no_version():
+    asked = "\nprint(getattr(absent, '__version__', 'none'))\nabsent"
+    _, notebook = graded((r"\A", f"import {ABSENT} as absent\n"), (r"\Z", asked))
+    _, printed, shown = first_importing(notebook).outputs
+    assert printed.text == "none\n"
+    assert shown.data == {"text/plain": f"<module '{ABSENT}' is not installed>"}
+
+
 def test_nothing_runs_after_another_error():
     _, notebook = graded((r"\A", f"import {ABSENT}\n1 / 0\n"))
     shown = first_importing(notebook).outputs

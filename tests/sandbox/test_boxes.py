@@ -260,6 +260,17 @@ def test_close_kills_all_processes_and_removes_the_folder():
     assert not folder.exists()
 
 
+def test_a_killed_sandbox_counts_as_a_killed_kernel():
+    running = descendants(os.getpid())
+    with sandbox.open(LIMITS) as box:
+        started = new_descendants(running)
+        assert box.poll() is None
+        for process in started:
+            os.kill(process, signal.SIGKILL)
+        select.select([box.life], [], [], 60)  # until the zygote has closed its copy
+        assert box.poll() == -signal.SIGKILL
+
+
 GRADER = """
 import sys
 from grading import sandbox
