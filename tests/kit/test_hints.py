@@ -167,6 +167,13 @@ def test_zeros_in_some_cases_suggest_integer_division():
     assert slip([(0, 0.5)], []).startswith("The function gives 0 there.")
 
 
+def test_two_cases_show_that_a_number_is_constant_and_one_does_not():
+    said = "It is one and the same number in all of these cases."
+    assert slip([(412.5, 177.3)], [412.5]).startswith(said)
+    assert slip([(412.5, 177.3), (412.5, 206.1)], []).startswith(said)
+    assert slip([(412.5, 177.3)], []) == ""
+
+
 def test_repeated_numbers_for_different_cases_are_reported():
     said = "The function gives one number for cases that differ."
     assert slip([(412.5, 177.3)], [412.5, 9.1]).startswith(said)
