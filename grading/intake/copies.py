@@ -100,9 +100,12 @@ def _choice(works: Mapping[Parts, Work], ordered: Sequence[Parts], exercise: str
     complete = [one for one in worked if all(works[one].contains(works[path]) for path in worked)]
     if complete:
         best = complete[0]
-        less = [one for one in works if works[one].is_copy and one not in complete]
+        rest = [one for one in works if works[one].is_copy and one not in complete]
+        less = [one for one in rest if works[best].contains(works[one])]
+        aside = [one for one in rest if one not in less]
         damaged = [one for one in works if works[one].problem]
         facts = [f"holds all the work in {_path_list(less)}"] if less else []
+        facts += [f"{_path_list(aside)} has other work but no answers"] if aside else []
         facts += [f"{_path_list(damaged)} cannot be read"] if damaged else []
         note = ", ".join([f"{_path_list([best])} counts", *facts])
         return Choice(best, note=note if facts else "")

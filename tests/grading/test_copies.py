@@ -254,6 +254,13 @@ def test_the_notebook_with_answers_counts(tmp_path, made, case):
     assert [name for name in files for _ in range(after.count(name))] == named
 
 
+@pytest.mark.parametrize("kind", ["variable", "noted"])
+def test_a_copy_without_answers_may_hold_other_work(tmp_path, made, kind):
+    folder(tmp_path, {EXACT: "right", FIRST: "half", SECOND: kind}, made)
+    note = f"{EXACT} counts, holds all the work in {FIRST}, {SECOND} has other work but no answers"
+    assert only(tmp_path).note == note
+
+
 @pytest.mark.parametrize("case", ASKED)
 def test_conflicting_answers_are_reported_to_the_instructor(tmp_path, made, case):
     files, counts = ASKED[case]
