@@ -35,6 +35,7 @@ np.r_[1, 2]; np.c_[[1], [2]]; np.mgrid[0:3]; np.indices((2, 2)); np.sum([True, T
 np.vectorize(lambda n: 2)([1, 2]); np.vectorize(lambda n: n, otypes=[int])([1])
 np.apply_along_axis(lambda row: 2, 0, [[1, 2]]); np.unique([1, 1], return_counts=True)[1]
 np.meshgrid([1], [2])[1]; np.select([[True]], [[3]]); np.array_split([1, 2], 2)[0]
+np.sum(np.array([1, 2], dtype="int64")); np.prod(np.array([2, 3], dtype="int64"), axis=0)
 """
 # Results whose type is given, and results that aren't integers.
 KEPT = """
@@ -46,6 +47,8 @@ np.array([True]); np.array([]); np.array("abc"); np.array([1, 2.5]); np.zeros(2)
 np.array([1, None]); np.linspace(0, 1, 3); np.divide([1], [2]); np.sum([True]) == 1
 np.array([1.5]).astype("float32"); np.add(1, 2.5);
 np.interp(1, [1], [3])
+np.sum(np.ones(2, np.float32)); np.prod(np.ones(2, "float16")); np.sum(np.array([200], "uint8"))
+np.sum(np.array([1, 2], dtype="int64"), None, "int32"); np.sum([1, 2], dtype="int16")
 """
 # Results that need more than 32 bits, and indices, for which floats can't stand in.
 LARGE = """
