@@ -37,7 +37,7 @@ def _page_values_maker() -> object:
         except Exception as error:
             return f"fails with {type(error).__name__}: {error}"
 
-    def page_values(*expressions: str, premises: Sequence[str] = ()) -> None:
+    def page_values(expressions: Sequence[str], premises: Sequence[str]) -> None:
         # The build warns about each premise that has a problem, and says where it is.
         for premise in premises:
             found = problem(premise)

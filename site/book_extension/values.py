@@ -85,10 +85,7 @@ def values_cell(markdown: str) -> NotebookNode | None:
     held = list(dict.fromkeys(expression for expression, _ in premises(markdown)))
     if not found and not held:
         return None
-    arguments = "".join(f"    {expression!r},\n" for expression in found)
-    if held:
-        arguments += f"    premises={held!r},\n"
-    return hidden_cell(f"_page_values(\n{arguments})")
+    return hidden_cell(f"_page_values({found!r}, {held!r})")
 
 
 def hidden_cell(source: str) -> NotebookNode:

@@ -224,12 +224,15 @@ def test_values_are_computed_at_their_place_in_the_page() -> None:
     )
     page = values.read_page(text, [])
     sources = [cell.source.splitlines()[0] for cell in page.cells]
-    hidden = "_page_values("
+    asks = [
+        values.values_cell(text).source
+        for text in ("{eval}`n` {eval}`n + 1`", "{eval}`n`", "{eval}`later`")
+    ]
     assert sources[0].startswith("# First, hidden cell")
     # Hidden cells come before the text, but after the cell whose caption has the value.
     assert [s for s in sources[1:] if s] == [
-        *(hidden, "# A page of {eval}`n` lines", "n = 2", "secret = 1"),
-        *(hidden, "{eval}`n` {eval}`n`", "later = 1", hidden),
+        *(asks[0], "# A page of {eval}`n` lines", "n = 2", "secret = 1"),
+        *(asks[1], "{eval}`n` {eval}`n`", "later = 1", asks[2]),
     ]
     assert len(page.metadata["source_map"]) == len(page.cells)
     assert page.metadata["source_map"][:3] == [
