@@ -98,10 +98,6 @@ class PatchingLoader(Loader):
     def __init__(self, loader: Loader, patch: Callable[[ModuleType], None]) -> None:
         self.loader, self.patch = loader, patch
 
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        """Create the module as the original loader does."""
-        return self.loader.create_module(spec)
-
     def exec_module(self, module: ModuleType) -> None:
         """Execute the module, then patch it."""
         self.loader.exec_module(module)
