@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import pytest
 import rendered
 from book_extension import pages, values
+from bs4 import BeautifulSoup
 from docutils.utils import new_document
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
@@ -170,7 +171,7 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> Builds:
     top, rest = PAGE.split("\n\n", 1)
     cell, body = re.match(r"(```\{code-cell.*?```\n)(.*)", rest, re.DOTALL).groups()
     book.write(f"\n{cell}{top}\n{body}")
-    book.write("\n# Maths\n\n$x^2$\n", "maths")
+    book.write("\n# Maths\n\n$x^2$\n\n$$y$$\n\n$$z$$ (last)\n\nSee {eq}`last`.\n", "maths")
     book.write(STAMP + "Said by {cite:p}`wulf1995`.\n", "stamp")
     book.write("\n# Works\n\n{cite:t}`williams2009`\n\n```{bibliography}\n```\n", "works")
     first = built()
@@ -186,6 +187,13 @@ def multiply_bf16_peak(catalog: Path, chip: str, factor: float) -> None:
     )
     assert found == 1, f"{catalog.name} has no bf16 peak of {chip}"
     catalog.write_text(text)
+
+
+def test_only_labeled_formulas_are_numbered(builds: Builds) -> None:
+    plain, numbered = BeautifulSoup(builds.first.html["maths"], "html.parser")("div", "math")
+    assert plain.get_text().split() == ["y"]
+    assert numbered.get_text().split() == ["z(1)#"]
+    assert "See (1)." in text_of(builds.first.html["maths"])
 
 
 def test_values_appear_everywhere_in_prose(builds: Builds) -> None:
