@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if options.command == "grade":
             _allow(options)
         if options.command == "grade" and not options.cluster:
-            # The fork server starts while this process imports.
+            # Create the backend first: its fork server starts up while this process imports.
             options.backend = pool.Local(options.workers, not (options.unsafe or accepted()))
         # Imports create little garbage: disable collection during them, and exempt their objects
         # from later collections.
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _allow(options: argparse.Namespace) -> None:
-    """Install the packages of --allow, before the fork server starts.
+    """Install the packages named with --allow, before the fork server starts.
 
     The fork server mounts them in sandboxes.
     """
@@ -101,7 +101,7 @@ def grade(options: argparse.Namespace) -> None:
 
 
 def before_and_after(options: argparse.Namespace) -> None:
-    """Run a command of `platforms.week` and print its lines."""
+    """Run a command of `platforms.week`, such as `collect`, and print its report."""
     from grading.course import Course
     from grading.platforms import week
 
@@ -209,7 +209,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_week(commands: Any) -> None:
-    """Add the commands that come before and after grading."""
+    """Add the parsers of the commands for the work before and after grading."""
     words: dict[str, dict[str, Any]] = {
         "course": {"type": Path},
         "exercise": {},

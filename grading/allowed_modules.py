@@ -1,4 +1,4 @@
-"""Packages that a course allows in addition to the environment's.
+"""Packages that a course lets notebooks import, beyond those of the environment.
 
 They are installed in the course folder.
 """

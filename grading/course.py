@@ -63,7 +63,7 @@ DISK_IS_FULL = (
 )
 FULL_DISK = ("disk is full", os.strerror(errno.ENOSPC))  # words in SQLite's and PostgreSQL's errors
 MIN_JOB_SECONDS = 10  # lowest CPU limit of a job, even if its notebook may run for less
-RETRY_NOTEBOOKS = 3  # retries may take this many times one notebook's limit
+RETRY_NOTEBOOKS = 3  # all retries together may take this many times one notebook's time limit
 
 
 class Course:
@@ -146,7 +146,7 @@ class Course:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        self.prepare()  # creates the lock's folder, which others may not read
+        self.prepare()  # creates the lock file's folder, which other users may not read
         with contextlib.ExitStack() as stack:
             try:
                 stack.enter_context(results.lock(self.folder / FOLDER / "lock"))
@@ -182,12 +182,12 @@ class Course:
             tqdm(total=len(todo), disable=not todo) as progress,
             contextlib.ExitStack() as stack,
         ):
-            warnings.simplefilter("ignore", SAWarning)  # nbgrader's own queries cause these
+            warnings.simplefilter("ignore", SAWarning)  # raised by nbgrader's own queries
             given = writer.all_given()
             self._update_pages(writer, found, todo, given)
             jobs = (self._job(one, writer, common) for one in todo)
             graded = _done(backend, jobs, RETRY_NOTEBOOKS * limits.notebook)
-            # Closing the generator ends the workers.
+            # On exit, close the generator, which ends the workers.
             stack.enter_context(contextlib.closing(graded))
             for (job, submission, timestamp), result in graded:
                 name, student = job.exercise, job.student
@@ -253,7 +253,10 @@ class Course:
     def _job(
         self, submission: Submission, writer: GradebookWriter, common: dict[str, Any]
     ) -> tuple[tuple[Job, Submission, bytes], Job]:
-        """Return ((job, submission, content of timestamp.txt), job)."""
+        """Return a (name, job) for `pool.done`.
+
+        The name is (job, submission, content of timestamp.txt).
+        """
         name, student = submission.exercise, submission.student
         content, timestamp, reason = submission.read()
         manual, comments = writer.given(student, name)
@@ -273,7 +276,7 @@ class Course:
         return (job, submission, timestamp), job
 
     def _earlier(self, student: str, name: str, digest: str) -> str:
-        """Return the earlier graded notebook if it got hidden inputs and must be rerun.
+        """Return the graded notebook of a run that got hidden inputs and is repeated.
 
         Returns "" otherwise.
         """
@@ -316,7 +319,7 @@ class Course:
         key = (submission.student, submission.exercise)
         if result is None or not (self.graded(*key).exists() and self.feedback(*key).exists()):
             return False
-        if any(map(is_installed, result.get("missing", ()))):  # the module was installed since then
+        if any(map(is_installed, result.get("missing", ()))):  # a missing module is now installed
             return False
         content, timestamp, reason = submission.read()
         reason += submission.question
@@ -367,9 +370,9 @@ Named = tuple[Job, Submission, bytes]
 def _done(
     backend: pool.Backend, jobs: Iterator[tuple[Named, Job]], seconds: float
 ) -> Generator[tuple[Named, Outcome | str | None]]:
-    """Yield what `pool.done` does, but grade late notebooks a second time.
+    """Yield as `pool.done` does, but regrade notebooks that exceeded a time limit.
 
-    They are graded one at a time. The second round takes the fastest first and starts none after
+    They are regraded one at a time. The second round takes the fastest first and starts none after
     `seconds`; the notebooks left over keep their first outcome until the next grading.
     """
     late: list[tuple[Named, Outcome]] = []

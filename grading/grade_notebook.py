@@ -40,7 +40,7 @@ def grade(
     late_again: bool = True,
     earlier: NotebookNode | None = None,
 ) -> NotebookNode:
-    """Return a copy of `nb`, run, with points and sentences in its check cells.
+    """Run a copy of `nb`; return it with points and sentences in its check cells.
 
     The metadata "rooflib" holds the same as data: the parts; why the notebook did not run to the
     end ("" if it did); what the sandbox refused; whether a time limit was exceeded; and whether the
@@ -86,7 +86,7 @@ def _grade_in_language(
 
 @dataclass(frozen=True)
 class _Run:
-    """One run of a notebook; it has no verdicts if it must be repeated.
+    """One run of a notebook; its verdicts don't count if it must be repeated.
 
     told: whether it received hidden inputs. again: whether it must be repeated.
     """
@@ -120,12 +120,13 @@ def _grade(
             box.settle()
         ended = execution.trouble == ENDED and not box.stopped
         if is_repeated(ended, execution.late):
-            # This run received no hidden inputs, so the next one may receive them and show output.
+            # This run received no hidden inputs, so the next one may receive the same ones, and its
+            # output may be shown.
             return _Run(nb, told=False, again=True)
         questions.collect(set(functions))
         try:
             graded = judge_parts(name, questions, seed, limits, execution.trouble)
-        except Ended:  # the process ended during a call
+        except Ended:  # the notebook's process ended during a call
             nb.metadata["rooflib"] = {"trouble": execution.trouble}
             return _Run(nb, questions.told, again=True)
     graded = name_missing_modules(nb, functions, graded)
@@ -141,7 +142,7 @@ def _grade(
         "late": bool(late) or box.stopped == "time",
         "told": questions.told,
     }
-    # A process that ended is reported above if there is time for another run.
+    # Repeat only late runs here: a run whose process ended has returned above if there was time.
     return _Run(nb, questions.told, is_repeated(ended=False, late=late))
 
 

@@ -26,7 +26,7 @@ def settings(folder: Path | None = None) -> Config:
 def database(folder: Path) -> str:
     """Return the gradebook's URL: COURSE_DB, or a file in the course folder."""
     address = os.environ.get(DATABASE) or f"sqlite:///{folder / 'gradebook.db'}"
-    # SQLAlchemy would load psycopg2 by default.
+    # Name the driver: SQLAlchemy would load psycopg2 by default.
     return address.replace("postgresql://", "postgresql+psycopg://", 1)
 
 

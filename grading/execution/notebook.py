@@ -23,10 +23,10 @@ from roofkit.words import N_, _
 PROBE = b64encode(
     marshal.dumps(compile((Path(__file__).parent / "probe.py").read_bytes(), "probe", "exec"))
 ).decode()
-READY_SECONDS = 300  # generous, for busy machines; a dead process is noticed immediately
+READY_SECONDS = 300  # limit for the first reply, generous for busy machines
 POLL_SECONDS = 0.2  # between two checks of the time limits
 ANSWER_CPU_SECONDS = 2  # for a reply that takes an idle process milliseconds
-MAX_LATE_CELLS = 3  # stop after this many cells exceeded a time limit, as MANY_LATE says
+MAX_LATE_CELLS = 3  # stop after this many cells exceeded a time limit; MANY_LATE names the number
 # Why a notebook did not run to its end; translated where the learner reads it.
 ENDED = N_("A cell ended the whole Python process; the cells after it were not run.")
 ENDLESS = N_("A cell sent more than is taken in; the cells after it were not run.")
@@ -89,7 +89,7 @@ class _Stuck(Exception):
 
 
 class _Late(Exception):
-    """An order exceeded its time limit on this clock."""
+    """An order sent to the notebook's process exceeded its time limit on this clock."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -116,7 +116,7 @@ class _Runner:
         cells = [cell for cell in nb.cells if exercises.is_check(cell) or _is_run(cell)]
         for cell in cells:
             if exercises.is_check(cell):
-                # After the last check the process itself is no longer needed.
+                # At the last check, the process itself may answer: no later cell needs it.
                 stays = cell is cells[-1] and not self.questions.spare
                 self._keep_copy(cell.metadata.nbgrader.grade_id, "stay" if stays else "keep")
             else:
@@ -139,11 +139,11 @@ class _Runner:
         except _Late as late:
             self._interrupt(cell, late.clock)
         except Ended:
-            cell.execution_count = None  # the amount of output before the end depends on timing
+            cell.execution_count = None  # no number: the cell did not run to its end
             raise
 
     def _interrupt(self, cell: NotebookNode, clock: Clock) -> None:
-        """Interrupt a cell; raise _Stuck if it continues, or too many were late."""
+        """Interrupt a cell; raise _Stuck if it continues, or if too many took too long."""
         self.late.add(clock)
         self.late_cells += 1
         self.box.signal(signal.SIGINT)

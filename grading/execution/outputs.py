@@ -46,7 +46,7 @@ class Outputs:
             return
 
     def _has_room(self, kind: str, content: Content) -> bool:
-        # Every output that shares this display id is written out separately.
+        # Count the size once for each output with this display id: each is saved separately.
         size = len(str(content)) * max(1, self.sharing[_name(content)])
         self.printed += size
         self.taken += kind != "update_display_data"

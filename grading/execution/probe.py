@@ -32,7 +32,7 @@ from typing import IO, Any, NoReturn
 from roofkit.check.answers import ask_all
 
 MAX_DESCRIPTORS = 65536  # open files per process
-REPEATS = 2  # extra calls per question that CPU time allows for
+REPEATS = 2  # calls per question, beyond one per case, that the CPU limit leaves time for
 
 Question = dict[str, Any]
 _KEPT: list[Any] = []
@@ -75,7 +75,7 @@ def stay(
 def _wait_for_questions(
     part: str, namespace: dict[str, Any], address: str, outlet: int, word: bytes
 ) -> None:
-    # This fails for a session leader, such as the notebook's own process.
+    # `setsid` fails for a session leader, such as the notebook's own process.
     with contextlib.suppress(OSError):
         os.setsid()  # a signal meant for the notebook must not end the copy
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -113,7 +113,7 @@ def _asked_in_fork(
     """
     try:
         child = _fork()
-    except OSError:  # no process left: answer here, and leave open how this process ends
+    except OSError:  # no fork possible: answer here; how this process ends stays unknown
         child = 0
     if child == 0:
         try:
@@ -126,7 +126,7 @@ def _asked_in_fork(
     if not os.WIFSIGNALED(status):
         return ""
     ended_by = os.WTERMSIG(status)
-    # Linux accounts CPU time differently for limits and for rusage, so the two may differ.
+    # Compare with half the limit: Linux counts CPU time differently for limits and for rusage.
     most = _most_seconds(question)
     at_limit = ended_by == signal.SIGKILL and used.ru_utime + used.ru_stime > most / 2
     if ended_by == signal.SIGPROF or at_limit:
@@ -186,7 +186,8 @@ def _restart_pools() -> None:
                 setattr(one, name, getattr(fresh, name))
         elif pool and issubclass(type(one), pool):
             fresh = type(one)(one._processes)
-            # Keep both: collecting one would end its workers, the other would join its threads.
+            # Keep the new pool and the old state from garbage collection: collecting the first
+            # would end its workers, and collecting the second would join its threads.
             _KEPT.extend((fresh, one.__dict__))
             one.__dict__ = fresh.__dict__
 

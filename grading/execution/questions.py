@@ -19,7 +19,7 @@ from roofkit.check.answers import Answer
 from roofkit.check.messages import PROBLEMS
 from roofkit.check.packing import literal
 
-SLACK_SECONDS = 30.0  # added to a call's own limit, which timers in the copy enforce
+SLACK_SECONDS = 30.0  # extra wait for an answer: timers in the copy enforce the call's own limit
 MAX_CONNECTIONS = 64
 MAX_HELLO_BYTES = 1_000
 MAX_ANSWER_BYTES = 2_000_000  # 100 times the size of a plot, the largest legitimate answer
@@ -207,7 +207,7 @@ class _Channel:
         with suppress(OSError):  # if sending fails, reading the answer reports the dead copy
             self.connection.settimeout(SLACK_SECONDS)
             self.connection.sendall(json.dumps(question).encode() + b"\n")
-        # When the first case is repeated, the function may be called twice for one answer.
+        # Allow for two calls per answer, as when the first case is repeated.
         longest = 2 * question["wall_seconds"] + SLACK_SECONDS
         answers: list[Answer] = []
         while len(answers) < count:
@@ -251,7 +251,7 @@ class _Channel:
 
 
 def _parsed(said: Any) -> Answer | str:
-    """Return an answer, or why there are no more.
+    """Return the answer in a parsed line, or why there are no more answers.
 
     The learner's process may have sent anything.
     """

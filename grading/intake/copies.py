@@ -93,7 +93,8 @@ def choose(base: Path, place: Parts, notebooks: Sequence[Parts], exercise: str) 
 
 def _choice(works: Mapping[Parts, Work], ordered: Sequence[Parts], exercise: str) -> Choice:
     answered = [path for path, work in works.items() if work.answers]
-    # A draft with functions of the same names counts only if no copy holds an answer.
+    # Another notebook that defines the functions counts only if no copy of the release has
+    # an answer.
     worked = [path for path in answered if works[path].is_copy] or answered
     if not worked:
         return _without_answers(works, ordered, exercise)
@@ -131,7 +132,8 @@ def _without_answers(
     if unclear and _preferred(unclear, works, exercise) is None:
         said = "several notebooks, and none has the exercise's name"
         return Choice(None, f"{said}: {_path_list(unclear)}")
-    # The answer to the open question gives no points, but the feedback shows it.
+    # Prefer the one with all the work: an answer to the open question gives no points, but the
+    # feedback shows it.
     complete = [one for one in empty if all(works[one].contains(works[path]) for path in empty)]
     return Choice((complete or ordered)[0])
 
@@ -161,7 +163,7 @@ def _path_list(paths: Iterable[Parts]) -> str:
 
 
 def name_list(names: Sequence[str]) -> str:
-    """List the first names for a report, and count the rest."""
+    """Return up to MAX_NAMES of the names for a report, and how many more follow."""
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
     return ", ".join(map(printable, names[:MAX_NAMES])) + more
 
@@ -180,7 +182,7 @@ def _report(base: Path, place: Parts, path: Parts, exercise: str) -> list[Any]:
 
 
 def _work(nb: NotebookNode, exercise: str) -> tuple[bool, list[str], list[str]]:
-    """Return (whether this is a copy of the release, digests of answers, of others)."""
+    """Return (whether it is a copy of the release, answer digests, other digests)."""
     source = exercises.source(exercise)
     shared = {name: _count_shared_cells(nb, exercises.source(name)) for name in exercises.names()}
     if shared[exercise] < max(shared.values()):

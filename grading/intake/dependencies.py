@@ -28,7 +28,7 @@ class Step:
 
 @dataclass(frozen=True)
 class CellNames:
-    """The names of one cell.
+    """The names that one cell binds and needs.
 
     later: function or class → names that it needs when called. stubs: functions that the learner
     has not written yet.
@@ -55,7 +55,7 @@ class CellNames:
 
 
 def names_of(source: str) -> CellNames:
-    """Return the names of a cell, only its functions if it cannot be parsed."""
+    """Return the names that a cell binds and needs; if unparsable, its functions."""
     body = parsed(source)
     if body is None:
         return CellNames((Step(frozenset(), frozenset(), frozenset(functions(source))),))

@@ -74,7 +74,7 @@ class _Order:
             for name in names.binds:
                 binders.setdefault(name, []).append(number)
         first = {name: numbers[0] for name, numbers in binders.items()}
-        wanted: list[set[str]] = [set() for _ in cells]  # cell → names that it binds last
+        wanted: list[set[str]] = [set() for _ in cells]  # cell → names whose last binding it has
         for name in closure(functions, self.all_needs()) & binders.keys():
             wanted[binders[name][-1]].add(name)
         absent = [
@@ -145,14 +145,14 @@ class _Order:
         return [f"{name}, which {function} needs, stood below its check"]
 
     def _lowest_need(self, at: int, function: str) -> tuple[int, str] | None:
-        """Return (index, name) of the last binding from `at` on that a function needs."""
+        """Return (index, name) of the last binding from `at` down that a function needs."""
         cells = self.places()
         above = {name for place, names in cells if place < at for name in names.binds}
         found = []
         for name in closure([function], self.later) - above:
             below = [place for place, names in cells if place >= at and name in names.binds]
             if below:
-                # For functions the last definition counts; for other names the first will do.
+                # Of a function the last definition counts; of other names the first binding.
                 found.append((below[-1 if name in self.later else 0], name))
         return max(found, default=None)
 

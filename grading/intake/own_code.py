@@ -9,7 +9,7 @@ MAX_SOURCE_CHARACTERS = 100_000  # longer sources are not parsed: syntax trees t
 MAX_CACHED_CHARACTERS = 2_000  # syntax trees of longer sources are not cached
 BINDING = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 
-# Catching one of these handles a missing module.
+# A `try` that catches one of these handles a missing module.
 IMPORT_ERRORS = ("ImportError", "ModuleNotFoundError", "Exception", "BaseException")
 
 
@@ -50,9 +50,10 @@ def imported(source: str) -> frozenset[str]:
 
 
 def imports(body: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
-    """Yield (top-level module, name that it binds) of these imports in a syntax tree.
+    """Yield (top-level module, bound name) of each import in these syntax trees.
 
-    The name is "*" for `from module import *`.
+    Imports in a `try` that catches the ImportError are skipped. The name is "*" for
+    `from module import *`.
     """
     nodes = list(body)
     while nodes:

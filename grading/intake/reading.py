@@ -81,7 +81,7 @@ def _cell(found: Any) -> dict[str, Any]:
 
 
 def nbgraders_own(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return only nbgrader's part of a cell's metadata: others store their state beside it."""
+    """Return nbgrader's part of a cell's metadata, without that of other programs."""
     marks = metadata.get("nbgrader")
     known = isinstance(marks, dict) and isinstance(marks.get("grade_id"), str)
     return {"nbgrader": marks} if known else {}

@@ -69,7 +69,7 @@ def _grade_id(cell: NotebookNode) -> str | None:
 
 
 def _restore_metadata(nb: NotebookNode, source_cells: SourceCells) -> Iterator[str]:
-    """Restore nbgrader's metadata and remove another exercise's; yield remarks."""
+    """Restore nbgrader's metadata, remove that of other exercises; yield remarks."""
     by_cell_id = {cell.id: grade_id for grade_id, cell in source_cells.items()}
     taken = {_grade_id(cell) for cell in nb.cells}
     for cell in nb.cells:

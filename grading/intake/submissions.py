@@ -135,7 +135,7 @@ def _exercises(base: Path, student: str) -> dict[str, str]:
 
 
 def _misplaced(base: Path) -> Iterator[tuple[str, str]]:
-    """Yield (path, problem) of each misplaced entry."""
+    """Yield (path, problem) of each misplaced entry of submitted/."""
     for name, mode in _entries(base):
         if name in SYSTEM_FILES:
             continue

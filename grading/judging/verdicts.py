@@ -49,7 +49,7 @@ class Graded:
 
 
 class Asked(NamedTuple):
-    """The answers for a part's published and hidden cases, None without a call.
+    """The answers for a part's published and hidden cases; None if not asked.
 
     The functions of all parts are called with the published cases before any hidden one, so that
     answers to published cases cannot depend on hidden inputs.
@@ -94,7 +94,7 @@ def judge_parts(
     asked = {
         part.key: Asked(
             first[part.key],
-            # Figures are slow to draw; the published cases have already been drawn twice.
+            # Don't repeat the first case of a figure: figures are slow to draw.
             questions.ask(part, known[part.key][1].inputs, limits, again=part.kind != "figure")
             if _continues(first[part.key])
             else None,
@@ -154,7 +154,10 @@ def _alone(part: Part, judged: Callable[[], dict[str, Any]], seconds: float) -> 
 
 
 def _continues(answers: Sequence[Answer] | None) -> bool:
-    """Return whether to call with hidden cases: not if the part has failed."""
+    """Return whether the function is to be called with the hidden cases too.
+
+    It is not if the first published case had a problem, or if a call died or took too long.
+    """
     return answers is not None and not (
         answers[0].problem or any(answer.problem in ENDING for answer in answers)
     )

@@ -26,7 +26,7 @@ from grading.intake.names import name_problem, printable
 from grading.intake.submissions import refuse_special_files
 from grading.records.seed import course_seed
 
-Record = dict[str, Any]  # nbgrader's record: username, filename, timestamp
+Record = dict[str, Any]  # nbgrader's record of a hand-in: username, filename, timestamp
 TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"
 MAX_FILE_BYTES = 1_000  # size limit of each of the two files
 
@@ -38,7 +38,7 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
     """
 
     def init_src(self) -> None:
-        """Choose one record per student for `copy_files`."""
+        """Choose one hand-in per student, which `copy_files` then copies."""
         if not self.coursedir.course_id:
             self.fail("No course id specified. Re-run with --course flag.")
         self.course_path = str(Path(self.root, self.coursedir.course_id))
@@ -74,7 +74,7 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
         return due
 
     def _choose(self, records: Sequence[Record]) -> Record:
-        """Return the newest record, or the newest in time if `before_duedate` is set.
+        """Return the newest record; with `before_duedate`, the newest that is not late.
 
         Records that the student's own account wrote are preferred to those that another account
         wrote in the student's name.

@@ -44,7 +44,7 @@ c.CourseDirectory.source_directory = str(ROOT / "exercises")
 if os.environ.get(DATABASE):
     c.CourseDirectory.db_url = database(Path())
 
-# Otherwise nbgrader would also release the exercise's page, and its parts with the hidden ranges.
+# Don't release the exercise's page (*.md), nor its parts with the hidden ranges (*.py).
 c.CourseDirectory.ignore = [*default(CourseDirectory, "ignore"), "*.md", "*.py"]
 
 # Our steps must precede the one that records the checksums of the check cells.
@@ -52,7 +52,7 @@ steps = default(GenerateAssignment, "preprocessors")
 at = steps.index(ComputeChecksums)
 steps[at:at] = [AddFactsLine, EmbedCases, AddOpening]
 c.GenerateAssignment.preprocessors = steps
-# The introductions of the exercise notebooks quote this stub.
+# Keep this stub as it is: the introductions of the exercise notebooks quote it.
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError"}
 
 # Refuse to grade without a sandbox: the command ends with one line that says why.

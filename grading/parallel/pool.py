@@ -28,7 +28,7 @@ Result = TypeVar("Result")
 
 
 class Submits(Protocol):
-    """The part of an executor that is used here."""
+    """The methods of an executor that are used here."""
 
     def submit(self, function: Callable[[Any], Any], job: Any, /) -> Future[Any]: ...
 

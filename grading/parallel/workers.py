@@ -111,12 +111,12 @@ class _Worker:
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs, limits), daemon=True)
         self.process.start()
-        theirs.close()  # the pipe must close when the process dies
+        theirs.close()  # otherwise the pipe would stay open after the process dies
 
     def end(self) -> None:
         self.pipe.close()
         self.process.join(SHUTDOWN_SECONDS)
-        self.process.kill()  # has no effect on one that has ended
+        self.process.kill()  # has no effect on a process that has ended
         self.process.join()
 
 

@@ -1,4 +1,4 @@
-"""Problems that an instructor can fix before grading; nothing is changed."""
+"""Reports problems that an instructor can fix before grading; changes nothing."""
 
 import functools
 import shlex
@@ -27,7 +27,7 @@ TOO_MUCH = "reading it takes more than there is for one"
 
 
 def check(folder: Path) -> tuple[list[str], str]:
-    """Return (a line for each problem, with its place and a remedy; a summary).
+    """Return (a line for each problem, with its path and a remedy; a summary).
 
     Raises Unable if `folder` is not a folder.
     """

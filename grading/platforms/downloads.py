@@ -83,11 +83,12 @@ class Download:
 
 
 def hand_in(member: str) -> HandIn | None:
-    """Parse a file name in the zip; return None if neither platform writes it."""
+    """Parse a file name in the zip; return None if no platform writes such names."""
     for sign, kind in MOODLE.items():
         head, _, tail = member.partition(sign)
         if tail[:1] in ("/", "_"):
-            # There is one folder per learner, or none. Moodle removes underscores from names.
+            # Moodle's zips have a folder for each learner, or no folders. Moodle removes
+            # underscores from learners' names.
             person, _, number = head.rpartition("_")
             person = person.rpartition("/")[2]  # repacked zips have an extra top-level folder
             title = tail[1:].rpartition("/")[2]
@@ -99,7 +100,7 @@ def hand_in(member: str) -> HandIn | None:
 def _of_canvas(member: str) -> HandIn | None:
     """Parse Canvas's <name>_<number>_<file number>_<title>.
 
-    The name is followed by LATE if the submission was late. Typed text is
+    The name is followed by LATE if the submission was late. Online text is
     <name>_<number>_text.html; a URL is <name>_<number>_link.html.
     """
     words = member.split("_")
@@ -225,7 +226,7 @@ def _named(
             path, found = _hand_in(name.decode(encoding))
         else:
             path = name.decode(zip_names.FALLBACK)
-            # In some encodings a letter contains the byte of a backslash.
+            # First try the name as it is: in some encodings a letter contains a backslash's byte.
             found = hand_in(path) or _hand_in(path)[1]
             if found is not None and not found.person.isascii():
                 rest = found.member[found.member.find(found.person) + len(found.person) :]

@@ -63,7 +63,7 @@ def fill(
 
 
 def columns(text: str, exercises: Sequence[str], named: Mapping[str, str]) -> dict[str, str]:
-    """Return exercise → heading of its column, by `named` or the exercise's name.
+    """Return exercise → heading of its column, from `named` or the exercise's name.
 
     Canvas writes "int8-matmul (4711)", Moodle "Assignment:int8-matmul (Real)".
     """

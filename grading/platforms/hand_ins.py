@@ -127,7 +127,7 @@ def _add_file(
 
 
 def _add_typed(files: Files, kind: str, page: bytes) -> str:
-    """Save typed text, as a notebook if one was pasted; return a line about it."""
+    """Save online text or a link, a pasted notebook as .ipynb; return a report line."""
     has_notebook = any(name.lower().endswith(NOTEBOOK_SUFFIXES) for name in files)
     if has_notebook:
         return f"a {kind} was handed in beside the notebook; read it on the platform"

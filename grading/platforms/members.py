@@ -57,7 +57,8 @@ def members(folder: Path, session: Any) -> Members:
     listed = set(results.read(folder / FOLDER / ROSTER) or ())
     people = session.query(Student).all() if session else []
     known = {one.id: _texts(one) for one in people}
-    # People with a full name were also imported, by an older version or by nbgrader itself.
+    # Students with a name or email count as from a roster too: an older version, or nbgrader,
+    # has imported them.
     roster = {one: texts for one, texts in known.items() if one in listed or any(texts)}
     return Members(roster, frozenset(known), frozenset(handed_in(folder)))
 

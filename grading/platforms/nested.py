@@ -37,7 +37,7 @@ class CannotOpen(Exception):
 
 
 class Budget:
-    """What is left of one learner's limits."""
+    """The files and bytes that one learner's zips may still hold."""
 
     def __init__(self) -> None:
         self.files, self.bytes = MAX_FILES, MAX_BYTES

@@ -1,4 +1,4 @@
-"""Text that a learner typed into a form of the platform, instead of a file."""
+"""Online text: what a learner typed on the platform instead of uploading a file."""
 
 import html
 import json

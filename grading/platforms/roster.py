@@ -68,7 +68,7 @@ class Table:
     def __init__(self, text: str) -> None:
         self.marked = text.startswith("\ufeff")
         lines = text.removeprefix("\ufeff")
-        # Excel may declare the delimiter in a first line such as `sep=;`.
+        # Drop a first line such as `sep=;`, in which Excel declares the delimiter.
         lines = re.sub(r"\Asep=.\r?\n", "", lines, flags=re.IGNORECASE)
         csv.field_size_limit(MAX_CELL_CHARACTERS)
         try:
@@ -141,7 +141,7 @@ def _are_participants(cells: Sequence[str]) -> bool:
 
 
 def _names(about: Mapping[str, str]) -> tuple[str, str]:
-    """Return (first name, last name); a full name goes into the first."""
+    """Return (first name, last name); a full name counts as the first name."""
     if "student" in about:  # "Lovelace, Ada"
         last, _, first = about["student"].partition(",")
         return first.strip(), last.strip()

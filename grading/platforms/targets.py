@@ -18,7 +18,10 @@ def refuse_same(source: Path, target: Path, what: str) -> None:
 
 
 def refuse_other_zip(target: Path, page: str) -> None:
-    """Raise Unable if `target` exists and is neither empty nor a zip of such pages."""
+    """Raise Unable if `target` is a file other than an empty one or a zip of pages.
+
+    page: the name with which the name of every page in the zip must end.
+    """
     if _is_new(target):
         return
     try:

@@ -59,7 +59,7 @@ def due(course: Course, exercise: str, when: str, student: str = "") -> list[str
         raise Unable(f"{when!r} is not a time; write one as 2026-11-30 23:59") from None
     moment = moment.astimezone(UTC).replace(tzinfo=None)  # nbgrader stores naive UTC
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SAWarning)  # nbgrader's own queries cause these
+        warnings.simplefilter("ignore", SAWarning)  # raised by nbgrader's own queries
         if student:
             return _extend(course, exercise, moment, student)
         return _set_due(course, exercise, moment)
@@ -231,7 +231,7 @@ def exchange(course: Course, folder: Path) -> list[str]:
 
 
 def again(course: Course, places: Iterable[str]) -> None:
-    """Mark results for regrading, by student, or as "student/exercise"."""
+    """Mark results for regrading; each place is "student" or "student/exercise"."""
     state = course.state()
     for place in places:
         student, _, exercise = place.partition("/")

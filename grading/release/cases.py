@@ -1,4 +1,4 @@
-"""Test cases: inputs, with reference values and those of misconceptions."""
+"""Test cases: inputs with the values of the reference and of the misconceptions."""
 
 import itertools
 import random
@@ -15,7 +15,7 @@ from roofkit.check.plot_reading import looked_at, reading
 HIDDEN_CASES = 8  # per part
 HIDDEN_CASES_BY_KIND = {"figure": 2}  # figures take longer
 MAX_TRIES = 200
-MAX_DRAWS = 20_000  # every rare branch must occur among so many draws
+MAX_DRAWS = 20_000  # every stratum must occur within this many draws
 
 
 @dataclass(frozen=True)

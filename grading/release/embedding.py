@@ -16,7 +16,7 @@ from roofkit.check.answers import Plain
 from roofkit.check.packing import literal, pack
 from roofkit.words import ORIGINAL, _, language
 
-CASES = "cases"  # grade id of the cell that is added
+CASES = "cases"  # grade id of the cell that EmbedCases adds
 
 MARK = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
 

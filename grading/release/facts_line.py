@@ -14,7 +14,7 @@ DIFFICULTIES = (N_("easy"), N_("medium"), N_("hard"))
 
 
 class AddFactsLine(NbGraderPreprocessor):  # type: ignore[misc]
-    """Preprocessor that adds the line below the title.
+    """Preprocessor that adds the line of facts below a notebook's title.
 
     `nbgrader generate_assignment` runs it.
     """

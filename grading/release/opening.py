@@ -21,12 +21,12 @@ from roofkit import first_cell
 from roofkit.words import _
 
 CONFIG = exercises.ROOT / "_config.yml"
-OPENING = "opening"  # grade id of the cell that is added
+OPENING = "opening"  # grade id of the cell that AddOpening adds
 MODULES = ("rooflib", "roofkit.check")
 
 
 class AddOpening(NbGraderPreprocessor):  # type: ignore[misc]
-    """Preprocessor that adds the cell before all other code.
+    """Preprocessor that adds the opening cell before all other code.
 
     `nbgrader generate_assignment` runs it.
     """
@@ -40,7 +40,7 @@ class AddOpening(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 def source(site: str) -> str:
-    """Return the cell's code, which prints its messages in the language in force.
+    """Return the opening cell's code, with its messages in the language in force.
 
     site: the address of the course's site, "" if unknown.
     """
@@ -54,7 +54,7 @@ def source(site: str) -> str:
 
 
 def messages() -> list[str]:
-    """Return what the cell may print, in English."""
+    """Return all messages that the opening cell may print, in English."""
     found = extract_from_file("python", first_cell.__file__)
     return [str(message) for _line, message, *_rest in found]
 

@@ -46,14 +46,14 @@ def translated(nb: NotebookNode, name: str, code: str) -> NotebookNode:
 
 
 def replace(cell: NotebookNode, source: str) -> None:
-    """Replace the source of a locked cell."""
+    """Replace the source of a locked cell, and update its checksum."""
     cell.source = source
     if "checksum" in cell.metadata["nbgrader"]:
         cell.metadata["nbgrader"]["checksum"] = compute_checksum(cell)
 
 
 def in_words(source: str, texts: Mapping[str, str]) -> str:
-    """Return Markdown with each text that has a translation replaced by it."""
+    """Return Markdown with its texts replaced by their translations, where known."""
     blocks = []
     for block in re.split(r"\n{2,}", source):
         lines = []
@@ -65,9 +65,9 @@ def in_words(source: str, texts: Mapping[str, str]) -> str:
 
 
 def pieces(block: str) -> Iterator[tuple[str, str]]:
-    """Yield (mark, text) of each heading, list item or paragraph of a block.
+    """Yield (mark, text) of each heading, list item or paragraph of a Markdown block.
 
-    The block is Markdown.
+    mark: the Markdown before the text, such as "- ".
     """
     if block.startswith(FENCE):
         yield block, ""
@@ -89,7 +89,7 @@ def messages(name: str, code: str) -> dict[str, str]:
 
 
 def place(read: str) -> str:
-    """Return where to read in the language in force, with the pages' titles."""
+    """Translate a reference to a chapter or heading, using the translated titles."""
     if not read.startswith("“"):
         return _(read)
     first, *others = (_quoted(heading(title)) for title in TITLE.findall(read))
@@ -99,7 +99,7 @@ def place(read: str) -> str:
 
 
 def heading(english: str) -> str:
-    """Return a heading of a chapter in the language in force."""
+    """Translate a heading of a chapter into the language in force."""
     return _headings(language()).get(english, english)
 
 

@@ -57,7 +57,7 @@ OPENING_CELL = re.compile(
 CASES_CELL = re.compile(
     r'''from roofkit\.check import cases\s+cases\("""[\w+/=\s]*"""(?:, "\w+")?\)\s*'''
 )
-# nbgrader's links to the parts all have this same text.
+# nbgrader's links to the parts all have the text “Test cell”; the part's key replaces it.
 TEST_CELL_LINK = re.compile(r'(<a href="#([\w-]+)">)Test cell</a>')
 MAX_CELLS = 200  # cells on a page; later ones appear only if they belong to the exercise
 PICTURE_TYPES = ("image/png", "image/jpeg")
@@ -238,7 +238,7 @@ def _safe_output(output: NotebookNode, count: int | None, budget: Budget) -> Not
 
 
 def _within_budget(value: object, budget: Budget) -> str:
-    """Return the text of an output, truncated to the budget, and charge it."""
+    """Return an output's text, truncated to the budget, and reduce the budget."""
     text = _shortened(_text(value), min(MAX_OUTPUT_CHARACTERS, budget["text"]))
     budget["text"] = max(0, budget["text"] - len(text))
     return text
@@ -443,7 +443,7 @@ _FORMATTER = HtmlFormatter()
 
 
 def preferred_type(data: dict[str, Any]) -> list[str]:
-    """Choose the type to show of an output's data.
+    """Choose which MIME type of an output's data to show.
 
     This replaces the Jinja filter `filter_data_type`.
     """

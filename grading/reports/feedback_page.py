@@ -14,7 +14,7 @@ from grading.settings import settings
 
 
 class GivenGrades(GetGrades):  # type: ignore[misc]
-    """Replacement for GetGrades that reads points and comments from the resources."""
+    """nbgrader's GetGrades, but with points and comments from the resources."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]

@@ -39,7 +39,7 @@ SKIPPED = (*OPERATORS, ast.expr_context, ast.arguments)
 
 
 def code(nb: NotebookNode) -> str:
-    """Return the learner's own code, one character for each syntax tree element."""
+    """Encode the learner's own code as one character per syntax tree element."""
     found: list[str] = []
     left = MAX_SOURCE_CHARACTERS
     for cell in nb.cells:
@@ -107,7 +107,7 @@ Pair = tuple[str, str, str, int, int, int]
 
 
 def pairs(state: Mapping[str, Mapping[str, Result]]) -> list[Pair]:
-    """Return the most similar pairs of each exercise.
+    """Return the most similar pairs of solutions of each exercise.
 
     Each is (exercise, student, other student, similarity in %, median of all pairs in %, elements
     of the shorter solution).

@@ -1,7 +1,7 @@
-"""The words of nbgrader's feedback page in the language in force.
+"""Translates the words of nbgrader's feedback page into the language in force.
 
-Its template has them in English. They are replaced in the finished page, together with markup that
-no submission can have on the page.
+nbgrader's template has these words in English. They are replaced in the finished page, together
+with markup that no submission can have on the page.
 """
 
 import re

@@ -21,7 +21,7 @@ from .inside.request import Request, SandboxLimits
 
 LIMITS = SandboxLimits()
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from inside import cells; cells.main()"
-START_SECONDS = 300  # a start takes milliseconds; generous, for busy machines
+START_SECONDS = 300  # timeout for a start, which takes milliseconds on an idle machine
 SETTLE_SECONDS = 5  # timeout for init's exit message after the kernel's socket has closed
 FIRST_USER = 0x7A000000  # far above the ids of a host's users
 MAX_PROCESS_IDS = 1 << 22  # Linux's own maximum
@@ -34,7 +34,7 @@ def accepted() -> bool:
 
 
 def open(limits: SandboxLimits = LIMITS, unsafe: bool | None = None) -> "Box | UnsafeBox":
-    """Return a new box.
+    """Return a new sandbox.
 
     unsafe: whether it has no isolation (default: whether GRADING_UNSAFE is set).
     """
@@ -65,7 +65,8 @@ class Box:
     def __init__(self, limits: SandboxLimits) -> None:
         server = fork_server()
         number = next(server.numbers)
-        name = f"{os.getpid()}-{number}"  # other processes may share this server
+        # Name it after this process too: other processes may share the server.
+        name = f"{os.getpid()}-{number}"
         self.folder = server.folder / name
         self.folder.mkdir(mode=0o755)
         self.stopped = ""

@@ -42,7 +42,7 @@ class Group:
                 _limit(folder, limits)
 
     def open(self) -> list[int]:
-        """Open the files through which a process joins.
+        """Open the files through which a process joins the cgroup; return descriptors.
 
         The caller closes the descriptors.
         """
@@ -53,7 +53,7 @@ class Group:
         return found
 
     def ran_out_of_memory(self) -> bool:
-        """Return whether the kernel's OOM killer has ended one of its processes."""
+        """Return whether the kernel's OOM killer has ended a process of the cgroup."""
         for folder in self.folders:
             for name in EVENTS:
                 with contextlib.suppress(OSError, ValueError, IndexError):
@@ -86,7 +86,7 @@ def remove_stale(parents: Iterable[Path]) -> None:
 
 
 def _own() -> Path | None:
-    """Return the nearest cgroup v2 folder above this process delegated to it."""
+    """Return the nearest cgroup v2 folder that is delegated to this process."""
     with contextlib.suppress(OSError, ValueError, StopIteration):
         lines = (PROC / "self" / "mountinfo").read_text(errors="replace").splitlines()
         mount = next(line.split() for line in lines if " - cgroup2 " in line)

@@ -42,8 +42,8 @@ PROC_FILES = (
     *(f"sys/kernel/{name}" for name in ("osrelease", "ostype", "version")),
     *(f"sys/vm/{name}" for name in ("max_map_count", "overcommit_memory")),
 )
-NEW_SECONDS = 60  # a younger folder may not be locked yet
-READY_SECONDS = 300  # startup takes two or three; generous, for busy machines
+NEW_SECONDS = 60  # don't remove younger folders: they may not be locked yet
+READY_SECONDS = 300  # timeout for startup, which takes 2 or 3 s on an idle machine
 CAPABILITIES = ("SYS_ADMIN", "SETUID", "SETGID", "SETPCAP")
 ENVIRONMENT = {
     "HOME": "/home/learner",
@@ -100,7 +100,7 @@ class ForkServer:
         self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         self.lock_file = lock(self.folder)
         copy_proc(self.folder / PROC_FOLDER)
-        # Kept open while the zygote runs.
+        # Not in a `with`: the file stays open while the zygote runs.
         self.errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         # Don't use --die-with-parent: if bubblewrap is killed right after it forks, its child waits
@@ -171,7 +171,7 @@ class ForkServer:
             return  # this process is a fork of the one that owns the zygote
         self.control.close()  # the zygote ends
         if not self.is_ready and self.process.poll() is None:
-            # The zygote would finish its imports first. Kill bubblewrap's child as well.
+            # Kill bubblewrap and its child: the zygote would finish its imports first.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()

@@ -25,9 +25,9 @@ class Misconception:
     says: str
     # Where to read: chapter and heading.
     read: str
-    answer: Callable[..., object]  # computes its answer from a case's arguments
-    # Key of an earlier part: if a function calls a right answer to it, this misconception is
-    # excluded.
+    answer: Callable[..., object]  # computes the wrong answer from a case's arguments
+    # Key of an earlier part: a function that calls a right function of that part can't have this
+    # misconception.
     excluded_by: str
 
 
@@ -48,7 +48,7 @@ class Part:
     misconceptions: tuple[Misconception, ...]
     kind: Kind = "number"
     tolerance: float = 1e-5  # relative tolerance; float32 results pass
-    # Kinds of cases that must occur, in addition to the forms of the ranges: name → predicate.
+    # Kinds of hidden cases that must occur, beyond those that the ranges require: name → predicate.
     branches: Mapping[str, Callable[..., bool]] = field(default_factory=dict)
     # For branches that random draws rarely hit, such as an exact quotient or a tie: name of the
     # branch → function that moves a drawn case onto it.
@@ -85,12 +85,12 @@ class Part:
                 yield case
 
     def strata(self) -> frozenset[str]:
-        """Return all strata that hidden cases must cover: forms of ranges, branches."""
+        """Return the strata that hidden cases must cover: kinds of values, branches."""
         forms = {f"{name}: {form}" for name, span in self.ranges.items() for form in span.forms()}
         return frozenset(forms | set(self.branches))
 
     def strata_of(self, case: Case) -> frozenset[str]:
-        """Return the strata of one case."""
+        """Return the strata that one case belongs to."""
         forms = {
             f"{name}: {form}"
             for name, span in self.ranges.items()
@@ -107,7 +107,8 @@ class Exercise:
     title: str
     parts: tuple[Part, ...]
     moral: str  # what the exercise shows; printed once all parts are right
-    # Text to compare the answer to "To think about" with; available once all parts are right.
+    # Text with which learners compare their answer to "To think about"; available once all parts
+    # are right.
     thoughts: str
 
 

@@ -1,7 +1,7 @@
 """Ranges from which the arguments of hidden cases are drawn.
 
-`draws` yields values endlessly; they depend only on the state of `rng`. `forms` lists the forms of
-values, such as units, that must occur among the hidden cases, and `form` returns the form of one
+`draws` yields values endlessly; they depend only on the state of `rng`. `forms` lists the kinds of
+values, such as units, that must occur among the hidden cases, and `form` returns the kind of one
 value. `str` describes the range to learners.
 """
 
@@ -16,7 +16,7 @@ from roofkit.words import _
 
 
 class _Formless:
-    """A range whose values have no forms."""
+    """A range without kinds of values that must occur among the hidden cases."""
 
     def forms(self) -> tuple[str, ...]:
         return ()
@@ -149,7 +149,7 @@ class Printed:
 
 @dataclass(frozen=True)
 class Pairs(_Formless):
-    """Dictionaries from invented names to pairs drawn from `first` and `second`."""
+    """Dictionaries from invented chip names to pairs of numbers."""
 
     least: int
     most: int

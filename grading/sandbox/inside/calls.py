@@ -166,15 +166,16 @@ AF_UNIX = 1
 NEW_NAMESPACES = 0x80 | 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x70000000
 GUARDED = {
     "clone": Guard((56, 220), 0, never=NEW_NAMESPACES),
-    # Other families reach beyond a network namespace. EOPNOTSUPP: the system lacks the family.
+    # Only AF_UNIX: other families reach beyond a network namespace. EOPNOTSUPP says that the
+    # system lacks the family.
     "socket": Guard((41, 198), 0, only=(AF_UNIX,), error=errno.EOPNOTSUPP),
     "socketpair": Guard((53, 199), 0, only=(AF_UNIX,), error=errno.EOPNOTSUPP),
-    # Without SO_SNDBUF, which would let a socket hold more memory than is counted for it. In order:
-    # SO_REUSEADDR, TYPE, ERROR, BROADCAST, KEEPALIVE, OOBINLINE, LINGER, REUSEPORT, PASSCRED,
-    # RCVTIMEO, SNDTIMEO.
+    # Allowed: SO_REUSEADDR, TYPE, ERROR, BROADCAST, KEEPALIVE, OOBINLINE, LINGER, REUSEPORT,
+    # PASSCRED, RCVTIMEO and SNDTIMEO, in this order. SO_SNDBUF is refused, because it would let a
+    # socket hold more memory than is counted for it.
     "setsockopt": Guard((54, 208), 2, only=(2, 3, 4, 6, 9, 10, 13, 15, 16, 20, 21)),
-    # The options of setsockopt, and SO_PEERCRED, ACCEPTCONN, PROTOCOL, DOMAIN and the buffer sizes.
-    # Without SO_COOKIE, which reveals how many sockets the machine has opened.
+    # Allowed: the options of setsockopt, and SO_PEERCRED, ACCEPTCONN, PROTOCOL, DOMAIN and the
+    # buffer sizes. SO_COOKIE is refused: it reveals how many sockets the machine has opened.
     "getsockopt": Guard(
         (55, 209),
         2,
@@ -182,20 +183,20 @@ GUARDED = {
         error=errno.ENOPROTOOPT,
         reported=False,
     ),
-    # Without MAP_HUGETLB, whose pages count toward no process.
+    # MAP_HUGETLB is refused, because huge pages of this kind count toward no process.
     "mmap": Guard((9, 222), 3, never=0x40000, error=errno.EINVAL),
-    # Without advice that hides memory from the count (COLD, PAGEOUT), or shares pages with other
-    # sandboxes (MERGEABLE).
+    # Advice is refused if it hides memory from the count (COLD, PAGEOUT), or shares pages with
+    # other sandboxes (MERGEABLE).
     "madvise": Guard(
         (28, 233),
         2,
         only=(0, 1, 2, 3, 4, 8, 9, 10, 11, 14, 15, 16, 17, 18, 19, 22, 23),
         error=errno.EINVAL,
     ),
-    # F_DUPFD to F_SETFL, owners and signals, F_DUPFD_CLOEXEC, pipe sizes. Without F_GETLK, leases
-    # and F_NOTIFY, which reveal other sandboxes' locks and reads. SQLite requires locks (F_SETLK,
-    # F_SETLKW), so they pretend to succeed: real ones would take uncounted kernel memory, and be
-    # a covert channel between sandboxes.
+    # Allowed: F_DUPFD to F_SETFL, owners and signals, F_DUPFD_CLOEXEC, pipe sizes. Refused:
+    # F_GETLK, leases and F_NOTIFY, which reveal other sandboxes' locks and reads. SQLite requires
+    # locks (F_SETLK, F_SETLKW), so they pretend to succeed: real ones would take uncounted kernel
+    # memory, and be a covert channel between sandboxes.
     "fcntl": Guard(
         (72, 25),
         1,
@@ -204,7 +205,7 @@ GUARDED = {
         error=errno.EINVAL,
         reported=False,
     ),
-    # FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, and the two ioctls with which init receives and
+    # Allowed: FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, and the two ioctls with which init receives and
     # answers refused calls. Terminal ioctls fail with ENOTTY, because there is no terminal.
     "ioctl": Guard(
         (16, 29),
@@ -213,8 +214,9 @@ GUARDED = {
         error=errno.ENOTTY,
         reported=False,
     ),
-    # Thread names, death signals, dumpability, reading capabilities, timer slack, subreapers,
-    # no_new_privs. Without PR_SET_VMA, which can rename shared memory in /proc/PID/maps.
+    # Allowed: thread names, death signals, dumpability, reading capabilities, timer slack,
+    # subreapers, no_new_privs. PR_SET_VMA is refused: it can rename shared memory in
+    # /proc/PID/maps.
     "prctl": Guard(
         (157, 167),
         0,

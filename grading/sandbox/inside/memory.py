@@ -22,7 +22,7 @@ class Memory:
         self.checks = 0
         # Process → (bytes it mapped when its maps were read, shared memory: inode → bytes)
         self.maps: dict[Path, tuple[int, dict[str, int]]] = {}
-        # The filter keeps notebooks from enlarging socket buffers.
+        # Take the default buffer size: the filter keeps notebooks from enlarging it.
         with socket.socket(socket.AF_UNIX) as one:
             self.buffer = SOCKET_FACTOR * one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
 
@@ -72,7 +72,7 @@ def _sockets() -> int:
 
 
 def _tasks(process: Path) -> Iterator[Path]:
-    """Yield the /proc folders that show its memory: its own, then its threads'.
+    """Yield the /proc folders with a process's memory: its own, then its threads'.
 
     The process's own folder shows nothing if its main thread has ended before the others.
     """
@@ -155,7 +155,7 @@ def _shared(process: Path) -> dict[str, int]:
             if line.endswith(SHARED):
                 span, _, start, _, number, *_ = line.split()
                 low, high = (int(end, 16) for end in span.split("-"))
-                # Parts of the same memory may be mapped separately.
+                # Take the highest end: parts of the same memory may be mapped separately.
                 found[number] = max(found.get(number, 0), int(start, 16) + high - low)
         if text:
             return found

@@ -106,7 +106,7 @@ class Refusals:
 
 
 def place(path: bytes) -> str:
-    """Return the kind of place that a path leads to, in fixed words.
+    """Return the kind of location that a path leads to, in fixed words.
 
     The path itself is not reported: learners choose it, and could smuggle hidden test inputs out in
     it.
@@ -134,7 +134,7 @@ def watch(readable: Sequence[str]) -> None:
     ours += ("/proc/self", f"/proc/{os.getpid()}")
     ours += tuple(f"/proc/{one.name}" for one in Path(PROC_COPIES).iterdir())
     folders = tuple(f"{path}/" for path in ours)
-    # Bound here, so that a notebook's replacements for them are not run at every open.
+    # Bind these functions here, so that a notebook's replacements for them never run.
     make, family = socket.SocketType, socket.AF_UNIX
     kind = int(socket.SOCK_DGRAM) | int(socket.SOCK_NONBLOCK)
     normal, here, text = os.path.normpath, os.getcwd, os.fsdecode
