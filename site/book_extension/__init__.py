@@ -54,7 +54,7 @@ def setup(app: "Sphinx") -> None:
     languages.setup(app)
     # Run after all other listeners have added their files.
     app.connect("html-page-context", theme.prepare_page, priority=900)
-    # Load it after the style sheets of the theme and of other extensions (priority 500).
+    # Load course.css after the style sheets of the theme and of other extensions (priority 500).
     app.add_css_file("course.css", priority=900)
     for script in ("course.js", "term-notes.js", "search-excerpts.js"):
         app.add_js_file(script, loading_method="defer")

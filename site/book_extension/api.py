@@ -67,7 +67,7 @@ def name_factories(
 def link_types(
     app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, contnode: nodes.TextElement
 ) -> nodes.Node | None:
-    """Link a type in a signature to its class by the public name, or show its text."""
+    """Link a type in a signature to its documented class; without one, show its text."""
     if node.get("refdomain") != "py" or not in_signature(node):
         return None
     public = f"{node['py:module']}.{node['reftarget'].rpartition('.')[2]}"

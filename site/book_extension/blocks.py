@@ -1,4 +1,4 @@
-"""Blocks of prose, and their premises.
+"""Premises: conditions under which a block of prose follows a reader's changes.
 
 A premise must hold for its block to follow a reader's changes. A block is a paragraph, heading,
 caption, table row and so on. It may begin with the role ``{while}``, whose text is an expression
@@ -26,7 +26,7 @@ class premise(nodes.Invisible, nodes.Inline, nodes.Element):  # type: ignore[mis
 
 
 class PremiseRole(SphinxRole):
-    """Role that names its block's premise.
+    """Role ``{while}``, which sets the premise of its block.
 
     It warns if the premise does not hold on the page as built.
     """
@@ -79,7 +79,7 @@ class ReadPremises(SphinxTransform):
 
 
 def begins(block: nodes.Element, node: nodes.Node) -> bool:
-    """Return whether no text of the block comes before a node."""
+    """Return whether a node comes before all text of its block."""
     for other in block.findall():
         if other is node:
             return True
@@ -89,9 +89,9 @@ def begins(block: nodes.Element, node: nodes.Node) -> bool:
 
 
 def mark_or_remove(node: nodes.Element, block: nodes.Element | None) -> None:
-    """Remove a premise, and the space between it and the text that follows.
+    """Remove a premise node, or put an empty mark there; remove the space after it.
 
-    In a block without values an empty mark takes its place: scripts find the block by it.
+    Only blocks without values get the mark, by which scripts find them.
     """
     parent = node.parent
     place = parent.index(node)

@@ -9,7 +9,7 @@ import yaml
 
 @dataclass(frozen=True)
 class Page:
-    """Page of the table of contents: docname, caption of its part, and number or ""."""
+    """Page of the table of contents: docname, part's caption, chapter number or ""."""
 
     docname: str
     caption: str

@@ -63,7 +63,7 @@ def with_outputs(notebook: NotebookNode, cache: str) -> NotebookNode:
 
 
 def numbers(env: BuildEnvironment, page: str) -> dict[str, str]:
-    """Return the numbers of a page's figures and tables, as shown, by id."""
+    """Return id → "Fig. 2" or "Table 1" for a page's figures and tables."""
     names = {"figure": _("Fig. {number}"), "table": _("Table {number}")}
     return {
         name: str(names[kind]).format(number=".".join(map(str, number)))

@@ -58,12 +58,12 @@ def add_words(app: Sphinx, image: nodes.image) -> None:
 
 
 def is_message(text: str) -> bool:
-    """Return whether a figure's text has words; names such as Mixtral don't count."""
+    """Return whether a figure's text needs translation; names such as Mixtral don't."""
     return has_words(re.sub(r"\b[A-Z][a-z]\w*", "", text))
 
 
 def translation_of(app: Sphinx) -> Callable[[str], str]:
-    """Return the translations of a page's messages."""
+    """Return a function that translates the messages of the current page."""
     folders = [str(Path(app.srcdir, folder)) for folder in app.config.locale_dirs]
     domain = docname_to_domain(app.env.docname, app.config.gettext_compact)
     catalog, _ = read_catalog(folders, app.config.language, domain)

@@ -17,11 +17,12 @@ FACES = {
     ],
     "font-source-sans-pro": [f"SourceSansPro-{weight}" for weight in ("Regular", "Semibold")],
 }
-# Flag of a part of a composed character, from the OpenType specification, "glyf".
+# Flag in the OpenType table "glyf": a composite glyph takes the width of this component.
 USE_MY_METRICS = 0x0200
 # The font of formulas: its MATH table tells browsers how to draw fractions, roots and indices.
 MATHS = Path("ziamath/fonts/STIXTwoMath-Regular.ttf")
-# Latin, Greek, punctuation, superscript and subscript digits, arrows, mathematical operators.
+# Characters of all fonts: Latin, Greek, punctuation, superscript and subscript digits, arrows,
+# mathematical operators.
 RANGES = [
     (0x20, 0xFF),
     (0x391, 0x3C9),
@@ -30,7 +31,7 @@ RANGES = [
     (0x2190, 0x2193),
     (0x2200, 0x2265),
 ]
-# In addition: more arrows and operators, stretchy brackets, italic letters for variables.
+# Additional characters of the formula font: arrows, operators, stretchy brackets, italic letters.
 MATHS_RANGES = [
     *RANGES,
     (0x2102, 0x2124),
@@ -72,7 +73,7 @@ def font_file(package: str, face: str) -> Path:
 
 
 def cut(source: Path, target: Path, ranges: list[tuple[int, int]]) -> None:
-    """Write a compressed TrueType font with only these ranges."""
+    """Write a compressed TrueType font with only the characters in these ranges."""
     options = subset.Options(flavor="woff", hinting=False)
     font = subset.load_font(str(source), options)
     subsetter = subset.Subsetter(options)
@@ -83,7 +84,7 @@ def cut(source: Path, target: Path, ranges: list[tuple[int, int]]) -> None:
 
 
 def keep_own_widths(font: TTFont) -> None:
-    """Give each composed character the width in the font's table.
+    """Make each composite glyph use its own width from the font's table.
 
     Otherwise it may get the width of one of its parts. FreeType, so Linux and Android, obeys
     USE_MY_METRICS: in Source Serif, "%" was as wide as the bar in it, and the next letter was drawn

@@ -11,7 +11,8 @@ from sphinx.environment import BuildEnvironment
 
 def setup(app: Sphinx) -> None:
     app.connect("env-updated", empty_entries)
-    # sphinxcontrib-bibtex looks this up for each citation, which takes 10 ms without this line.
+    # Register the backend that sphinxcontrib-bibtex looks up for each citation: without this line,
+    # each lookup takes 10 ms.
     register_plugin("pybtex.backends", "plaintext", plaintext.Backend, force=True)
 
 

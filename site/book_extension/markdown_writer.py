@@ -76,14 +76,11 @@ class Writer:
         return [block for block in found if block]
 
     def text(self, children: Iterable[nodes.Node]) -> str:
-        """Join blocks without code cells to one text."""
+        """Write nodes that contain no code cells as one text."""
         return "\n\n".join(str(block) for block in self.blocks(children))
 
     def writer_of(self, node: nodes.Node) -> "Callable[..., str] | None":
-        """Return the method that writes a block; None for a mere wrapper.
-
-        A wrapper has no markup of its own.
-        """
+        """Return the method that writes a node; None if the node has no markup."""
         writers: dict[type[nodes.Node], Callable[..., str]] = {
             nodes.paragraph: self.paragraph,
             nodes.caption: self.paragraph,
@@ -195,7 +192,7 @@ class Writer:
             return f"*{inside}*"
         if isinstance(node, nodes.strong):
             return f"**{inside}**"
-        # A subclass of reference, so it is tested first.
+        # Test download_reference before reference, its base class.
         if isinstance(node, addnodes.download_reference):
             file = node.get("filename")
             top = self.top or self.site
@@ -205,7 +202,7 @@ class Writer:
         return inside
 
     def link(self, node: nodes.Element, inside: str) -> str:
-        """Write a link; one to another page only if the site's address is known."""
+        """Write a link, or its text alone if the site's address is needed but unknown."""
         to = str(node.get("refuri") or f"#{node.get('refid', '')}")
         if re.match(r"[a-z]+:", to):
             return f"<{to}>" if node.astext() == to else f"[{inside}]({to})"

@@ -17,7 +17,7 @@ NAME = "mathml"
 CLASSES = "math notranslate nohighlight"
 # Extra space after a row, as in `\\[2pt]`. It is dropped: the style sheet spaces all rows alike.
 ROW_SPACE = re.compile(r"\\\\\s*\[[^\]]*\]")
-# Environments for rows, aligned or not. The converter knows only `split`, which does the same.
+# Environments for rows of formulas, replaced by `split`, the only one that the converter knows.
 SPLIT = re.compile(r"\{(?:aligned|gathered)\}")
 # Entities are replaced by their characters, except for those that HTML must escape.
 ENTITY = re.compile(r"&#x([0-9A-Fa-f]+);")

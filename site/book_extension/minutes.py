@@ -33,7 +33,7 @@ def counted(doctree: nodes.document) -> dict[str, int]:
 
 
 def prose(element: nodes.Element) -> Iterator[str]:
-    """Yield the texts that are read as prose."""
+    """Yield the texts in an element that are read as prose."""
     for child in element.children:
         if isinstance(child, nodes.Text):
             yield str(child)
@@ -42,13 +42,13 @@ def prose(element: nodes.Element) -> Iterator[str]:
 
 
 def exactly(counts: dict[str, int]) -> float:
-    """Return the minutes that these counts take."""
+    """Return the time to read these counts, in minutes."""
     words = counts["words"] / WORDS_PER_MINUTE
     return words + FORMULA * counts["formulas"] + FIGURE * counts["figures"]
 
 
 def minutes(counts: dict[str, int]) -> int:
-    """Return the minutes that these counts take, as a multiple of STEP."""
+    """Return the time to read these counts in minutes, as a multiple of STEP."""
     return STEP * max(round(exactly(counts) / STEP), 1)
 
 
@@ -62,19 +62,19 @@ def hours(total: float) -> str:
 
 
 def of_page(app: Sphinx, page: str) -> int:
-    """Return how many minutes a page takes."""
+    """Return how many minutes a page takes to read, as a multiple of STEP."""
     doctree = app.env.get_doctree(page)
     # A translated page has been counted before its translation, so that all languages agree.
     return minutes(doctree.get("counted") or counted(doctree))
 
 
 def of_section(section: nodes.section) -> float:
-    """Return how many minutes a section takes."""
+    """Return how many minutes a section takes to read, not rounded."""
     return exactly(section.get("counted") or counted(section))
 
 
 def chapters(app: Sphinx) -> list[str]:
-    """Return the introduction and chapters: all pages up to the last numbered part."""
+    """Return the introduction and chapters: all parts up to the last numbered one."""
     parts = app.config.external_site_map.root.subtrees
     count = max((number for number, part in enumerate(parts, 1) if part.numbered), default=0)
     return [str(item) for part in parts[:count] for item in part.items]

@@ -14,13 +14,13 @@ ROOT = Path(__file__).resolve().parents[2]
 TEXT = ROOT / "kit" / "roofkit" / "first_cell.py"
 PACKAGES = {"rooflib": ROOT / "rooflib", "roofkit": ROOT / "kit" / "roofkit"}
 OURS = re.compile(r"\b(?:rooflib|roofkit|roofmeter)\b")
-# Code that needs the packages for showing figures.
+# Matches code that imports roofkit.figures, which needs the packages that display figures.
 FIGURES = re.compile(r"\bfrom roofkit import figures\b|\broofkit\.figures\b")
 VERSION = re.compile(r'^__version__ = "(.+)"$', re.MULTILINE)
 
 
 def source(code: str, site: str, translate: Callable[[str], str] = str) -> str:
-    """Return the first cell for this code; "" if it needs none of our packages.
+    """Return the first cell for a notebook's code; "" if it uses no package of ours.
 
     site: the address of the course's site, "" if unknown. translate: gives what the cell prints in
     the language of the notebook.

@@ -52,7 +52,7 @@ def download_notebook(
 def page_cells(
     parts: list[str | CodeCell], executed: list[NotebookNode | None]
 ) -> Iterator[NotebookNode]:
-    """Yield texts and code in page order.
+    """Yield Markdown and code cells in page order.
 
     Code that is not shown comes before the next cell that is.
     """
@@ -67,7 +67,7 @@ def page_cells(
 
 
 def code_cells(cells: list[NotebookNode | None]) -> Iterator[NotebookNode]:
-    """Yield the code cells among executed cells."""
+    """Yield a notebook cell for each code cell among executed cells."""
     yield from (code_cell(cell) for cell in cells if cell and cell.cell_type == "code")
 
 

@@ -1,4 +1,4 @@
-"""Search for roles in Markdown source that ignores code."""
+"""Search for roles and blocks in Markdown source, outside of code."""
 
 import re
 from collections.abc import Container, Iterator
@@ -10,9 +10,9 @@ DIRECTIVE = re.compile(r"^\{(?P<name>[^}\s]+)\}")
 LITERAL_DIRECTIVES = {"code", "code-block", "code-cell", "raw-cell", "math", "raw"}
 CODE_SPAN = re.compile(r"(?<![`\\])(`{2,})(?!`)((?:(?!\n[ >]*\n).)+?)(?<!`)\1(?!`)", re.DOTALL)
 EVAL = re.compile(r"(?<![`\\])\{eval\}`(?P<expression>[^`]+)`")
-# Includes the space after the role, since the role renders nothing.
+# Also matches the space after the role, since the role renders nothing.
 WHILE = re.compile(r"(?<![`\\])\{while\}`(?P<expression>[^`]+)`[ ]*(?:\n[ >]*)?")
-# Lines that are blocks: table rows, headings, fences, labels, options, cell separators.
+# Lines that each are a block: table rows, headings, fences, labels, options, cell separators.
 SINGLE_LINE = re.compile(r"^[ >]*(?:\||#{1,6} |`{3,}|~{3,}|:{3,}|\([^()\s]+\)=|:[\w-]+:|\+\+\+)")
 # List items and definitions begin a block.
 ITEM = re.compile(r"^[ >]*(?:[-*+]|\d+[.)]|:)[ ]")
@@ -46,7 +46,7 @@ def without_code(markdown: str, literal_directives: Container[str] = LITERAL_DIR
         if depth is not None:
             del open_fences[depth:]
             blocks += [line, ""]
-        # CommonMark: a fence of backticks has none in its info string; else it is inline code.
+        # CommonMark: with a backtick in its info string, the line is inline code, not a fence.
         elif fence and not literal and not (fence["mark"][0] == "`" and "`" in fence["info"]):
             directive = DIRECTIVE.match(fence["info"])
             if directive:

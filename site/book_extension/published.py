@@ -1,4 +1,4 @@
-"""Which translations of a book are built: those with catalogs that are published.
+"""Choice of the translations to build: those with catalogs that are published.
 
 ``published = false`` in ``locale/<language>/edition.toml`` leaves a translation out while it is
 incomplete. The variable TRANSLATIONS=1 has all of them built.

@@ -1,4 +1,4 @@
-"""Classes for wide tables, chosen by text length.
+"""CSS classes for wide tables, chosen by text length.
 
 They are chosen at build time and in the page's Python.
 """
@@ -13,14 +13,14 @@ COLUMNS, CHARACTERS = 4, 60
 # this, the reader would scroll past screens of them, unless the table has few columns and some of
 # them are sentences: those are read one row after another.
 LISTED_ROWS = 4
-# Longest cells, in characters, of a column that stays on one line, and of a column with room for
-# some words. Other columns get room for a sentence.
+# Maximum cell lengths, in characters, of a column that stays on one line, and of a column with room
+# for some words. Other columns get room for a sentence.
 ONE_LINE, SOME_WORDS = 20, 45
 WIDE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\uff01-\uff60]")
 
 
 def shown_as(rows: Sequence[Sequence[str]]) -> str:
-    """Return how a phone shows a table's rows, the first of them headings.
+    """Return how a phone shows a table, given its rows with the headings first.
 
     "wide": as lists; "long": as a table that scrolls; "": as a table that fits.
     """

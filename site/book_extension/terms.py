@@ -1,4 +1,4 @@
-"""First sentences of glossary terms, for the notes at their links."""
+"""First sentences of glossary entries, for the tooltips at links to them."""
 
 import json
 import re

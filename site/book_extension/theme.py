@@ -22,12 +22,12 @@ def use_templates(app: Sphinx, config: Config) -> None:
     # Our templates take precedence over the theme's, some of which have the same names.
     config.templates_path.insert(0, str(HERE / "templates"))
     config.html_additional_pages["404"] = "404.html"
-    # The theme's other footer items are empty.
+    # Leave out the theme's other footer items, which are empty.
     config.html_theme_options["footer_content_items"] = ["author.html", "copyright.html"]
 
 
 def trim_pages(app: Sphinx) -> None:
-    """Leave out the line breaks and the indentation of the tags in templates."""
+    """Drop the line breaks after template tags and the indentation before them."""
     if isinstance(app.builder, StandaloneHTMLBuilder):
         environment = app.builder.templates.environment
         environment.trim_blocks = environment.lstrip_blocks = True

@@ -21,7 +21,7 @@ PLACE = re.compile(r"\{(\d+)\}")
 LINES = " / "  # separates the lines of a text in its message
 MOVE = re.compile(r"translate\(([\d.]+) ([\d.]+)\)")
 FONT_SIZE = re.compile(r"font(?:-size)?: ([\d.]+)px")
-LETTER = 0.58  # mean width of a letter in matplotlib's font, in parts of its size
+LETTER = 0.58  # mean width of a letter in matplotlib's font, as a share of its size
 
 
 def themed_svg(
@@ -63,7 +63,7 @@ def themed_svg(
 
 
 def messages(source: str) -> list[str]:
-    """Return the messages of an SVG file: its texts, with {1}, {2} … for numbers."""
+    """Return the messages of an SVG file: its texts, with {1}, {2} … for the numbers."""
     return [message(lines)[0] for lines in texts(ElementTree.fromstring(source))]
 
 
@@ -107,7 +107,7 @@ def center(lines: list[ElementTree.Element]) -> None:
 
 
 def texts(svg: ElementTree.Element) -> Iterator[list[ElementTree.Element]]:
-    """Yield the lines of each text but formulas; matplotlib puts a text into a group."""
+    """Yield the line elements of each text, which matplotlib groups; skip formulas."""
     for group in svg.iter(f"{{{SVG}}}g"):
         lines = group.findall(f"{{{SVG}}}text")
         if lines and not any(len(line) for line in lines):

@@ -73,7 +73,7 @@ def digest(book: Path, files: Iterable[Path]) -> str:
 
 
 def code_digest(book: Path) -> str:
-    """Return a hash of what cells compute with.
+    """Return a hash of the files that the results of cells depend on.
 
     It covers our packages, data, the lock and the exercises. MyST-NB caches executed pages by their
     own code alone. With this hash in the cache's path, a changed number in the catalog reruns all
@@ -100,7 +100,7 @@ def prepare_kernels(book: Path, profile: Path) -> None:
     os.environ["IPYTHONDIR"] = str(profile)
     settings = profile / "profile_default" / "ipython_kernel_config.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
-    # Hide each kernel's warning that it uses TCP: it does so on this machine only.
+    # Hide each kernel's warning that it uses TCP: the connections stay on this machine.
     settings.write_text(json.dumps({"IPKernelApp": {"log_level": logging.ERROR}}))
 
 
@@ -207,7 +207,7 @@ def build(book: Path, python: Path | None = None) -> bool:
 
 
 def serve(files: Path, html: Path) -> None:
-    """Copy files that no page contains next to the pages, and remove older ones.
+    """Copy downloads such as wheels next to the pages, and remove older wheels.
 
     Sphinx itself would copy them only after a page has changed.
     """

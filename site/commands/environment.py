@@ -44,7 +44,7 @@ def stamp(kind: str) -> Path:
 
 
 def is_installed(kind: str) -> bool:
-    """Return whether `.venv` has what this kind of use needs; dev has all of it."""
+    """Return whether `.venv` is up to date for this kind of use or for dev."""
     return any(
         stamp(one).exists() and stamp(one).read_text() == lock_digest(one)
         for one in dict.fromkeys((kind, "dev"))

@@ -98,7 +98,7 @@ class Fork:
 
 
 class Forked(LocalProvisioner):
-    """Starts kernels as forks."""
+    """Kernel provisioner that starts kernels as forks."""
 
     process: Any  # a Fork
 
@@ -114,13 +114,13 @@ def kernel(arguments: Sequence[str], folder: str, variables: dict[str, str]) -> 
     import matplotlib
     from ipykernel.kernelapp import launch_new_instance
 
-    # Matplotlib read its backend from the environment at import; a new kernel sets that before.
+    # Set the backend here: Matplotlib was imported before, without a kernel's environment.
     matplotlib.rcParams["backend"] = "module://matplotlib_inline.backend_inline"
     os.setsid()  # signals to the kernel reach what its cells have started
     os.environ.clear()
     os.environ.update(variables)
     os.chdir(folder)
-    packages = variables["PYTHONPATH"].split(os.pathsep)  # set where kernels are started
+    packages = variables["PYTHONPATH"].split(os.pathsep)  # set by build.prepare_kernels
     # The build's own folder is not for pages: `import commands` must fail there, too.
     others = [path for path in sys.path if path not in {*packages, str(SITE)}]
     sys.path[:] = [*packages, *others]

@@ -15,7 +15,7 @@ from commands.printing.press import CannotPrint, check_font, press
 
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "roofline.pdf"
-# Longer page numbers in the contents could push a line onto the next page.
+# Maximum number of prints. Page numbers in the contents could push a line onto the next page.
 TRIES = 4
 
 
@@ -30,7 +30,7 @@ def print_book(folder: Path, language: Language = ORIGINAL) -> Path:
     work.mkdir(exist_ok=True)
     suffix = language.suffix
     document, printed = work / f"roofline{suffix}.html", work / f"printed{suffix}.pdf"
-    # What is missing is reported before the work begins.
+    # Check first, to report a missing font before the work begins.
     check_font(language.tag)
     with press() as print_out:
         book = one_document.compose(folder, language)

@@ -39,7 +39,7 @@ class NotExtracted(Exception):
 
 
 def settings(cache: Path) -> dict[str, Any]:
-    """Return Sphinx's configuration, instead of a conf.py."""
+    """Return Sphinx's configuration for the slides, which have no conf.py."""
     from myst_nb.core.render import base_render_priority  # import late, as Sphinx
 
     return {

@@ -22,8 +22,8 @@ from commands.slides import NotExtracted
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = ("zh_CN",)
-# The page of functions comes from docstrings, which stay English, as code does. Its title is in the
-# contents of all pages.
+# Of the page of functions, only the title is translated, which all pages' contents show. The rest
+# comes from docstrings, which stay English.
 TITLE_ONLY = {"chapters/api"}
 WIDTH = 70  # characters of a message that are printed
 
@@ -38,7 +38,7 @@ def templates(book: Path) -> dict[str, list[str]]:
     shutil.rmtree(output, ignore_errors=True)  # drop the catalogs of deleted pages
     decks = slides.templates(book, cache)
     os.environ[PYODIDE] = ""
-    # MyST-NB drops pictures for gettext, but their words and alternative texts are messages.
+    # Keep pictures, which MyST-NB drops for gettext: their words and alt texts are messages.
     pictures = [("gettext", "image/svg+xml", 5)]
     settings = {"gettext_compact": False, "nb_mime_priority_overrides": pictures}
     status = build_pages(book, output, cache, settings, builder="gettext", freshenv=True)
@@ -76,7 +76,7 @@ def update(folder: Path, language: str, found: dict[str, list[str]]) -> None:
 
 
 def report(folder: Path, language: str, chosen: Iterable[str]) -> Iterator[str]:
-    """Yield a line for each catalog, and the open messages of the chosen ones."""
+    """Yield a line for each catalog, and the untranslated messages of chosen ones."""
     for name in catalogs.names(folder):
         state = catalogs.progress(catalogs.read((folder / name).with_suffix(".po"), language))
         open_ones = len(state.missing) + len(state.outdated)

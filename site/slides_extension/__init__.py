@@ -66,7 +66,7 @@ class Notes(SphinxDirective):
 def write_clock(app: Sphinx, doctree: nodes.document) -> None:
     """Start each slide's notes with its minutes and its end time.
 
-    Not while messages are taken out for translation: the clock is not one.
+    Do nothing while messages are extracted for translation: the clock isn't a message.
     """
     if app.builder.name == "gettext":
         return
@@ -105,7 +105,7 @@ def add_live_figures(
 
 
 def write_language(app: Sphinx, config: Config) -> None:
-    """Load the translated site's style sheet: the reader's fonts for Chinese."""
+    """Load a translated site's style sheet, which sets fonts for Chinese."""
     if languages.is_translation(app):
         style = f"{SITE_STATIC}/{page_words.STYLE.name}"
         config.revealjs_css_files = [*config.revealjs_css_files, style]

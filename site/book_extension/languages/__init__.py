@@ -92,7 +92,7 @@ def top(config: Config) -> str:
 
 
 def translate_settings(app: Sphinx, config: Config) -> None:
-    """Translate the title and the contents' captions; set the pages' own address."""
+    """Translate the book's title and part captions; add the language to its address."""
     language = current(config)
     if language is ORIGINAL:
         return
@@ -106,7 +106,7 @@ def translate_settings(app: Sphinx, config: Config) -> None:
 
 
 def words(book: Path, language: Language) -> Callable[[str], str]:
-    """Return a function that translates the words of code."""
+    """Return a function that translates messages in code and templates."""
     found = catalogs.of_code(catalogs.folder(book, language.code), language.code)
     known = {str(message.id): str(message.string) for message in catalogs.messages(found)}
     return lambda message: known.get(message, message)
@@ -137,10 +137,7 @@ def offer_languages(
 
 
 def is_fragment(document: nodes.document) -> bool:
-    """Return whether a document is a translated message.
-
-    Sphinx parses each message by itself.
-    """
+    """Return whether a document is a single translated message, parsed by itself."""
     return str(document["source"]).endswith("<translated>")
 
 
@@ -165,7 +162,7 @@ class ChooseMessages(SphinxTransform):
 
 
 class CountWords(SphinxTransform):
-    """Count what takes time to read in the original, before its words are replaced."""
+    """Count the original's words, formulas and figures before it is translated."""
 
     default_priority = 15
 
@@ -176,7 +173,7 @@ class CountWords(SphinxTransform):
 
 
 class MarkOriginals(SphinxTransform):
-    """Mark the language of what isn't translated: messages, code and its outputs."""
+    """Mark untranslated messages, code and outputs as English."""
 
     default_priority = 30  # run after Sphinx has translated the messages
 
@@ -185,12 +182,12 @@ class MarkOriginals(SphinxTransform):
             return
         for node in self.document.findall(nodes.Element):
             if is_original(node):
-                # Docutils writes a class of this form as the attribute `lang`.
+                # Docutils writes a class such as language-en as the HTML attribute `lang`.
                 node["classes"].append(f"language-{ORIGINAL.tag}")
 
 
 class LeadUp(SphinxTransform):
-    """Point links in HTML one level up if their files exist only at the site's top.
+    """Point raw HTML links one level up if their files exist only at the site's top.
 
     The slides aren't among these files: they are translated, too.
     """
@@ -206,11 +203,12 @@ class LeadUp(SphinxTransform):
 
 
 def is_original(node: nodes.Element) -> bool:
-    """Return whether an element keeps the original's words."""
+    """Return whether an element keeps its English text."""
     if isinstance(node, addnodes.translatable | nodes.image | nodes.meta):
         return False
     if node.get("nb_element") == "cell_code_output":
-        # In tables, each cell is marked separately; a figure is translated as a whole.
+        # Don't mark an output with translated parts: table cells are marked one by one, and figures
+        # are translated as a whole.
         return not any(inner.get("translated") for inner in node.findall(nodes.Element))
     if node.get("nb_element") == "cell_code_source":
         return True
@@ -226,7 +224,7 @@ def setup(app: Sphinx) -> None:
     app.add_transform(value_words.TranslateValues)
     citations.setup(app)
     prompts.setup(app)
-    # Connected after what translates citations, so that their texts are final.
+    # Connect after citations.setup, so that spaces are removed from translated citations.
     app.connect("doctree-resolved", close_up)
     app.add_transform(CountWords)
     app.add_transform(MarkOriginals)

@@ -1,8 +1,8 @@
 """Catalogs of translations: gettext files below ``locale/``.
 
 Babel reads and writes them. A language has one catalog for each page, named after it, and those of
-``code_words`` for the words in code and templates. Files have no dates, no places and no line
-breaks of their own, so that a diff shows changed messages only.
+``code_words`` for the words in code and templates. Files have no dates, no source positions and no
+wrapped lines, so that a diff shows changed messages only.
 """
 
 import io
@@ -23,7 +23,7 @@ from . import code_words
 MARKUP_OR_LONG = re.compile(r"[`$*\n]|\{(?!\d)|^.{60}")  # as in kit/roofkit/words.py
 NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)  # written in place of the time of compilation
 SPHINX = "sphinx"  # where Sphinx looks for the words of templates
-# Header lines that programs need; others name people and dates.
+# Header lines to drop, such as people and dates; programs need the excepted ones.
 HEADER = re.compile(r'^"(?!Language:|Plural-Forms:|MIME|Content-)[A-Z][\w-]+: .*\n', re.MULTILINE)
 
 
@@ -68,7 +68,7 @@ def merged(old: Catalog, template: Iterable[str], language: str) -> Catalog:
     result.update(new, update_header_comment=False)
     result.obsolete.clear()
     for message in messages(result):
-        # Babel takes roles for Python placeholders and flags their messages.
+        # Babel mistakes roles for Python placeholders and flags their messages: drop these flags.
         message.flags &= {"fuzzy"}
         message.user_comments = [c for c in message.user_comments if not c.startswith("|")]
     return result
@@ -80,7 +80,7 @@ def messages(catalog: Catalog) -> Iterator[Message]:
 
 
 def is_current(message: Message) -> bool:
-    """Return whether a message has a translation of its present English."""
+    """Return whether a message has a translation that isn't outdated."""
     return bool(message.string) and not message.fuzzy
 
 
@@ -127,7 +127,7 @@ def compile_all(source: Path, target: Path, language: str) -> None:
 
 
 def of_code(source: Path, language: str) -> Catalog:
-    """Return the current translations of words in code and templates."""
+    """Return the translations of words in code and templates, without outdated ones."""
     found = Catalog(locale=language)
     for file in (source / f"{name}.po" for name in code_words.FOLDERS):
         if file.exists():
@@ -137,7 +137,7 @@ def of_code(source: Path, language: str) -> Catalog:
 
 
 def of_python(source: Path, language: str) -> Catalog:
-    """Return the words of Python code, and short messages of pages without markup.
+    """Return translations of code's words and pages' short messages without markup.
 
     Headings and cells of the tables that a page's cells make are among the latter.
     """
@@ -169,5 +169,5 @@ def compiled(catalog: Catalog) -> bytes:
     """
     catalog.creation_date = catalog.revision_date = NO_DATE
     file = io.BytesIO()
-    write_mo(file, catalog)  # it leaves them out
+    write_mo(file, catalog)  # leaves out outdated messages
     return file.getvalue()

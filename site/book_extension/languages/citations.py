@@ -1,4 +1,4 @@
-"""Citations in the page's language: words, commas and works.
+"""Translation of citations; bibliography entries stay English.
 
 sphinxcontrib-bibtex writes them as in English.
 """
@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 from sphinx.locale import get_translation
 
 _ = get_translation("sphinx")
-CITATION = "bibtex-citation"  # class of an inline with names and links
+CITATION = "bibtex-citation"  # class of the inline node around a citation's names and links
 TWO = re.compile(r"(?P<one>.+) and (?P<other>.+)", re.DOTALL)
 DATED = re.compile(r"(?P<names>.*), (?P<year>(?:\d{4}|n\.d\.)\S*)", re.DOTALL)
 OTHERS, UNDATED, NEXT = "et al.", "n.d.", ", "
@@ -28,7 +28,7 @@ def translate(app: Sphinx, doctree: nodes.document, page: str) -> None:
 
 
 def mark_works(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Mark the works of the bibliography as English, so that they have its quotes."""
+    """Mark bibliography entries as English, so that they get English quotation marks."""
     if app.config.language != "en":
         for work in doctree.findall(nodes.citation):
             work["classes"].append("language-en")

@@ -1,4 +1,4 @@
-"""Words in code, templates, settings and cells' metadata to be translated.
+"""Translatable words in code, templates, settings and cells' metadata.
 
 In Python and templates they stand in ``_("…")``, in JavaScript in ``phrase("…")``.
 """
@@ -87,7 +87,7 @@ def words(book: Path) -> dict[str, list[str]]:
 
 
 def first_words(book: Path) -> list[str]:
-    """Return the messages that are not arguments of a call such as `_()`."""
+    """Return the messages that can't be extracted from calls such as `_()`."""
     return [*of_settings(book), *THEMES, *value_words.TEMPLATES, *of_cells(book)]
 
 

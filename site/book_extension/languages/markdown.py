@@ -1,6 +1,7 @@
-"""Messages in a page's Markdown, for what is made from its source.
+"""Extraction and translation of messages in a page's Markdown source.
 
-They are those that Sphinx finds: headings, paragraphs, cells of tables and titles of directives.
+The messages are those that Sphinx finds: headings, paragraphs, cells of tables and titles of
+directives.
 """
 
 import re
@@ -20,14 +21,14 @@ EXTENSIONS = {"amsmath", "colon_fence", "deflist", "dollarmath"}  # as in _confi
 OPTION = re.compile(r"[ >]*:[\w-]+:")
 # The body of a glossary has its own syntax.
 UNREAD = LITERAL_DIRECTIVES | {"glossary"}
-# What a translator leaves alone: computed values, citations, code, formulas, numbers with units,
+# Text that needs no translation: computed values, citations, code, formulas, numbers with units,
 # abbreviations and names of chips.
 UNTRANSLATED = re.compile(
     r"\{(?:eval|while|cite:[pt])\}`[^`]*`|`[^`]*`|\$[^$]*\$|\d\S*\s[mnµ]?s\b"
     r"|[^\s`]*(?:\d|[A-Z][^\s`]*[A-Z])[^\s`]*"
 )
 
-# English words even in a list of names: an article, a plural such as TPUs.
+# English to translate even among names: an article, or a plural such as TPUs.
 ENGLISH = re.compile(r"\ba (?=[A-Z]{2})|\b[A-Z]{2,}s\b")
 
 
@@ -42,7 +43,7 @@ def has_words(message: str) -> bool:
 
 
 def messages(markdown: str) -> list[str]:
-    """Return the messages of a text that have words."""
+    """Return a text's messages that have something to translate."""
     found: list[str] = []
 
     def keep(message: str) -> str:
@@ -54,7 +55,7 @@ def messages(markdown: str) -> list[str]:
 
 
 def in_words(markdown: str, words: Words) -> str:
-    """Return a text with each message translated, on one line."""
+    """Return a Markdown text with each message translated and put on one line."""
     lines: list[str | None] = [*markdown.split("\n")]
     rows: dict[int, list[str]] = {}
     for token in parser().parse(markdown):
@@ -66,7 +67,7 @@ def in_words(markdown: str, words: Words) -> str:
         elif token.type == "inline":
             said = translated(token.content, words)
             if said != token.content:
-                # Keep the mark of a heading or list item before it.
+                # Keep the mark of a heading or list item before the message.
                 before, _, _ = str(lines[start]).partition(token.content.split("\n")[0])
                 lines[start:end] = [before + said, *[None] * (end - start - 1)]
         elif token.type in ("fence", "colon_fence"):

@@ -1,4 +1,4 @@
-"""Files of a translated site only: the words of scripts, and a style sheet.
+"""Words of scripts and a style sheet, for translated sites only.
 
 A script sets the words before the others run. In the original they use those in their code.
 """
@@ -20,7 +20,7 @@ STYLE = Path(__file__).parent / "chinese.css"
 
 
 def write_words(app: Sphinx) -> None:
-    """Write words and style into a translated site, and load them on each page."""
+    """Write scripts' words and a style sheet into a translated site, and load them."""
     folder = Path(app.config.locale_dirs[0], app.config.language, "LC_MESSAGES")
     compiled = folder / f"{catalogs.SPHINX}.mo"
     if app.builder.format != "html" or not compiled.is_file():
@@ -40,7 +40,7 @@ def write_words(app: Sphinx) -> None:
 
 
 def translated(compiled: Path, messages: Iterable[str]) -> dict[str, str]:
-    """Return English → translation of messages, as far as there is one."""
+    """Return English → translation for the messages that have one."""
     with compiled.open("rb") as file:
         found = list(catalogs.messages(read_mo(file)))
     known = {str(message.id): str(message.string) for message in found}

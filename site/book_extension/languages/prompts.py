@@ -1,4 +1,4 @@
-"""Words of folded cells: prompts in the cells' metadata, and their name."""
+"""Translation of folded cells' prompts and accessible name."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from sphinx.application import Sphinx
 from sphinx.locale import get_translation
 
 _ = get_translation("sphinx")
-LABEL = "Toggle hidden content"  # MyST-NB's name of each folded cell
+LABEL = "Toggle hidden content"  # MyST-NB's accessible name of each folded cell
 
 
 def visit(writer: Any, node: HideCodeCellNode) -> None:

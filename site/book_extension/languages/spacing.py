@@ -12,7 +12,7 @@ from docutils import nodes
 
 CHINESE = "\u3400-\u9fff\uff01-\uff60\u3001-\u3011“”"
 ENDS, STARTS = re.compile(f"[{CHINESE}] *$"), re.compile(f"^ *[{CHINESE}]")
-# Brackets and quotes that open; those that close, commas, colons and the ends of sentences.
+# Punctuation that must not end a line, and punctuation that must not begin one.
 OPENING = re.compile("[\uff08\u300a\u201c]+$")
 CLOSING = re.compile("^[\uff09\u300b\u201d\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f]+")
 # Nodes that are not text: the texts before and after one are not adjacent.

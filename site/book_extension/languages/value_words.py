@@ -1,7 +1,7 @@
 """Translation of the words in computed values.
 
 Cells run once, in English, so a translated page replaces the words. A value is recognized by the
-first template that it has the form of; its parts are values, too. A count of millions or billions
+first template that it matches; its parts are values, too. A count of millions or billions
 becomes one of 万 or 亿. `prose_blocks.js` does the same with values of a reader's own run, and
 `values.js` in JupyterLab, where a count's scale is a comment in its expression.
 """
@@ -53,17 +53,17 @@ TEMPLATES = (
 )
 PLACE = re.compile(r"\{(\w+)\}")
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-# Words that a translation has after a count, with their powers of ten.
+# Scale words that translators write after a count, with powers of ten.
 SCALES = {"百万": 6, "十亿": 9}
 SCALE = re.compile(f" ?({'|'.join(SCALES)})")
-# The comment by which an expression names the scale of its value.
+# Comment at the end of an expression that names the scale of its value.
 SCALE_COMMENT = re.compile(f"  # ({'|'.join(SCALES)})$")
-# Units of counts, with their powers of ten, the largest first.
+# Chinese number words that pages show after a count, with powers of ten; largest first.
 UNITS = {"万亿": 12, "亿": 8, "万": 4, "": 0}
 
 
 def translated(value: str, translate: Callable[[str], str]) -> str:
-    """Return a value with its words translated, if it has the form of a template."""
+    """Translate a value that matches a template; return any other value unchanged."""
     for template in TEMPLATES:
         if found := pattern(template).fullmatch(value):
             words = {name: translated(part, translate) for name, part in found.groupdict().items()}
@@ -72,14 +72,14 @@ def translated(value: str, translate: Callable[[str], str]) -> str:
 
 
 def of_expression(expression: str, value: str, translate: Callable[[str], str]) -> str:
-    """Return an expression's translated value; a comment may name a scale."""
+    """Translate an expression's value; with a scale comment, give the count a unit."""
     scale = SCALE_COMMENT.search(expression)
     return counted(value, SCALES[scale[1]]) if scale else translated(value, translate)
 
 
 @cache
 def pattern(template: str) -> re.Pattern[str]:
-    """Return the pattern of the values that a template gives."""
+    """Return a regular expression that matches the values made from a template."""
     return re.compile("".join(parts(template)))
 
 
@@ -89,7 +89,7 @@ def parts(template: str) -> Iterator[str]:
 
 
 def counted(value: str, power: int) -> str:
-    """Return a count of 10**power with its unit: "8.03", 9 → "80.3 亿".
+    """Return value times 10**power with a Chinese unit: "8.03", 9 → "80.3 亿".
 
     The number of digits stays the same.
     """

@@ -40,7 +40,7 @@ def _read(config: Path) -> Addresses:
 
 
 def take_addresses(app: Sphinx, config: Config) -> None:
-    """Set this edition's address in Sphinx and, if there is one, load the page menu."""
+    """Set the site's address; load the page menu if an address is configured."""
     _read.cache_clear()
     try:
         found = addresses(app)
@@ -90,7 +90,7 @@ def page_links(
 
 
 def handed_out(doctree: nodes.document) -> str:
-    """Return the path of the notebook that an exercise's page hands out; "" if none."""
+    """Return the path of the notebook that a page offers for download; "" if none."""
     for node in doctree.findall(addnodes.download_reference):
         if str(node.get("filename")).endswith(".ipynb"):
             return f"_downloads/{node['filename']}"
@@ -98,7 +98,7 @@ def handed_out(doctree: nodes.document) -> str:
 
 
 def copies(app: Sphinx) -> dict[str, str]:
-    """Return the reader's copies by docname, which Binder makes as `make lab` does."""
+    """Return docname → path of the copy that Binder and `make lab` make of a page."""
     toc = Path(app.srcdir) / "_toc.yml"
     return contents.names(toc)
 

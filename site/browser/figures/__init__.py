@@ -1,4 +1,4 @@
-"""Sphinx extension that adds style sheet and script to pages with figures.
+"""Sphinx extension that adds style sheet and script to pages with live figures.
 
 Both belong to the figure engine, `kit/roofkit/figures/engine`. A cell that runs shows its figure in
 all languages; a translated page has the one in its language instead of the original's.
@@ -23,9 +23,9 @@ ENGINE = Path(__file__).resolve().parents[3] / "kit" / "roofkit" / "figures" / "
 SCRIPT = "live.js"
 STYLE = "live.css"
 MARK = '<figure class="live"'
-LANGUAGES = "ROOFLINE_LANGUAGES"  # environment variable, as in the engine's figure.py
+LANGUAGES = "ROOFLINE_LANGUAGES"  # environment variable, see the engine's figure.py
 TRANSLATED = re.compile(r"application/vnd\.roofline\.(?P<tag>[\w-]+)\+html")
-FOLDER = "figures"  # folder of translated figures, below that of the cells' outputs
+FOLDER = "figures"  # folder of translated figures in the cache of cells' outputs
 MEASURES = 'data-part="measure"'
 
 
@@ -52,7 +52,7 @@ def keep_translated(page: NotebookNode, cache: Path) -> None:
 
 
 def place(cache: Path, tag: str, original: str) -> Path:
-    """Return the file of a figure in a language."""
+    """Return the path of a figure's version in a language."""
     digest = hashlib.sha256(original.encode()).hexdigest()[:24]
     return cache / FOLDER / tag / f"{digest}.html"
 
@@ -95,7 +95,7 @@ def figures() -> str:
 
 
 def measuring() -> str:
-    """Return the script that measures the reader's browser.
+    """Return the script that measures the roof of the reader's browser.
 
     It has the figures' number format.
     """
@@ -110,7 +110,7 @@ def in_function(code: str) -> str:
 def add_to_page(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Add the style sheet and the script to a page with a figure."""
+    """Add the style sheet and the script to a page with a live figure."""
     raw = [node.astext() for node in doctree.findall(nodes.raw)] if doctree else []
     if not any(MARK in text for text in raw):
         return

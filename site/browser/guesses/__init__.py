@@ -49,7 +49,7 @@ class answer(nodes.Invisible, nodes.Element):  # type: ignore[misc]
 
 # Not an inline node, so that it is translated as a separate message.
 class part(nodes.TextElement):  # type: ignore[misc]
-    """Right answer, or an option, as it is shown."""
+    """Displayed text of an answer: the right answer, an option, or what to guess."""
 
 
 class guesses(nodes.Invisible, nodes.Element):  # type: ignore[misc]
@@ -157,10 +157,7 @@ def add_script(
 
 
 def follow_translation(app: Sphinx, doctree: nodes.document) -> None:
-    """Give answers their translated words.
-
-    These are what is asked for, and the options that are right.
-    """
+    """Put the translated question and right options into answers."""
     if app.builder.name == "gettext":
         return
     for found in doctree.findall(answer):
@@ -176,7 +173,7 @@ def follow_translation(app: Sphinx, doctree: nodes.document) -> None:
             words = ", ".join(named["choice"][place].astext() for place in found["places"])
             text = computed[0] if len(computed) == 1 else right
             if text.astext() != words:
-                text.setdefault("original", text.astext())  # what rerunning the cells gives
+                text.setdefault("original", text.astext())  # the text that rerun cells give
                 text.children = []
                 text += nodes.Text(words)
 

@@ -28,7 +28,7 @@
     }
   }
 
-  // ---- how far off
+  // ---- how far off a guess is
 
   // Split a text into its number and unit. A comma before three digits separates thousands, as in
   // 12,000; any other comma is a decimal point.
@@ -84,8 +84,8 @@
 
   // ---- asking
 
-  // Return a form that passes what it was given to onGuess(guess), or onGuess(null, problem). A
-  // question to work out, unlike a guess, has a folded answer.
+  // Return a form that calls onGuess(guess), or onGuess(null, problem) if the entry is invalid. A
+  // question to work out (`isQuestion`), unlike a guess, has a folded answer.
   function form({ name, kind, ask: what }, right, choices, isQuestion, onGuess) {
     const { guess } = read(`${page}:${name}`) ?? {};
     const box = made("form", { className: "guess", name });

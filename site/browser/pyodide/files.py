@@ -67,7 +67,7 @@ def sha256(path: Path) -> str:
 
 
 def obtain(folder: Path, places: Iterable[tuple[str, Bring]] | None = None) -> Path:
-    """Return the folder after getting missing files from each source in turn.
+    """Download missing files from the sources, one after another; return the folder.
 
     Raises NotObtained if some are still missing.
     """
@@ -95,7 +95,7 @@ def obtain(folder: Path, places: Iterable[tuple[str, Bring]] | None = None) -> P
 
 
 def make(folder: Path) -> Path:
-    """Return the folder after making the archives for pages, if out of date.
+    """Make the pages' archives in a folder if they are outdated; return the folder.
 
     If nothing here can compile them, they hold sources and a warning is printed: Python in the
     pages then starts slowly.
@@ -118,10 +118,7 @@ def make(folder: Path) -> Path:
 
 
 def how_made(folder: Path) -> str:
-    """Return the stamp of a folder's archives, or "".
-
-    It says how they were made.
-    """
+    """Return the stamp that says how a folder's archives were made; "" without one."""
     stamp = folder / MADE_FROM
     return stamp.read_text() if stamp.is_file() else ""
 
@@ -157,7 +154,7 @@ def first_line(error: Exception) -> str:
 
 
 def from_release(folder: Path, names: list[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files from the address of the release, one by one."""
+    """Download the files from the address of the release, one by one."""
     address: str = pinned()["release"]["address"]  # type: ignore[index]
     for name in names:
         with urllib.request.urlopen(address + name, timeout=WAIT) as answer:

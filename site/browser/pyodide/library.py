@@ -25,7 +25,7 @@ LEFT_OUT = re.compile(
     r"|_(?:operand_flag|rational|struct_ufunc|umath)_tests\.cpython"
     r"|\.(?:pyi|pxd|h|a|typed)$|\.dist-info/(?!licenses?/|LICEN[CS]E)"
 )
-# Packages whose code needs its docstrings.
+# Packages that need their docstrings at run time.
 DOCUMENTED = ("numpy/",)
 
 
@@ -47,7 +47,7 @@ def packed(archives: Iterable[Path], target: Path) -> None:
                 for name in archive.namelist():
                     if not name.endswith("/") and not LEFT_OUT.search(name):
                         entry, content = as_loaded(name, archive.read(name))
-                        # An entry made by hand has a fixed date.
+                        # An explicit ZipInfo has a fixed date, so the archive is reproducible.
                         into.writestr(zipfile.ZipInfo(entry), content, zipfile.ZIP_DEFLATED)
 
 

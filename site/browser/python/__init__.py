@@ -37,7 +37,7 @@ BOOK_EXTENSION = HERE.parents[1] / "book_extension"
 FILES = "ROOFLINE_PYODIDE"
 FOLDER = "python"  # below _static
 PACKAGES = "course.zip"
-# The words of a translation for the pages' Python: fetched by its pages only.
+# Archive with a translation's words for the pages' Python; only translated pages fetch it.
 WORDS = "words-{}.zip"
 SCRIPTS = (
     "answers.js",
@@ -64,7 +64,7 @@ STYLE = "page-python.css"
 OVERVIEW = "chapters/learners"  # the page that lists the progress of all exercises
 EXERCISE = re.compile(r"exercises/(?P<name>[\w-]+)/(?P=name)")
 LIVE = '<figure class="live"'
-# Imported by the browser's Python, with the course's packages.
+# Modules of this folder that the browser's Python imports, besides the course's packages.
 PYTHON_FILES = (
     "call_times",
     "cell_dependencies",
@@ -106,7 +106,7 @@ def mark_first_input(app: Sphinx, doctree: nodes.document, page: str) -> None:
 def offer_python(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Add buttons to a page with cells or exercise parts; write its steps beside it."""
+    """Add buttons to a page with cells or an exercise; write the page's steps file."""
     if files() is None or doctree is None:
         return
     if exercise := EXERCISE.fullmatch(page):
@@ -140,7 +140,7 @@ def scripts_address(app: Sphinx, context: Mapping[str, Any]) -> str:
 
 @cache
 def megabytes() -> str:
-    """Return how much the first press fetches, in MB."""
+    """Return how many MB the first click on a button downloads."""
     folder = files()
     assert folder is not None
     return f"{sum((folder / name).stat().st_size for name in pyodide_files.SERVED) / 1e6:.0f}"
@@ -170,7 +170,7 @@ def steps_of(notebook: NotebookNode, doctree: nodes.document) -> dict[str, Any]:
     {"blocks": [index, ...]}. blocks: those with values or a premise, in order, as roofkit.following
     reads them; "shown" has the expression of each place on the page that belongs to the block, or
     null for the mark of a block without values. The right answers of guesses are in no step: a
-    guess is about the page as printed.
+    guess is about the page as built.
     """
     shown = list(cells(doctree))
     place = {cell["cell_index"]: number for number, cell in enumerate(shown)}
@@ -197,7 +197,7 @@ def steps_of(notebook: NotebookNode, doctree: nodes.document) -> dict[str, Any]:
 
 
 def places(doctree: nodes.document) -> Iterator[nodes.inline]:
-    """Yield the values of a page and the marks of blocks without any, in order."""
+    """Yield a page's values and the marks of blocks without values, in order."""
     for node in doctree.findall(nodes.inline):
         if {"computed", "premise"} & set(node["classes"]):
             yield node
@@ -214,7 +214,7 @@ def text_with_values(cells: list[NotebookNode], index: int) -> str:
 
 
 def block_data(block: prose.Block, marks: Iterator[nodes.inline]) -> dict[str, Any]:
-    """Return a block with its printed values, which are the next ones on the page.
+    """Return a block with its values as built, which are the next ones on the page.
 
     A translated block may have its values in another order. They are those of the cells, which
     speak English; the page's script translates their words.
@@ -237,7 +237,7 @@ def compact(data: Any) -> str:
 
 
 def serve_python(app: Sphinx) -> None:
-    """Put Pyodide, our packages and the scripts into the site, or remove them."""
+    """Put Pyodide, packages and scripts into the site; without Pyodide, remove them."""
     if app.builder.format != "html":
         return
     pyodide = files()
@@ -265,7 +265,7 @@ def serve_python(app: Sphinx) -> None:
     for language in published.languages(Path(app.srcdir)):
         found = {f"kit/roofkit/locale/{language}.mo": words(Path(app.srcdir), language)}
         pack(found, scripts / WORDS.format(language))
-    # Don't count the two scripts: a page can't see the progress of their download.
+    # Don't count Pyodide's two scripts: a page can't see the progress of their download.
     counted = [path for path in runtime.iterdir() if path.suffix != ".js"]
     total = sum(path.stat().st_size for path in [*counted, scripts / PACKAGES])
     files_json = {"bytes": total, "pyodide": f"../{runtime.name}/"}
@@ -275,7 +275,7 @@ def serve_python(app: Sphinx) -> None:
 
 
 def add_licenses(app: Sphinx) -> None:
-    """Append the licenses of Python in the pages to the file with the others."""
+    """Append the licenses of Python in the pages to the site's license file."""
     texts, pyodide = Path(app.outdir) / licenses.FILE, files()
     if pyodide is not None and app.builder.format == "html" and texts.is_file():
         with texts.open("a", encoding="utf-8") as file:
@@ -340,7 +340,7 @@ def facts_of(notebook: Path) -> bytes:
 
 @cache
 def words(book: Path, language: str) -> bytes:
-    """Return the compiled words of a language for Python code."""
+    """Return a language's compiled catalog for Python code."""
     return catalogs.compiled(catalogs.of_python(catalogs.folder(book, language), language))
 
 
@@ -348,5 +348,5 @@ def pack(contents: Mapping[str, bytes], target: Path) -> None:
     """Write an archive of path → content; the same contents give the same bytes."""
     with zipfile.ZipFile(target, "w") as archive:
         for name, content in contents.items():
-            # An entry made by hand has a fixed date.
+            # An explicit ZipInfo has a fixed date, so the archive is reproducible.
             archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)

@@ -41,7 +41,7 @@ const show = (place, outputs) => place.replaceChildren(...outputs.map(outputElem
 const code = (pre, ...more) =>
   element("div", { className: "cell_input" }, element("div", { className: "highlight" }, pre), ...more);
 
-// Open the exercise `name` in the section `place`; `notebook` is the address of its released notebook.
+// Show the exercise `name` in the element `place`; `notebook` is its released notebook's address.
 export async function open({ place, notebook, name }) {
   const answer = await fetch(notebook);
   if (!answer.ok) throw new Error(`${notebook}: ${answer.status}`);
@@ -58,7 +58,7 @@ export async function open({ place, notebook, name }) {
   const slots = { start: element("div"), end: element("div") };
   const own = new OwnCells(slotOf, (id) => queue.add(id, own.boxOf(id), () => runOwn(id)));
 
-  // Return the place for the reader's own cells that follow this cell of the notebook.
+  // Return the element for the reader's own cells that follow this cell, and the name of what is above.
   function slotOf(after) {
     const number = partOf(released, after);
     const part = parts[number];
@@ -184,7 +184,8 @@ export async function open({ place, notebook, name }) {
     });
   }
 
-  // Run a line of ours below what is given. This runs none of the reader's code, which might never end.
+  // Run a line of code below the cells before the first part. This runs none of the reader's code,
+  // which might never end.
   function runLine(line, box, outputs, said) {
     queue.add(line, box, () => {
       const given = released.cells.filter(
@@ -200,7 +201,7 @@ export async function open({ place, notebook, name }) {
 
   const hint = (part) => runLine(part.hintCode, part.box, part.hintBox, phrase("The hint stands below the answer."));
 
-  // What to compare the answer to the last question with, once all parts are done.
+  // Once all parts are done, a button shows thoughts to compare the last answer with.
   const compared = element("div", { className: "cell_output" });
   const compare = button(phrase("Compare your answer"), () => {
     runLine("check.thoughts()", below, compared, phrase("You can compare it below your answer."));

@@ -79,7 +79,7 @@ class CallTimes:
         return max(1.0, self.fastest_loop / LOOP_SECONDS)
 
     def measure(self) -> None:
-        """Time the loop of known length again."""
+        """Time the loop of known length several times, and keep the fastest time."""
         for _ in range(SAMPLES):
             begun = self.clock()
             loop(LOOP)

@@ -5,7 +5,7 @@
 export class CheckQueue {
   #jobs = []; // the first one is running
 
-  // How many wait for the running one.
+  // The number of runs that wait for the running one.
   get waiting() {
     return this.#jobs.length - 1;
   }

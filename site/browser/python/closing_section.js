@@ -1,12 +1,12 @@
 // @ts-check
-// The section below an exercise's last part: a question to think about with a text field and what
-// compares its answer, and what to do next.
+// The section below an exercise's last part: a question to think about, with a text field and a
+// button that compares the answer, and what to do next.
 
 import { asHtml } from "./notebook_markdown.js";
 import { element } from "./panel.js";
 import { closingOf, text } from "./released_notebook.js";
 
-// Replaces the notebook's paragraph about kernels and JupyterLab.
+// Return the paragraph that replaces the notebook's own one about kernels and JupyterLab.
 const next = (name) =>
   phrase("Each check on this page runs all that stands above it, so there is nothing to restart. **Check all** checks every part again. If somebody collects the notebook, download it and hand it in as `{file}`.", { file: `${name}.ipynb` });
 

@@ -23,7 +23,7 @@ export class Engine extends EventTarget {
   #order = 0;
   #running = null;
   #countdown = new Countdown();
-  #tries = null; // the checks' count of attempts, for the next worker
+  #tries = null; // counts by which checks decide on hints, for the next worker
 
   get isRunning() {
     return this.#running !== null;

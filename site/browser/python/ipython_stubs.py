@@ -1,4 +1,4 @@
-"""Stubs for IPython, which is too large for a page, and patches to imports."""
+"""Stubs for IPython, too large for a page, and patches of imported modules."""
 
 import builtins
 import sys
@@ -33,7 +33,7 @@ class HTML:
 
 
 def display(*values: object, **options: object) -> None:
-    """Show values in the middle of a cell; a page shows an updated value again."""
+    """Show values before the cell ends; an updated value is shown a second time."""
     builtins.display(*values, **options)  # type: ignore[attr-defined]
 
 

@@ -82,7 +82,7 @@ def table() -> str:
 
 
 class PagePythonParts(SphinxDirective):
-    """``{page-python-parts}``: the table."""
+    """Directive ``{page-python-parts}``, which shows the table of all parts."""
 
     def run(self) -> list[nodes.Node]:
         """Parse the table into the page."""

@@ -56,7 +56,7 @@ def table(lines: list[str]) -> str:
 def row_html(
     number: int, row: list[str], sides: list[str], names: list[str], headings: list[str] | None
 ) -> str:
-    """Convert a row; with `headings`, each cell repeats its own, for lists on phones."""
+    """Convert a row; with `headings`, start each cell with its column's heading."""
     shown = []
     for column, cell in enumerate(row):
         label = f'<span class="heading-of-cell">{headings[column]}</span>' if headings else ""

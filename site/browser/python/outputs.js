@@ -8,12 +8,12 @@ const isPlain = (kind) => ["stdout", "stderr", "plain", "error"].includes(kind);
 const changed = () => phrase("Changed. Text without a mark speaks of the printed output");
 const CLOSE = 0.5; // points between two drawings of the same figure by different builds of Python
 
-// Tables and streams have other spaces in the built page.
+// Compare texts without spaces: those of tables and streams differ from the built page's.
 const letters = (texts) => texts.join("").replace(/\s+/g, "");
 
 // Return "same" for drawings with the same texts and lines, "close" if only numbers differ, or "other".
 function likenessOf(svg, other) {
-  // Versions of Matplotlib split a formula into different pieces.
+  // Compare sorted texts without spaces: versions of Matplotlib split a formula into different pieces.
   const texts = (one) =>
     [...one.querySelectorAll("text")].map(({ textContent }) => letters([textContent])).sort().join("|");
   const numbers = (one) =>
@@ -37,7 +37,7 @@ export function outputElement({ kind, text }) {
   return place;
 }
 
-// Return the place of a cell's outputs, which shows new outputs and restores the built ones.
+// Return an object that shows new outputs of a cell and restores the built ones.
 export function outputs(cell) {
   let place = cell.querySelector(".cell_output");
   const hadOutputs = Boolean(place);
@@ -55,7 +55,7 @@ export function outputs(cell) {
   const note = element("p", { className: "as-printed" });
   const kept = element("details", { className: "as-printed" });
 
-  // What the page was built with; a figure without its frame, which shows the new figure.
+  // The built outputs; of a figure, only the picture, since its frame shows the new one.
   const printed = () =>
     built.map((node) => figures.find(({ frame }) => frame === node)?.svg ?? node);
   function clear() {
@@ -68,7 +68,7 @@ export function outputs(cell) {
     drawn[index] = svg;
   }
   return {
-    // Return how much outputs look like those that the page was built with, as likenessOf().
+    // Compare outputs with the built ones; return "same", "close" or "other", as likenessOf() does.
     likeness(given) {
       const texts = built.map((node) => {
         const copy = /** @type {HTMLElement} */ (node.cloneNode(true));
@@ -93,7 +93,7 @@ export function outputs(cell) {
       note.textContent = text;
       cell.append(note);
     },
-    // Show new outputs, and keep the printed ones at hand.
+    // Show new outputs, and the built ones folded below them.
     show(given) {
       let next = 0;
       clear();
@@ -103,7 +103,7 @@ export function outputs(cell) {
         holder.innerHTML = output.text;
         const svg = holder.firstElementChild;
         const index = next++;
-        // The text alternative describes the printed figure.
+        // The text alternative still describes the built figure: say so.
         const name = figures[index]?.svg.getAttribute("aria-label") ?? svg.getAttribute("aria-label");
         svg.setAttribute("aria-label", phrase("Drawn with your changes. The printed figure: {name}", { name }));
         const frame = figures[index]?.frame;

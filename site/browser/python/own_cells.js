@@ -41,7 +41,7 @@ export class OwnCells extends EventTarget {
       /** @type {const} */ ([cell.id, view.code]));
   }
 
-  // Replace the cells by these, but keep the present empty ones.
+  // Replace the reader's cells by those in `list`, but keep cells that are empty now.
   load(list) {
     const before = new Map(this.#records.filter(isCode).map((one) => [one.cell.id, one]));
     const ids = new Set();
@@ -64,7 +64,7 @@ export class OwnCells extends EventTarget {
     this.dispatchEvent(new Event("loaded"));
   }
 
-  // Add an empty cell after this one of the notebook.
+  // Add an empty cell after the notebook's cell with the id `after`; return its editor.
   add(after) {
     const cell = { cell_type: "code", id: newId(), metadata: {}, source: "", outputs: [], execution_count: null };
     const record = this.#createCell({ after, cell });
@@ -72,7 +72,7 @@ export class OwnCells extends EventTarget {
     return record.editor;
   }
 
-  // Return the reader's replacement for a text cell of the notebook, null if there is none.
+  // Return the reader's text that replaces a text cell of the notebook, null if there is none.
   textFor(id) {
     const found = this.#records.find(({ replaces }) => replaces === id);
     return found ? text(found.cell) : null;

@@ -108,7 +108,7 @@ class Page:
         return json.dumps({"outputs": self.shown, "failed": failed})
 
     def blocks(self, blocks: str) -> str:
-        """Decide as the next step what blocks of prose show; see roofkit.following.
+        """Run a step that decides what blocks of prose show; see roofkit.following.
 
         blocks and the result are JSON.
         """
@@ -121,7 +121,7 @@ class Page:
         return json.dumps(needed(sources))
 
     def tries(self) -> str:
-        """Return the checks' count of attempts as JSON; null before the first check."""
+        """Return JSON of the counts by which checks decide on hints; null before a check."""
         check = sys.modules.get("roofkit.check")
         return json.dumps(check.tries() if check else None)
 
@@ -200,7 +200,7 @@ class Page:
                 builtins.display = display  # type: ignore[attr-defined]
 
     def error_text(self, error: BaseException, step: int) -> str:
-        """Return an error's message with the lines of the reader's cells only."""
+        """Return an error's message with traceback lines from the reader's cells only."""
         render = getattr(error, "_render_traceback_", None)
         if render:
             return "\n".join(render())
@@ -264,7 +264,7 @@ def trace(traceback: TracebackType | None) -> Iterator[tuple[str, int, str]]:
 
 
 def snapshot(names: Mapping[str, Any]) -> dict[str, Any]:
-    """Copy names, with the values that a cell can change in place.
+    """Copy a namespace, including the values that a cell can change in place.
 
     These are lists, dictionaries, sets and arrays.
     """
@@ -318,7 +318,7 @@ def close_figures() -> None:
 
 
 def start_page(report: Report | None = None) -> Page:
-    """Create the page of this Python; its names are those of `__main__`.
+    """Create the Page of this worker, whose namespace is that of `__main__`.
 
     report: called when a check calls a function and when the call ends; see call_times.py.
     """

@@ -32,7 +32,7 @@ export function panel(article, engine) {
   engine.addEventListener("ended", () => (announced = 0));
   end.addEventListener("click", () => engine.stop());
   engine.addEventListener("progress", ({ detail: { received, total } }) => {
-    if (end.hidden) return; // a warm start: the reader is not waiting
+    if (end.hidden) return; // Python starts in advance: the reader is not waiting
     showProgress(Math.min(1, received / total));
     // Screen readers announce each change: change the text at most eight times.
     if (received - announced < total / 8 && received < total) return;

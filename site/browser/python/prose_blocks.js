@@ -1,7 +1,7 @@
 // @ts-check
 // The blocks of a page's prose. After a run, kit/roofkit/following.py has decided for each whether it
-// follows: then it shows the new values, marked. Otherwise it keeps what was printed, says so, and
-// has the new values in a line of its own.
+// follows. If so, it shows the new values, marked. Otherwise it keeps the values as built, and a note
+// says so and lists the new values.
 
 import { element } from "./panel.js";
 
@@ -28,7 +28,7 @@ function inLanguage(value) {
 const allInLanguage = (values) =>
   Object.fromEntries(Object.entries(values).map(([expression, text]) => [expression, text && inLanguage(text)]));
 
-// Return a value as its place on the page shows it: a count of millions, in Chinese, as one of 万 or 亿.
+// Return a value as its element on the page shows it: in Chinese, millions or billions as 万 or 亿.
 function atPlace(text, span) {
   const power = Number(/\bscale-(\d+)/.exec(span?.className ?? "")?.[1]);
   const number = Number(text?.replaceAll(",", ""));
@@ -51,12 +51,12 @@ function updateContents(heading) {
 }
 
 class Block {
-  #printed; // expression → text
-  #shown; // places on the page: [expression, element]
+  #printed; // expression → text when the page was built
+  #shown; // values on the page: [expression, element]
   #built; // element → text when the page was built
   #text; // the element with the block's words
   #note = null;
-  changed = 0; // values that differ from the printed ones
+  changed = 0; // number of values that differ from the built ones
 
   constructor({ values }, shown) {
     this.#printed = allInLanguage(values);
@@ -77,7 +77,7 @@ class Block {
     this.#say(follows ? "" : this.#words(now), Object.keys(now)[0]);
   }
 
-  // Show what was printed; without a computation, only mark it.
+  // Show the values as built. Mark them if they could not be computed again.
   restore(isUncomputed = false) {
     this.#mark(isUncomputed);
     this.#setValues({});
@@ -138,7 +138,7 @@ export function blocksOf(article, data) {
     show: (numbers, states) => numbers.forEach((number, place) => blocks[number].show(states[place])),
     showUncomputed: (numbers) => numbers.forEach((number) => blocks[number].restore(true)),
     restore: () => blocks.forEach((block) => block.restore()),
-    // The number of values that were changed, and of blocks that stay as printed.
+    // The number of values that changed, and the number of blocks that stay as built.
     get changed() {
       return blocks.reduce((sum, { changed }) => sum + changed, 0);
     },

@@ -8,7 +8,7 @@ const PROGRESS = "roofline-parts:";
 
 export class SavedAnswers extends EventTarget {
   #name;
-  #unsaved = new Map(); // what could not be stored
+  #unsaved = new Map(); // entries that the browser could not store
   isSaving = true; // false if the browser stores nothing
 
   constructor(name) {

@@ -24,7 +24,7 @@ COMPUTING = {
     1: "cumprod cumsum diff ediff1d nancumprod nancumsum nanprod nansum prod ptp sum trace vander",
     2: "convolve correlate cross dot inner kron outer polyadd polymul polyval tensordot vdot",
 }
-# Numpy sums integers of any size as its native integers, unless they are larger.
+# Functions that numpy computes in its native integers if the inputs are narrower.
 REDUCING = ["cumprod", "cumsum", "nancumprod", "nancumsum", "nanprod", "nansum", "prod", "sum"]
 # Function that accepts only native integers as indices or counts → position and name of that
 # argument.
@@ -161,9 +161,7 @@ def wrapped_function(
     places: tuple[int, str] | None = None,
     callback: bool = False,
 ) -> Function:
-    """Return a function of numpy that gives wide integers.
-
-    It does so only where it chooses their type itself.
+    """Wrap a numpy function to return wide integers, unless an argument is narrow.
 
     The other parameters: the function's entries in COMPUTING, REDUCING and TAKING_INDICES, and
     whether its first argument is a function of the reader's.
@@ -175,7 +173,7 @@ def wrapped_function(
         if "dtype" in named:
             named["dtype"] = types.requested(named["dtype"])
         first = args[:arrays]
-        # Numpy computes with integers of more than 64 bits as with Python objects.
+        # Convert integers that fit in 64 bits; numpy treats larger ones as Python objects.
         if first and all(types.fits(arg) for arg in first):
             args = (*map(types.wide.type, first), *args[arrays:])
         elif first:
@@ -208,7 +206,7 @@ def wrapped_ufunc(ufunc: Any, types: WideTypes) -> Function:
 
 
 def wrapped_vectorize(vectorize: Any, types: WideTypes) -> type:
-    """Return the class, changed to widen integers that its function returns."""
+    """Return a subclass of numpy's vectorize that widens integers."""
 
     class WideVectorize(vectorize):  # type: ignore[misc]
         """Numpy's vectorize, for 64-bit integers."""
@@ -242,7 +240,7 @@ class WideAstype(ast.NodeTransformer):
     """AST transformer that turns `x.astype(int)` in a cell into `x.astype("int64")`."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """Replace the type in such a call."""
+        """Replace `int` by "int64" in a call of `astype`."""
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "astype":
             node.args[:1] = map(wide_name, node.args[:1])

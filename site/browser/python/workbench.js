@@ -1,7 +1,7 @@
 // @ts-check
 // Runs a chapter's cells in the page: new outputs replace the built ones, and each block of prose
-// follows or says that it is as printed. The page always shows what running its current code from top
-// to bottom would show.
+// follows, or says that it stays as built. The page always shows what running its current code from
+// top to bottom would show.
 
 import { editor } from "./editor.js";
 import { outputs } from "./outputs.js";
@@ -34,7 +34,7 @@ export async function open({ cells, steps: address, page }) {
     return { cell: shown, built: code, outputs: shown && outputs(shown), asBuilt: true };
   });
   const stepOf = new Map(steps.map(({ cell }, step) => [cell, step]));
-  const saved = readCells(page); // the reader's code of an earlier visit
+  const saved = readCells(page); // the reader's code from an earlier visit
   let busy = null; // the cell that is marked as running
   let reached = 0; // number of steps from the top whose results are current
 
@@ -100,7 +100,7 @@ export async function open({ cells, steps: address, page }) {
     else state.outputs.restore();
     state.asBuilt = true;
   }
-  // A cell has failed: what stands below it is shown as printed, and marked.
+  // After a cell has failed, show everything below it as built, and mark it.
   function showUncomputed(failed) {
     prose.showUncomputed(steps.slice(failed).flatMap((step) => step.blocks ?? []));
     for (const state of states.slice(failed + 1)) {

@@ -7,7 +7,7 @@
 //   {blocks}                 blocks of prose, to decide which follow; see kit/roofkit/following.py
 //   {needed}                 cells, to find those that the last one depends on
 // A step that fails ends its order unless it has `continueOnError`.
-// `tries` are the attempts that the checks have counted; the page passes them to the next worker.
+// `tries` has the counts by which checks decide on hints; the page passes them to the next worker.
 
 const HERE = new URL("./", self.location.href).href; // a folder named after the hash of its files
 const CACHE = "roofline-python";

@@ -1,10 +1,10 @@
 // @ts-check
-// Things that style sheets can't do: give the scripts their words, mark the current heading, make boxes scroll by keyboard, and
-// unfold everything for print.
+// Small features of every page: words for the scripts, a mark at the current heading, boxes that
+// scroll by keyboard, and unfolding everything for print.
 (() => {
   const { documentElement: html } = document;
 
-  // Words of all scripts on a page: in a translation, words.js has them. {name} stands for a value.
+  // Return a script's message, translated if words.js has it. {name} is replaced by a value.
   window.phrase = (english, values = {}) =>
     (window.courseWords?.[english] ?? english).replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
@@ -29,8 +29,8 @@
   addEventListener("scroll", follow); // which fires once per frame
   follow();
 
-  // The same page in the other language opens at the place of this one: at the target of the address
-  // if it is in sight, else at the section that is being read.
+  // Make the link to the page's other language open where the reader is: at the address's target if
+  // it is in sight, else at the section that is being read.
   for (const link of document.querySelectorAll("a.language")) {
     const keepPlace = () => {
       const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));

@@ -1,4 +1,4 @@
-"""Measurement of a browser's roof.
+"""Script that measures the roof of the reader's browser.
 
 It is one script, which a page fetches when a button is pressed. Its kernels are in kernels.wat,
 WebAssembly's text format, which wasmtime compiles.
@@ -26,7 +26,7 @@ def texts() -> dict[str, str]:
 
 @functools.cache
 def kernels() -> dict[str, bytes]:
-    """Return both as compiled modules."""
+    """Return both versions of the kernels as compiled WebAssembly modules."""
     from wasmtime import wat2wasm  # only a build needs wasmtime
 
     return {name: bytes(wat2wasm(text)) for name, text in texts().items()}
@@ -34,7 +34,7 @@ def kernels() -> dict[str, bytes]:
 
 @functools.cache
 def script(drawing: str) -> str:
-    """Return the script's text.
+    """Return the text of the script that measures the roof.
 
     Parameters
     ----------

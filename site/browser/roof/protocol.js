@@ -4,7 +4,7 @@
 
 const DEFAULTS = {
   sample: 50, // ms per sample
-  samples: 5, // per measurement
+  samples: 5, // undisturbed samples wanted per measurement
   roofSamples: 8,
   attempts: 3, // attempts at a disturbed measurement
   watch: 20, // ms of clock readings after each measurement
@@ -19,7 +19,7 @@ const DEFAULTS = {
   maxAboveRoof: 1.15, // a matmul that exceeds its roof by this factor contradicts the roof
 };
 
-const WATCH_FIRST_MS = 100; // of clock readings that show whether the machine is quiet
+const WATCH_FIRST_MS = 100; // ms of clock readings that show whether the machine is quiet
 const WATCH_LONGER_MS = 500;
 
 class Refused extends Error {}
@@ -98,7 +98,7 @@ async function measure(pool, say, settings = {}) {
 async function untilQuiet(pool, watch, set, began) {
   for (let time = WATCH_FIRST_MS; ; ) {
     const seen = await watch(time);
-    // Of a worker that did not run, or whose clock hardly moves, there are too few readings: take longer.
+    // If a worker did not run or its clock hardly moves, the readings are too few: take longer.
     const isKnown = Number.isFinite(seen.tick);
     if (!isKnown) time = WATCH_LONGER_MS;
     if (isKnown && seen.tick > set.maxTick * set.sample) {

@@ -9,7 +9,7 @@ const label = (key) => {
 const nameOf = (key) =>
   ({ peak: phrase("multiply-add"), read: phrase("read"), update: phrase("update in place"), copy: phrase("copy") })[key];
 const heads = () => ["", phrase("best"), phrase("typical"), phrase("spread"), phrase("samples")];
-// Why there is no result, as samples.js says it.
+// Return the words for a reason that samples.js sets as `refused`.
 const reasonOf = (refused) =>
   ({ disturbed: phrase("disturbed"), unsteady: phrase("unsteady") })[refused];
 
@@ -31,7 +31,7 @@ function panel(figure, live) {
     const words = phrase("Measuring: {what}.", { what });
     if (told.textContent !== words) told.textContent = words;
   }
-  const settings = window.rooflineRoofSettings; // shorter times, for a test
+  const settings = window.rooflineRoofSettings; // tests set shorter times
 
   async function begin() {
     found = undefined;

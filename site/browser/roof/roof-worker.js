@@ -2,7 +2,8 @@
 // Runs a kernel for a given time and records its progress over time. worker_pool.js sends the
 // requests; protocol.js decides what to measure.
 
-// Comparable between workers, whose performance.now() starts from different zeros.
+// Return a time that can be compared between workers: performance.now() alone counts from each
+// worker's start.
 const now = () => performance.timeOrigin + performance.now();
 const MAX_CLOCK_READINGS = 3e7; // the clock may stand still
 

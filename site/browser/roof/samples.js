@@ -1,7 +1,7 @@
 // @ts-check
 // Turns the workers' records into results, and detects other load on the machine. Times in ms.
 
-const MIN_SAMPLES = 3; // undisturbed ones that a result needs
+const MIN_SAMPLES = 3; // number of undisturbed samples that a result needs
 
 const middle = (sorted) => {
   const half = sorted.length >> 1;
@@ -27,7 +27,8 @@ function doneAt(points, moment) {
   return before + ((then - before) * (moment - from)) / (to - from);
 }
 
-// Return the typical time of an iteration: the mean of the middle half, since times are whole ticks.
+// Return the typical time of an iteration: the mean of the middle half of the times. A median would
+// be coarse, since times are whole ticks.
 function typicalTime(points) {
   const each = points.slice(1).map(([at, done], i) => (at - points[i][0]) / (done - points[i][1]));
   const sorted = ascending(each);

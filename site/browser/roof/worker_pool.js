@@ -9,7 +9,8 @@ const bytesOf = (base64) => Uint8Array.from(atob(base64), (sign) => sign.charCod
 
 class Stopped extends Error {}
 
-// Return the kernels that this browser can run: with fused multiply-adds, or with two instructions.
+// Return the kernels that this browser can run: with fused multiply-adds, or with separate multiply
+// and add instructions.
 function supportedKernels(kernels) {
   if (typeof WebAssembly !== "object" || typeof Worker !== "function") {
     throw new Refused(phrase("This browser has no WebAssembly, or no workers, and can’t be measured."));

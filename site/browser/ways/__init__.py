@@ -59,7 +59,7 @@ def title_of(app: Sphinx, title: str, pages: list[str], left_out: list[nodes.sec
 
 
 def fill_in(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Replace the placeholder, once all pages have been read."""
+    """Replace the placeholder by the list of ways, once all pages have been read."""
     for place in list(doctree.findall(ways)):
         place.replace_self(choice(app, page))
 

@@ -66,7 +66,7 @@ def digest_of(book: Path) -> str:
     for path in sorted(set(files)):
         digest.update(str(path.relative_to(book)).encode() + b"\0" + path.read_bytes() + b"\0")
     for path in sorted((book / "chapters").glob("*.md")):
-        # A released notebook gives the title of the chapter to read first.
+        # Hash chapters' titles: a released notebook names the chapter to read first.
         title = re.search(r"^# .+$", path.read_text(encoding="utf-8"), re.MULTILINE)
         digest.update(f"{path.name}\0{title[0] if title else ''}\0".encode())
     return digest.hexdigest()

@@ -63,7 +63,7 @@ def write(
     target.parent.mkdir(exist_ok=True)
     with zipfile.ZipFile(target, "w") as archive:
         for name, content in sorted(files.items()):
-            # An entry made by hand has a fixed date: the same files make the same archive.
+            # An explicit ZipInfo has a fixed date, so the archive is reproducible.
             info = zipfile.ZipInfo(f"exercises/{name.as_posix()}")
             archive.writestr(info, content, zipfile.ZIP_DEFLATED)
 
@@ -91,7 +91,7 @@ def lock_for(book: Path, lock: str) -> Iterator[str]:
 
 
 def closure(requirements: Iterable[str]) -> set[str]:
-    """Return the names of all packages that these require, directly or indirectly."""
+    """Return the names of all packages that requirements need, even indirectly."""
     todo, seen = list(requirements), set()
     while todo:
         found = REQUIREMENT.match(todo.pop())

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from book_extension.languages import catalogs
 
-# The folder of each wheel's pyproject.toml in a book, and the files there that go into the build.
+# Folder of each wheel's pyproject.toml in a book → files in it that go into the build.
 PROJECTS = {
     Path(): ("pyproject.toml", "README.md", "LICENSE", "rooflib"),
     Path("kit"): ("pyproject.toml", "roofkit", "roofmeter"),

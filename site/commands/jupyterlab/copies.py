@@ -31,7 +31,7 @@ class Report:
     beside: list[str] = field(default_factory=list)  # new versions of edited copies
 
     def line(self, _: Callable[[str], str] = str) -> str:
-        """Return a summary in one line, in the language of the words."""
+        """Return a summary in one line, in the language that `_` translates into."""
         counts = {
             _("{count} made"): self.made,
             _("{count} updated"): self.updated,
@@ -87,7 +87,7 @@ def _bring(
 
 
 def _beside(target: Path) -> list[Path]:
-    """Return the paths of new versions: the existing ones and the next free one."""
+    """Return the paths of new versions next to a copy: existing ones and a free one."""
     places = [target.with_suffix(".new.ipynb")]
     while places[-1].exists():
         places.append(target.with_suffix(f".new-{len(places) + 1}.ipynb"))
@@ -95,7 +95,7 @@ def _beside(target: Path) -> list[Path]:
 
 
 def _under_other_numbers(target: Path) -> list[Path]:
-    """Return copies of a page, which has none, made under an earlier chapter number."""
+    """Return copies of a page that were made under another chapter number."""
     stem = re.sub(r"^\d+-", "", target.name)
     if not target.parent.is_dir():
         return []
@@ -162,7 +162,7 @@ def _untouched(path: Path, docname: str) -> bool:
 
 
 def _same_text(path: Path, supplied: NotebookNode) -> bool:
-    """Return whether a reader's notebook has the supplied cells or stems from them."""
+    """Return whether a reader's copy has the supplied cells or was made from them."""
     notebook = _read(path)
     if notebook is None:
         return False
@@ -170,7 +170,7 @@ def _same_text(path: Path, supplied: NotebookNode) -> bool:
 
 
 def _read_given(path: Path) -> dict[str, str]:
-    """Read the versions given last; a missing or damaged file counts as empty."""
+    """Read each page's version at the last update; a damaged file counts as empty."""
     try:
         given = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

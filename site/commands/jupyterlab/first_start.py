@@ -12,7 +12,7 @@ from book_extension.languages import ORIGINAL, TRANSLATIONS, Language, chosen
 from commands.jupyterlab.copies import write_whole
 
 FILE = "language"  # in JupyterLab's own folder in my-work/
-# The first variable that is set counts; kernels read only the first, as in roofkit.words.
+# The first variable that is set decides. Kernels read only ROOFLINE_LANGUAGE; see roofkit.words.
 VARIABLES = ("ROOFLINE_LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG")
 LANGUAGES = (ORIGINAL, *TRANSLATIONS)
 
@@ -23,7 +23,7 @@ def language_of(
     environment: Mapping[str, str],
     ask: Callable[[str], str] = input,
 ) -> Language:
-    """Return the language that is given, else the remembered one, else ask for it.
+    """Return the language of the option, else the remembered one, else ask for it.
 
     The question needs a terminal. Without one, and for an empty answer, the language is that of
     the environment. folder: where a choice is remembered; it raises ValueError if that is unknown.

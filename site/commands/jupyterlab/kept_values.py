@@ -36,7 +36,7 @@ def kept_or_computed(book: Path, pages: Mapping[str, Steps]) -> dict[str, dict[s
 
 
 def shared_digest(book: Path) -> str:
-    """Return a hash of what any page may use.
+    """Return a hash of everything that pages' values may depend on.
 
     It covers Python, the lock, our packages and the exercises.
     """

@@ -36,7 +36,7 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 # Metadata that labextensions/course-values/values.js reads.
 BLOCKS = "course_blocks"
 WORDS_OF_VALUES = "course_words"
-# A note names a block by at most this many of its first words, with this many letters.
+# A note names a block by its beginning: at most this many words and this many letters.
 WORDS = 8
 LETTERS = 60
 SCRIPTS = ("site/commands/jupyterlab/labextensions", "**/*.js")
@@ -59,7 +59,7 @@ class Book:
 
     @cached_property
     def words_of_values(self) -> dict[str, dict[str, Any]]:
-        """English → translation, for values.js and for words in values; scales of counts."""
+        """Translations of values.js and of words in values, with scales and units."""
         said = extracted(self.folder, [SCRIPTS])
         return {
             "said": {message: self.code_words(message) for message in said},
@@ -155,7 +155,7 @@ def chapter_notebook(
 
 
 def in_scale(pieces: list[Piece], values: Mapping[str, str]) -> tuple[list[Piece], dict[str, str]]:
-    """Return pieces with the scale of counts in expressions, and their values."""
+    """Move scale words into comments of expressions; return pieces and values."""
     scaled = [
         piece if piece.kind == "code" else replace(piece, text=with_scales(piece.text, values))
         for piece in pieces

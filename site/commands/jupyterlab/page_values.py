@@ -54,7 +54,7 @@ def run_page(steps: Steps) -> dict[str, Any]:
     except Exception as error:
         return {"values": values, "error": f"{type(error).__name__}: {error}"}
     finally:
-        # Matplotlib warns of figures that pile up, as those of all pages would.
+        # Close all figures: one process runs all pages, and Matplotlib warns of many open figures.
         if pyplot := sys.modules.get("matplotlib.pyplot"):
             pyplot.close("all")
     return {"values": values, "error": ""}

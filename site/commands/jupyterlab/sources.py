@@ -31,7 +31,7 @@ class Piece:
 
     @property
     def title(self) -> str:
-        """Text of a reference that gives none itself."""
+        """Heading, which a reference without its own text shows; "" if there is none."""
         heading = HEADING.match(self.text)
         return heading["title"].strip() if heading else ""
 

@@ -24,7 +24,7 @@ def numbers(path: Path, anchors: Iterable[str]) -> dict[str, int]:
 def finish(
     source: Path, target: Path, *, headings: list[str], title: str, authors: str, date: str
 ) -> None:
-    """Write the PDF with correct bookmarks, opened at start, and its metadata."""
+    """Write the PDF with corrected bookmarks, shown when it opens, and metadata."""
     writer = PdfWriter(clone_from=source)
     bookmarks = list(_bookmarks(writer.root_object["/Outlines"].get_object()))
     assert len(bookmarks) == len(headings), "a heading has no bookmark"

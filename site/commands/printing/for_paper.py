@@ -31,7 +31,7 @@ def prepare(article: Tag) -> None:
             tag.decompose()
     for cell in article.select("div.cell"):
         if not cell.select_one("*"):
-            # The cell held nothing but folded code.
+            # Remove a cell that held nothing but folded code.
             cell.decompose()
     for details in article.select("details"):
         _unfold(details)

@@ -10,7 +10,7 @@
 (() => {
   const NAME = "course-values";
   const KEY = "user_expressions";
-  // Written by page_copy.py: blocks of a cell; words of a notebook in another language.
+  // Metadata that page_copy.py writes: a cell's blocks, and a notebook's translated words.
   const BLOCKS = "course_blocks";
   const WORDS = "course_words";
   const NOTE = "course-note"; // in a cell's metadata, and the class of its element
@@ -33,7 +33,7 @@
       ? [...new Set([...cell.sharedModel.getSource().matchAll(EVAL)].map((role) => role[1]))]
       : [];
 
-  // Return what gives a message in the notebook's language, with values for its placeholders.
+  // Return a function that translates a message into the notebook's language and fills in values.
   const speaking = (notebook) => (message, values = {}) =>
     (notebook.model.getMetadata(WORDS)?.said?.[message] ?? message)
       .replace(/\{(\w+)\}/g, (place, name) => values[name] ?? place);
@@ -49,7 +49,7 @@
     return `${(number * 10 ** shift).toFixed(Math.max(0, decimals - shift))} ${unit}`.trim();
   };
 
-  // Return a value that the kernel computed in the notebook's language, as the pages do: see
+  // Translate a value from the kernel into the notebook's language, as the pages do: see
   // site/book_extension/languages/value_words.py.
   const inLanguage = (notebook, expression, value) => {
     const { values = {}, scales = {}, units = {} } = notebook.model.getMetadata(WORDS) ?? {};
@@ -83,18 +83,18 @@
     if (JSON.stringify(before) !== JSON.stringify(after)) cell.setMetadata(KEY, after);
   };
 
-  // A value in a block that stays as printed, and what it would be now.
+  // Return a value as printed and what it would be now, for a block that stays as printed.
   const asPrinted = (phrase, printed, now) =>
     now === null
       ? phrase("{printed} (as printed; can’t be computed now)", { printed })
       : phrase("{printed} (as printed; now {now})", { printed, now });
   const asResult = (text) => ({ status: "ok", data: { "text/plain": text }, metadata: {} });
 
-  // Ask for the decision about the cell's blocks, which kit/roofkit/following.py makes.
+  // Return code that asks kit/roofkit/following.py which of a cell's blocks follow.
   const decision = (blocks) =>
     `__import__("roofkit.following", fromlist=["Reply"]).Reply(${JSON.stringify(JSON.stringify(blocks))}, globals())`;
 
-  // Return the decisions, none if the kernel made none.
+  // Return the decisions about blocks in the kernel's reply; [] if it has none.
   const readStates = (result) => {
     try {
       return JSON.parse(result.data["text/plain"]);
@@ -103,8 +103,8 @@
     }
   };
 
-  // Return what each expression of a cell shows: as printed if its block stays so. Before the cells
-  // above have run, names are missing, and what is shown stays.
+  // Return what each expression of a cell shows: the printed value if its block doesn't follow. Before
+  // the cells above have run, names are missing, and shown values stay.
   const decided = (notebook, blocks, states, wanted, results) => {
     const found = new Map(
       wanted.map((expression, i) => [expression, resultInLanguage(notebook, expression, results[i])]),
