@@ -1,4 +1,4 @@
-"""Which blocks of a page's prose follow a reader's changes.
+"""Which blocks of a page's prose are updated after a reader's changes.
 
 A block is ``{"values": {expression: text as printed}, "premise": expression}``, the latter only
 if the author gave one. A block without a premise that holds keeps what was printed.
@@ -13,7 +13,7 @@ Block = Mapping[str, Any]
 
 
 class State(TypedDict):
-    """Decision about a block.
+    """Decision whether a block of prose is updated.
 
     follows: it shows the values computed now; otherwise it speaks of the page as printed. now: the
     values that differ from the printed ones, None for one that can't be computed. undefined: a
@@ -33,7 +33,7 @@ class Failed:
 
 
 def state(block: Block, names: dict[str, Any]) -> State:
-    """Decide whether a block follows, with these names."""
+    """Decide whether a block shows current values; `names` are the page's variables."""
     found = {expression: evaluated(expression, names) for expression in block["values"]}
     texts = {expression: shown(value) for expression, value in found.items()}
     now = {e: text for e, text in texts.items() if text != block["values"][e]}
@@ -63,7 +63,7 @@ def is_true(value: Any) -> bool:
 
 
 def shown(value: Any) -> str | None:
-    """Return the text of a value in prose; None for an error and for other types."""
+    """Return a string or an integer as text in prose; None for anything else."""
     if isinstance(value, str):
         return value
     if isinstance(value, Integral) and not isinstance(value, bool):
@@ -72,7 +72,7 @@ def shown(value: Any) -> str | None:
 
 
 class Reply:
-    """States whose repr is JSON.
+    """The states of several blocks, with a repr in JSON.
 
     A kernel answers JupyterLab with the repr of a value.
     """

@@ -20,13 +20,13 @@ from pathlib import Path
 
 ORIGINAL = "en"
 VARIABLE = "ROOFLINE_LANGUAGE"  # environment variable with the language, such as "zh_CN"
-# Compiled catalogs, in a package that was made for learners or for the page; sources, in a clone.
+# Catalogs: compiled ones in a built package, the sources in a clone of the repository.
 COMPILED = Path(__file__).parent / "locale"
 SOURCES = Path(__file__).parents[2] / "locale"
 # Cache of a clone's compiled catalogs, by hash of the sources: compiling takes half a second.
 KEPT = SOURCES.parent / "_build" / "words"
 
-# Page messages that no table or matplotlib figure shows: those with markup, and long ones.
+# Page messages with markup, and long ones: no table or matplotlib figure shows these.
 MARKUP_OR_LONG = re.compile(r"[`$*\n]|\{(?!\d)|^.{60}")
 
 _chosen: ContextVar[str | None] = ContextVar("_chosen", default=None)
@@ -38,7 +38,7 @@ def language() -> str:
 
 
 def use(code: str) -> None:
-    """Choose a language from now on, for rooflib's tables, too."""
+    """Choose the language from now on, also for rooflib's tables."""
     from rooflib import table
 
     _chosen.set(code)
@@ -47,7 +47,7 @@ def use(code: str) -> None:
 
 @contextmanager
 def spoken(code: str) -> Iterator[None]:
-    """Choose a language for a while."""
+    """Choose the language inside a `with` block."""
     token = _chosen.set(code)
     try:
         yield

@@ -43,7 +43,7 @@ Clock = Callable[[], ClockTimes]
 def read_clocks() -> ClockTimes:
     """Read the clocks of this machine, using `/proc` where the system has it."""
     busy, stolen = _machine()
-    # Read the wall clock last, so that the interval before it includes reading the others.
+    # Read the wall clock last, so that the interval that ends here includes the other readings.
     waited, own = _waited(), time.process_time()
     return ClockTimes(time.perf_counter(), own, waited, busy, stolen)
 

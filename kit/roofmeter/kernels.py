@@ -32,7 +32,7 @@ TYPES = {"fp32": np.float32, "fp64": np.float64}
 
 @dataclass(frozen=True)
 class Probe:
-    """One measurement to take; fields that `Figure` has too have the same meaning."""
+    """One measurement to take; fields named as in `Figure` have the same meaning."""
 
     key: str
     what: str
@@ -151,8 +151,8 @@ def call(pool: ThreadPool) -> Probe:
 def staircase(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
     """Yield probes of repeated reads of arrays of increasing size.
 
-    The sizes go from 16 KiB per thread up to the whole store. The dot products loop over rows
-    inside numpy: a call from Python takes as long as reading the L1 cache.
+    The sizes go from 16 KiB per thread up to the whole array `store`. The dot products loop over
+    rows inside numpy: a call from Python takes as long as reading the L1 cache.
     """
     if not hasattr(np, "vecdot"):  # numpy 1
         return

@@ -153,7 +153,7 @@ class LoadMonitor:
         return [sorted(times)[tenth - 1] for times in zip(*self.reference_times, strict=True)]
 
     def _time_references(self) -> tuple[tuple[float, ...], float]:
-        """Return the seconds of each reference, and those spent waiting for idle threads before."""
+        """Return the seconds of each reference, and of the wait for idle threads before."""
         if not self.references:
             return (), 0.0
         start = self.clock().wall
@@ -250,7 +250,7 @@ def settled(times: list[float]) -> bool:
 
 
 def _mark_low_cpu(taken: list[Sample]) -> list[Sample]:
-    """Mark samples with less CPU time than the best, if wait times are unknown.
+    """Mark samples with much less CPU time than the best one as disturbed.
 
     The best sample is the baseline, not 100%: with fast and slow cores, threads finish at different
     times, and some libraries compute on separate units.
@@ -271,7 +271,7 @@ _SLOW = "the {} ran at {:.0%} of the usual pace: a busy neighbor or a lower cloc
 def _share_of(
     before: float | None, after: float | None, whole: float, without: float = 0.0
 ) -> float | None:
-    """Return the share that a counter rose by; None if it could not be read."""
+    """Return a counter's rise as a share of `whole`; None if it could not be read."""
     if before is None or after is None:
         return None
     return min(max(0.0, after - before - without) / whole, 1.0)

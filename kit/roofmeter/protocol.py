@@ -189,7 +189,7 @@ def _pending_roofs(probes: Sequence[Probe], waiting: Sequence[int]) -> list[int]
 def _figures_so_far(
     probes: Sequence[Probe], taken: _SamplesByProbe, monitor: LoadMonitor
 ) -> list[Figure]:
-    """Return the figure of each probe, valid or not, from all reference times so far."""
+    """Return each probe's figure, valid or not, judged by all reference times so far."""
     return [
         make_figure(
             probe, monitor.mark_slow(taken.get(n, ()), kernels.relevant_references(probe.footprint))

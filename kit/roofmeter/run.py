@@ -260,7 +260,10 @@ class Run:
         )
 
     def save(self, folder: str | Path) -> Path:
-        """Save the run in `folder`: TOML file and CSV of all samples, named like it."""
+        """Save the run in `folder`: a TOML file, and a CSV file with all samples.
+
+        The files are named like the folder.
+        """
         tables: dict[str, Mapping[str, Any]] = {
             "run": {"date": self.date, "seconds": self.seconds, "threads": self.threads},
             "host": {name: getattr(self.host, name) for name in HOST_FIELDS},

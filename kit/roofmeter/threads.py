@@ -79,7 +79,7 @@ def array_budget(available: float) -> int:
 
 
 def available_memory(whole: float, proc: Path = PROC) -> float:
-    """Return the bytes of memory available without swapping, half of the `whole` if unknown."""
+    """Return the bytes available without swapping; half of `whole` if unknown."""
     with suppress(OSError):
         for line in (proc / "meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):
@@ -109,7 +109,7 @@ def split(arrays: Sequence[Floats], parts: int) -> list[tuple[Floats, ...]]:
 
 
 def blas_threads(threads: int) -> AbstractContextManager[object]:
-    """Limit the BLAS and OpenMP to `threads` threads in a context, if threadpoolctl exists.
+    """Limit BLAS and OpenMP to `threads` threads in a context, given threadpoolctl.
 
     OpenBLAS counts the cores of the CPU affinity and ignores CPU quotas.
     """

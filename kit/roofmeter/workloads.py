@@ -41,7 +41,7 @@ POLYNOMIAL_DEGREE = 16
 def workloads(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
     """Yield a probe for every workload, those that the chapter needs most first.
 
-    The length of the store is a power of two.
+    The length of the array `store` is a power of two.
     """
     for batch in BATCHES:
         yield small_batch_matmul(store, pool, batch)
@@ -92,7 +92,7 @@ def small_batch_matmul(
 
 
 def stacked_matmuls(store: Floats, pool: ThreadPool, side: int, one_thread: bool = False) -> Probe:
-    """Return a probe of as many n × n matmuls as fit into the store.
+    """Return a probe of as many n × n matmuls as fit into the array `store`.
 
     The matmuls are divided among the threads. With `one_thread`, a single thread computes all of
     them, and the BLAS parallelizes each.
@@ -117,7 +117,7 @@ def stacked_matmuls(store: Floats, pool: ThreadPool, side: int, one_thread: bool
 
 
 def streams(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
-    """Yield probes of copy, scale and add as in STREAM.
+    """Yield probes of copy, scale and add as in the STREAM benchmark.
 
     They write arrays that they did not read.
     """
@@ -151,7 +151,7 @@ def dot_product(store: Floats, pool: ThreadPool) -> Probe:
 
 
 def rms_norms(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
-    """Yield probes of RMS norm: by array on one thread, in blocks on all threads."""
+    """Yield probes of RMS norm: on whole arrays with one thread, in blocks with all."""
     x, out = (part.reshape(-1, _weight_width(store)) for part in _equal_slices(store, 2))
     x, out = x[: len(x) // 4], out[: len(x) // 4]
     gain = random_floats(x.shape[1])
@@ -239,7 +239,7 @@ def decode_attention(store: Floats, pool: ThreadPool) -> Probe:
 
 
 def _weight_width(store: Floats) -> int:
-    """Return D and F of the weight matrices: a power of two, so that eight matrices fit."""
+    """Return D = F of weight matrices: the largest power of two at which eight fit."""
     return 1 << (math.isqrt(len(store) // 8).bit_length() - 1)
 
 
@@ -248,7 +248,7 @@ def _slices_by_thread(store: Floats, pool: ThreadPool, arrays: int) -> list[tupl
 
 
 def _equal_slices(store: Floats, arrays: int) -> list[Floats]:
-    """Return `arrays` equal slices of the store, each of whole cache lines."""
+    """Return `arrays` equal slices of `store`, each of whole cache lines."""
     step = len(store) // arrays // 16 * 16
     return [store[i * step : (i + 1) * step] for i in range(arrays)]
 

@@ -62,7 +62,7 @@ def cases(data: str, language: str = "") -> None:
 
 
 class Check:
-    """`check("part", function)` compares; `check.hint("part")` says more."""
+    """`check("part", function)` checks a part; `check.hint("part")` prints a hint."""
 
     def __call__(self, part: str, function: object) -> None:
         """Compare `function` with the published cases of `part`.
@@ -157,7 +157,7 @@ def scope(known: Mapping[str, Any]) -> list[str]:
 
 
 def tries() -> dict[str, Any]:
-    """Return the counts that decide on hints, to survive a restart of Python."""
+    """Return counts and results of checks as data that survive a restart of Python."""
     return {"failed": dict(_failed), "wrong": sorted(_wrong), "passed": sorted(_passed)}
 
 
@@ -232,7 +232,7 @@ def _remember(part: str, function: object, verdict: Verdict) -> None:
 def _report(
     part: str, known: Mapping[str, Any], function: Any, verdict: Verdict, slow: str
 ) -> Iterator[str]:
-    """Yield the lines to print; `slow`: why a call may time out in grading."""
+    """Yield the lines to print; `slow`: a warning that grading may time out, or ""."""
     yield wrapped(headline(part, verdict))
     if verdict.passed and slow:
         yield wrapped(slow)

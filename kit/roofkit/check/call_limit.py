@@ -24,15 +24,15 @@ POLL_SECONDS = 0.05
 
 
 class Host(Protocol):
-    """A guard that stops calls without timers and threads, as in a browser."""
+    """A guard of calls where timers and threads are missing, as in a browser."""
 
     def __call__(
         self, cpu: float, wall: float, note: Callable[[], None]
     ) -> AbstractContextManager[None]:
-        """Guard one call: call `note` and raise an exception if it times out."""
+        """Guard one call; if it times out, call `note` and raise an exception in it."""
 
     def doubt(self) -> str:
-        """Return why a finished call may time out in grading, or ""; reset."""
+        """Return a warning that a finished call may time out in grading, or ""; reset it."""
 
 
 host: Host | None = None  # set by the page that runs Python in a browser

@@ -1,4 +1,4 @@
-"""Verdicts: the number of right answers, and what explains the others."""
+"""Verdicts on answers: how many are right, and what explains the others."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -104,7 +104,7 @@ def recognize(
     misconceptions: Sequence[MisconceptionValues],
     tolerance: float,
 ) -> tuple[list[MisconceptionValues], bool]:
-    """Return the misconceptions that agree, and whether they do in every case.
+    """Return the misconceptions that fit the answers, and whether in every case.
 
     If none agrees in every case, return those that agree in every wrong case. Agreement in names
     or small integers doesn't count there, since it may be chance.
@@ -160,7 +160,7 @@ def telling(value: Plain) -> bool:
 
 
 def qualifier(found: Findings, everywhere: bool) -> str:
-    """Return a message that keeps a misconception's sentence from overclaiming.
+    """Return a message that qualifies a misconception's sentence if it is uncertain.
 
     The sentence replaces {explanation}. The message is "" if none is needed.
     """

@@ -39,7 +39,7 @@ class Findings:
         return all(map(has_names, self.expected))
 
     def sentences(self, private: bool) -> Iterator[str]:
-        """Yield a wrong case if `private`, else a summary; then a hint."""
+        """Yield a sentence about a wrong case if `private`, else a summary; then a hint."""
         first = self.right.index(False)
         value, expected = self.seen[first].value, self.expected[first]
         if private:

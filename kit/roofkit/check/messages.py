@@ -73,12 +73,12 @@ PROBLEMS = {
     ),
 }
 
-# Problems whose message ends with the form in which to return the numbers.
+# Problems whose message ends with how to return the numbers, such as in a tuple.
 NUMBERS = {"not-numbers", "wrong-length", "wrong-form"}
 
 
 def sentence(problem: str, detail: str, expected: Plain) -> str:
-    """Return the message for a problem, with its detail and the expected form."""
+    """Return the message for a problem, with its detail and what to return instead."""
     said = _(PROBLEMS[problem])
     if detail:
         bare = said.removesuffix(".").removesuffix("。")
@@ -100,7 +100,7 @@ def sentence(problem: str, detail: str, expected: Plain) -> str:
 
 
 def asked_for(expected: Plain) -> str:
-    """Return a sentence about the accepted forms of numbers."""
+    """Return a sentence that says how to return the numbers, such as in a tuple."""
     if isinstance(expected, dict):
         return _("Return a dictionary from name to number.")
     count = len(expected) if isinstance(expected, list) else 1

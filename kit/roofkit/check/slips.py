@@ -48,10 +48,10 @@ FACTORS: tuple[tuple[float, str], ...] = (
         for second in (0.125, 0.25, 0.5, 2, 4, 8)
     ),
 )
-WIDTHS = (8, 16, 32, 64)  # widths of integer types, in bits
+WIDTHS = (8, 16, 32, 64)  # widths in bits of integer types that may overflow
 TILES = (8, 16, 32, 64, 128, 256)  # tile sizes to whose multiples batches may be rounded
-MAX_NEAR_ERROR = 0.3  # relative error of a number that counts as close
-MAX_PREFIX_ERROR = 0.02  # relative difference between a factor and a power of 1000
+MAX_NEAR_ERROR = 0.3  # largest relative error of a number that counts as close
+MAX_PREFIX_ERROR = 0.02  # relative; a factor this near to a power of 1000 suggests a prefix
 SMALL = 10  # integers up to this size are often limits, and may agree by chance
 FACTOR_TOLERANCE = 3e-6  # relative; slips have exact factors, but float32 has only 7 digits
 
@@ -289,7 +289,7 @@ def _shares(values: Sequence[float]) -> tuple[float, float] | None:
     return min(values), max(values)
 
 
-# Tried in this order; the first sentence is used.
+# Detectors are tried in this order, and the first sentence is used.
 DETECTORS: tuple[Callable[[Sequence[Pair], Sequence[float]], str], ...] = (
     *(_infinite, _zeros, _overflow, _signs, _constant, _rounded, _repeated),
     *(_factor, _inverse, _shift, _about_factor, _near),

@@ -11,9 +11,9 @@ from roofkit.words import ORIGINAL, _, language
 
 from .plain_data import Plain
 
-# Entries shown of a list or dictionary.
+# Maximum number of entries shown of a list or dictionary.
 MAX_SHOWN = 3
-# Characters shown of a string.
+# Maximum number of characters shown of a string.
 MAX_TEXT = 40
 WIDTH = 80  # `nbgrader validate` truncates longer lines
 _WIDE = r"[\u2e80-\u9fff\uff00-\uffef“”]"
@@ -24,7 +24,7 @@ _UNIT = re.compile(
 
 
 def written(value: object) -> str:
-    """Return a value on one line: 4,096; 1.97e14; "TB/s"; [1; 2; 3; … 9 more]."""
+    """Return a value as text: 4,096; 1.97e14; "TB/s"; [1; 2; 3; … 9 more]."""
     if isinstance(value, bool):
         return str(value)
     if isinstance(value, int):
@@ -45,7 +45,7 @@ def written(value: object) -> str:
 
 
 def case_text(case: Mapping[str, Any]) -> str:
-    """Return the arguments of one call: B = 64, D = 4,096."""
+    """Return the arguments of one call as text, such as B = 64, D = 4,096."""
     return ", ".join(f"{name} = {written(value)}" for name, value in case.items())
 
 

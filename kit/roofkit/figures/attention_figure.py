@@ -22,11 +22,11 @@ TYPES = ("bf16", "int8")
 LARGEST = 2**18
 """The batch at which a curve ends."""
 
-# Counts are one chip's share, as in rooflib.models. Types that can't be chosen are bf16.
+# All counts are for one chip, as in rooflib.models. Data types without a control are bf16.
 
 
 def _lower_at(batch: str) -> str:
-    """Return the formula of the lower bound at another batch."""
+    """Return the formula of the lower bound at the batch size `batch`, a formula."""
     flops = (
         f"rl.decode_flops({batch}, S, layers[model], queries[model], head[model], chips, matrices,"
         " last)"
@@ -67,7 +67,7 @@ def formulas() -> dict[str, str]:
         "room": f"[{quoted(too_large)}, {quoted(room)}][1 * (fitting > 0)]",
         **bounds(link=True),
         "rate": "B / lower",
-        # Ends of the axes: all batches up to twice the largest that fits, and the chosen one.
+        # Ends of the axes: they show batches up to twice the largest that fits, and the chosen one.
         "top_batch": "max(2 * fitting, B, 8)",
         "shortest": f"{_lower_at('1')} / 2.2",
         "longest": f"max({_lower_at('top_batch')} * 1.3, 20 * shortest)",

@@ -69,7 +69,7 @@ def _names() -> list[Mark]:
 
 
 def _highlighted() -> list[Mark]:
-    """Draw the highlighted element, what it meets, and, dashed, what it adds to."""
+    """Draw the highlighted element, the rows or columns it meets or (dashed) adds to."""
     across = {
         "x": ("x_left", "row", "x_left + long", "row"),
         "w": ("w_left", "w_top + deep * long", "w_left + broad", "w_top + deep * long"),

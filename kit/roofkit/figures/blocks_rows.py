@@ -34,7 +34,7 @@ def gauges() -> Sequence[Mark]:
 
 
 def _rows() -> list[Mark]:
-    """Draw a row for each array and for all: bytes, uses, FLOP/byte, and ridge."""
+    """Draw a row for each array, and one for all: bytes, uses, FLOP/byte and ridge."""
     ridge = SCALE.inside("ridge")
     found: list[Mark] = [
         label(10, f"{BASE} + 22", quoted(_("FLOP/byte if only one array moved, and for all:")))

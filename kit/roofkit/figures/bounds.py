@@ -21,7 +21,7 @@ def bytes_misfit() -> str:
 
 
 def fits(held: str, memory: str = "capacity[chip]", words: str = "") -> dict[str, str]:
-    """Return formulas of the sentence `words`, empty if `held` bytes fit into HBM."""
+    """Return formulas of a text: `words` if `held` bytes don't fit into HBM, else ""."""
     return {
         "held_text": f"text({held}, 'B')",
         "memory_text": f"text({memory}, 'B')",
@@ -30,7 +30,7 @@ def fits(held: str, memory: str = "capacity[chip]", words: str = "") -> dict[str
 
 
 def roof_names() -> dict[str, str]:
-    """Return the names of what binds, as `rl.binding` gives them."""
+    """Return the words to show for each result of `rl.binding`."""
     return {"compute": _("compute"), "HBM": "HBM", "the link": _("the link")}
 
 

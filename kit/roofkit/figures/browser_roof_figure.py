@@ -129,7 +129,7 @@ def marks() -> Sequence[Mark]:
 
 
 def family(name: str, series: int) -> list[Mark]:
-    """Draw dots with bars from the slowest to the fastest sample."""
+    """Draw a family of operations: medians, and bars from slowest to fastest sample."""
     color, each = SERIES_COLORS[series], f"{name}_count"
     x, worst, median, best = (place(name, what) for what in ("at", "worst", "median", "best"))
     return [
@@ -161,6 +161,6 @@ def names() -> list[Mark]:
 
 
 def place(family: str, what: str) -> str:
-    """Return the formula of the position of one quantity of a family's dot `i`."""
+    """Return the formula of the x or y of a family's dot `i`, by the quantity `what`."""
     scale = X if what == "at" else Y
     return scale.inside(f"at({family}_{what}, i)")

@@ -71,7 +71,7 @@ TIMES = ("t_load", "t_store", "t_math", "t_link")
 
 
 def word(name: str) -> str:
-    """Translate a name; of one such as "decode, G = 4", the part before the comma."""
+    """Translate a name; in one like "decode, G = 4", only the part before the comma."""
     known = word_names()
     begins, comma, detail = name.partition(", ")
     if name in known or not comma or begins not in known:

@@ -57,7 +57,7 @@ def moves() -> dict[str, str]:
     }
 
 
-# Pixels. The byte goes along TOP to the units, and its result along BOTTOM back.
+# Pixels. The byte goes along TOP to the units, and its result goes back along BOTTOM.
 BOX_TOP, TOP, BOTTOM, BOX_BOTTOM = 28, 78, 98, 112
 PEER_TOP, PEER_BOTTOM, AT_PEER = 142, 180, 168
 LANES, ROW, LEFT, RIGHT = 16, 38, 8, 30
@@ -111,7 +111,7 @@ def marks(linked: bool, unit: str) -> Sequence[Mark]:
 
 
 def _happens(linked: bool, unit: str) -> str:
-    """Return the formula of what happens to the byte at `step`."""
+    """Return the formula of the sentence about the followed byte at `step`."""
     words = {name: sentence.replace("{unit}", unit) for name, sentence in moves().items()}
     say = {name: quoted(sentence) for name, sentence in words.items()}
     timed = {name: said(words[name], time=f"text(t_{name}, 's')") for name in COLORS}
@@ -167,7 +167,7 @@ def _peer() -> list[Mark]:
 
 
 def _bytes(linked: bool) -> list[Mark]:
-    """Draw the byte, and smaller those of the operations before and after it."""
+    """Draw the followed byte and, smaller, those up to three rounds before and after."""
     hbm, chip, unit = PLACES.values()
     # The byte enters during the first quarter of the arithmetic, so that its motion is visible.
     enters = "min(1, 4 * part / math)"
@@ -203,7 +203,7 @@ def _x(rounds: str) -> str:
 
 
 def _lane(y: float, sentence: str, waits: str, *parts: str) -> list[Mark]:
-    """Draw who is busy in each round; the byte's own parts are darker."""
+    """Draw when something is busy in each round; the followed byte's part is darker."""
     own = {"load": "0", "math": "1", "link": "2", "store": "rounds - 1"}
     look: dict[str, Formula] = {"rx": 0, "stroke_width": 0, "each": "rounds"}
     words = said(sentence, share=f"percent({waits})")

@@ -18,12 +18,12 @@ MEMORY_NAMES = [*dict.fromkeys(name for chip in with_bf16() for name in chip.on_
 
 
 def link_names() -> list[str]:
-    """Return the names of links, as they are shown."""
+    """Return the names of links in the reader's language."""
     return [_("link") if name == "link" else name for name in LINK_NAMES]
 
 
 def memory_names() -> list[str]:
-    """Return the names of on-chip memories, as they are shown."""
+    """Return the names of on-chip memories in the reader's language."""
     words = {"L1 and shared memory": _("L1 and shared memory")}
     return [words.get(name, name) for name in MEMORY_NAMES]
 
@@ -32,7 +32,7 @@ Entry = dict[str, float | str]
 
 
 def links() -> dict[str, Entry]:
-    """Return the links of each chip, by chip.
+    """Return a table of the links of each chip, by chip.
 
     Link 0 of a chip has the entries "lane_0", its one-way bytes/s per link; "lanes_0", the number
     of links; "kind_0", an index into TOPOLOGIES; and "name_0", an index into LINK_NAMES.

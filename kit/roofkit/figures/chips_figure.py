@@ -20,7 +20,7 @@ LOW, HIGH = 2**9, 2**17
 
 
 def _traffic_at(D: int) -> str:
-    """Return the formula of T_HBM at another D."""
+    """Return the formula of T_HBM at this D."""
     moved = f"rl.matmul_bytes(b, rl.part({D}, 'D', split, N), f, 2, 2, 2)"
     return f"rl.t_comms({moved}, bandwidth)"
 

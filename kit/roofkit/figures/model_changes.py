@@ -1,4 +1,4 @@
-"""What would help a model's step: single changes, most tokens per second first."""
+"""Single changes to a model's step, those with most tokens per second first."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Change:
 
 
 def changes() -> tuple[Change, ...]:
-    """Return the changes, in the order in which those of equal use are shown."""
+    """Return the changes; those with equal gains are shown in this order."""
     weights = _("weights in {type}")
     return (
         *(
@@ -121,7 +121,7 @@ def formulas() -> dict[str, str]:
         "changed_hbm": _list(
             f"sum(rl.step_bytes(m, changed[{i}])) / bandwidths[{known[i].chip}]" for i in every
         ),
-        # Chips without a link have 0; they send nothing.
+        # The bandwidth of a missing link is 0; nothing is sent over it.
         "changed_link": _list(
             f"rl.step_sent(m, changed[{i}]) / max(1, links[{known[i].chip}])" for i in every
         ),

@@ -265,7 +265,7 @@ def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None)
 
 
 def _tables(chips: list[Chip]) -> dict[str, dict[str, Any]]:
-    """Return the figures of chips by name.
+    """Return tables of the chips' numbers, by the name of the chip.
 
     `next` is the index of the next chip, or -1.
     """
@@ -284,7 +284,7 @@ def _tables(chips: list[Chip]) -> dict[str, dict[str, Any]]:
 
 
 def _next(chip: Chip, chips: list[Chip], compute: str) -> int:
-    """Return the index of the maker's chip with the next higher bandwidth.
+    """Return the index of the same maker's chip with the next higher bandwidth.
 
     `Serving` has the same rule. The index is -1 if there is no such chip.
     """

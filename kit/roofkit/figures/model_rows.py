@@ -21,7 +21,7 @@ CHIPS = REPLICAS = (1, 2, 4, 8)
 COUNTS = (*CHIPS, 16)
 HOLDERS = (1, 2, 4, 8, 16, 32, 64, 128)
 """Numbers that formulas know of chips of a replica, and of all: those to choose, and twice that."""
-# A refusal of rooflib: the number that can't be divided, by how many chips, and what could.
+# An error of rooflib: the number that can't be divided, how many chips, and how many could.
 REFUSAL = re.compile(
     r"chips .*; got (?P<name>\w+)=(?P<size>\d+), chips.*=(?P<count>\d+);"
     r" (?P<model>.+) can be \w+ over (?P<fitting>.+)"
@@ -40,7 +40,7 @@ def row(model: Model) -> dict[str, Any]:
     share whole experts. Three lists of refusals say why not, for the numbers to choose.
     """
     types = [dtype(model.quantized.get(name, model.w)) for name in ROWS]
-    # Layouts with whole experts are judged apart: how chips split the rest, and who holds experts.
+    # For whole experts, check separately how chips split the rest and how they share experts.
     rest = replace(model, kinds=tuple(replace(k, X=0, experts=0) for k in model.every_kind))
     routed = any(kind.experts for kind in model.every_kind)
     split = {count: _refusal(model, count) for count in COUNTS}
@@ -129,7 +129,7 @@ def _refusal(model: Model, chips: int, replicas: int = 1) -> str:
 
 
 def _in_words(refusal: str) -> str:
-    """Return rooflib's reason in the language in force; another one stays English."""
+    """Translate an error of rooflib into the language in force; keep an unknown one."""
     sentences = {
         "K": _(
             "chips must divide K or be a multiple of K; got K={size}, chips={count}; {model} can be"

@@ -98,7 +98,7 @@ def marks() -> Sequence[Mark]:
     memory = _("memory\nholds it back").split("\n")
     arithmetic = _("arithmetic\nholds it back").split("\n")
     return [
-        # Texts keep away from the lines: above the slope, and below the ceiling.
+        # The zones' names avoid the lines: one is above the slope, one below the ceiling.
         *plot.zone(X.start, ridge, 0, memory, room=84, top=True),
         *plot.zone(ridge, X.end, 2, arithmetic, room=84),
         *plot.axes(),

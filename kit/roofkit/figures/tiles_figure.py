@@ -24,7 +24,8 @@ def formulas() -> dict[str, str]:
         "tiles": "(n / t) * (n / t)",
         "last": "tiles * n",
         "done": "floor(min(step, last))",
-        # The step in progress, or else the last finished one, loads piece `d` of tile `tile`.
+        # `current` is the step in progress, or else the last finished one. It loads piece `d` of
+        # tile `tile`.
         "current": "max(0, ceil(min(step, last)) - 1)",
         "tile": "floor(current / n)",
         "d": "current - n * tile",

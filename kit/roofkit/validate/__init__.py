@@ -27,7 +27,7 @@ EXTENSION = files(__name__).joinpath("labextensions", "roofkit-validate")
 MESSAGES: dict[str, str] = json.loads(
     EXTENSION.joinpath("messages.json").read_text(encoding="utf-8")
 )
-# The same texts again, for the extraction of messages.
+# The texts of messages.json again, so that they are extracted for translation.
 MARKED = {
     "some": N_("{right} of {parts} parts right."),
     "all": N_(
@@ -79,7 +79,7 @@ class HonestValidator(Validator):  # type: ignore[misc]
         return failed
 
     def _extract_error(self, cell: NotebookNode) -> str:
-        """Return a check's error; for an undefined name, its defining cell's error."""
+        """Return a check's error; for an undefined name, that of the cell that uses it."""
         error = str(super()._extract_error(cell))
         missing = re.search(r"NameError: name '(\w+)' is not defined", _plain(error))
         cause = self._cause(cell, missing[1]) if missing and self.ours else ""
@@ -87,7 +87,7 @@ class HonestValidator(Validator):  # type: ignore[misc]
             return error
         with spoken(self.language):
             said = wrapped(_said("stopped").format(part=cell.metadata.nbgrader.grade_id))
-        # After a NameError of its own, the check itself could not run.
+        # A NameError of the check itself adds nothing to its cause: leave it out.
         own = any(output.get("ename") == "NameError" for output in cell.outputs)
         return "\n".join([said, cause] if own else [said, cause, error])
 
@@ -120,7 +120,7 @@ class HonestValidator(Validator):  # type: ignore[misc]
                 self.stream.write("\n" + self._indent(words.rstrip()) + "\n")
 
     def _print_error(self, source: str, error: str) -> None:
-        # The messages of the checks have already been printed with the parts.
+        # For roofkit's checks, `_print_parts` has already printed the errors.
         if not self.ours:
             super()._print_error(source, error)
 

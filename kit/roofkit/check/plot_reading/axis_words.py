@@ -64,7 +64,7 @@ def rate_scales(label: object) -> tuple[tuple[float, ...], str]:
 
 
 def vertical(label: object) -> tuple[float, str]:
-    """Return the likeliest factor, and a problem unless the label names the rate."""
+    """Return the likeliest factor to FLOP/s, and a problem unless a rate is named."""
     factors, problem = _rate(plain_text(label))
     return (1.0 if problem else factors[0]), problem
 
@@ -143,7 +143,7 @@ _NOTHING = re.compile(r"[\W\d_]*|(?:the )?[xyzti][ -]?(?:axis|label|values?)?|la
 
 
 def names_batch(label: object) -> bool:
-    """Return False if a label names no quantity, or another one than the batch."""
+    """Return whether a label may name the batch: not another quantity, or nothing."""
     text = plain_text(label).lower()
     if _OTHER_UNIT.search(text) or _PER_SECOND.search(text):
         return False

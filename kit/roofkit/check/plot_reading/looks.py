@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 Color = tuple[float, float, float]
-NO_COLOR: Color = (0, 0, 0)  # of a part that isn't drawn
+NO_COLOR: Color = (0, 0, 0)  # color of a line or marker that isn't drawn
 
 # Euclidean distances in RGB from 0 to 1. Ivory on white has 0.07, yellow 1.
-MIN_CONTRAST = 0.15  # distance of a visible color from its background
-MIN_DIFFERENCE = 0.1  # distance of two colors that can be told apart
-MAX_WIDTH_RATIO = 1.5  # ratio of widths or sizes that look the same
+MIN_CONTRAST = 0.15  # smallest distance of a visible color from its background
+MIN_DIFFERENCE = 0.1  # smallest distance of two colors that can be told apart
+MAX_WIDTH_RATIO = 1.5  # largest ratio of widths or sizes that look the same
 MIN_WIDTH = 0.2  # points; thinner lines are invisible on screens
 
 

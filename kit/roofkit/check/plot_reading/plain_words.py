@@ -46,7 +46,7 @@ _PLAIN_EAST_ASIAN = re.compile(
 
 
 def names_no_unit(plain: str) -> bool:
-    """Return whether a label is known to lack a unit, or to name another quantity's."""
+    """Return whether a label surely has no unit, or that of another quantity."""
     lower = plain.lower()
     if _OTHER.search(lower) or _OTHER.search(romanized(lower)):
         return True

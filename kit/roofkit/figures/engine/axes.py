@@ -52,7 +52,7 @@ class LogScale:
         return f"exp10({self._low_log} + {self._span} * {share})"
 
     def step(self, points: int) -> str:
-        """Return the formula of number `i` of `points` numbers, evenly spaced."""
+        """Return the formula of number `i` of `points`, evenly spaced on the scale."""
         return f"exp10({self._low_log} + {self._span} * i / {points - 1})"
 
     @property
@@ -136,7 +136,7 @@ class LogPlot:
         return marks
 
     def _moving_axis(self, axis: LogScale, unit: str, room: int) -> tuple[str, dict[str, Any]]:
-        """Return a formula of tick texts and its loop, for an axis with moving ends.
+        """Return the formula of tick labels and their loop, for an axis with moving ends.
 
         The ends are formulas. Ticks are powers of ten, and 3, or 2 and 5, times these if there are
         `room` pixels for each. If there is no room for all powers of ten, every second one is left

@@ -34,18 +34,18 @@ STATIC_WIDTH = 400
 
 @dataclass(frozen=True)
 class Handle:
-    """A place in the picture that a reader drags by mouse, finger or arrow keys.
+    """A point of the picture that a reader drags by mouse, finger or arrow keys.
 
     Attributes
     ----------
     name
         Its label for screen readers.
     x, y
-        Formulas of its place.
+        Formulas of its position.
     moves
-        For a control, or a quantity of the reader's own chip: a formula of the number that belongs
-        to a place, which it knows as `to_x` and `to_y`. A control goes to its nearest position. A
-        quantity makes the chip the reader's own.
+        By the name of a control, or of a quantity of the reader's own chip: the formula of its
+        number when the handle is dragged to `to_x`, `to_y`. A control takes its nearest option. A
+        quantity selects the reader's own chip.
     says
         The formula of the value that screen readers announce.
     """
@@ -171,7 +171,7 @@ class BaseFigure:
 
     @property
     def tables(self) -> dict[str, Any]:
-        """Given numbers and tables, with the reader's own chip and models.
+        """The numbers and tables of `given`, with the reader's own chip and models.
 
         The reader's own values come from the widget.
         """
@@ -198,11 +198,11 @@ class BaseFigure:
         return START
 
     def _own_rows(self) -> Mapping[str, Any]:
-        """Return the rows of the reader's models, by name; a widget adds some."""
+        """Return the reader's models as rows of numbers, by name; only a widget has any."""
         return {}
 
     def options(self, control: Control) -> list[Any]:
-        """Return what can be chosen, the reader's models included."""
+        """Return the options of a control, including the reader's models."""
         added = self._own_rows() if control.name in self.reads[:1] else ()
         return [*control.options, *(name for name in added if name not in control.options)]
 

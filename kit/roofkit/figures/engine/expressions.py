@@ -86,7 +86,7 @@ FUNCTIONS: dict[str, Any] = {
 
 
 def _from_table() -> SimpleNamespace:
-    """Return the formulas of the table as functions."""
+    """Return the formulas of TABLE as functions."""
     found = SimpleNamespace()
     names = {"__builtins__": {}, **FUNCTIONS, "rl": found}
     for head, formula in TABLE.items():
@@ -106,7 +106,7 @@ FUNCTIONS["rl"] = _from_table()
 
 
 def used_formulas(texts: Iterable[str]) -> dict[str, str]:
-    """Return the table entries that these formulas call, directly or indirectly."""
+    """Return the entries of TABLE that these formulas call, directly or indirectly."""
     by_name = {_parsed(head)[0]: (head, formula) for head, formula in TABLE.items()}
     found: dict[str, str] = {}
     waiting = list(texts)

@@ -2,8 +2,8 @@
 // Makes a page's figures interactive: picture, numbers and description follow the native controls.
 // The build puts scene.js before this script; course.js defines `phrase`.
 
-const PAUSE_MS = 300; // without input, before the description is updated and read aloud
-const MAX_PLAY_MS = 20_000; // for all steps together, which are faster if there are many
+const PAUSE_MS = 300; // without input before the description is updated and read aloud
+const MAX_PLAY_MS = 20_000; // limit for playing all steps: if they are many, each is shorter
 const KEPT = "roofline-my-own-chip";
 const OWN = "my own chip";
 const { measure } = document.currentScript.dataset;
@@ -152,12 +152,12 @@ async function start(figure) {
   // ---- the reader's own chip
   const fields = [...fieldset.querySelectorAll("[data-own]")];
   const factor = (field) => Number(field.dataset.factor);
-  // The last number of each field that could be taken, in SI units.
+  // The last valid number of each field, in SI units.
   const good = Object.fromEntries(
     fields.map((field) => [field.dataset.own, field.defaultValue * factor(field)]),
   );
   const inUnit = (field) => Number((good[field.dataset.own] / factor(field)).toPrecision(12));
-  // Says what is allowed if a field's number can't be taken; returns whether it can.
+  // Shows a message if a field's number is invalid; returns whether it is valid.
   function judge(field) {
     const right = field.value !== "" && field.validity.valid;
     const said = field.closest("label").nextElementSibling;
@@ -274,7 +274,7 @@ async function start(figure) {
     const end = () => Number(input.max);
     const plays = "plays" in input.dataset;
     let playing = 0;
-    let part = 0; // of the step that is played
+    let part = 0; // played share of the current step
     const stop = () => {
       cancelAnimationFrame(playing);
       playing = 0;
@@ -318,7 +318,7 @@ async function start(figure) {
       playing = requestAnimationFrame(frame);
     });
     if (plays) {
-      // Play once when the picture comes into view, unless the reader was faster.
+      // Play once when the picture comes into view, unless the reader has used a control before.
       const sight = new IntersectionObserver(
         (entries) => {
           if (!entries.at(-1).isIntersecting) return;

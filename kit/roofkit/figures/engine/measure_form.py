@@ -11,7 +11,7 @@ from roofkit.words import _
 
 
 def buttons() -> dict[str, str]:
-    """Return the words of the buttons, by the part that scripts look for."""
+    """Return the labels of the buttons, by the `data-part` that scripts look for."""
     return {
         "measure": _("Measure this browser"),
         "stop": _("Stop"),

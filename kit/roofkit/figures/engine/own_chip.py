@@ -24,7 +24,7 @@ def title() -> str:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number of the reader's chip: name, unit in which it is typed, and factor.
+    """A number of the reader's chip: name, unit for typing it, and factor to SI units.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ START = {name: quantity.start * quantity.factor for name, quantity in QUANTITIES
 
 
 def filled(template: Any, numbers: Mapping[str, float]) -> Any:
-    """Replace the names of quantities in a template by numbers; keep numbers in it."""
+    """Replace names of quantities in a template by their numbers; keep the rest."""
     if isinstance(template, Mapping):
         return {key: filled(inner, numbers) for key, inner in template.items()}
     return numbers[template] if isinstance(template, str) else template

@@ -57,7 +57,7 @@ class Mark:
     name: str = ""
 
     def as_json(self) -> dict[str, Any]:
-        """Return the fields for the browser, without those that have their default."""
+        """Return the fields for the browser, without those that have default values."""
         full = {
             "shape": self.shape,
             "look": dict(self.look),

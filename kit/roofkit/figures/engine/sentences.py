@@ -34,12 +34,12 @@ def said(sentence: str, **places: str) -> str:
 
 
 def one_of(sentences: Iterable[str], at: str) -> str:
-    """Return the formula of the sentence at an index."""
+    """Return the formula of the sentence whose index is the formula `at`."""
     return f"at([{', '.join(map(quoted, sentences))}], {at})"
 
 
 def named(formula: str, words: Mapping[str, str]) -> str:
-    """Return the formula of a name in the reader's language.
+    """Return a formula that translates the name computed by `formula`.
 
     Other values stay as they are.
     """

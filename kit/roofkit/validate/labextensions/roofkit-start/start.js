@@ -16,7 +16,7 @@
     return made;
   };
 
-  // The course's words, if it is in another language.
+  // Translations of the start page's messages; empty if the course is in English.
   let words = {};
 
   // Returns a message in the course's language, with values for its placeholders.
@@ -29,7 +29,7 @@
 
   const text = (source) => (Array.isArray(source) ? source.join("") : source ?? "");
 
-  // How a check that passed begins, after the name of its part, in each language.
+  // In the output of a passed check, the text after the part's name, in each language.
   const RIGHT = [": right for ", "：正确，"];
 
   // Returns the parts that are done: those whose last check passed.
@@ -99,7 +99,8 @@
     const place = cells.findLastIndex(above);
     if (place < 0) return;
     widget.content.activeCellIndex = place;
-    // As a link to this cell does: course-values keeps its target in view while cells above render.
+    // Set the fragment as a link to this cell would: the extension course-values then keeps it in
+    // view while the cells above it render.
     await widget.content.setFragment(`#cell-id=${cells[place].id}`);
   };
 
