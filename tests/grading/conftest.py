@@ -10,7 +10,7 @@ from grading.records import gradebook
 
 @pytest.fixture(autouse=True, scope="session")
 def _alembic_asked_once() -> None:
-    """Cache the version of nbgrader's tables.
+    """Cache the schema version of nbgrader's tables.
 
     nbgrader starts a program each time that it needs the version.
     """

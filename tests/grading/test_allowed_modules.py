@@ -136,7 +136,7 @@ def test_packages_are_installed_when_the_list_of_a_course_changes(tmp_path, monk
 
 
 class Pip:
-    """Stands in for pip: it installs a package with two files, or fails with these messages."""
+    """Stand-in for pip: writes a module and a package; fails if given errors."""
 
     def __init__(self, monkeypatch, *errors):
         self.errors, self.command, self.status = errors, [], 0
@@ -156,7 +156,7 @@ class Pip:
 
 
 def test_packages_are_installed_for_all_users_of_the_machine(tmp_path, monkeypatch):
-    """Sandboxes read the modules as another user; everything else in the folder is private."""
+    """Check file modes: sandboxes read modules as another user; the rest is private."""
     pip = Pip(monkeypatch)
     allow(tmp_path, ["one", "two"])
     folder = modules_folder(tmp_path)
@@ -235,12 +235,12 @@ def test_a_package_may_have_version_constraints(tmp_path, package, monkeypatch):
     assert allow(tmp_path, [package]) == [f"allowed in notebooks: {package}"]
 
 
-def test_a_missing_course_is_not_created(tmp_path):
+def test_allowing_packages_does_not_create_a_missing_course(tmp_path):
     with pytest.raises(CannotAllow, match="is missing"):
         allow(tmp_path / "typo", ["pandas"])
     assert list(tmp_path.iterdir()) == []
 
 
-def test_grade_says_what_it_cannot_allow(tmp_path):
+def test_grade_refuses_an_invalid_package_name(tmp_path):
     with pytest.raises(SystemExit, match="a b: not the name of a package"):
         main(["grade", str(tmp_path), "--allow", "a b"])

@@ -63,7 +63,7 @@ def test_malformed_outputs_become_valid_ones(output):
     assert "<" not in nbformat.writes(nb)
 
 
-def test_missing_texts_of_outputs_are_empty():
+def test_missing_fields_of_outputs_become_empty_texts():
     nb = nbformat.v4.new_notebook(cells=[new_code_cell("1")])
     nb.cells[0].outputs = [
         *map(nbformat.from_dict, ({"output_type": "stream"}, {"output_type": "error"})),
@@ -85,7 +85,7 @@ def test_a_valid_execution_count_is_kept(count):
     assert nb.cells[0].execution_count == count
 
 
-def test_kinds_of_data_that_are_not_shown_are_named():
+def test_a_note_names_the_media_types_that_are_not_shown():
     kinds = [f"{letter}/{'x' * 90}" for letter in "abcdefg"]
     (output,) = outputs(new_output("display_data", dict.fromkeys(kinds, "1")))
     named = ", ".join(kind[:60] for kind in kinds[:5])
@@ -156,13 +156,13 @@ def test_the_total_text_of_a_notebook_is_limited(kind):
     )
     feedback.clean(nb)
     total = sum(texts(cell.outputs[0]).count("x") for cell in nb.cells)
-    # The notes about truncation count too.
+    # The notes about truncation also count toward the limit.
     assert MAX_TEXT_CHARACTERS - 1_000 < total <= MAX_TEXT_CHARACTERS
     assert texts(nb.cells[-1].outputs[0]) == "\n(90000 more characters are left out here)\n"
 
 
 def test_the_total_picture_size_of_a_notebook_is_limited():
-    large = PNG + bytes(MAX_PICTURE_BYTES // 4)  # two such pictures, in base64, use up the limit
+    large = PNG + bytes(MAX_PICTURE_BYTES // 4)  # two of them, in base64, use up the limit
     drawn = [new_output("display_data", shown(large)) for _ in range(3)]
     small = new_output("display_data", shown(PNG))
     nb = nbformat.v4.new_notebook(
@@ -239,7 +239,7 @@ def test_invalid_png_data_is_refused(make):
         b"GI" + jpeg(5, 5)[2:],
         jpeg(5, 5)[:20],
         b"\xff\xd8\xff\xe0\x00\x10" + bytes(14) + b"<script>",
-        # JPEGs with tables, but no picture
+        # JPEGs whose only segment (DHT, JPG, DAC) looks like a frame header, but isn't one
         b"\xff\xd8" + b"\xff\xc4\x00\x09" + bytes([8, 0, 5, 0, 5, 0, 0]),
         b"\xff\xd8" + b"\xff\xc8\x00\x09" + bytes([8, 0, 5, 0, 5, 0, 0]),
         b"\xff\xd8" + b"\xff\xcc\x00\x09" + bytes([8, 0, 5, 0, 5, 0, 0]),
@@ -308,7 +308,7 @@ def test_the_language_of_a_notebook_is_kept():
     assert nb.metadata.exercise == {"language": "zh_CN"}
 
 
-def test_old_cells_without_ids_stay_so():
+def test_cells_of_an_older_format_remain_without_ids():
     nb = nbformat.v4.new_notebook(cells=[new_code_cell("1", metadata={"nbgrader": {}})])
     del nb.cells[0]["id"]
     nb.nbformat_minor = 4
@@ -330,7 +330,7 @@ def test_only_pictures_are_kept_among_attachments():
 
 
 @pytest.mark.parametrize("more", [0, 1, 40])
-def test_long_notebooks_show_the_first_and_the_graded_cells(more):
+def test_long_notebooks_show_only_their_first_cells_and_graded_ones(more):
     cells = [new_code_cell(f"number_{index}") for index in range(MAX_CELLS + more)]
     graded = new_code_cell("graded", metadata={"nbgrader": {"grade_id": "a"}})
     short = feedback.without_extra_cells(nbformat.v4.new_notebook(cells=[*cells, graded]))
@@ -375,7 +375,7 @@ def test_long_sources_are_not_rendered_or_highlighted():
     )
 
 
-def test_markdown_that_breaks_the_parser_stays_plain(monkeypatch):
+def test_markdown_that_breaks_the_parser_is_shown_as_plain_text(monkeypatch):
     def fails(*_):
         raise RecursionError
 

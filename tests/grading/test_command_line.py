@@ -1,4 +1,4 @@
-"""Tests of the command line: what a command's words mean, and what it prints.
+"""Tests of the command line: how arguments are parsed, and what commands print.
 
 What the commands do is replaced.
 """
@@ -23,12 +23,12 @@ NAME = "int8-matmul"
 
 
 def words(command):
-    """Return the arguments of a command as they are parsed."""
+    """Return the parsed arguments of a command."""
     return commands.parser().parse_args(command.split())
 
 
 def ended(command):
-    """Run a command that ends with a status or a line; return that."""
+    """Run a command; return the exit status or error line with which it exits."""
     with pytest.raises(SystemExit) as raised:
         commands.main(command.split())
     return raised.value.code
@@ -36,7 +36,7 @@ def ended(command):
 
 @pytest.fixture
 def gradings(monkeypatch):
-    """Replace all that grades; return the arguments of each grading."""
+    """Replace the backends, grading and report; return the arguments of each grading."""
     asked = []
     monkeypatch.setattr(pool, "Local", lambda *given: ("local", *given))
     monkeypatch.setattr(pool, "Cluster", lambda *given: ("cluster", *given))
@@ -78,14 +78,14 @@ def test_an_environment_variable_accepts_grading_without_a_sandbox(tmp_path, gra
     assert (used, was_unsafe) == (("local", None, False), True)
 
 
-def test_a_grading_on_a_cluster_starts_no_processes_here(tmp_path, gradings, monkeypatch):
+def test_grading_on_a_cluster_starts_no_local_processes(tmp_path, gradings, monkeypatch):
     (tmp_path / "submitted").mkdir()
     monkeypatch.setattr(pool, "Local", None)
     commands.main(["grade", str(tmp_path), "--cluster", "tcp://a:1"])
     assert len(gradings) == 1
 
 
-def test_students_to_grade_again_are_marked_before(tmp_path, gradings, monkeypatch):
+def test_again_options_mark_students_and_submissions_for_regrading(tmp_path, gradings, monkeypatch):
     (tmp_path / "submitted").mkdir()
     marked = []
     monkeypatch.setattr(week, "again", lambda course, places: marked.append((course, places)))
@@ -111,7 +111,7 @@ def test_allowed_packages_are_used_before_processes_start(tmp_path, gradings, mo
     ]
 
 
-def test_a_release_names_its_folders(tmp_path, monkeypatch, capsys):
+def test_release_prints_the_folder_of_each_language(tmp_path, monkeypatch, capsys):
     asked = []
     monkeypatch.setattr(Course, "release", lambda course, **given: asked.append(given))
     commands.main(["release", str(tmp_path), "--language", "en", "--language", "zh_CN"])
@@ -122,11 +122,11 @@ def test_a_release_names_its_folders(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.splitlines() == [released, translated, released]
 
 
-def test_a_release_without_a_folder_goes_where_the_site_is_built():
+def test_release_defaults_to_the_course_folder_of_the_site_build():
     assert words("release").course == ROOT / "_build" / "course"
 
 
-def test_lines_of_a_weekly_command_are_printed_one_below_the_other(tmp_path, monkeypatch, capsys):
+def test_weekly_commands_print_each_returned_line(tmp_path, monkeypatch, capsys):
     asked = []
     monkeypatch.setattr(week, "due", lambda course, *given: asked.append(given) or ["a", "b"])
     commands.main(["due", str(tmp_path), NAME, "2026-11-30"])
@@ -135,7 +135,7 @@ def test_lines_of_a_weekly_command_are_printed_one_below_the_other(tmp_path, mon
     assert capsys.readouterr().out == "a\nb\n" * 2
 
 
-def test_weekly_options():
+def test_options_of_collect_and_export_are_parsed():
     assert words("collect my-class one a.zip").replace is False
     assert words("collect my-class one a.zip --replace").replace is True
     assert words("export my-class a.csv b.csv").column == []
@@ -151,14 +151,14 @@ def test_a_column_needs_an_exercise_and_a_heading(text, capsys):
 
 
 @pytest.mark.parametrize("option", ["--student ada", "--replace", "--column one=Grade"])
-def test_weekly_options_belong_to_their_command(option, capsys):
+def test_options_of_other_weekly_commands_are_refused(option, capsys):
     with pytest.raises(SystemExit):
         words(f"exchange my-class folder {option}")
     assert option.split()[0] in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("lines", [[], ["one problem", "another"]])
-def test_the_status_of_a_check_says_whether_it_found_problems(monkeypatch, capsys, lines):
+def test_check_exits_with_an_error_status_if_it_found_problems(monkeypatch, capsys, lines):
     monkeypatch.setattr(check, "check", lambda course: (lines, f"summary of {course!r}"))
     if lines:
         assert ended("check my-class") == 1
@@ -172,7 +172,7 @@ def test_a_command_is_needed(capsys):
     assert "required: command" in capsys.readouterr().err
 
 
-def test_other_missing_modules_are_not_blamed_on_the_cluster(monkeypatch):
+def test_a_missing_module_is_not_blamed_on_an_unused_cluster(monkeypatch):
     def fails(course):
         raise ModuleNotFoundError("No module named 'elsewhere'", name="elsewhere")
 
@@ -182,8 +182,8 @@ def test_other_missing_modules_are_not_blamed_on_the_cluster(monkeypatch):
 
 
 @pytest.mark.parametrize("interrupted", [True, False])
-def test_nbgrader_runs_in_a_course_whose_gradebook_is_repaired(tmp_path, monkeypatch, interrupted):
-    """A gradebook without a version, as an interrupted command leaves it, is repaired."""
+def test_the_nbgrader_command_first_opens_an_existing_gradebook(tmp_path, monkeypatch, interrupted):
+    """Opening a gradebook that an interrupted command left behind repairs it."""
     program = tmp_path / "bin" / "nbgrader"
     program.parent.mkdir()
     program.write_text('#!/bin/sh\necho "$PWD: $PATH: $*" > said\nexit 3\n')

@@ -1,4 +1,4 @@
-"""Tests of folders with several notebooks: which one counts.
+"""Tests of which notebook is graded if a folder holds several.
 
 Sometimes the instructor must decide. Each table entry lists the files of one folder, with the kind
 of notebook in each file.
@@ -90,7 +90,7 @@ def with_empty_text(nb):
 
 
 def alone(nb):
-    """Return a copy without cell ids and calls of checks, with nbgrader's metadata alone."""
+    """Return a copy without ids and check calls: only nbgrader's metadata is left."""
     nb = copy.deepcopy(nb)
     for one in nb.cells:
         del one["id"]
@@ -105,7 +105,7 @@ def unmarked(nb):
 
 @pytest.fixture(scope="module")
 def made(release, tmp_path_factory):
-    """Return the text of each kind of notebook in the tables."""
+    """Return kind of notebook → its text, for the kinds that the tables name."""
     room = Classroom(tmp_path_factory.mktemp("made"), release)
     released, right = room.released(NAME), room.solved(NAME)
     elsewhere = copy.deepcopy(released)
@@ -153,9 +153,9 @@ def folder(course, files, made, student="ada"):
     return base
 
 
-# --- which one counts -----------------------------------------------------------------------------
+# --- which notebook is graded ---------------------------------------------------------------------
 
-# (files, the one that is graded)
+# case → (file → kind of notebook, the file that is graded)
 GRADED = {
     **{f"worked copy {name}": ({EXACT: "released", name: "right"}, name) for name in COPIES},
     "worked first": ({EXACT: "right", FIRST: "released"}, EXACT),
@@ -197,7 +197,7 @@ GRADED = {
     "nothing but the open question": ({EXACT: "released", FIRST: "noted"}, FIRST),
     "nothing at all": ({EXACT: "released", FIRST: "executed", SECOND: "released"}, EXACT),
 }
-# (files, the one that is graded until the instructor has decided)
+# case → (file → kind of notebook, the file that is graded until the instructor decides)
 ASKED = {
     "two answers": ({EXACT: "wrong", FIRST: "right"}, EXACT),
     "three answers": ({EXACT: "wrong", FIRST: "right", SECOND: "worse"}, EXACT),
@@ -210,7 +210,7 @@ ASKED = {
     "nearly exact below": ({f"new/{EXACT}.txt": "wrong", FIRST: "right"}, f"new/{EXACT}.txt"),
     "a draft with a check": ({EXACT: "right", FIRST: "draft with a check"}, EXACT),
 }
-# (files, the ones that the reason for not grading names)
+# case → (file → kind of notebook, the files named in the reason why none is graded)
 REFUSED = {
     "two copies": ({FIRST: "wrong", SECOND: "right"}, {FIRST, SECOND}),
     "two copies with other names": (
@@ -233,7 +233,7 @@ BROKEN = {"damaged", "empty"}
 
 
 @pytest.mark.parametrize("case", in_part(GRADED))
-def test_the_notebook_with_answers_counts(tmp_path, made, case):
+def test_the_notebook_with_answers_is_graded(tmp_path, made, case):
     files, counts = GRADED[case]
     base = folder(tmp_path, files, made)
     found = only(tmp_path)
@@ -242,7 +242,7 @@ def test_the_notebook_with_answers_counts(tmp_path, made, case):
     remarks = "\n".join(found.remarks)
     assert all(name in remarks for name in files if name not in (EXACT, counts)), "left aside"
     assert counts == EXACT or f"the notebook was named {counts}" in found.remarks
-    # The note names each copy that holds less or is broken once.
+    # The note names each copy that has fewer answers or is broken exactly once.
     less = NO_ANSWERS | BROKEN | {"half", "variable"}
     if files[counts] == "right, with a note":
         less.add("right")
@@ -282,8 +282,10 @@ def test_folders_without_a_clear_choice_are_not_graded(tmp_path, made, case):
 
 
 @pytest.mark.parametrize("all_pairs", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_a_notebook_without_answers_never_counts_over_one_with_answers(tmp_path, made, all_pairs):
-    """Try pairs of one with and one without answers, each under both names.
+def test_a_notebook_without_answers_is_never_preferred_to_one_with_answers(
+    tmp_path, made, all_pairs
+):
+    """Pair a notebook with answers and one without, in both orders of their names.
 
     all_pairs: every pair; otherwise, every notebook in one or two pairs.
     """
@@ -336,7 +338,7 @@ def test_a_single_notebook_is_not_compared(tmp_path, made, monkeypatch):
     assert only(tmp_path).notebook == base / FIRST
 
 
-def test_comparing_is_limited(tmp_path, made, monkeypatch):
+def test_comparing_notebooks_is_limited_in_cpu_and_wall_time(tmp_path, made, monkeypatch):
     seen = []
     monkeypatch.setattr(copies, "run_limited", lambda step, **limits: seen.append(limits) or step())
     folder(tmp_path, {EXACT: "released", FIRST: "right"}, made)
@@ -354,7 +356,7 @@ def test_comparing_is_limited(tmp_path, made, monkeypatch):
         (EXACT, f"a/{EXACT}"),
     ],
 )
-def test_notebooks_with_the_best_names_are_compared_first(
+def test_notebooks_named_most_like_the_release_are_compared_first(
     tmp_path, made, monkeypatch, better, worse
 ):
     monkeypatch.setattr(copies, "MAX_COMPARED", 1)

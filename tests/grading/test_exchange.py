@@ -128,7 +128,7 @@ def test_the_course_configuration_names_the_exchange(room, monkeypatch):
     ]
     assert room.root.stat().st_mode & 0o777 == 0o777
     text = (room.folder / "nbgrader_config.py").read_text(encoding="utf-8")
-    monkeypatch.setattr(Path, "chmod", refused)  # as for a folder of somebody else's
+    monkeypatch.setattr(Path, "chmod", refused)  # as chmod is for another user's folder
     week.exchange(room.course, room.root)
     assert (room.folder / "nbgrader_config.py").read_text(encoding="utf-8") == text
 
@@ -181,7 +181,7 @@ def test_a_students_own_submission_wins_over_a_newer_forged_one(room, monkeypatc
 
 
 @pytest.mark.parametrize("time", ["yesterday", f"2026-03-02 10:00:00 {'x' * 300}"])
-def test_an_invalid_timestamp_does_not_stop_an_update(room, time):
+def test_collecting_with_update_replaces_an_invalid_timestamp(room, time):
     stamp = room.folder / "submitted" / "ada" / NAME / "timestamp.txt"
     before = stamp.read_text(encoding="utf-8")
     stamp.write_text(time, encoding="utf-8")
@@ -222,7 +222,7 @@ def test_page_names_are_secret_even_without_a_submission_secret(room):
 
 
 def record(student, time, more="x"):
-    """Return the name of a folder in the exchange."""
+    """Return the name of a submission's folder in the exchange."""
     return f"{student}+{NAME}+2026-03-{time}:00.000000 UTC+{more}"
 
 
@@ -232,7 +232,7 @@ MONDAY, NOON, TUESDAY = "02 10:00", "02 12:00", "03 10:00"
 
 @pytest.fixture
 def collect(tmp_path, monkeypatch):
-    """Return nbgrader's step for an exchange in a folder, before it has read anything."""
+    """Return the collect step for an empty exchange in a temporary folder."""
     config = Config()
     config.Exchange.root = str(tmp_path)
     config.CourseDirectory.course_id = "roofline"
@@ -247,7 +247,7 @@ def collect(tmp_path, monkeypatch):
 
 
 def chosen(collect, *folders):
-    """Return the folders that are collected of these."""
+    """Create these folders in the exchange; return those that are collected."""
     for name in folders:
         Path(collect.root, "roofline", "inbound", name).mkdir()
     collect.init_src()
@@ -272,10 +272,10 @@ def test_the_newest_submission_of_each_student_is_collected(collect):
         (False, datetime(2026, 3, 2, 12), TUESDAY),
     ],
 )
-def test_the_newest_in_time_is_collected_if_the_course_says_so(
+def test_the_newest_submission_before_the_due_date_is_collected_if_configured(
     collect, monkeypatch, before, due, expected
 ):
-    """Without any in time, the newest of all is late."""
+    """If all submissions are late, the newest one is collected."""
     collect.before_duedate = before
     monkeypatch.setattr(collect, "_due_date", lambda: due)
     folders = [record("ada", time) for time in (NOON, TUESDAY, MONDAY)]
@@ -305,7 +305,7 @@ def test_a_submission_may_be_as_large_as_the_course_allows(collect, caplog):
 
 
 def odd_files(inbound):
-    """Make entries that are no submissions; return their reasons."""
+    """Make invalid entries; return name → reason why it is not a submission."""
     outside = inbound.parent / "outside"
     outside.mkdir()
     entries = {
@@ -370,7 +370,7 @@ def test_collect_says_why_it_cannot_begin(collect, monkeypatch, change, why):
 
 
 @pytest.mark.parametrize("content", [b"", b" \n", b"\xff\xfe", b"x" * 2000])
-def test_an_invalid_secret_is_replaced(room, content, tmp_path):
+def test_an_invalid_submission_secret_is_replaced(room, content, tmp_path):
     folder = room.folder_of("eve", NAME)
     (folder / SECRET).write_bytes(content)
     exchange.add_exchange_files(tmp_path, room.folder, "eve", NAME)

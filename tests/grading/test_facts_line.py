@@ -19,7 +19,7 @@ def released(release: Path, name: str) -> NotebookNode:
 
 
 @pytest.mark.parametrize("name", exercises.names())
-def test_a_released_notebook_begins_with_its_facts_line(release: Path, name: str) -> None:
+def test_a_released_notebook_states_its_minutes_and_difficulty(release: Path, name: str) -> None:
     book, source = released(release, name), exercises.source(name)
     title, empty, told, *text = book.cells[0].source.splitlines()
     assert [title, empty] == source.cells[0].source.splitlines()[:2]
@@ -40,7 +40,7 @@ def test_the_facts_line_names_the_chapter_by_its_title(name: str, chapter: str) 
     assert said.endswith(f" Read first: the chapter “{chapter}”.*")
 
 
-def test_a_notebook_without_facts_is_not_released() -> None:
+def test_a_notebook_without_minutes_and_difficulty_is_not_released() -> None:
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Title\n\nText.")])
     with pytest.raises(ValueError, match="Title: minutes is None"):
         AddFactsLine().preprocess(book, {})

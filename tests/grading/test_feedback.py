@@ -233,7 +233,7 @@ def test_hostile_text_is_shown_as_text(page):
     assert "$a < b$" in text
 
 
-def test_pages_show_points_sentences_figures_and_comments(page):
+def test_pages_show_points_feedback_figures_and_comments(page):
     soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
     text = soup.get_text()
     assert "(Score: 2.0 / 20.0)" in text
@@ -286,7 +286,7 @@ def test_long_names_of_parts_fit_on_a_phone(room, browser, tmp_path, language):
     nb.cells.append(more)
     file = tmp_path / "page.html"
     file.write_text(pages.page(nb, name, STUDENT, parts, {}), encoding="utf-8")
-    context = browser.new_context(viewport=PHONE, bypass_csp=True)  # for the script of axe
+    context = browser.new_context(viewport=PHONE, bypass_csp=True)  # so that axe's script may run
     tab = context.new_page()
     tab.goto(file.as_uri())
     assert tab.locator(".panel-heading", has_text=long).count() == 2
@@ -373,7 +373,7 @@ def test_submissions_run_no_scripts_in_the_formgrader(room, formgrader, browser)
     own = notebook.select(".panel-heading, .panel-footer")
     marked = [one for one in room.graded(STUDENT, NAME).cells if "nbgrader" in one.metadata]
     assert len(own) < 2 * len(marked)
-    for one in own:  # inputs and buttons of the formgrader
+    for one in own:  # remove the formgrader's own inputs and buttons
         one.decompose()
     assert active(notebook) == []
     assert len(notebook.find_all("img")) == 2 * len(ATTACKS)
@@ -446,7 +446,7 @@ def test_nbgrader_metadata_is_kept(room):
         assert (now.source, now.get("id")) == (was.source, was.get("id"))
 
 
-def test_clean_is_the_last_autograde_step_and_the_only_one_of_pages():
+def test_clean_is_the_last_autograde_preprocessor_and_the_only_one_for_pages():
     config = settings()
     assert config.Autograde.autograde_preprocessors[-1] is feedback.Clean
     assert config.HTMLExporter.preprocessors == [feedback.Clean]

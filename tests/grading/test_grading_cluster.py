@@ -29,7 +29,7 @@ from grading.release import exercises
 
 NAME = exercises.names()[0]
 STUDENTS = 5
-KILL_AFTER = 1  # submission; others are then being graded
+KILL_AFTER = 1  # graded submission; others are still being graded then
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +91,7 @@ def test_a_killed_cluster_worker_is_replaced(room, there, scheduler, monkeypatch
     killed = []
 
     def put(results, *entry, plain=Results.put):
-        """Kill a worker command, which runs Dask's nanny, and its descendants."""
+        """Record a result; after the first, kill a worker command and its descendants."""
         plain(results, *entry)
         if len(list(results.folder.glob("*/*.json"))) == KILL_AFTER:
             killed.extend({victim.pid, *processes.descendants(victim.pid)})
@@ -132,8 +132,8 @@ class FakeClient:
         self.closed = True
 
 
-def test_equal_jobs_are_done_each_time(monkeypatch):
-    """Dask would otherwise return the first result again, such as the death of a worker."""
+def test_a_cluster_runs_equal_jobs_separately(monkeypatch):
+    """Otherwise Dask would reuse the first result, even if its worker had died."""
     monkeypatch.setattr("distributed.Client", FakeClient)
     cluster = pool.Cluster("tcp://127.0.0.1:8786", seconds=7)
     jobs = [("one", "1 + 1"), ("two", "1 + 1")]
@@ -177,7 +177,7 @@ def test_a_worker_command_starts_workers_and_waits_for_them(monkeypatch):
     serve = threading.Thread(target=dask_worker.serve, args=("tcp://a:1", 2))
     serve.start()
     serve.join()
-    # One notebook at a time for each, and a line that can be waited for.
+    # Each worker takes one notebook at a time; a printed line says that they are ready.
     one = "tcp://a:1", 1, None, b"2 working for tcp://a:1\n"
     assert done == [one, one, "left", "left"]
 

@@ -133,7 +133,7 @@ def test_folders_without_an_exercise_name_are_listed(room):
     assert ["as-it-is/Int8 Matmul", "not the name of an exercise"] in listed(room)
 
 
-def test_every_case_has_a_student(room, grades):
+def test_each_kind_of_accident_has_a_student(room, grades):
     handed_in = {path.name for path in (room.folder / "submitted").iterdir()}
     assert set(grades) == handed_in
     right = handed_in & set(RIGHT)

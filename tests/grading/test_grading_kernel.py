@@ -25,7 +25,7 @@ QUICK = TimeLimits(cell=1, call=5)
 
 
 def notebook(submission=""):
-    """Return exercise 1 with the functions of a library submission.
+    """Return exercise 1 with the functions of a submission from the tests' library.
 
     Without a name, the functions are right.
     """
@@ -122,7 +122,7 @@ def test_a_cell_over_only_its_wall_limit_is_retried(runs):
     ]
 
 
-def test_late_notebooks_are_left_for_a_retry_alone(runs):
+def test_a_late_notebook_is_marked_and_left_for_the_graders_retry(runs):
     graded = grade(
         with_first(notebook(), WAITS), NAME, "seed", TimeLimits(cell_wall=1), None, False
     )
@@ -174,7 +174,7 @@ def test_only_the_last_check_runs_in_the_notebooks_own_process(runs, key, cause)
 
 
 @pytest.mark.long
-def test_cpu_time_of_cells_does_not_count_for_the_last_function(runs):
+def test_cpu_time_of_cells_is_not_charged_to_the_last_function(runs):
     book = with_first(notebook(), "import time\nwhile time.process_time() < 2.5:\n    pass")
     last = list(points(NAME))[-1]
     spins = "end = time.process_time() + 0.02\n    while time.process_time() < end:\n        pass"

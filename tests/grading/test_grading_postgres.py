@@ -18,7 +18,7 @@ STUDENTS = {"right": 0, "wrong": 1, "others": ("anna", "half")}
 
 @pytest.fixture(autouse=True, scope="module")
 def _one_exercise():
-    """Release only NAME: others would have the same tables."""
+    """Release only NAME: more exercises would not use other tables."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exercises, "names", lambda: [NAME])
         yield

@@ -105,8 +105,8 @@ class Grader:
         table = processes.parents()
         found = {}
         for top in processes.descendants(self.pid, table):
-            # Forks of a zygote, and their forks, have its command line. The zygote is the one that
-            # bubblewrap started.
+            # A sandbox's top process is a child of the zygote, which bubblewrap started. Forks keep
+            # the zygote's command line, so look at the ancestors.
             if not is_bubblewrap(table[top]) and is_bubblewrap(table.get(table[top])):
                 whole = {top, *processes.descendants(top, table)}
                 owners = {owner for pid in whole if (owner := self.owner(pid))}

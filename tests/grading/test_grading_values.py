@@ -202,7 +202,7 @@ def bytes_moved(B, D, F):
 
 
 def test_functions_that_block_signals_and_timers_are_killed():
-    """They die at the limit of their process, in CPU seconds, so ask only once."""
+    """Only the CPU time limit of the process kills them, so ask a single question."""
     with processes.adopt_orphans() as before:
         with sandbox.UnsafeBox() as place, Questions(place) as questions:
             run(notebook(EVADES), questions)
@@ -263,9 +263,9 @@ def test_a_cpu_starved_call_is_retried_with_longer_limits(tmp_path, monkeypatch)
 
 @pytest.mark.parametrize(("cases", "more", "calls"), [(3, 0, 5), (3, 20, 27), (1, 1, 6)])
 def test_the_limit_on_cpu_time_covers_all_calls_of_two_questions(monkeypatch, cases, more, calls):
-    """Check the calls of published and other cases.
+    """Check that the CPU time limit allows for all calls of both questions.
 
-    Each question may repeat two of them.
+    Each question may repeat two of its cases.
     """
     monkeypatch.setattr(time, "process_time", lambda: 3.5)
     question = {"cases": [{}] * cases, "more": more, "cpu_seconds": 5.0}
@@ -392,7 +392,7 @@ def bytes_moved(B, D, F):
 
 
 def test_signals_and_input_of_the_notebook_do_not_reach_a_called_function():
-    """A signal to the notebook's process group must not end the copy."""
+    """A signal to the notebook's process group must not end the fork that answers."""
     assert first(PROCESS_STATE) == FULL["bytes-moved"]
 
 
@@ -550,7 +550,7 @@ def test_figures_are_not_redrawn_for_hidden_cases():
 
 
 class Answering:
-    """Questions whose answers are right, except those given for the first part."""
+    """Fake questions with right answers, except the replaced ones of the first part."""
 
     def __init__(self, published=None, hidden=None):
         self.changed, self.told, self.asked = (published, hidden), False, []
@@ -582,7 +582,7 @@ def first_right_then(problem):
     ],
     ids=["raises later", "dies later", "hangs later", "raises first", "not reached"],
 )
-def test_a_function_that_ended_or_began_wrong_gets_no_hidden_cases(published, is_asked):
+def test_a_function_that_dies_hangs_or_fails_at_once_gets_no_hidden_cases(published, is_asked):
     questions = Answering(published)
     found = judged(questions)
     assert found["bytes-moved"].asked is is_asked
@@ -599,7 +599,7 @@ def test_hidden_inputs_are_received_only_if_a_function_got_hidden_cases():
 
 
 def test_large_answers_are_judged_in_a_limited_process(monkeypatch):
-    """Only these: a fork takes longer than to judge the others."""
+    """Small answers are judged without a fork, because forking takes longer."""
     seen = []
 
     def limited(function, cpu):
@@ -635,7 +635,7 @@ def test_large_answers_are_judged_in_a_limited_process(monkeypatch):
     )
 
 
-def test_where_to_read_is_said_in_the_language_of_the_notebook():
+def test_feedback_names_what_to_read_in_the_notebooks_language():
     known = cases(NAME, "bytes-moved", "tests")[0]
     one = known.misconceptions[0]
     with spoken("zh_CN"):
@@ -662,7 +662,7 @@ def said(part, **changes):
     return cell.outputs[0].text.splitlines()
 
 
-def test_a_check_shows_what_nbformat_would_make_of_its_outputs():
+def test_a_checks_outputs_equal_those_made_by_nbformat():
     cell = code("check()")
     write(cell, Graded("bytes-moved", 0, 3, "", ("It is wrong.",), asked=False))
     text = "bytes-moved: 0 of 3 points.\nIt is wrong.\n"
@@ -758,7 +758,7 @@ def test_a_dead_copy_without_a_spare_process_requires_a_second_run():
     with pytest.raises(Ended):
         asked(DIES, HIDDEN_CASES, spare=False)
     assert asked(DIES, HIDDEN_CASES) == [{"died"}] * 3
-    # The notebook's time is already over when the cells have run.
+    # If the notebook's time is over when its cells have run, no second run is required.
     (late,) = {*asked(DIES, HIDDEN_CASES, spare=False, end=time.monotonic())[0]}
     assert late in ("died", "too-late")
 
@@ -772,7 +772,7 @@ def test_a_fork_that_dies_at_its_second_question_is_reported():
     assert asked(ends, HIDDEN_CASES) == [{1}, {"died"}, {1}]
 
 
-def test_a_problem_in_the_first_answer_stops_further_questions():
+def test_a_problem_with_the_first_case_becomes_every_answer():
     assert asked("def operations(B, D, F):\n    1 / 0\n", HIDDEN_CASES)[0] == {"raised"}
 
 

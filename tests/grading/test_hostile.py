@@ -177,8 +177,8 @@ KNOWN = {
     "nan and inf": ("answer-not_a_number", "answer-infinite", "answer-minus_infinite"),
 }
 
-# Each takes almost a second or more, mostly until a limit stops it in every try. By default none of
-# them is in the class.
+# Students whose grading takes almost a second or more, mostly because every try runs into a limit.
+# By default none of them is in the class.
 SLOW = {
     "answer-gigantic_text",
     "answer-gigantic_whole",
@@ -340,7 +340,7 @@ def graded(
         file.write_text("SECRET = 'REACHED a secret of the host'\n")
     scratch.mkdir()
     with pytest.MonkeyPatch.context() as patch:
-        # Rebuilding matplotlib's font cache is slow.
+        # Keep matplotlib's font cache: rebuilding it is slow.
         patch.setenv("MPLCONFIGDIR", matplotlib.get_cachedir())
         patch.setenv("HOME", str(home))
         patch.setenv("TMPDIR", str(scratch))
@@ -472,7 +472,7 @@ def page(graded: Graded, student: str) -> Path:
 
 
 class Acting(HTMLParser):
-    """Parser that collects a page's active content and references elsewhere."""
+    """Parser that collects a page's active content and external references."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -527,13 +527,13 @@ def test_hidden_cases_and_solutions_do_not_leak(graded: Graded) -> None:
 
 
 @pytest.mark.parametrize("known", KNOWN)
-def test_every_known_attack_has_a_student(graded: Graded, known: str) -> None:
+def test_each_known_attack_is_carried_out_by_a_student(graded: Graded, known: str) -> None:
     students = set(KNOWN[known])
     assert students <= {*STUDENTS, *MISTAKES}
     assert students & {*graded.state, *MISTAKES} or students <= SLOW & CELLS.keys()
 
 
-def test_the_hostile_class_has_more_than_known_attacks(graded: Graded) -> None:
+def test_the_hostile_class_also_has_attacks_that_are_not_known(graded: Graded) -> None:
     known = {student for students in KNOWN.values() for student in students}
     assert len({*CELLS, *ANSWERS, *FOLDERS} - known) > 20
     assert len(DEFAULT - known) > 15

@@ -135,7 +135,7 @@ FORMS = {
 @pytest.mark.parametrize("language", MOODLE["heads"])
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
 @pytest.mark.parametrize("form", FORMS)
-def test_moodle_imports_each_form_of_its_worksheet(room, tmp_path, language, separator, form):
+def test_moodle_imports_each_variant_of_its_worksheet(room, tmp_path, language, separator, form):
     content = FORMS[form](table(language, separator))
     got, _ = exported(room, tmp_path, content, column=MOODLE["heads"][language]["grade"])
     assert moodle_imports(got, language) == {
@@ -229,7 +229,7 @@ def gradebook(begin, sis, own, excused=False):
 @pytest.mark.parametrize("sis", [one for one in CANVAS["sis"] if one], ids="+".join)
 @pytest.mark.parametrize("own", [[], ["Notes", "Email", "Department"]], ids=len)
 @pytest.mark.parametrize("separator", [",", ";", "\t"])
-def test_canvas_imports_each_form_of_its_gradebook(room, tmp_path, begin, sis, own, separator):
+def test_canvas_imports_each_variant_of_its_gradebook(room, tmp_path, begin, sis, own, separator):
     text = written(gradebook(begin, sis, own), separator)
     got, _ = exported(room, tmp_path, text.encode("utf-8-sig"))
     assert canvas_imports(got) == {

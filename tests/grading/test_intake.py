@@ -42,7 +42,7 @@ def only(submitted):
     return found
 
 
-def test_there_is_nothing_to_say_about_an_ordinary_submission(submitted):
+def test_an_ordinary_submission_has_no_remarks(submitted):
     for name in (".DS_Store", "timestamp.txt", "submission_secret.txt"):
         (submitted / name).touch()
     found = only(submitted)
@@ -212,7 +212,7 @@ def test_misplaced_entries_are_reported(submitted):
 
 
 def test_folders_that_cannot_be_listed_are_reported(submitted, monkeypatch):
-    """The list is refused here, since root may list any folder."""
+    """Simulate the refusal, since root may list any folder."""
     listed = safe_files.list_folder
 
     def list_folder(base, parts=()):
@@ -275,14 +275,14 @@ def test_no_descriptor_stays_open(submitted):
 
 
 def test_a_file_that_cannot_be_read_is_reported():
-    """Nothing lies at the start of a process's memory, so reading it fails."""
+    """Read /proc/self/mem: nothing is mapped at address 0, so reading fails."""
     assert safe_files.read(Path("/proc/self"), ("mem",), 10) == (
         b"",
         "the file cannot be read (Input/output error)",
     )
 
 
-# Wrong places and names of a notebook that must still be found.
+# Misplaced or misnamed notebooks that must still be found: case → path.
 PLACES = {
     "in capitals": f"{NAME.upper()}.IPYNB",
     "with an ending of a browser": f"{NAME}.ipynb.txt",
@@ -458,7 +458,7 @@ def test_a_source_may_be_a_list_of_lines(source, text):
     ],
     ids=str,
 )
-def test_what_is_no_cell_is_refused(odd):
+def test_notebooks_with_an_invalid_cell_are_refused(odd):
     assert read(json.dumps({"cells": [odd]}).encode()) == (None, "the file is not a notebook")
 
 
@@ -477,7 +477,7 @@ def test_json_that_is_no_notebook_is_refused(text):
     assert read(text.encode()) == (None, "the file is not a notebook")
 
 
-def test_each_cell_gets_an_id_of_its_own():
+def test_each_cell_gets_a_unique_valid_id():
     ids = ["cell-0", "a", "a", None, 7, "", "a b", "é", "b" * 64, "b" * 65]
     found = [one.id for one in parsed(*(markdown(id=name) for name in ids), markdown()).cells]
     assert len(set(found)) == len(ids) + 1
@@ -485,7 +485,7 @@ def test_each_cell_gets_an_id_of_its_own():
     assert (found[1], found[8]) == ("a", "b" * 64)
 
 
-def test_only_pictures_of_texts_are_kept():
+def test_attachments_are_kept_in_markdown_cells_only():
     picture = {"a.png": {"image/png": "eA=="}}
     cells = parsed(markdown(attachments=picture), markdown(attachments=7), markdown()).cells
     assert [one.get("attachments") for one in cells] == [picture, None, None]
@@ -589,7 +589,7 @@ def test_code_added_to_a_locked_cell_is_moved_to_its_own_cell(grade_id, more, be
 @pytest.mark.parametrize(
     "more", ["peak = 1.0", "import math as peak", "def bandwidth():\n    pass", "peak, x = 1, 2"]
 )
-def test_added_code_cannot_rebind_given_names(more):
+def test_code_added_to_a_locked_cell_cannot_rebind_its_names(more):
     notebook, _ = above_and_below("given", more)
     told, tampering = repair(notebook, NAME)
     assert (told, tampering) == ([], ["the text of the locked cell given was changed"])
@@ -692,7 +692,7 @@ def test_solution_cells_are_left_alone():
     assert cell(notebook, "times-solution").source == "# mine"
 
 
-def test_the_last_of_two_duplicate_cells_counts():
+def test_the_last_of_two_duplicate_cells_is_the_one_to_grade():
     notebook = twice(source(), "times-solution")
     first = grade_ids(notebook).index("times-solution")
     notebook.cells[first].source = "# the first"
@@ -708,20 +708,20 @@ def test_the_last_of_two_duplicate_cells_counts():
     assert len(notebook.cells) == len(source().cells) + 1
 
 
-def test_a_copy_above_everything_is_a_duplicate():
+def test_a_copy_of_a_locked_cell_at_the_top_counts_as_a_duplicate():
     notebook = source()
     notebook.cells.insert(0, copy.deepcopy(cell(notebook, "given")))
     assert repair(notebook, NAME) == (["the cell given was there more than once"], [])
     assert "nbgrader" not in notebook.cells[0].metadata
 
 
-def test_what_was_given_is_restored_above_everything():
+def test_a_deleted_cell_of_constants_is_restored_at_the_top():
     notebook = without(source(), "given")
     assert repair(notebook, NAME) == (["the cell given was missing"], [])
     assert grade_ids(notebook)[0] == "given"
 
 
-def test_a_deleted_check_is_not_restored_below_a_text_with_code():
+def test_a_deleted_check_is_not_restored_below_markdown_with_code():
     notebook = without(source(), "times")
     notebook.cells.append(nbformat.v4.new_markdown_cell("```\ndef times(B):\n    ...\n```"))
     assert repair(notebook, NAME) == (["the cell times was missing"], [])
@@ -811,7 +811,7 @@ def test_a_learners_own_check_is_left_alone():
     assert notebook == before
 
 
-def test_a_cell_with_metadata_stays_what_it_is():
+def test_a_cell_with_metadata_is_not_taken_for_another():
     notebook = without(source(), "bounds-solution")
     mine = cell(notebook, "times-solution")
     mine.pop("id")
@@ -848,7 +848,7 @@ def test_changed_cell_types_are_restored():
     nbformat.validate(notebook)
 
 
-def test_a_submission_keeps_its_known_reason(tmp_path):
+def test_reading_a_refused_submission_returns_its_reason(tmp_path):
     assert Submission("ada", NAME, tmp_path, None, "why").read() == (b"", b"", "why")
 
 

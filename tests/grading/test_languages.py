@@ -44,7 +44,7 @@ ALL = [
         marks=[] if number == 0 and name in EXERCISES[::2] and name != "roofline-plot" else LONG,
     )
     for name in EXERCISES
-    # A wrong one first: it has both points and causes.
+    # Wrong submissions come first: they have both points and causes.
     for number, one in enumerate(sorted(submissions(name), key=lambda one: not one.expected))
 ]
 
@@ -83,7 +83,7 @@ def test_only_texts_differ_between_the_languages(release: Path, name: str) -> No
             assert marks["checksum"] != other.metadata.nbgrader.checksum
             continue
         if marks.get("grade_id") == "opening":
-            # The same function; its messages are an argument.
+            # The cell defines and calls the same function; only the messages passed to it differ.
             assert other.source.startswith(one.source.removesuffix(")"))
             assert marks["checksum"] != other.metadata.nbgrader.checksum
             continue
@@ -194,10 +194,10 @@ def test_the_feedback_page_is_in_the_language_of_the_notebook(release: Path) -> 
     texts = [" ".join(page.body.get_text().split()) for page in pages]
     assert [said in text for text in texts] == [True, False]
     assert [in_chinese in text for text in texts] == [False, True]
-    # The words of nbgrader's template, and the cell with the data for the checks.
+    # The words of nbgrader's template are translated.
     for words in ("Score:", "(Top)", "Student's answer", "Grade cell"):
         assert [words in text for text in texts] == [True, False]
-    # Chinese brackets without spaces beside them.
+    # Chinese brackets have no spaces beside them.
     assert "int8-matmul（得分：7.0 / 20.0） bytes-moved（得分：0.0 / 3.0）" in texts[1]
     assert "评分单元格 bytes-moved" in texts[1]
     assert not any("roofkit.check import cases" in text for text in texts)
@@ -228,14 +228,14 @@ def test_all_words_of_nbgraders_pages_are_translated() -> None:
         )
 
 
-def test_the_language_of_a_notebook_is_known_without_its_metadata(release: Path) -> None:
+def test_the_language_of_a_notebook_is_detected_without_metadata(release: Path) -> None:
     nb = copy.deepcopy(chinese(release, NAME))
     nb.metadata.clear()
     assert language_of(nb) == CHINESE
     repair(nb, NAME)
     assert nb.metadata.exercise == exercises.source(NAME).metadata.exercise | {"language": CHINESE}
     assert graded(release, nb).feedback.count('<html lang="zh-CN">') == 1
-    # An English notebook, with a language that nobody knows.
+    # An unknown language in the metadata of an English notebook is ignored.
     other = copy.deepcopy(english(release, NAME))
     for said in ("xx_XX", 7, "../zh_CN", {"a": 1}):
         other.metadata["exercise"]["language"] = said
@@ -253,7 +253,7 @@ def test_reports_stay_english(release: Path) -> None:
     assert "结束了整个 Python 进程" in BeautifulSoup(outcome.feedback, "html.parser").get_text()
 
 
-def test_titles_to_read_are_those_of_the_translated_chapters() -> None:
+def test_reading_advice_uses_the_translated_chapter_titles() -> None:
     chapter = catalogs.folder(ROOT, CHINESE) / "chapters" / "time.po"
     titles = {m.id: m.string for m in catalogs.messages(catalogs.read(chapter, CHINESE))}
     title, heading = "Where does the time go?", "How do the times add up?"
@@ -265,7 +265,7 @@ def test_titles_to_read_are_those_of_the_translated_chapters() -> None:
 
 
 @pytest.mark.parametrize("cause", MESSAGES)
-def test_where_to_read_is_translated(cause: str) -> None:
+def test_reading_advice_of_each_cause_is_translated(cause: str) -> None:
     read = MESSAGES[cause][1]
     assert not HAN.search(translation.place(read))
     with spoken(CHINESE):
@@ -300,7 +300,7 @@ def test_a_class_may_mix_languages(release: Path, tmp_path: Path) -> None:
     pages = [room.course.feedback(one, NAME).read_text(encoding="utf-8") for one in ("ada", "bob")]
     assert ['lang="zh-CN"' in page for page in pages] == [False, True]
     assert ["漏算了输出" in page for page in pages] == [False, True]
-    # Pages that nbgrader makes of the graded notebook have the same words.
+    # The page that nbgrader makes of the graded notebook has the same words.
     made = room.course.feedback("bob", NAME)
     made.unlink()
     room.course._make_page("bob", NAME)

@@ -42,14 +42,14 @@ def test_the_child_is_killed_when_its_parent_ends():
     assert run_limited(signal_at_the_parents_end) == signal.SIGKILL
 
 
-def test_other_systems_than_linux_are_not_asked_for_the_signal(monkeypatch):
+def test_die_with_parent_does_nothing_on_other_systems_than_linux(monkeypatch):
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.setattr(ctypes, "CDLL", lambda name: pytest.fail("it has no prctl"))
     limits.die_with_parent()
 
 
 def test_a_child_whose_parent_has_ended_computes_nothing(monkeypatch):
-    """Check the moment between the fork and the request for a signal."""
+    """Simulate a parent that ends after the fork, before its child asks for a signal."""
     monkeypatch.setattr(os, "getppid", lambda: 1)
     with pytest.raises(Overrun):
         run_limited(lambda: 1)
@@ -89,7 +89,7 @@ def test_the_limits_apply_to_the_child_only():
     assert after == before
 
 
-def test_nothing_stays_open():
+def test_run_limited_leaves_no_file_descriptor_open():
     before = list(Path("/proc/self/fd").iterdir())
     run_limited(lambda: 1)
     assert list(Path("/proc/self/fd").iterdir()) == before

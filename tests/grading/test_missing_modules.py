@@ -110,8 +110,8 @@ HEADS = [
     f"class Box:\n    pass\nBox.value = {ABSENT}.two()",
     f"def load():\n    import {ABSENT}\ntry:\n    load()\nexcept ImportError:\n    pass",
 ]
-# By default, try every third in an exercise with numbers, and only the first in the one with a
-# plot, which takes long to judge. The long tests try all of them in both.
+# By default, try every third of HEADS in an exercise with numbers, and only the first in the one
+# with a plot, which takes long to judge. The long tests try all of them in both.
 UNUSED = [
     pytest.param(
         head, name, marks=pytest.mark.long if number % 3 or (number and name != NAME) else ()
@@ -204,7 +204,7 @@ BOTH = {"part": RAISED, "other": RIGHT}
 
 
 def named(*sources, graded=BOTH):
-    """Return the verdicts on the functions f and g of these cells; the last cell is Markdown."""
+    """Name missing modules in the results of f and g; the last source is Markdown."""
     *code, text = sources
     notebook = new_notebook(cells=[*map(new_code_cell, code), new_markdown_cell(text)])
     return name_missing_modules(notebook, {"part": "f", "other": "g"}, graded)
@@ -236,7 +236,7 @@ def test_only_parts_that_failed_are_explained():
         "def f(): import no_such_module",
     ],
 )
-def test_a_module_is_found_behind_other_names(use):
+def test_a_missing_module_is_named_though_the_function_uses_it_indirectly(use):
     found = named(f"import os, {ABSENT} as absent\n{use}", "")
     assert found["part"].cause == f"not installed: {ABSENT}"
 
@@ -254,7 +254,7 @@ def test_a_module_that_the_function_does_not_reach_is_not_named(source, text):
     assert named(f"import os, {ABSENT} as absent\n{source}", "this is no code", text) == BOTH
 
 
-def test_the_names_of_modules_are_few_short_and_plain():
+def test_at_most_three_missing_modules_are_named_shortened_and_in_ascii():
     names = ["\u0430bsent", "b" * 50, "c", "d"]
     imports = "".join(f"    import {name}\n" for name in names)
     found = named(f"def f():\n{imports}", "")["part"]

@@ -84,7 +84,7 @@ def checks(notebook):
 
 
 def put(notebook, cells, others):
-    """Put these cells, in this order, at the places that the others have now."""
+    """Put these cells, in this order, at the positions of the other cells."""
     places = [place_of(notebook, one) for one in others]
     for place, one in zip(places, cells, strict=True):
         notebook.cells[place] = one
@@ -241,7 +241,7 @@ def test_a_cell_does_not_move_past_one_that_rebinds_its_names():
     assert lost(notebook, NAME) == {}
 
 
-def test_a_cell_that_asks_whether_it_ran_before_does_not_move():
+def test_a_cell_that_checks_whether_it_ran_before_does_not_move():
     notebook = solved(NAME)
     answer = cell(notebook, "operations-solution")
     answer.source = f"if 'runs' in globals():\n    print(runs)\nruns = 1\n{answer.source}"
@@ -260,8 +260,8 @@ def test_cells_with_chained_constants_are_sorted():
     assert lost(notebook, NAME) == {}
 
 
-# Cells in short: "f?" is the check of f, "f: code" is the cell for its answer, "# text" is a text,
-# and other cells are the learner's own.
+# Shorthand for cells: "f?" is the check of f, "f: code" is the cell for its answer, "# text" is a
+# text, and other cells are the learner's own.
 
 
 def made(lines):
@@ -300,7 +300,7 @@ G = "g: def g(): return 1"
 
 IN_ORDER = [
     ["a = 1", A, "f?"],
-    # A cell stays if what it lacks or binds matters to no function, or if it binds it itself.
+    # A cell stays if no function depends on what it binds, or if it binds what it lacks itself.
     ["print(a)", "a = 1", A, "f?"],
     ["x = a", "a = 1", A, "f?"],
     ["a = d", "a = 2", "d = 1", A, "f?"],
@@ -308,21 +308,21 @@ IN_ORDER = [
     ["def g(): raise NotImplementedError\nb = g()", "def g(): return 1", B, "f?"],
     # Cells that need each other stay.
     ["a = b", "b = a", A, "f?"],
-    # The last definition above a check counts, and of a stub nothing does.
+    # The last definition above a check counts, and a stub needs nothing.
     [OWN, "f?", OTHER],
     [STUB, "f?"],
     ["f: def f():\n    a\n    raise NotImplementedError", OWN, "f?", "a = 1"],
-    # A check stays below another part that changes nothing for its function,
+    # A check stays below another part that changes nothing for its function.
     ["f: def f(): return 1", G, "f?", "g?"],
     [WITH_H, G, "f?", "g?"],
     ["f: x = 1\ndef f(): return 2", "g: x = 2\ndef g(): return x", "f?", "g?"],
     [WITH_H, OTHER, OTHER_H, "f?", "g?"],
     [G, "f?", "g?"],
-    # or below what the function needs, or what the learner has changed,
+    # A check stays below what its function needs, and below what the learner has changed.
     [NEEDS_A, "a = 1", OTHER_H, "f?", "g?"],
     [NEEDS_A, OTHER_H, "a = 1", "f?", "g?"],
     [WITH_H, "def h(): return 2", G, "f?", "g?"],
-    # or if all parts are in the released order.
+    # A check stays if all parts are in the released order.
     ["e: def e(): return 1\ndef h(): return 1\ndef f(): return h()", "e?", "f: def h(): 2", "f?"],
 ]
 
@@ -333,7 +333,7 @@ def test_cells_that_need_not_move_stay(lines):
 
 
 MOVED = [
-    # A check moves below what its function needs: of functions, below the last definition.
+    # A check moves below what its function needs; of a function, below the last definition.
     ([A, "f?", "a = 1"], [A, "a = 1", "f?"]),
     (
         ["f: def f(): return h()", "f?", "def h(): return a", "a = 1", "x = 2"],

@@ -154,12 +154,12 @@ def test_an_unreadable_timestamp_is_none():
     assert [found(None, folder) for folder in ("good", "bad")] == ["good", None]
 
 
-def test_only_valid_names_are_listed():
+def test_invalid_student_names_are_not_listed():
     names = patches._valid_students(lambda self, name: {"ada", "*", name})
     assert names(None, "bob") == {"ada", "bob"}
 
 
-def test_pages_for_valid_names_are_rendered():
+def test_formgrader_pages_for_valid_names_are_rendered():
     page = patches._refuse_invalid_ids(lambda self, template, **values: (self, template, values))
     values = {"student_id": "ada", "assignment_id": None, "title": "<b>"}
     assert page("self", "x.tpl", **values) == ("self", "x.tpl", values)
@@ -187,7 +187,7 @@ def test_released_solution_cells_hold_the_announced_stub(release, name):
     words = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     assert all(f"`{line}`" in words for line in STUB)
     for part in exercises.load(name).parts:
-        # A draft to repair may define the function, too; its cell holds no solution.
+        # Skip drafts that learners repair: they define the function, but are no solution cells.
         (cell,) = (
             cell
             for cell in notebook.cells

@@ -31,10 +31,10 @@ def tagged(source, *tags):
 
 
 class Process:
-    """A box, its channel, its questions and its clock: a process that does what it is told.
+    """Fake box, channel, questions and clock of a process with scripted cells.
 
     does: source of a cell → what happens: messages, an error to raise, or the clocks whose limits
-    the cell exceeds, and then the answer to the interrupt does.
+    the cell exceeds, followed by its messages after the interrupt.
     """
 
     address = "/run/box/ask"
@@ -116,7 +116,7 @@ def test_cells_run_in_order_and_checks_keep_a_copy(monkeypatch):
     ("after", "spare", "how"),
     [([], True, "keep"), ([code("more")], False, "keep"), ([], False, "stay")],
 )
-def test_the_process_itself_stays_if_nothing_follows(monkeypatch, after, spare, how):
+def test_the_process_itself_answers_if_nothing_follows_the_check(monkeypatch, after, spare, how):
     _, process, _ = ran(monkeypatch, check("one"), *after, spare=spare)
     assert (how, "one") in process.orders
 
@@ -173,7 +173,7 @@ def test_a_cell_that_goes_on_after_the_interrupt_ends_the_run(monkeypatch):
 
 
 def test_three_late_cells_end_the_run(monkeypatch):
-    """The reason says three."""
+    """The reason for the end of the run says that three cells were late."""
     cells = [code("one"), code("one"), code("two"), code("one"), code("three")]
     execution, process, nb = ran(monkeypatch, *cells, one=[CPU, {}])
     assert execution == Execution(notebook.MANY_LATE, {CPU})
@@ -198,8 +198,8 @@ def test_a_check_that_keeps_no_copy_ends_the_run(monkeypatch, does, reason, late
     assert all(wall >= 70 for _, wall in process.limits)
 
 
-def test_the_clocks_are_read_only_now_and_then(monkeypatch):
-    """Reading them for each message would take longer than the message."""
+def test_the_clocks_are_not_read_for_each_message(monkeypatch):
+    """Reading the clocks takes longer than handling a message."""
     monkeypatch.setattr(Process, "tick", notebook.POLL_SECONDS / 10)
     _, process, _ = ran(monkeypatch, code("one"), one=[text("a")] * 100 + [{}])
     assert 8 <= len(process.limits) <= 10

@@ -140,7 +140,7 @@ def test_a_read_only_folder_is_reported_in_one_line(command, release, tmp_path):
     assert line.endswith("Put that right and run this again: it continues where it stopped.")
 
 
-def test_an_error_that_concerns_no_file_names_none():
+def test_an_os_error_without_a_file_is_reported_without_a_file_name():
     with pytest.raises(Unable) as raised, errors_in_one_line():
         raise OSError(errno.EMFILE, "Too many open files")
     assert str(raised.value) == (
@@ -189,8 +189,8 @@ def job(name):
 def tried(monkeypatch):
     """Replace `work`; return the names of jobs in the order in which they were done.
 
-    A job with a number as its name claims to take so many seconds. All but "quick" are late at the
-    first try.
+    A job with a number as its name claims to take that many seconds. All but "quick" are late at
+    the first try.
     """
     names = []
 

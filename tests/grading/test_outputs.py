@@ -113,7 +113,7 @@ def test_outputs_are_limited_per_cell(monkeypatch: Any) -> None:
 
 
 def taken(messages: list[Message], *cells: list[Message]) -> list[list[Any]]:
-    """Return the outputs of each cell."""
+    """Pass each cell's messages to Outputs; return the outputs of each cell."""
     ours, shown = Outputs(), list[list[Any]]()
     for cell in (messages, *cells):
         shown.append([])
@@ -159,7 +159,9 @@ def test_a_cell_starts_with_its_own_limits(monkeypatch: Any) -> None:
     assert list(map(len, taken(cell, cell))) == [3, 3]
 
 
-def test_a_notebook_has_thousands_of_outputs_and_millions_of_characters(monkeypatch: Any) -> None:
+def test_default_limits_allow_thousands_of_outputs_and_millions_of_characters(
+    monkeypatch: Any,
+) -> None:
     monkeypatch.setattr(Outputs, "_take", lambda self, kind, _: self.outputs.append(kind))
     many = [text("a")] * 1_001
     shown = taken(many, many, many, many)
@@ -170,7 +172,7 @@ def test_a_notebook_has_thousands_of_outputs_and_millions_of_characters(monkeypa
 
 
 def test_an_output_that_did_not_fit_leaves_room_for_smaller_ones(monkeypatch: Any) -> None:
-    """In the notebook; a cell shows nothing after its limit."""
+    """Check later cells: the cell that exceeded its own limit shows nothing more."""
     monkeypatch.setattr(outputs, "OUTPUT_CHARACTERS", 100)
     monkeypatch.setattr(outputs, "NOTEBOOK_CHARACTERS", 100 + SIZE)
     monkeypatch.setattr(outputs, "NOTEBOOK_OUTPUTS", 2)
@@ -178,7 +180,7 @@ def test_an_output_that_did_not_fit_leaves_room_for_smaller_ones(monkeypatch: An
     assert [[one.text for one in cell] for cell in shown] == [[], ["c"], ["d"], []]
 
 
-def test_an_update_is_no_further_output(monkeypatch: Any) -> None:
+def test_a_display_update_does_not_count_as_another_output(monkeypatch: Any) -> None:
     monkeypatch.setattr(outputs, "MAX_OUTPUTS", 2)
     monkeypatch.setattr(outputs, "NOTEBOOK_OUTPUTS", 3)
     cell = [data(SHOW, "a", "one"), data(UPDATE, "b", "one"), data(UPDATE, "c", "one"), text("d")]
@@ -187,8 +189,8 @@ def test_an_update_is_no_further_output(monkeypatch: Any) -> None:
     assert shown[0][0].data["text/plain"] == "e"
 
 
-def test_an_update_counts_as_often_as_it_is_shown(monkeypatch: Any) -> None:
-    """Each output with the same display id is written out."""
+def test_the_characters_of_an_update_count_for_each_output_that_shows_it(monkeypatch: Any) -> None:
+    """An update replaces the text of each output with its display id."""
     update = data(UPDATE, "x" * 100, "one")
     size = len(str(update[1]))
     show = data(SHOW, "a", "one")

@@ -75,7 +75,7 @@ def test_functions_of_a_cell_that_cannot_be_parsed_are_found():
     assert functions(BROKEN) == ["f"]
 
 
-def test_code_in_a_text_does_not_count():
+def test_code_inside_a_string_literal_is_ignored():
     source = "text = '''\ndef f():\nimport no_such\n'''"
     assert functions(source) == []
     assert not written(source, "f")
@@ -115,7 +115,7 @@ def test_added_code_is_what_the_original_neither_has_nor_binds(more, kept, holds
     assert added(f"{ORIGINAL}\n{more}", ORIGINAL) == (kept, holds)
 
 
-def test_of_a_cell_without_its_original_only_bindings_count_as_added():
+def test_only_bindings_count_as_added_if_the_original_code_is_gone():
     assert added("x = 1\nprint(x)\nimport os", ORIGINAL) == ("x = 1\nimport os", False)
     assert added("x = (", ORIGINAL) == ("", False)
 
@@ -125,7 +125,7 @@ def test_statements_nested_too_deep_are_never_equal():
     assert dump(one) != dump(other)
 
 
-def test_syntax_trees_of_long_sources_are_not_kept():
+def test_syntax_trees_of_long_sources_are_not_cached():
     """Trees take much memory, so long sources are not cached, and very long ones not parsed."""
     short = "x" * own_code.MAX_CACHED_CHARACTERS
     assert parsed(short) is parsed(short)

@@ -47,7 +47,7 @@ def test_display_updates_take_linear_time() -> None:
     assert run_limited(storm, cpu=10) <= NOTEBOOK_OUTPUTS
 
 
-def test_a_shared_display_counts_once_per_output(
+def test_the_size_of_a_shared_display_counts_once_per_output(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Otherwise a page would hold the same large text a thousand times."""
@@ -84,7 +84,7 @@ def test_the_outputs_of_cells_and_notebooks_are_limited() -> None:
 SAYS = "from IPython.display import display\nfor _ in range({count}):\n    {deed}"
 
 
-# Each cell exceeds the limit on its messages or on its bytes, and also the grader's own.
+# Each cell would exceed the sandbox's limit on messages or bytes, and also the grader's own.
 @pytest.mark.parametrize(
     ("count", "deed"),
     [
@@ -180,7 +180,7 @@ def test_notebooks_with_too_many_cells_are_not_graded() -> None:
 
 
 class Limited(InProcessBackend):
-    """A backend that remembers its limit."""
+    """A backend that records the time limit that it gets."""
 
     seconds = 0.0
 

@@ -109,7 +109,7 @@ def test_special_names_of_canvas_are_parsed(name, number, person, title):
     assert downloads.hand_in(name) == HandIn(name, number, person, title)
 
 
-def test_anonymous_text_of_canvas_is_parsed():
+def test_canvass_file_name_of_an_anonymous_online_text_is_parsed():
     name = "anon_x1Yz9_text.html"
     assert downloads.hand_in(name) == HandIn(name, "x1Yz9", "anon", "text.html", "text")
 
@@ -129,7 +129,7 @@ def test_anonymous_text_of_canvas_is_parsed():
         *("text.html", "7_text.html", "a_b_text.html"),
     ],
 )
-def test_files_with_other_names_belong_to_no_learner(name):
+def test_files_not_named_by_a_platform_belong_to_no_learner(name):
     assert downloads.hand_in(name) is None
 
 
@@ -201,7 +201,7 @@ MOODLE = (
     "Ada;Lovelace;;ada@example.org;-;1\r\n"
     "علی‌رضا;کریمی;k-13;k@example.org;-;1\r\n"
 )
-# Rows of a worksheet may end with an empty one.
+# The last row of a worksheet may be empty.
 WORKSHEET = (
     "Identifier,Full name,Email address,Status,Grade\nParticipant 7,Ada Lovelace,,x,\n,,,,\n"
 )
@@ -254,7 +254,7 @@ def test_names_are_read_from_any_columns(heads, row, names):
         ("Identifier\nParticipant 7\nada\n", [Person("Participant 7"), Person("ada")]),
     ],
 )
-def test_who_is_in_a_table(text, people):
+def test_people_and_their_ids_are_read_from_tables(text, people):
     assert Table(text).people()[0] == people
 
 
@@ -295,7 +295,7 @@ def test_moodle_gets_its_table_with_the_points():
     assert not lines
 
 
-def test_a_named_column_must_exist():
+def test_a_named_column_must_exist_exactly_once():
     assert grades.columns(CANVAS, [NAME], {NAME: "Other (12)"}) == {NAME: "Other (12)"}
     twice = CANVAS.replace("Other (12)", "int8-matmul (13)")
     assert grades.columns(twice, [NAME], {}) == {}, "which one is meant can't be told"
@@ -305,7 +305,7 @@ def test_a_named_column_must_exist():
         grades.fill(CANVAS.replace("Current Score", "Other (12)"), SCORES, {NAME: "Other (12)"})
 
 
-def test_a_table_of_ones_own_is_filled():
+def test_an_instructors_own_table_is_filled():
     table = "id,Maximum grade,int8-matmul\nada,1,EX\n,1,x\nben,1,x\n"
     columns = grades.columns(table, [NAME], {})
     assert grades.fill(table, {("ada", NAME): "17.5", ("ben", NAME): ""}, columns) == (
@@ -314,7 +314,7 @@ def test_a_table_of_ones_own_is_filled():
     )
 
 
-def test_what_a_roster_says_is_in_the_gradebook(tmp_path, release):
+def test_roster_enters_names_emails_and_numbers_into_the_gradebook(tmp_path, release):
     room = Classroom(tmp_path / "course", release)
     table = tmp_path / "people.csv"
     own = "id,first_name,last_name,email,lms_user_id\na,Ada,Lovelace,ada@example.org,7\nb,,,,\n"
@@ -444,7 +444,7 @@ def test_due_dates_and_extensions_are_recorded(room):
             week.due(room.course, NAME, wrong)
 
 
-def test_exercises_that_nobody_knows_are_refused(room, tmp_path):
+def test_unknown_exercise_names_are_refused(room, tmp_path):
     archive, table = zipped(tmp_path, ["x"]), tmp_path / "people.csv"
     for run in (
         lambda: week.due(room.course, "x", "2026-11-30"),

@@ -27,7 +27,7 @@ def test_a_job_that_kills_its_worker_does_not_stop_others():
 
 
 def test_the_number_of_workers_is_respected(monkeypatch):
-    before = set(multiprocessing.active_children())  # earlier tests may have left some
+    before = set(multiprocessing.active_children())  # earlier tests may have left workers
     jobs = [(number, "__import__('os').getpid()") for number in range(8)]
     processes = {process for _, process in pool.done(pool.Local(1), eval, jobs)}
     assert len(processes) == 1
@@ -76,7 +76,7 @@ def workers():
 
 
 def test_dead_workers_are_forgotten(workers):
-    """Each would keep a file open."""
+    """Each dead worker that is kept would hold a file open."""
     for _ in range(2):
         ended = workers.submit(eval, "__import__('os')._exit(0)")
         assert isinstance(ended.exception(), pool.Local.broken)
@@ -110,7 +110,7 @@ def test_jobs_that_wait_are_not_begun_when_the_grader_stops():
     assert set(multiprocessing.active_children()) <= before
 
 
-def test_a_worker_ends_with_its_grader_where_no_signal_says_so():
+def test_a_worker_ends_with_its_grader_even_without_a_signal():
     theirs, ours = os.pipe()
     child = os.fork()
     if child == 0:

@@ -16,11 +16,11 @@ from grading.execution import probe
 from grading.limits import run_limited
 
 QUESTION = {"cases": ["{}"], "more": 0, "cpu_seconds": 5, "wall_seconds": 10, "again": True}
-MOST = 5 * 3 + 1  # seconds of this question in a process that has used none yet
+MOST = 5 * 3 + 1  # CPU seconds for QUESTION in a process that has used none yet
 
 
 class Left(Exception):
-    """Raised in place of the end of a process."""
+    """Raised instead of ending the process."""
 
 
 def exit_status(code):
@@ -44,7 +44,7 @@ def exit_status(code):
 def test_how_a_fork_ended_is_known_from_its_signal_and_times(
     monkeypatch, status, user, system, starved, how
 ):
-    """At the hard limit of CPU time, Linux kills a process; others may also do that."""
+    """Linux sends SIGKILL at the hard CPU time limit, but others may send it, too."""
     used = SimpleNamespace(ru_utime=user, ru_stime=system)
     monkeypatch.setattr(probe.time, "process_time", lambda: 0.0)
     monkeypatch.setattr(probe, "_fork", lambda: 123)
@@ -54,7 +54,7 @@ def test_how_a_fork_ended_is_known_from_its_signal_and_times(
     assert probe._asked_in_fork(QUESTION, None, {}, None) == how
 
 
-def test_without_a_free_process_the_copy_itself_answers(monkeypatch):
+def test_the_copy_itself_answers_if_it_cannot_fork(monkeypatch):
     asked = []
 
     def full():
@@ -95,7 +95,7 @@ SIGNALS = signal.SIGPROF, signal.SIGALRM
 
 
 def test_both_timers_run_during_a_call_and_not_after_it():
-    """Their signals end the process, whatever the notebook had set."""
+    """Their signals end the process, even if the notebook has changed the handlers."""
 
     def during():
         for number in SIGNALS:
@@ -141,7 +141,7 @@ def test_each_case_has_an_answer_and_the_first_may_be_repeated():
     assert (first, last["problem"]) == (right, "")
 
 
-def test_a_problem_of_the_first_case_is_the_only_answer():
+def test_a_problem_with_the_first_case_is_the_only_answer():
     assert [one["problem"] for one in answers(lambda case: 1 / case, [0, 1])] == ["raised"]
     assert [one["problem"] for one in answers(lambda case: 1 / case, [1, 0, 2])] == [
         "",

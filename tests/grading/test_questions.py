@@ -51,7 +51,7 @@ def is_closed(client):
 # --- connections ----------------------------------------------------------------------------------
 
 
-def test_the_first_process_is_known_by_its_id(asking, monkeypatch):
+def test_the_first_connection_gives_the_kernels_process_id(asking, monkeypatch):
     clients = [connect(asking), connect(asking)]
     assert asking.kernel() == os.getpid()
     monkeypatch.setattr(sys, "platform", "darwin")
@@ -120,7 +120,7 @@ def test_a_hello_without_an_end_is_not_read_forever(asking):
     assert is_closed(client)
 
 
-def test_only_so_many_processes_can_connect(asking):
+def test_at_most_64_connections_are_accepted(asking):
     odd = [connect(asking) for _ in range(64)]
     waiting = connect(asking, hello("a"))
     asking.collect({"a"})
@@ -180,11 +180,11 @@ QUESTION = {"wall_seconds": 100}
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_what_a_process_may_say(said, answers, late):
+def test_each_line_of_a_process_becomes_an_answer_or_a_problem(said, answers, late):
     assert channel(*said).ask(QUESTION, 2) == (answers, late)
 
 
-def test_the_answers_to_two_questions_are_told_apart():
+def test_the_answers_to_successive_questions_are_kept_apart():
     one = channel({"value": 1.0}, {"end": ""}, {"value": 2.0}, {"end": ""})
     assert [one.ask(QUESTION, 1)[0] for _ in range(3)] == [
         [Answer(1.0)],
@@ -193,8 +193,8 @@ def test_the_answers_to_two_questions_are_told_apart():
     ]
 
 
-def test_an_answer_waits_for_two_calls_and_for_the_end_at_most(monkeypatch):
-    """A process that answers before its first case is repeated has called twice."""
+def test_waiting_for_an_answer_is_limited_to_two_calls_and_the_notebooks_end(monkeypatch):
+    """An answer may take two calls, as when the first case is repeated."""
     waits = []
     one = channel()
     monkeypatch.setattr(one, "_answer", lambda seconds: waits.append(seconds) or Answer(1.0))
@@ -205,7 +205,7 @@ def test_an_answer_waits_for_two_calls_and_for_the_end_at_most(monkeypatch):
         assert _Channel(ours, 0.0).ask(QUESTION, 1) == ([Answer(problem="too-late")], "")
 
 
-def test_a_question_is_sent_as_a_line_to_a_process_that_may_not_read_it(monkeypatch):
+def test_a_question_is_one_json_line_and_sending_it_cannot_block(monkeypatch):
     ours, theirs = socket.socketpair()
     with theirs:
         one = _Channel(ours, 0.0)
@@ -216,7 +216,7 @@ def test_a_question_is_sent_as_a_line_to_a_process_that_may_not_read_it(monkeypa
         assert one.ask(large, 1) == ([Answer(problem="too-late")], "")
 
 
-def test_an_empty_line_is_an_answer_at_once(monkeypatch):
+def test_an_empty_line_ends_the_wait_for_an_answer(monkeypatch):
     monkeypatch.setattr(questions, "SLACK_SECONDS", 0.01)
     ours, theirs = socket.socketpair()
     with theirs:
@@ -225,7 +225,7 @@ def test_an_empty_line_is_an_answer_at_once(monkeypatch):
     assert found == ([Answer(problem="died")], "")
 
 
-def test_an_answer_has_a_largest_size(monkeypatch):
+def test_answers_over_the_size_limit_are_refused(monkeypatch):
     monkeypatch.setattr(questions, "MAX_ANSWER_BYTES", 1_000)
     assert channel({"value": "x" * 900}).ask(QUESTION, 1)[0] == [Answer("x" * 900)]
     assert channel(b"x" * 1_001).ask(QUESTION, 1)[0] == [Answer(problem="too-large")]
@@ -310,14 +310,14 @@ def test_late_calls_are_retried(asking, monkeypatch, lates, walls, clocks):
 
 
 @pytest.mark.parametrize(("tries", "calls"), [(19, 2), (20, 3), (29, 3), (30, 4)])
-def test_retries_of_a_notebook_have_so_many_seconds(asking, monkeypatch, tries, calls):
+def test_retries_stop_when_the_notebooks_time_for_them_is_over(asking, monkeypatch, tries, calls):
     """Each try takes 10 seconds."""
     made = Made(monkeypatch, *[(LATE, "starved")] * 5)
     ask(made, asking, TimeLimits(tries=tries))
     assert len(made.walls) == calls
 
 
-def test_the_seconds_of_retries_add_up_over_the_parts(asking, monkeypatch):
+def test_retries_of_all_parts_share_one_time_limit(asking, monkeypatch):
     for calls in (2, 1):
         made = Made(monkeypatch, *[(LATE, "wall")] * 2)
         ask(made, asking, TimeLimits(tries=15))
@@ -328,7 +328,7 @@ def test_the_seconds_of_retries_add_up_over_the_parts(asking, monkeypatch):
     ("end", "spare", "ended"),
     [(99, False, True), (10, False, False), (9, False, False), (99, True, False)],
 )
-def test_a_dead_process_ends_the_run_if_another_may_follow(monkeypatch, end, spare, ended):
+def test_a_dead_process_ends_the_run_if_a_second_run_is_possible(monkeypatch, end, spare, ended):
     with sandbox.UnsafeBox() as box, Questions(box, end, spare) as asking:
         made = Made(monkeypatch, ([Answer(1.0), *[Answer(problem="died")] * 2], ""))
         if ended:

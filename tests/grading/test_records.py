@@ -186,7 +186,7 @@ def test_manual_points_reach_the_worker_and_count(room, writer):
     assert writer.given("ada", NAME) == ({PARTS[0]: (0.5, 0)}, comments)
 
 
-def test_manual_zero_points_and_extra_credit_count(room, writer):
+def test_manual_zero_points_and_extra_credit_are_respected(room, writer):
     writer.record("ada", NAME, outcome(), b"")
     give_by_hand(room, "ada", manual_score=0, extra_credit=None)
     assert writer.given("ada", NAME)[0] == {PARTS[0]: (0, 0)}
@@ -235,8 +235,8 @@ def fails(*_, **__):
     pytest.fail("it should not be called")
 
 
-def test_only_a_first_submission_is_inserted(room, writer, monkeypatch):
-    """nbgrader's own statements would take longer than all other work on a notebook."""
+def test_only_a_students_first_submission_is_inserted_directly(room, writer, monkeypatch):
+    """nbgrader's SQL statements take longer than all other work on a notebook."""
     with monkeypatch.context() as patch:
         patch.setattr(writer.gradebook, "update_or_create_submission", fails)
         writer.record("ada", NAME, outcome(), b"")
@@ -246,8 +246,8 @@ def test_only_a_first_submission_is_inserted(room, writer, monkeypatch):
     assert submission(room)[0] == 0
 
 
-def test_a_second_late_is_late(strict, monkeypatch):
-    """For each penalty, nbgrader opens the gradebook again, so others do without it."""
+def test_a_submission_one_second_after_the_due_date_is_late(strict, monkeypatch):
+    """Submissions in time skip nbgrader's penalty step: it reopens the gradebook."""
     with GradebookWriter(strict.folder, settings(strict.folder)) as writer:
         assert writer.record("late", NAME, outcome(), b"2026-03-01 12:00:01 UTC")
         monkeypatch.setattr(writer, "_apply_penalty", fails)
@@ -288,7 +288,7 @@ def test_changed_due_dates_and_settings_change_penalties(strict, monkeypatch):
     assert changed() == ([], 0)
 
 
-def test_a_due_date_changed_during_a_grading_counts(strict):
+def test_a_due_date_changed_during_a_grading_is_used(strict):
     with GradebookWriter(strict.folder, settings(strict.folder)) as writer:
         writer.record("late", NAME, outcome(), b"2026-03-01 12:00:01 UTC")
         assert writer.update_penalties() == []
@@ -359,7 +359,7 @@ def test_a_gradebook_without_tables_is_not_read(tmp_path, exists):
 
 
 @pytest.mark.parametrize("before", [None, "/usr/bin:/bin"])
-def test_this_environments_programs_come_first_meanwhile(monkeypatch, before):
+def test_tools_on_path_puts_the_environments_programs_first_temporarily(monkeypatch, before):
     monkeypatch.delenv("PATH") if before is None else monkeypatch.setenv("PATH", before)
     with gradebook.tools_on_path():
         first, *others = os.environ["PATH"].split(os.pathsep, 1)
@@ -408,8 +408,8 @@ def test_timestamps_are_parsed(stamp, time):
 @pytest.mark.parametrize(
     "stamp", [b"", b"yesterday", b"9" * 400, b"2026-03-02 10:00:00 ../../x", b"2026 $\x1b[2J"]
 )
-def test_the_parser_of_times_gets_no_odd_texts(monkeypatch, stamp):
-    """It opens files that are named after time zones."""
+def test_malformed_timestamps_do_not_reach_nbgraders_parser(monkeypatch, stamp):
+    """The parser opens files that are named after time zones."""
     monkeypatch.setattr("nbgrader.utils.parse_utc", fails)
     assert parse_timestamp(stamp) is None
 
@@ -503,7 +503,7 @@ def test_the_seed_is_drawn_once_and_is_private(tmp_path):
         assert course_seed(tmp_path) == seed
 
 
-def test_a_seed_that_another_process_draws_meanwhile_counts(tmp_path, monkeypatch):
+def test_a_seed_drawn_concurrently_by_another_process_is_used(tmp_path, monkeypatch):
     file = tmp_path / ".grading" / "seed"
     monkeypatch.setattr(secrets, "token_hex", lambda size: file.write_text("other") and "own")
     assert course_seed(tmp_path) == "other"
@@ -588,7 +588,7 @@ def test_new_versions_of_exercise_or_grader_trigger_regrading(room, writer, monk
     assert todo(room) == ["ada"]
 
 
-def test_versions_are_read_once_for_all_submissions(room, jobs, monkeypatch):
+def test_an_exercises_version_is_computed_once_for_all_submissions(room, jobs, monkeypatch):
     students, asked, plain = ["ada", "bob", "eve"], [], exercises.digest
     for student in students:
         hand_in(room, student)
@@ -599,7 +599,7 @@ def test_versions_are_read_once_for_all_submissions(room, jobs, monkeypatch):
     assert todo(room) == students, "the next grading does not use the old version"
 
 
-def test_a_submission_in_question_is_graded_once(room, jobs, monkeypatch):
+def test_a_submission_with_an_open_question_is_graded_once(room, jobs, monkeypatch):
     """A question is what the instructor has to decide; its answer may change the notebook."""
     plain, question = submissions.submissions, ["which of two?"]
     monkeypatch.setattr(
@@ -709,8 +709,8 @@ def iter_none():
     yield from ()
 
 
-def test_a_submission_older_than_its_release_gets_a_notebook(room, jobs):
-    """Plain nbgrader releases an exercise so if a student has an extension."""
+def test_a_gradebook_submission_without_a_notebook_gets_one(room, jobs):
+    """Plain nbgrader's release leaves no notebook if a student has an extension."""
     with room.course.gradebook() as gradebook:
         gradebook.update_or_create_student("ada")
         (notebook,) = gradebook.update_or_create_submission(NAME, "ada").notebooks
@@ -765,7 +765,7 @@ def test_feedback_pages_show_the_late_penalty(strict, monkeypatch):
 
 
 @pytest.mark.long
-def test_changed_due_dates_and_penalties_count_in_the_next_run(room, monkeypatch):
+def test_changed_due_dates_and_penalties_apply_in_the_next_run(room, monkeypatch):
     """Check that changes count for earlier results too, without regrading.
 
     Revoking a due date or a penalty counts as well.
@@ -852,7 +852,7 @@ def test_a_missing_or_outdated_release_is_rebuilt(room, jobs, monkeypatch):
 
 
 @pytest.mark.parametrize("change", ["nothing", "file", "version", "gradebook"])
-def test_what_has_changed_is_released(room, monkeypatch, change):
+def test_only_outdated_exercises_are_released_again(room, monkeypatch, change):
     made = []
     monkeypatch.setattr(Course, "release", lambda course, names: made.append(names))
     if change == "file":
@@ -921,7 +921,7 @@ def test_nbgrader_calls_restore_the_working_folder_and_path(room, monkeypatch, t
     assert log.propagate
 
 
-def test_tracebacks_in_nbgraders_log_are_hidden_meanwhile():
+def test_errors_in_one_line_hides_tracebacks_in_nbgraders_log():
     log = logging.getLogger("tornado.application")
     with errors_in_one_line():
         assert log.disabled
@@ -996,7 +996,7 @@ def test_a_concurrent_grading_is_refused(handed_in, expected):
     "graded", [pytest.param(0, marks=pytest.mark.long), 1, pytest.param(3, marks=pytest.mark.long)]
 )
 def test_a_locked_gradebook_is_reported_and_loses_nothing(graded, handed_in, expected, monkeypatch):
-    """Another program locks the gradebook after so many submissions."""
+    """Another program locks the gradebook after a given number of submissions."""
     file = handed_in.folder / "gradebook.db"
     monkeypatch.setenv(DATABASE, f"sqlite:///{file}?timeout=0.1")
     with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as other:

@@ -44,7 +44,7 @@ def test_hidden_cases_are_drawn_again_until_a_misconception_shows(seed):
     assert any(case["B"] >= 800 for case in hidden(NAME, part, str(seed)).inputs)
 
 
-def test_every_misconception_must_show():
+def test_every_misconception_shows_in_the_hidden_cases():
     part = operations(lambda B, D, F: 0)
     rare = operations(lambda B, D, F: 2 * B * D * F if B < 800 else 0).misconceptions
     for many in (part.misconceptions + rare, rare + part.misconceptions):
@@ -180,7 +180,7 @@ def test_cases_can_be_concatenated():
 
 
 def test_every_third_case_is_moved_onto_a_boundary():
-    """Onto each boundary in turn, unless that gives arguments that are not allowed."""
+    """The boundaries take turns; a case that isn't allowed after its move is dropped."""
     three = part(
         {"x": Made(lambda rng: 1, "")},
         branches=dict.fromkeys(["two", "odd", "four"], lambda x: True),
@@ -200,7 +200,7 @@ def test_a_boundary_needs_a_branch():
         part({}, branches={"small": bool}, boundaries={"large": lambda case, rng: case})
 
 
-def test_a_part_without_hint_and_misconceptions_is_released():
+def test_a_part_without_hint_or_misconceptions_can_be_released():
     data = released(NAME, part({}))
     assert (data["hint"], data["misconceptions"], data["expected"]) == ("", [], [])
 
@@ -231,7 +231,7 @@ def test_released_parts_are_plain_data(name):
         assert plain_data(data), part.key
 
 
-def test_the_stronger_hint_of_a_part_is_released():
+def test_the_hint_of_a_part_is_released():
     assert released(NAME, replace(exercises.load(NAME).parts[0], hint="Look."))["hint"] == "Look."
 
 
@@ -255,7 +255,7 @@ def test_released_values_are_rounded_to_nine_digits():
 
 
 @pytest.mark.parametrize("name", [NAME, "int8-weights"])
-def test_solutions_are_released_only_where_that_is_asked_for(name, monkeypatch):
+def test_solutions_are_released_only_if_the_environment_asks_for_them(name, monkeypatch):
     parts = {part.key: part.function for part in exercises.load(name).parts}
     monkeypatch.delenv("SOLUTIONS", raising=False)
     plain = unpack(data(name, str.upper))
@@ -278,7 +278,7 @@ def test_solutions_are_released_only_where_that_is_asked_for(name, monkeypatch):
         assert all(known["read"].isupper() for known in part["misconceptions"])
 
 
-def test_nbgrader_takes_an_added_cell_for_a_locked_one_without_points():
+def test_nbgrader_takes_the_cases_cell_for_a_locked_one_without_points():
     cell = cases_cell("data")
     found = [is_it(cell) for is_it in (is_locked, is_grade, is_solution, is_task)]
     assert found == [True, False, False, False]
@@ -287,7 +287,7 @@ def test_nbgrader_takes_an_added_cell_for_a_locked_one_without_points():
     MetadataValidatorV3().validate_nb(nb)
 
 
-def test_run_all_continues_after_an_answer_and_a_check():
+def test_run_all_continues_after_errors_in_answers_and_checks():
     kinds = ({"grade": True}, {"solution": True}, {"grade": False, "solution": False}, None)
     cells = [new_code_cell(metadata={"nbgrader": kind} if kind else {}) for kind in kinds]
     cells[1].metadata["tags"] = ["mine"]
@@ -308,7 +308,7 @@ def test_whole_numbers_are_log_uniform_in_their_range():
     numbers = drawn(Whole(2, 1024))
     assert min(numbers) == 2
     assert 950 < max(numbers) <= 1024
-    assert 150 < sum(number <= 45 for number in numbers) < 250  # half of the logarithmic scale
+    assert 150 < sum(number <= 45 for number in numbers) < 250  # the lower half on a log scale
     assert all(
         number % 128 == 0 and 512 <= number <= 4096 for number in drawn(Whole(512, 4096, 128))
     )
@@ -316,7 +316,7 @@ def test_whole_numbers_are_log_uniform_in_their_range():
 
 
 class Aim:
-    """A state of random numbers that are aimed at one number."""
+    """Fake random state whose `uniform` returns the logarithm of one number."""
 
     def __init__(self, number):
         self.number = number
@@ -341,14 +341,14 @@ class Aim:
     ],
 )
 def test_a_whole_number_is_the_nearest_on_a_logarithmic_scale(values, aim, expected):
-    """The middle of 10 and 20 is 14.14; the middle of 4 and 8 is 5.66."""
+    """On that scale, the middle of 10 and 20 is 14.14, and that of 4 and 8 is 5.66."""
     rng = Aim(aim)
     assert next(values.draws(rng)) == expected
     ends = [next(values.draws(Aim(end))) for end in (values.low, values.high)]
     assert [rng.low, rng.high] == list(map(math.log, ends))
 
 
-def test_a_choice_of_lists_has_a_form_for_each_list():
+def test_hidden_cases_must_include_each_list_of_a_choice():
     lists = Choice([1, 2, 3], [4, 5])
     assert lists.forms() == ("1 to 3", "4 to 5")
     assert lists.form([4, 5]) == "4 to 5"
@@ -373,7 +373,7 @@ def test_a_choice_is_drawn_without_replacement():
     assert all(set(numbers[at : at + 3]) == {"a", "b", "c"} for at in range(0, 12, 3))
 
 
-def test_made_values_come_from_the_random_state_alone():
+def test_values_of_a_made_range_depend_only_on_the_random_state():
     pairs = Made(lambda rng: (low := rng.randint(1, 9), low + rng.randint(1, 9)), "growing pairs")
     assert str(pairs) == "growing pairs"
     assert pairs.forms() == ()
@@ -390,7 +390,7 @@ def test_invented_chips_have_new_names_and_figures_in_range():
         assert not set(chips) & {chip.name for chip in rooflib.chips()}
 
 
-def test_invented_sheets_use_every_unit_and_half_are_sparse():
+def test_invented_data_sheets_use_every_unit_and_half_are_sparse():
     peaks, bandwidths = {"TFLOP/s": 1e12, "PFLOP/s": 1e15}, {"TB/s": 1e12, "Gbit/s": 1.25e8}
     values = Sheets(2, 4, Printed(2e14, 4e15, peaks), Printed(7e11, 9.9e11, bandwidths))
     lists = drawn(values, 20)
@@ -475,7 +475,7 @@ def test_exercises_are_listed_in_the_order_of_the_course(tmp_path, monkeypatch):
     assert exercises.names() == [NAME]
 
 
-def test_a_reference_that_fails_is_an_error():
+def test_an_invalid_answer_of_the_reference_solution_is_an_error():
     one = replace(exercises.load(NAME).parts[0], kind="names")
     with pytest.raises(ValueError, match=f"{NAME}, {one.key}: the reference not-names"):
         exercises.expected(NAME, one, one.cases[0])

@@ -234,7 +234,7 @@ def test_the_misconceptions_figure_has_a_labeled_bar_for_each(count):
         assert page[0] < x < axes[0]
         assert bar[1] < y < bar[3]
     assert not beside or min(x for _, x, _ in beside) < 20
-    # The rest are numbers of students, which are whole and start at 0.
+    # The other labels are the axis's numbers of students: whole numbers from 0.
     others = [text for text, *_ in labels(drawn) if " · " not in text and text != "students"]
     assert others[0] in ("0", "0.0", "0.00")
     if bars:
@@ -258,7 +258,7 @@ def of_parts(**causes):
     return {"parts": [part(key, cause) for key, cause in causes.items()]}
 
 
-def test_misconceptions_come_in_course_order_and_the_most_frequent_first():
+def test_misconceptions_are_sorted_by_course_order_and_then_by_frequency():
     first, second = exercises.names()[:2]
     (one, *_), (other, *_) = points(first), points(second)
     state = {
@@ -277,7 +277,7 @@ def test_misconceptions_come_in_course_order_and_the_most_frequent_first():
     ]
 
 
-def test_results_come_by_student_and_in_course_order():
+def test_results_are_sorted_by_student_and_course_order():
     names = [*exercises.names(), "gone", "lost"]
     state = {student: {key: {} for key in names[::-1]} for student in ("bob", "ada")}
     expected = [(student, name, {}) for student in ("ada", "bob") for name in names]
@@ -364,7 +364,7 @@ def test_columns_of_printed_tables_are_aligned():
     ]
 
 
-def test_a_page_without_one_of_its_values_is_refused():
+def test_rendering_the_report_without_a_value_raises_an_error():
     with pytest.raises(UndefinedError):
         overview._template().render()
 

@@ -150,7 +150,7 @@ def test_a_run_that_saw_no_hidden_inputs_is_discarded(seen: Seen) -> None:
     assert graded.metadata["rooflib"]["parts"][0]["points"] == PARTS[0].points
 
 
-def test_second_runs_use_the_same_inputs(seen: Seen) -> None:
+def test_second_runs_of_two_gradings_use_the_same_inputs(seen: Seen) -> None:
     for _ in range(2):
         grade(ends_when_asked_what_was_not_shown(), NAME, "seed")
     assert seen.hidden(1) == seen.hidden(3)
@@ -174,7 +174,7 @@ def test_a_retried_notebook_shows_its_first_outputs(seen: Seen) -> None:
 
 
 def with_outputs(name: str, count: int, trouble: str = "") -> NotebookNode:
-    """Return a notebook whose code cells all show this name and this execution count."""
+    """Return a notebook whose code cells all have this output and execution count."""
     book = right()
     for cell in book.cells:
         if cell.cell_type == "code":
@@ -221,14 +221,14 @@ def graded_by(
         (True, [(True, True), (False, False)], [1, 2], "earlier"),
     ],
 )
-def test_each_run_that_received_inputs_changes_those_of_the_next(
+def test_each_run_that_saw_hidden_inputs_changes_the_seed_of_the_next(
     monkeypatch: pytest.MonkeyPatch,
     has_earlier: bool,
     runs: list[tuple[bool, bool]],
     draws: list[int],
     output: str,
 ) -> None:
-    """Check the seeds: the course's own, or the first or second after it."""
+    """Check each run's seed: the course's own, or the first or second after it."""
     earlier = with_outputs("earlier", 7) if has_earlier else None
     nb, seeds = graded_by(monkeypatch, runs, earlier)
     assert seeds == ["seed" + grade_notebook.SECOND_RUN_SEED * draw for draw in draws]
@@ -283,7 +283,7 @@ def test_outputs_of_other_cells_are_not_restored(monkeypatch: pytest.MonkeyPatch
 
 
 class MadeUp(contextlib.nullcontext[Any]):
-    """A box and its questions, whose run ends as it is told."""
+    """Fake box and questions of a run that ends in the given way."""
 
     refused = ("bpf (1 time)",)
 
@@ -311,7 +311,7 @@ def run_once(
     late_again: bool = True,
     end: float = 160,
 ) -> tuple[Any, MadeUp]:
-    """Return what is made of a run that ended like this, 100 s after the machine's start."""
+    """Return what `_grade` returns for a run that ended like this, and the fake box."""
     box = MadeUp(stopped, settled, set(asked_late))
 
     def judge(name: str, questions: Any, seed: str, limits: TimeLimits, why: str) -> Any:
@@ -404,7 +404,7 @@ def test_a_run_whose_calls_waited_too_long_is_repeated(
     ],
     ids=str,
 )
-def test_why_a_notebook_did_not_run_to_its_end(
+def test_an_incomplete_run_records_its_reason_and_whether_it_was_late(
     monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], trouble: str
 ) -> None:
     found, _ = run_once(monkeypatch, **state)
@@ -413,7 +413,9 @@ def test_why_a_notebook_did_not_run_to_its_end(
     assert about["late"] is ("late" in state or state.get("stopped") == "time")
 
 
-def test_a_process_that_dies_during_a_call_is_run_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_notebook_whose_process_dies_during_a_call_is_run_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     found, _ = run_once(monkeypatch, trouble="made up", dies=True)
     assert (found.again, found.told) == (True, True)
     assert found.nb.metadata["rooflib"]["trouble"] == "made up"

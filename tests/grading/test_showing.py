@@ -55,7 +55,7 @@ SHOWN = {
 }
 NAMES = exercises.names()
 PLACES = ("start", "end")
-PATIENT = TimeLimits(call=100, call_wall=500)  # long enough for all kinds in one call
+PATIENT = TimeLimits(call=100, call_wall=500)  # enough to show all kinds of messages in a call
 
 
 def showing(notebook, statements, place):
@@ -85,7 +85,7 @@ def _show(function, statements, place):
 
 
 def all_kinds():
-    """Return code that runs all kinds at a process's first call.
+    """Return code that shows all kinds of messages at a process's first call.
 
     Each kind has its own scope.
     """
@@ -109,7 +109,7 @@ def lost(notebook, name, unsafe=False):
     return {part["key"]: part["cause"] for part in parts if part["points"] < part["of"]}
 
 
-# By default, the first exercise with each kind of part, alternating between the two places.
+# By default, the first exercise with each kind of part, alternating between start and end.
 FIRST = {part.kind: name for name in NAMES[::-1] for part in exercises.load(name).parts}
 BRIEF = [(name, PLACES[number % 2]) for number, name in enumerate(dict.fromkeys(FIRST.values()))]
 ALL = [

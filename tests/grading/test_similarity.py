@@ -49,7 +49,7 @@ def share(one, other):
         "%matplotlib inline\n" + LONG,
     ],
 )
-def test_layout_comments_and_docstrings_do_not_count(other):
+def test_layout_comments_and_docstrings_do_not_affect_similarity(other):
     assert other != LONG
     assert share(LONG, other) == 100
 
@@ -63,7 +63,7 @@ def test_layout_comments_and_docstrings_do_not_count(other):
         ("def traffic(B, D, F):\n" + "    print([x for x in 'abc'], sep='')\n" * 4, 50),
     ],
 )
-def test_names_operators_and_numbers_count(other, below):
+def test_names_operators_and_numbers_affect_similarity(other, below):
     assert share(LONG, other) < below
 
 
@@ -74,16 +74,16 @@ def test_names_operators_and_numbers_count(other, below):
         *("f(-a + b * c, 'c', b'd')", "f(a + b * c, 'd', b'd')", "f(a + b * c, 'c', b'c')"),
     ],
 )
-def test_a_change_of_one_element_changes_one_character(other):
+def test_a_change_of_one_syntax_element_changes_one_character(other):
     before, after = written("x = f(a + b * c, 'c', b'd')"), written(f"x = {other}")
     operations = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     changed = [change for change in operations if change[0] != "equal"]
     assert [max(j - i, m - k) for _, i, j, k, m in changed] == [1]
 
 
-def test_each_element_is_a_character_of_the_private_use_area():
+def test_each_syntax_element_is_a_private_use_character():
     names = [f"name_{number}" for number in range(1_000)]
-    text = written("\n".join(names))  # for each a statement and a name
+    text = written("\n".join(names))  # each line has two elements: a statement and a name
     assert len(text) == 2 * len(names)
     assert {unicodedata.category(one) for one in text} == {"Co"}
     assert len(set(text)) > 900, "different names are different characters"
@@ -144,7 +144,7 @@ def test_pairs_are_sorted_by_similarity_and_show_the_median():
     assert {row[5] for row in rows} == {len(written(LONG))}
 
 
-def test_an_unwritten_function_has_no_elements():
+def test_an_unwritten_function_has_no_syntax_elements():
     assert written('def f(x):\n    """Text."""\n    raise NotImplementedError("to do")') == ""
 
 
@@ -152,7 +152,7 @@ def test_a_short_solution_is_not_compared():
     least = similarity.MIN_ELEMENTS
     texts = {"ada": "a" * least, "bob": "a" * (2 * least), "eve": "a" * (least - 1)}
     rows = similarity.pairs({student: {NAME: {"code": text}} for student, text in texts.items()})
-    # 2/3 of all elements, which are 60, belong to the longest common subsequence, twice 20.
+    # The common subsequence covers 20 elements of each text: 40 of 60, or 67%.
     assert rows == [(NAME, "ada", "bob", 67, 67, least)]
 
 
@@ -173,7 +173,7 @@ def test_the_ten_most_similar_pairs_are_reported():
 @example("a = '\ud800'")
 @example("'\\" * 50_000)
 @example("x=[" + "1," * 49_000 + "]")
-def test_the_code_of_any_source_is_limited(source):
+def test_the_number_of_syntax_elements_of_any_source_is_limited(source):
     assert len(written(source)) <= similarity.MAX_ELEMENTS
 
 

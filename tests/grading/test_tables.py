@@ -83,7 +83,7 @@ def test_rows_of_any_length_are_read():
 
 
 def test_a_very_long_cell_is_read():
-    """Moodle's worksheet has a cell with all the text that a learner typed."""
+    """Moodle's worksheet has a cell with all of a learner's online text."""
     assert people(f'id,"Online text"\nada,"{"x" * 500_000}"\n') == [Person("ada")]
 
 

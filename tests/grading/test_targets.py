@@ -47,7 +47,7 @@ STEPS = {"return": (given_back, "submissions.zip"), "export": (exported, "theirs
 
 
 def same(folder, source, how):
-    """Return another path to this file."""
+    """Return a path that leads to the source file."""
     if how == "relative":
         return folder / "course" / ".." / source.name
     if how == "itself":

@@ -165,7 +165,7 @@ def test_unpackable_zips_are_reported_and_kept(room, tmp_path, kind):
     assert says in line
 
 
-def test_the_limits_of_a_learner_may_be_reached():
+def test_the_files_of_a_learner_may_reach_but_not_exceed_the_limits():
     budget = nested.Budget()
     budget.take_files(1_000)
     budget.take_bytes(100_000_000)
@@ -175,7 +175,7 @@ def test_the_limits_of_a_learner_may_be_reached():
         budget.take_bytes(1)
 
 
-def test_a_large_file_in_a_zip_may_have_the_greatest_size(monkeypatch):
+def test_a_file_in_a_zip_may_be_as_large_as_the_limit(monkeypatch):
     monkeypatch.setattr(nested, "MAX_FILE_BYTES", 5)
     inner = packed({"x.ipynb": "x" * 5})
     assert nested.notebooks(inner, nested.Budget()) == [("x.ipynb", b"x" * 5)]
@@ -187,8 +187,8 @@ def test_the_size_of_a_zips_table_is_known_before_it_is_parsed():
     assert nested._table_bytes(packed(dict.fromkeys(names, "x"))) == 2 * 46 + 10 + 300
 
 
-def test_a_long_table_is_not_parsed(monkeypatch):
-    """A thousand files may have names of 254 bytes, since a table takes 46 more for each."""
+def test_a_zip_with_too_large_a_table_is_not_parsed(monkeypatch):
+    """A table of 1000 files with names of 254 bytes is parsed; one more is too many."""
     zips = [packed({f"{one:0254}": "" for one in range(count)}) for count in (1_000, 1_001)]
     assert nested.notebooks(zips[0], nested.Budget()) == []
     monkeypatch.setattr(zipfile, "ZipFile", lambda _: pytest.fail("was parsed"))
@@ -222,7 +222,7 @@ def test_a_zip_may_have_a_comment(room, tmp_path):
     assert list(files) == [f"Ada 7/{NAME}/x.ipynb"]
 
 
-def test_a_file_that_only_ends_like_a_zip_is_kept(room, tmp_path):
+def test_a_file_that_is_a_zip_by_name_only_is_kept(room, tmp_path):
     files, lines = collected(room, tmp_path, {moodle("Ada", 7, "x.zip"): "text"})
     assert (files, lines) == ({f"Ada 7/{NAME}/x.zip": b"text"}, [])
 
@@ -387,7 +387,7 @@ def test_people_whose_name_is_not_decoded_are_found_by_their_number(room, tmp_pa
     assert (list(files), lines) == ([f"mueller/{NAME}/x.ipynb"], [])
 
 
-def test_a_name_in_ascii_is_known_in_any_encoding(room, tmp_path):
+def test_an_ascii_name_is_read_though_the_encoding_is_unknown(room, tmp_path):
     name = moodle("Ada Lovelace", 7, "\x81.ipynb").encode("latin-1")
     files, lines = collected(room, tmp_path, {name: "x"})
     assert (list(files), lines) == ([f"Ada Lovelace 7/{NAME}/ü.ipynb"], [])
@@ -437,7 +437,7 @@ def extra(*fields):
         (b"\0", PLAIN),
     ],
 )
-def test_names_in_extra_fields_count_if_their_checksum_is_right(fields, name):
+def test_names_in_extra_fields_are_used_if_their_checksum_is_right(fields, name):
     entry = zipfile.ZipInfo(PLAIN.decode("cp437"))
     entry.extra = fields
     assert zip_names.certain(entry) == name
@@ -462,11 +462,11 @@ def test_names_are_in_utf_8_if_declared_or_possible():
         ("", "", False),
     ],
 )
-def test_names_of_one_person_have_the_same_letters(one, other, same):
+def test_names_with_the_same_letters_are_of_the_same_person(one, other, same):
     assert zip_names.same_person(one, other) is same
 
 
-def test_the_encoding_is_that_of_most_people():
+def test_the_encoding_that_fits_the_names_of_the_roster_is_chosen():
     def person(name):
         return name.partition(" ")[::2] if " " in name else None
 
@@ -476,7 +476,7 @@ def test_the_encoding_is_that_of_most_people():
     ]
     assert zip_names.encoding([*names, b"alone"], person, people) == "cp1250"
     assert zip_names.encoding([*names, b"4 x"], person, {}) is None
-    # All names must be valid: in encodings with an ö at this place there is nothing at 0x81.
+    # All names must be valid: encodings in which this byte is ö leave 0x81 undefined.
     assert zip_names.encoding(["1 Jörg".encode("cp1252"), b"\x81"], person, people) is None
     assert zip_names.encoding([b"2 \x8fsa", b"1 J\x94rg"], person, people) == "cp437"
 
@@ -529,7 +529,7 @@ def test_a_name_too_long_for_a_folder_is_reported(room, tmp_path):
     assert "too long for a folder" in lines[0]
 
 
-def test_a_student_with_a_slash_gets_no_folder(room, tmp_path):
+def test_a_student_whose_name_has_a_slash_gets_no_folder(room, tmp_path):
     with room.course.gradebook() as gradebook:
         gradebook.update_or_create_student("a/b", lms_user_id="7")
     assert collected(room, tmp_path, {ADA: "x"}) == ({}, ["a/b: a name with a slash"])
@@ -540,7 +540,7 @@ def test_a_student_with_an_invalid_name_gets_no_folder(room, tmp_path):
     assert collected(room, tmp_path, files) == ({}, ["[Ada] 7: not a name that a student can have"])
 
 
-# --- text typed into a form -----------------------------------------------------------------------
+# --- online text ----------------------------------------------------------------------------------
 
 
 def page(words):
@@ -557,7 +557,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("name", FORMS.values(), ids=FORMS)
-def test_typed_text_is_reported(room, tmp_path, name):
+def test_online_text_without_a_notebook_is_reported(room, tmp_path, name):
     files, lines = collected(room, tmp_path, {name: page("<p>See my site</p>")})
     assert list(files) == [f"Ada 7/{NAME}/onlinetext.html"]
     assert lines == ["Ada 7: a text was handed in and no notebook"]
@@ -575,7 +575,7 @@ def test_a_pasted_notebook_is_accepted(room, tmp_path, name):
     assert lines == ["Ada 7: a notebook was pasted as text; it is taken as onlinetext.ipynb"]
 
 
-def test_text_typed_beside_a_notebook_is_reported_unless_empty(room, tmp_path):
+def test_online_text_beside_a_notebook_is_reported_unless_empty(room, tmp_path):
     both = {
         moodle("Ada", 7, "x.ipynb"): "x",
         moodle("Ada", 7, "y.txt"): "y",
@@ -590,19 +590,19 @@ def test_text_typed_beside_a_notebook_is_reported_unless_empty(room, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["[" * 200_000, '{"a":' * 200_000 + "}", "<a" * 100_000, "<!--"])
-def test_text_that_breaks_the_parser_stays_plain(room, tmp_path, text):
+def test_online_text_that_breaks_the_parser_is_kept_as_html(room, tmp_path, text):
     name = FORMS["Canvas's"]
     files, _ = collected(room, tmp_path, {name: page(f"x {text}")})
     assert list(files) == [f"Ada 7/{NAME}/onlinetext.html"]
 
 
 @pytest.mark.parametrize("words", ["<IMG src='x'>", "{&quot;a&quot;: 1}", "[]"])
-def test_typed_text_may_be_a_picture_or_other_json(room, tmp_path, words):
+def test_online_text_with_a_picture_or_other_json_is_kept_as_html(room, tmp_path, words):
     files, _ = collected(room, tmp_path, {FORMS["Canvas's"]: page(words)})
     assert list(files) == [f"Ada 7/{NAME}/onlinetext.html"]
 
 
-def test_pictures_in_typed_text_are_left_out(room, tmp_path):
+def test_pictures_in_online_text_are_left_out(room, tmp_path):
     files = {moodle("Ada", 7, "picture.png", "onlinetext"): "x"}
     assert collected(room, tmp_path, files) == ({}, [])
 
@@ -612,7 +612,7 @@ def test_a_submitted_url_is_reported(room, tmp_path):
     assert lines == ["Ada 7: a link was handed in and no notebook"]
 
 
-def test_many_files_of_one_download_are_refused(room, tmp_path, monkeypatch):
+def test_a_download_with_too_many_files_is_refused(room, tmp_path, monkeypatch):
     monkeypatch.setattr(downloads, "MAX_FILES", 2)
     names = [moodle("Ada", one, "x.ipynb") for one in range(4)]
     assert len(collected(room, tmp_path, dict.fromkeys(names[:2], "x"))[0]) == 2
@@ -622,14 +622,14 @@ def test_many_files_of_one_download_are_refused(room, tmp_path, monkeypatch):
     assert collected(room, tmp_path, groups)[1] == ["2.zip has more than 2 files"]
 
 
-def test_a_download_may_have_20_000_files(room, tmp_path, monkeypatch):
+def test_a_download_may_have_at_most_20_000_files(room, tmp_path, monkeypatch):
     entry = zipfile.ZipInfo("readme.txt")
     monkeypatch.setattr(zipfile.ZipFile, "infolist", lambda _: [entry] * 20_001)
     with pytest.raises(Unable, match="more than 20000 files"):
         collected(room, tmp_path, {})
 
 
-def test_only_regular_files_are_compared(tmp_path, monkeypatch):
+def test_only_small_regular_files_are_compared(tmp_path, monkeypatch):
     monkeypatch.setattr(hand_ins, "MAX_FILE_BYTES", 3)
     (tmp_path / "a").write_text("xxx")
     (tmp_path / "b").write_text("xxxx")
@@ -639,7 +639,7 @@ def test_only_regular_files_are_compared(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["link", "folder"])
-def test_leftovers_do_not_stop_a_new_hand_in(tmp_path, kind):
+def test_leftovers_of_an_interrupted_collect_do_not_stop_a_new_one(tmp_path, kind):
     outside, folder = tmp_path / "outside", tmp_path / "ada" / NAME
     outside.mkdir()
     (outside / "x").write_text("kept")

@@ -57,14 +57,14 @@ def test_figures_sent_by_the_probe_are_valid():
         assert validated(sent, "figure") == sent, drawn.name
 
 
-def test_extreme_heights_of_a_figure_print_no_warning():
+def test_overflowing_y_values_of_a_figure_print_no_warning():
     right = next(drawn for drawn in figures() if drawn.name.startswith("right"))
     answers = [ask(right.function, case, "figure") for case in KNOWN.inputs]
     for answer in answers:
         for curve in answer.value["curves"]:
             curve["y"] = [1e308] * len(curve["y"])
         for axes in answer.value["axes"]:
-            # Times 1e15, the heights overflow.
+            # Multiplied by 1e15, the y values overflow.
             axes["y"] |= {"label": "PFLOP/s", "limits": [0, 1.7e308], "ticks": [], "offset": ""}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -100,7 +100,7 @@ def test_malformed_answers_are_refused(kind, value):
 
 
 def grown(*path):
-    """Return a function that makes a figure whose list or text at a path has some length."""
+    """Return a function: length → figure whose list or text at a path is that long."""
 
     def figure(length):
         changed = copy.deepcopy(WHOLE)

@@ -62,7 +62,7 @@ def phantom(room):
 
 def extension_for_nobody(room):
     with warnings.catch_warnings(), room.course.gradebook() as book:
-        warnings.simplefilter("ignore")  # nbgrader's own queries cause these
+        warnings.simplefilter("ignore")  # nbgrader's own queries cause warnings
         book.update_or_create_student("Bobb")
         book.update_or_create_submission(NAME, "Bobb")
         book.grant_extension(NAME, "Bobb", days=2)
@@ -159,10 +159,10 @@ def content(folder):
     }
 
 
-def test_a_person_who_is_like_nobody_is_reported_without_a_name(room):
+def test_a_person_unlike_any_member_is_reported_without_a_suggestion(room):
     room.hand_in("xxxxxxxx", NAME, room.solved(NAME))
     with warnings.catch_warnings(), room.course.gradebook() as book:
-        warnings.simplefilter("ignore")  # nbgrader's own queries cause these
+        warnings.simplefilter("ignore")  # nbgrader's own queries cause warnings
         book.update_or_create_student("yyyyyyyy")
         book.update_or_create_submission(NAME, "yyyyyyyy")
         book.update_or_create_student("zzzzzzzz")
@@ -194,7 +194,7 @@ def test_a_person_without_a_folder_is_suggested_before_others(room):
 
 @pytest.fixture
 def archives(tmp_path):
-    """Return a function that returns the lines about archives at these places of a student."""
+    """Return a function that makes archives and returns `check`'s lines about them."""
 
     def found(*places):
         for place in places:
@@ -223,7 +223,7 @@ def test_archives_are_found_in_the_first_200_folders(archives):
 @pytest.mark.parametrize(
     ("step", "error"), [("run_limited", check.Overrun), ("reading.of_bytes", MemoryError)]
 )
-def test_what_takes_too_much_to_read_is_reported(room, monkeypatch, step, error):
+def test_submissions_that_take_too_much_to_read_are_reported(room, monkeypatch, step, error):
     def fail(*_):
         raise error
 
@@ -252,7 +252,7 @@ def test_check_creates_nothing_and_reports_a_missing_folder(tmp_path):
 
 
 def test_only_an_odd_name_of_an_exercise_folder_is_a_problem(room):
-    """Nothing is reported for links to files, or for what a system keeps for itself."""
+    """Nothing is reported for links to files or for a system's own files (.DS_Store)."""
     base = room.folder / "submitted"
     (base / "link").symlink_to(room.folder_of("ada", NAME) / f"{NAME}.ipynb")
     (base / ".DS_Store").touch()
@@ -334,7 +334,7 @@ def test_an_extension_needs_a_due_date_and_releases_its_exercise(tmp_path):
         with pytest.raises(Unable, match="has no due date that could be extended"):
             week.due(course, NAME, LATER, "ada")
     with warnings.catch_warnings(), course.gradebook() as book:
-        warnings.simplefilter("ignore")  # nbgrader's own queries cause these
+        warnings.simplefilter("ignore")  # nbgrader's own queries cause warnings
         book.update_or_create_submission(NAME, "ada")
         book.grant_extension(NAME, "ada", days=2)  # as nbgrader allows without a due date
     assert week.due(course, NAME, DUE) == [f"{NAME} is due at 2026-11-30 23:59:00 UTC"]
@@ -370,7 +370,7 @@ def test_a_second_roster_adds_people_and_keeps_removals(room, tmp_path):
     assert "submitted/bob: not in the roster" in "\n".join(lines(room))
 
 
-def test_everybody_of_several_rosters_is_a_member(room, tmp_path):
+def test_people_of_all_entered_rosters_are_members(room, tmp_path):
     """People without a full name are members, too."""
     for name in ("eve", "max"):
         table = tmp_path / f"{name}.csv"
@@ -414,7 +414,7 @@ def test_an_extension_keeps_its_date_until_the_due_date_passes_it(room):
         f"{NAME} is due for bob at {later} UTC"
     ]
     with warnings.catch_warnings(), room.course.gradebook() as book:
-        warnings.simplefilter("ignore")  # nbgrader's own queries cause these
+        warnings.simplefilter("ignore")  # nbgrader's own queries cause warnings
         book.update_or_create_submission(NAME, "zoë")  # without an extension
     assert len(week.due(room.course, NAME, DUE)) == 2
     week.due(room.course, NAME, LATER, "bob")

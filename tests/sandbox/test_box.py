@@ -1,4 +1,4 @@
-"""What a box leaves in the grader's process."""
+"""Boxes: what they leave in the grader's process, and boxes without isolation."""
 
 import contextlib
 import signal
@@ -11,7 +11,7 @@ from grading.sandbox import box as boxes
 
 
 def open_files() -> dict[str, str]:
-    """Return descriptor → what it leads to, of this process."""
+    """Return this process's open files: descriptor → what its /proc link points to."""
     found = {}
     for one in Path("/proc/self/fd").iterdir():
         try:
@@ -23,7 +23,7 @@ def open_files() -> dict[str, str]:
 
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_closed_box_leaves_no_file_open(times: int) -> None:
-    """Check open files right after the box is closed, before it is collected.
+    """Check open files right after the box is closed, before garbage collection.
 
     A grader of a large class would otherwise run out of descriptors.
     """
@@ -38,10 +38,10 @@ def test_a_closed_box_leaves_no_file_open(times: int) -> None:
     assert open_files() == before
 
 
-def test_a_closed_box_without_isolation_leaves_nothing() -> None:
+def test_a_closed_box_without_isolation_leaves_no_file_folder_or_process() -> None:
     box = sandbox.open(unsafe=True)
     assert box.poll() is None
-    box.signal(signal.SIGTERM)  # there is no process yet
+    box.signal(signal.SIGTERM)  # does not fail, although no process runs yet
     with box:
         before = open_files()
         channel = box.channel()
@@ -60,7 +60,7 @@ def test_a_closed_box_without_isolation_leaves_nothing() -> None:
 
 @pytest.mark.parametrize("seconds", [0.01, -0.01])
 def test_a_box_without_isolation_is_stopped_at_its_wall_clock_limit(seconds: float) -> None:
-    """A notebook's time may have run out when its box starts."""
+    """Test negative limits too: the time may already be over when a box starts."""
     limits = sandbox.SandboxLimits(wall_seconds=seconds)
     with sandbox.open(limits, unsafe=True) as box:
         assert box._clock.daemon, "a grader that ends must not wait for it"
@@ -75,7 +75,7 @@ def test_a_box_without_isolation_is_stopped_at_its_wall_clock_limit(seconds: flo
 
 @pytest.mark.parametrize("unsafe", [None, True, False])
 @pytest.mark.parametrize("accepted", ["", "1"])
-def test_a_box_has_no_isolation_only_if_that_is_accepted(
+def test_a_box_lacks_isolation_only_if_an_argument_or_grading_unsafe_says_so(
     monkeypatch: pytest.MonkeyPatch, unsafe: bool | None, accepted: str
 ) -> None:
     monkeypatch.setenv("GRADING_UNSAFE", accepted)
@@ -87,7 +87,7 @@ def test_a_box_has_no_isolation_only_if_that_is_accepted(
 
 
 @pytest.mark.parametrize(("accepted", "tried"), [("", ["checked", "made"]), ("1", [])])
-def test_a_sandbox_is_tried_unless_none_is_needed(
+def test_require_tries_a_sandbox_unless_grading_unsafe_is_set(
     monkeypatch: pytest.MonkeyPatch, accepted: str, tried: list[str]
 ) -> None:
     found: list[str] = []

@@ -81,7 +81,7 @@ print(json.dumps(seen))
 
 @pytest.fixture(scope="module")
 def state() -> dict[str, Any]:
-    """Return the state that the cell printed."""
+    """Return the state of the sandbox that the cell PRINT_STATE printed."""
     with sandbox.open(LIMITS) as box:
         done = run_in(box, PRINT_STATE)
     found: dict[str, Any] = json.loads(done.texts[0])
@@ -187,8 +187,8 @@ def test_proc_is_read_only_and_lists_only_the_box(state: dict[str, Any]) -> None
     assert len(state["processes"]) == 2
 
 
-def test_linux_version_is_the_hosts(state: dict[str, Any]) -> None:
-    """Sandboxes don't hide them, as the page on unprotected things says."""
+def test_sandboxes_see_the_hosts_linux_version(state: dict[str, Any]) -> None:
+    """Check what the page on unprotected things says: the version isn't hidden."""
     assert state["kernel"] == [os.uname().release, os.uname().version]
 
 
@@ -238,7 +238,7 @@ def test_environment_reveals_nothing_about_the_host(state: dict[str, Any]) -> No
     assert (state["hostname"], state["cwd"]) == ("sandbox", "/home/learner")
 
 
-def test_kernel_inherits_nothing_from_the_grader(state: dict[str, Any]) -> None:
+def test_kernel_inherits_no_stdin_path_or_session_from_the_grader(state: dict[str, Any]) -> None:
     assert state["inside"] == []
     assert state["first on path"] == "/run/course"
     assert state["standard files"][0] == "/dev/null"

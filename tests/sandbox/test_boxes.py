@@ -84,7 +84,7 @@ def test_notebook_inherits_no_socket_of_the_zygote():
 
 
 def test_closing_a_box_does_not_wait_for_a_newer_one():
-    """The zygote had the older box's life socket open when it forked the newer one."""
+    """The newer box is forked while the zygote has the older one's life socket open."""
     older = sandbox.open(LIMITS)
     with older, sandbox.open(LIMITS) as newer:
         closing = threading.Thread(target=older.close, daemon=True)
@@ -152,7 +152,7 @@ if os.fork() == 0:
     ctypes.CDLL(None).syscall({"x86_64": 60, "aarch64": 93}[os.uname().machine], 0)
 time.sleep(600)
 """,
-    # 208 kB each; the filter refuses to enlarge the buffers.
+    # A socket's buffer holds 208 kB; the filter refuses to enlarge it.
     "unread socket messages": """
 import socket
 kept = []
@@ -189,7 +189,7 @@ time.sleep(600)
 }
 
 
-# Making so many mappings takes seconds.
+# The case "empty mappings" is slow: making so many mappings takes seconds.
 @pytest.mark.parametrize(
     "way",
     [
@@ -219,7 +219,7 @@ def test_copy_on_write_memory_is_counted_once_across_forks():
     share = (
         "import os, time\nhoard = os.urandom(1 << 20) * 100\n"
         "for _ in range(6):\n    if os.fork() == 0:\n        time.sleep(600)\n"
-        # Init sleeps once per check of the memory in use.
+        # Count init's sleeps: it sleeps once per check of the memory in use.
         "def checks():\n    for line in open('/proc/1/status'):\n"
         "        if line.startswith('voluntary'): return int(line.split()[1])\n"
         "end = checks() + 4\nwhile checks() < end: time.sleep(0.01)"
@@ -260,14 +260,14 @@ def test_close_kills_all_processes_and_removes_the_folder():
     assert not folder.exists()
 
 
-def test_a_killed_sandbox_counts_as_a_killed_kernel():
+def test_poll_reports_sigkill_if_all_processes_of_a_box_were_killed():
     running = descendants(os.getpid())
     with sandbox.open(LIMITS) as box:
         started = new_descendants(running)
         assert box.poll() is None
         for process in started:
             os.kill(process, signal.SIGKILL)
-        select.select([box.life], [], [], 60)  # until the zygote has closed its copy
+        select.select([box.life], [], [], 60)  # wait until the zygote has closed its copy
         assert box.poll() == -signal.SIGKILL
 
 
@@ -302,10 +302,10 @@ CAPABILITY_NUMBERS = {"SETGID": 6, "SETUID": 7, "SETPCAP": 8, "SYS_ADMIN": 21}
 
 
 def test_zygote_has_only_the_capabilities_it_needs():
-    """With root as the grader it keeps CAPABILITIES; for other users it has none."""
+    """If root runs the grader, the zygote keeps CAPABILITIES; otherwise it has none."""
     with sandbox.open():
         table = parents()
-        # The zygote is the process whose parent is one of bubblewrap's and that isn't one itself.
+        # The zygote is not a bwrap process itself, but its parent is one.
         (zygote,) = (
             pid
             for pid in descendants(fork_servers.fork_server().process.pid, table)

@@ -132,7 +132,7 @@ def test_noise_and_replies_to_other_orders_are_ignored(ends: Ends) -> None:
     assert ends.received() == ["a", "b"]
 
 
-def test_truncated_line_does_not_affect_others(ends: Ends) -> None:
+def test_truncated_line_does_not_affect_other_lines(ends: Ends) -> None:
     number, *_ = ends.read()
     whole = stream(number, "a")
     ends.write(whole[:-9], b"\n", whole, b"\n", whole[:9])
@@ -161,7 +161,7 @@ def test_overlong_line_is_not_buffered(ends: Ends) -> None:
     assert longest < 10_000_000
 
 
-def test_endless_overlong_lines_raise_endless(ends: Ends) -> None:
+def test_overlong_lines_count_toward_the_byte_limit(ends: Ends) -> None:
     ends.write(*[b"x" * 9_000_000, b"\n"] * 6, b"x" * 80_000_000)
     with pytest.raises(Endless):
         ends.channel.receive(60)
@@ -170,7 +170,7 @@ def test_endless_overlong_lines_raise_endless(ends: Ends) -> None:
 
 
 @pytest.mark.parametrize(("lines", "ends_at"), [((3, 2), None), ((4,), 4), ((3, 3), 6)])
-def test_lines_are_counted_for_an_order_and_for_all_together(
+def test_lines_are_limited_per_order_and_over_all_orders(
     monkeypatch: pytest.MonkeyPatch, lines: tuple[int, ...], ends_at: int | None
 ) -> None:
     monkeypatch.setattr(cell_channel, "ENDLESS_LINES", 3)

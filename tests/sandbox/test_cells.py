@@ -69,7 +69,7 @@ threading.Timer(0, go.set).start()
 
 
 def test_output_printed_between_cells_is_dropped() -> None:
-    """If the thread prints while a cell runs, that cell shows the text."""
+    """The second cell may show the text if the thread prints while that cell runs."""
     texts = run(LATE_THREAD, "done.wait()\nprint('second')").texts
     assert texts[1] in ("second\n", "between two cells\nsecond\n")
 

@@ -22,7 +22,7 @@ MOST = LIMITS.memory_bytes + 3 * LIMITS.scratch_bytes + (256 << 20)
 
 @pytest.fixture
 def kernel_files(monkeypatch: pytest.MonkeyPatch) -> dict[Path, set[str]]:
-    """Return an empty table: folder → files that appear in its new subfolders."""
+    """Return an empty table to fill: folder → files that each new subfolder gets."""
     known: dict[Path, set[str]] = {}
     make, remove = Path.mkdir, Path.rmdir
 
@@ -170,7 +170,7 @@ def test_nearest_delegated_folder_is_used(tree: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("refused", [".", "cgroup.procs"])
-def test_a_folder_in_which_nothing_may_be_written_is_not_used(
+def test_a_folder_is_skipped_if_it_or_its_cgroup_procs_is_not_writable(
     tree: Path, monkeypatch: pytest.MonkeyPatch, refused: str
 ) -> None:
     monkeypatch.setattr(cgroups, "_marked", lambda folder, name: name == "trusted.delegate")
@@ -188,7 +188,7 @@ def test_folders_above_the_mount_are_not_used(tree: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(("value", "marked"), [(b"1", True), (b"0", False), (None, False)])
-def test_the_mark_of_a_delegated_folder_is_one(
+def test_a_folder_is_marked_as_delegated_if_its_xattr_is_1(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, value: bytes | None, marked: bool
 ) -> None:
     def read(path: Path, name: str) -> bytes:
@@ -214,7 +214,7 @@ def test_root_uses_only_cgroups_marked_as_delegated(
     assert parent_folders() == [tree / "user" / "app"]
 
 
-def test_parent_folders_without_proc_come_from_the_variable(
+def test_parent_folders_come_from_grading_cgroup_if_proc_names_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cgroups, "PROC", tmp_path)

@@ -12,7 +12,7 @@ from grading.sandbox.inside import commands
 
 
 def shell(**more: Any) -> Any:
-    """Return a shell that replaces {x} in commands by a variable of the caller's caller."""
+    """Return a fake shell that replaces {x} in commands by an echo of the depth."""
     found = SimpleNamespace(user_ns={}, **more)
     found.var_expand = lambda command, depth: command.replace("{x}", f"echo depth {depth}")
     commands.set_up(found)
@@ -30,7 +30,7 @@ def shell(**more: Any) -> Any:
         ("no-such-command", 127),
     ],
 )
-def test_the_exit_status_is_kept_as_ipython_does(command: str, status: int) -> None:
+def test_the_exit_status_is_left_in_exit_code_as_in_ipython(command: str, status: int) -> None:
     one = shell()
     for run in (one.system, one.system_piped):
         one.user_ns.clear()
@@ -41,7 +41,9 @@ def test_the_exit_status_is_kept_as_ipython_does(command: str, status: int) -> N
 @pytest.mark.parametrize(
     ("raises", "command"), [(True, "exit 1"), (True, "exit 0"), (False, "exit 1")]
 )
-def test_a_failing_command_is_an_error_if_the_shell_says_so(raises: bool, command: str) -> None:
+def test_a_failing_command_raises_only_if_system_raise_on_error_is_set(
+    raises: bool, command: str
+) -> None:
     one = shell(system_raise_on_error=raises)
     if raises and command == "exit 1":
         with pytest.raises(subprocess.CalledProcessError, match="exit 1") as error:
@@ -57,12 +59,12 @@ def test_output_and_errors_are_printed_in_order(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out == expected
 
 
-def test_long_output_is_decoded_as_a_whole(capsys: pytest.CaptureFixture[str]) -> None:
+def test_long_output_is_decoded_across_block_boundaries(capsys: pytest.CaptureFixture[str]) -> None:
     shell().system("head -c 300001 /dev/zero | tr '\\0' 'x' | sed 's/x/ä/g'")
     assert capsys.readouterr().out == "ä" * 300_001
 
 
-def test_no_command_runs_in_the_background() -> None:
+def test_background_commands_are_refused() -> None:
     with pytest.raises(OSError, match="Background processes not supported"):
         shell().system("sleep 1 & ")
 

@@ -128,7 +128,7 @@ def test_verdict_of_each_system_call_number(machine: str) -> None:
     assert len(seen) == 5
 
 
-# Guarded call → (allowed values of its argument, errno for other values, whether those are
+# Guarded call → (allowed values of its argument, errno for other values, whether their refusal is
 # reported). Values are from the kernel's headers: linux/socket.h, asm-generic/socket.h,
 # asm-generic/mman-common.h, asm-generic/fcntl.h and linux/fcntl.h, asm-generic/ioctls.h and
 # linux/seccomp.h, linux/prctl.h.
@@ -158,9 +158,9 @@ NEVER = {
     "getsockopt": {55, 57, 71},  # SO_MEMINFO, COOKIE, NETNS_COOKIE
     "ioctl": {0x5412, 0x541C, 0x40049409},  # TIOCSTI, TIOCLINUX, FICLONE
     "madvise": {12, 20, 21},  # MERGEABLE, COLD, PAGEOUT
-    # KEEPCAPS, SECCOMP, MM, SCHED_CORE, VMA, KSM
+    # prctl options KEEPCAPS, SECCOMP, MM, SCHED_CORE, VMA, KSM
     "prctl": {8, 22, 35, 62, 0x53564D41, 67},
-    # buffer sizes, BPF programs, zero copy
+    # socket options for buffer sizes, BPF programs, zero copy
     "setsockopt": {7, 8, 26, 32, 33, 50, 60},
 }
 

@@ -26,7 +26,7 @@ from grading.sandbox import fork_server as fork_servers
 from grading.sandbox.fork_server import ForkServer
 from grading.sandbox.inside import isolate
 
-# A bwrap that blocks after forking, while its child waits for it: that is when bubblewrap writes to
+# A bwrap that blocks after forking, while its child waits for it: bubblewrap then writes to
 # --info-fd, which is a full pipe here.
 BLOCKING_BWRAP = """#!/bin/sh
 exec 9<>{pipe}
@@ -76,7 +76,7 @@ server.close()
 """
 
 
-def test_the_server_has_neither_the_graders_input_nor_its_output() -> None:
+def test_the_server_inherits_neither_stdin_nor_stdout_of_the_grader() -> None:
     command = [sys.executable, "-c", STREAMS]
     done = subprocess.run(
         command, cwd=ROOT, input="typed", capture_output=True, text=True, check=True
@@ -123,11 +123,11 @@ def test_grader_that_ends_during_server_start_leaves_no_process(
     assert not kill_survivors(processes)
 
 
-# --- its parts, without a process -----------------------------------------------------------------
+# --- parts of the fork server, tested without a process -------------------------------------------
 
 
 def made_up(**state: Any) -> Any:
-    """Return a server in this state that has no process."""
+    """Return a fork server with these attributes and without a real process."""
     server: Any = object.__new__(ForkServer)
     server.pid, server.modules = os.getpid(), ""
     server.process = SimpleNamespace(poll=lambda: None, returncode=None)
@@ -183,7 +183,7 @@ def test_a_fork_uses_only_a_shared_server_that_is_ready(
 
 
 class Started:
-    """A server that records what happens to it."""
+    """A fake fork server that records the calls of its methods."""
 
     made: ClassVar[list["Started"]] = []
 
@@ -303,7 +303,7 @@ def pairs(words: list[str], option: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("user", [0, 1000])
-def test_bubblewrap_gives_each_user_what_it_needs(
+def test_bubblewraps_options_differ_for_root_and_other_users(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, user: int
 ) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: user)
@@ -319,7 +319,7 @@ def test_bubblewrap_gives_each_user_what_it_needs(
     assert bare[-1 - len(fork_servers.PRELOADED) :] == ["7", *fork_servers.PRELOADED]
 
 
-def test_a_virtual_environment_is_seen_without_what_else_is_in_its_folder(
+def test_only_pythons_files_in_a_virtual_environments_folder_are_visible(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for name in ("bin", "lib", "course"):

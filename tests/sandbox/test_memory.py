@@ -1,6 +1,6 @@
-"""Tests of shared memory of made-up processes.
+"""How the shared memory of processes is counted, with made-up /proc files.
 
-They check what counts, and when maps are read again.
+The tests check what counts, and when maps are read again.
 """
 
 from collections.abc import Callable
@@ -18,9 +18,9 @@ Put = Callable[[str, int, dict[str, int]], None]
 
 @pytest.fixture
 def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Put:
-    """Return a function that makes a process of this size with these segments.
+    """Return a function that writes the /proc files of a made-up process.
 
-    segments: inode → bytes.
+    Its arguments are the process id, mapped pages, and shared segments: inode → bytes.
     """
     monkeypatch.setattr(memory, "PROC", tmp_path)
     monkeypatch.setattr(memory, "PAGE", KB)
@@ -38,7 +38,7 @@ def put(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Put:
 
 
 def held(watched: memory.Memory, up_to: int) -> int:
-    """Return how many bytes are held, at most `up_to`; each comparison is a check."""
+    """Return the smallest limit that `watched` doesn't exceed, at most `up_to`."""
     return next(most for most in range(0, up_to + 1, KB) if not watched.exceeds(most))
 
 
@@ -49,7 +49,7 @@ def test_segments_count_once_however_many_processes_map_them(put: Put) -> None:
     assert held(memory.Memory(), 9 * KB) == 5 * KB
 
 
-def test_a_process_that_has_ended_no_longer_counts(put: Put, tmp_path: Path) -> None:
+def test_shared_memory_of_an_ended_process_no_longer_counts(put: Put, tmp_path: Path) -> None:
     watched = memory.Memory()
     put("2", 9, {"11": 3 * KB})
     put("3", 9, {"12": 2 * KB})

@@ -102,7 +102,7 @@ for _ in range(100):
     held.append(os.pipe())
 """
 
-# Print the answers of system calls, which must not depend on other sandboxes.
+# Print the results of system calls; they must not depend on other sandboxes.
 MAKE_CALLS = f"""
 import ctypes, fcntl, os, resource, socket, struct
 libc = ctypes.CDLL(None, use_errno=True)
@@ -217,7 +217,7 @@ os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def test_sandbox_cannot_evict_shared_file_pages_from_the_cache() -> None:
-    """Forks that see hidden inputs could signal them to later cells in this way."""
+    """By evicting pages, forks could signal the hidden inputs to later cells."""
     folder = Path(sandbox.__file__).parent / "inside"
     path = folder / "zygote.py"  # in the sandbox: /run/inside/zygote.py
     path.read_bytes()
@@ -233,7 +233,7 @@ def test_sandbox_cannot_evict_shared_file_pages_from_the_cache() -> None:
     "name",
     ["cachestat", "fadvise64", "flock", "inotify_add_watch", "mincore", "preadv2", "readahead"],
 )
-def test_calls_that_reveal_or_change_the_page_cache_are_not_allowed(name: str) -> None:
+def test_calls_with_which_sandboxes_could_signal_are_not_allowed(name: str) -> None:
     assert name not in ALLOWED
     assert name not in BY_ARGUMENT
 
@@ -251,7 +251,7 @@ def test_proc_snapshots_are_readable() -> None:
     assert "False" not in run(READ_PROC).texts[0]
 
 
-def test_psutil_works() -> None:
+def test_psutil_works_in_a_sandbox() -> None:
     source = (
         "import psutil\nprint(psutil.Process().memory_info().rss > 0, psutil.cpu_count() > 0)\n"
         "print(psutil.virtual_memory().total > 0, psutil.boot_time() > 0)\n"

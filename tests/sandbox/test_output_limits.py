@@ -1,4 +1,4 @@
-"""Tests of how much output a notebook sends.
+"""Limits on how much output a notebook sends to the grader.
 
 Messages are counted one by one, with small limits.
 """
@@ -17,14 +17,14 @@ SMALL = {"CELL_MESSAGES": 4, "ALL_MESSAGES": 9, "CELL_BYTES": 300, "ALL_BYTES": 
 CELL_ERRORS = 2
 NOTE = "[What this cell showed from here on was left out]\n"
 
-# A notebook: cells, each a list of (whether it is an error, the length of its text).
+# Made-up notebooks: for each cell, its messages as (whether it is an error, length of its text).
 NOTEBOOKS = st.lists(
     st.lists(st.tuples(st.booleans(), st.integers(0, 200)), max_size=9), max_size=7
 )
 
 
 class RecordedLines(output.Lines):
-    """Lines that keeps what it would write to its socket."""
+    """Lines that collects messages in a list instead of writing to a socket."""
 
     def __init__(self) -> None:
         super().__init__(key=b"unused")
@@ -39,7 +39,7 @@ def content(kind: str, text: str) -> dict[str, Any]:
 
 
 def expected(notebook: list[list[tuple[bool, int]]]) -> list[list[Any]]:
-    """Return the messages that are sent according to the limits' comment."""
+    """Return the messages that a notebook may send under SMALL and CELL_ERRORS."""
     sent: list[list[Any]] = []
     in_all: list[int] = []
     for number, cell in enumerate(notebook, start=1):
@@ -84,7 +84,7 @@ def test_each_message_is_sent_that_fits_and_one_note_per_cell(
     assert [json.loads(line) for line in lines.written] == expected(notebook)
 
 
-def test_printing_fast_fills_one_message_after_another(
+def test_fast_printing_is_sent_in_messages_of_the_flush_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(output.time, "monotonic", lambda: 1.0)  # no time passes

@@ -1,4 +1,4 @@
-"""Refused system calls and paths: errors, reports, and none for ordinary code."""
+"""Refused system calls and paths: errors and reports, but none for ordinary code."""
 
 import errno
 import json
@@ -134,7 +134,7 @@ def test_unlisted_calls_fail_with_enosys() -> None:
 
 
 def test_denied_calls_fail_and_are_reported_by_name() -> None:
-    """Errors alone prove little: without capabilities, many calls fail anyway."""
+    """Check the report too: without capabilities, many calls would fail anyway."""
     numbers = {name: by_machine[MACHINE] for name, by_machine in REFUSED.items()}
     clones = [(CLONE[MACHINE], flag | int(SIGCHLD), 0, 0, 0, 0) for flag in NAMESPACES.values()]
     calls = [(number, 0, 0, 0, 0, 0, 0) for number in numbers.values()]
@@ -158,7 +158,7 @@ print(os.WIFSIGNALED(os.waitpid(child, 0)[1]))
 """
 
 
-if MACHINE == "x86_64":  # on aarch64 only a 32-bit program can make such a call
+if MACHINE == "x86_64":  # on aarch64 only a 32-bit program can make a 32-bit call
 
     def test_a_32_bit_call_kills_its_process() -> None:
         done, _ = run_and_list_refused(CALL_32_BIT)
@@ -343,7 +343,7 @@ for name in ("//etc/shadow", "///proc/1/mem", "/" + os.__file__):
 """
 
 
-def test_more_slashes_before_a_path_make_no_difference():
+def test_a_path_with_extra_leading_slashes_is_reported_like_others():
     assert run_and_list_refused(SLASHES)[1] == ("open: in /etc", "open: in /proc")
 
 
@@ -370,7 +370,7 @@ def test_paths_opened_outside_the_sandbox_are_reported():
         *((path, "another folder") for path in ("/", "//", "/ASKED {'B': 64}", "/srv/x")),
     ],
 )
-def test_paths_are_reported_by_kind_of_place(path: str, words: str) -> None:
+def test_paths_are_reported_by_kind_of_location(path: str, words: str) -> None:
     assert refusals.place(path.encode()) == words
 
 
@@ -413,7 +413,7 @@ for number in range(20_000):
 """
 
 
-def test_a_flood_of_paths_is_truncated():
+def test_the_report_of_a_flood_of_paths_is_truncated():
     done, refused = run_and_list_refused(PATH_FLOOD, "print('still')")
     assert done == Run(["", "still\n"], False, "")
     assert len(refused) <= 20
@@ -464,7 +464,7 @@ def test_path_socket_closes_at_the_path_or_message_limit(counted, differ, messag
     assert told == [{"noted": "open: in /etc", "times": 1}]
 
 
-def test_long_paths_are_reported_by_place(counted):
+def test_long_paths_are_reported_by_their_folder(counted):
     counter, told = counted
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         for name in (b"/etc/", b"/etc/y"):

@@ -29,7 +29,7 @@ print(*sandboxed.run_and_list_refused("import os; print(os.getuid())", *sources)
 """
 
 
-if os.geteuid() == 0:  # run by an ordinary user, every other test already checks this
+if os.geteuid() == 0:  # for an ordinary user, every other test already checks this
 
     def test_unprivileged_user_gets_the_same_sandbox() -> None:
         names = ("course_walk", "host_writes", "network", "proc_walk")
@@ -81,7 +81,7 @@ def test_python_may_be_installed_under_a_mount_of_the_sandbox(top):
     prefix = f"{top}/clone/python"
     paths = list(dict.fromkeys(map(Path, (sys.base_prefix, sys.prefix, ROOT))))
     words = ["bwrap", "--dev-bind", "/", "/", "--setenv", "HOME", "/nowhere"]
-    # Otherwise matplotlib rebuilds its font list, which takes a second.
+    # Keep matplotlib's cache: rebuilding its font list takes a second.
     words += ["--setenv", "MPLCONFIGDIR", matplotlib.get_cachedir()]
     hidden = top.removesuffix("/learner")
     words += ["--tmpfs", hidden]
