@@ -133,7 +133,7 @@ RAISES = {
 }
 
 
-# One small book, built twice: unchanged, and with another sentence.
+# Tests of one small book, built twice: as it is, and with a sentence changed.
 
 PEAK = (
     CELL % "import rooflib as rl\nv5e = rl.chip('TPU v5e')"
@@ -233,7 +233,7 @@ def test_values_appear_everywhere_in_prose(builds: Builds) -> None:
     assert "<?xml" not in html
     ids = re.findall(r'\bid="([^"]+)"', html)
     assert len(ids) == len(set(ids))
-    # The figures are in the page alone.
+    # Figures are inside the page, not in image files.
     assert not (index.parent / "_images").exists()
 
 
@@ -255,14 +255,14 @@ def test_changed_prose_does_not_rerun_cells(builds: Builds) -> None:
 
 
 def test_a_cited_work_is_listed_once_after_a_rebuild(builds: Builds) -> None:
-    # text_of leaves out the tooltips of links.
+    # text_of leaves out the tooltips of links, so titles in them aren't counted.
     listed = text_of(builds.another_sentence.html["works"])
     for title in ("Roofline:", "Hitting the", "Validity of"):
         assert listed.count(title) == 1
 
 
 @pytest.mark.long
-def test_a_changed_catalog_figure_appears_in_the_sentence(book: Book) -> None:
+def test_a_changed_number_of_the_chip_catalog_appears_in_the_sentence(book: Book) -> None:
     seen = []
     for factor in (1, 2):
         multiply_bf16_peak(book.folder / "rooflib" / "hardware.toml", "TPU v5e", factor)
@@ -299,7 +299,7 @@ def test_a_failing_page_fails_the_build_and_reports_the_line(book: Book) -> None
 
 @pytest.mark.parametrize("what", RAISES)
 def test_failing_cells_and_values_are_reported_with_their_line(what: str) -> None:
-    """The edited page runs in a real kernel, as it does in the build."""
+    """Run each page in a real kernel, as the build does."""
     text, message = RAISES[what]
     page = f"{HEADER}\n# Page\n{text}"
     with pytest.raises(CellExecutionError) as failure:
@@ -316,7 +316,7 @@ def test_a_page_without_the_header_is_refused() -> None:
         parser.parse("# Page\n", new_document("chapters/page.md"))
 
 
-# The whole book follows its catalog.
+# Tests of the whole book with a changed catalog of chips.
 
 ABOUT = re.compile(r"""v5e\.(ridge\(\)|peaks\[["']bf16)""")
 
@@ -331,7 +331,7 @@ def test_values_in_pages_follow_the_catalog(tmp_path: Path) -> None:
         if ABOUT.search(page.read_text(encoding="utf-8"))
     ]
     assert len(about) > 3
-    about = about[::2]  # a long test builds all of them
+    about = about[::2]  # every second page; a long test builds all
     code = (
         "import json, rendered, sys; print(json.dumps([rendered.parts(p) for p in sys.argv[1:]]))"
     )

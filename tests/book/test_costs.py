@@ -20,7 +20,7 @@ def dollars(seconds: float) -> float:
 
 
 def written(texts: int, behind: int = 4096) -> float:
-    """Return dollars per million tokens, from the bytes that a decode step moves."""
+    """Return the dollars per million generated tokens, from the bytes of a decode step."""
     loads = 2 * (PARAMETERS - TABLE + texts * 4096) + texts * behind * KEPT
     stores = texts * (KEPT + 2 * 128_256)
     return dollars((loads + stores) / HBM) / texts * 1e6
@@ -83,7 +83,7 @@ def test_each_entry_of_the_map_cites_a_work(rows: list[str]) -> None:
         found = re.search(rf"^\| {row} \|.*\{{cite:t\}}`(\w+)` \|$", page, re.MULTILINE)
         assert found, row
         assert f"{{{found[1]}," in works
-    # The introduction names all of these techniques, too.
+    # The introduction names each technique of the map, too.
     introduction = sentences("chapters/introduction")
     for row in rows:
         assert re.search(row.split()[0][:5], introduction), row

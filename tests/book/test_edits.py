@@ -46,7 +46,7 @@ CLAIMS = [
         "claim", []
     )
 ]
-DRAWN = 3  # edits of each page in the short run
+DRAWN = 3  # random edits of each page in a short run
 MAX_BYTES = 4 * 2**30  # memory limit, since an edit may ask for an array of any size
 
 
@@ -128,7 +128,7 @@ def test_a_block_without_a_premise_never_follows_an_edit() -> None:
     assert tally.problems == []
 
 
-def test_a_false_comparative_is_found() -> None:
+def test_a_comparison_in_words_that_becomes_false_is_found() -> None:
     text = "{while}`%s` It is {eval}`n`, more than two."
     assert problems("n = 4", text % "n > 2", "number(shown[0]) > 2") == []
     found = problems("n = 4", text % "n > 0", "number(shown[0]) > 2")
@@ -140,7 +140,7 @@ def test_a_claim_that_cannot_be_evaluated_is_found() -> None:
     assert "NameError" in problems("n = 4", "{while}`n` All {eval}`n`.", "m > 2")[0]
 
 
-def test_a_verdict_without_values_is_checked_too() -> None:
+def test_claims_are_checked_in_blocks_without_values_too() -> None:
     text = "{while}`n < %s` They do not fit."
     assert problems("n = 4", text % 9, "n < 9") == []
     assert "`n < 9`, which is false" in problems("n = 4", text % 99, "n < 9")[0]
@@ -151,7 +151,7 @@ def test_a_chip_name_that_no_longer_applies_is_found() -> None:
     assert problems(H100, text % 'chip.name == "H100 SXM"') == []
     found = problems(H100, text % "True")
     assert any("it says H100 and is computed with another" in problem for problem in found)
-    # If a claim names the chip, only the claim is checked, and not the name.
+    # If a claim compares the chip's name, the name in the text isn't checked separately.
     claim = "chip.name == 'H100 SXM'"
     assert "its words claim" in problems(H100, text % "True", claim)[0]
     assert problems(H100, text % "chip.name == 'H100 SXM'", claim) == []
@@ -165,17 +165,18 @@ def test_a_plural_after_a_computed_1_is_found() -> None:
     assert problems("n = 4", "{while}`n > 1` On {eval}`n` chips.") == []
 
 
-def test_a_value_that_fails_keeps_its_block_as_printed() -> None:
+def test_a_block_stays_as_built_if_one_of_its_values_raises_an_error() -> None:
     page = page_of("n = [4, 5]", "{while}`True` The second is {eval}`n[1]`.")
     tally = check(page, page.edits, [])
     assert tally.as_printed
     assert tally.problems == []
 
 
-def test_blocks_below_a_failing_cell_are_not_decided() -> None:
+def test_blocks_below_a_failing_cell_are_not_counted() -> None:
     page = page_of("n = 4\nassert n > 2", "{while}`True` {eval}`n` here.")
     tally = check(page, page.edits, [])
-    assert tally.failed_cells == 5  # n: 1, 2; the limit: 4, 20, 2000
+    # These edits fail: n to 1 or 2; the 2 in the assert to 4, 20 or 2000.
+    assert tally.failed_cells == 5
     assert tally.blocks == len(page.edits) - 5
 
 

@@ -30,7 +30,7 @@ def test_estimates_come_before_the_cell_that_checks_them(page: str) -> None:
     assert seconds(estimate)[:2] == pytest.approx(exact, rel=0.2)
 
 
-def test_the_threshold_on_paper_is_near_the_exact_one() -> None:
+def test_the_estimated_threshold_is_near_the_exact_one() -> None:
     paper = re.search(r"or about ([\d,]+)\. Exactly", sentences("chapters/chips"))
     exact = re.search(r"^threshold: ([\d,.]+)$", outputs("chapters/chips"), re.MULTILINE)
     assert paper

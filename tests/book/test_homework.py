@@ -11,7 +11,7 @@ V5E_PEAK, V5E_HBM, V5E_ICI = 197e12, 819e9, 45e9
 
 
 def row(start: str, among: str = "") -> list[str]:
-    """Return the cells of the first table row with this start, after `among`."""
+    """Return the cells of the first table row that starts with `start`, after `among`."""
     text = outputs(PAGE)
     text = text[text.index(among) :]
     found = re.search(rf"^{re.escape(start)} .*$", text, re.MULTILINE)
@@ -30,7 +30,7 @@ def test_doubling_the_bytes_halves_the_intensity() -> None:
 
 
 def needed(peak: float, width: int, bandwidth: float = HBM) -> float:
-    """Return the batch B at which 2B FLOPs per weight take as long as its bytes."""
+    """Return the batch B at which 2B FLOPs per weight take as long as loading it."""
     return (width / bandwidth) / (2 / peak)
 
 
@@ -52,7 +52,7 @@ def test_unpublished_peaks_are_dashes_and_are_listed() -> None:
 
 
 def prefill(tokens: int, heads: int, kept: int, width: int = 128) -> tuple[int, int]:
-    """Count FLOPs and bf16 bytes pair by pair; queries see no later keys."""
+    """Count the FLOPs of each query-key pair under a causal mask, and the bf16 bytes."""
     pairs = sum(position + 1 for position in range(tokens))
     arrays = tokens * width * (heads + kept + kept + heads)
     return 2 * 2 * width * heads * pairs, 2 * arrays
@@ -90,23 +90,25 @@ def test_the_widths_that_links_need_are_the_smallest_sufficient_integers() -> No
             (row(str(chips), "TPU v5e: D")[1], V5E_PEAK, V5E_ICI),
         ]:
             for width, keeps_up in [(whole(cell) - 1, False), (whole(cell), True)]:
-                # Per output element: 2D FLOPs split among the chips, and two bytes around the ring.
+                # Per output element: time of 2D FLOPs split among the chips, and time to send
+                # two bytes around the ring.
                 math = 2 * width / chips / peak
                 sending = 2 * (chips - 1) / chips * 2 / link
                 assert (math > sending) is keeps_up
 
 
 def sent_around(chips: int) -> float:
-    """Simulate a ring all-reduce; return the outputs that a chip sends.
+    """Simulate a ring all-reduce; return how many times its output each chip sends.
 
-    Check the sums, too.
+    Check the sums on each chip, too.
     """
     held = [[float(chip + piece) for piece in range(chips)] for chip in range(chips)]
     sums = [sum(chip + piece for chip in range(chips)) for piece in range(chips)]
     sent = 0
     for lap in (0, 1):
         for step in range(chips - 1):
-            # The first lap adds the arriving piece to the chip's own; the second replaces it.
+            # In the first lap, a chip adds the arriving piece to its own; in the second, the
+            # arriving sum replaces its own piece.
             moving = [
                 (
                     (chip + 1) % chips,

@@ -18,7 +18,8 @@ import rooflib as rl
 from roofmeter import store
 
 PAGES = [ROOT / "index.md", *ROOT.glob("chapters/*.md"), *ROOT.glob("slides/*.md")]
-# Names that could bring in a figure without a stored run: by measuring, construction or I/O.
+# Names that could give a cell measured numbers without a stored run: by measuring, by constructing
+# results, or by I/O.
 FORBIDDEN = {
     "measure", "load_run", "Run", "Figure", "Sample", "Host", "MeasuredOperation",
     "open", "read_text", "read_csv", "loadtxt", "genfromtxt", "load", "loads",
@@ -37,7 +38,7 @@ def cells(page: Path) -> list[str]:
 
 
 def other_sources(source: str) -> Iterator[str]:
-    """Yield the names in a cell that could bring in a figure without a stored run."""
+    """Yield a cell's names that could give measured numbers without a stored run."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (each.name for each in node.names if each.name.split(".")[0] in OTHER_DATA)
@@ -75,13 +76,13 @@ def test_pages_take_measured_figures_only_from_stored_runs():
         "roofmeter.run.Run(host, date)",
     ],
 )
-def test_every_other_source_of_figures_is_found(cell):
+def test_every_other_source_of_measured_numbers_is_found(cell):
     assert list(other_sources(cell))
 
 
 @pytest.fixture
 def stored(monkeypatch, tmp_path):
-    """Return a function that replaces the stored runs by a fake one made from a seed."""
+    """Return a function that replaces the stored runs by a fake run, made from a seed."""
 
     def put(seed: int) -> Path:
         folder = tmp_path / f"runs-{seed}"

@@ -26,7 +26,7 @@ def test_every_number_comes_from_a_cell(page) -> None:
 
 
 def typed_by_hand(page: str) -> list[str]:
-    """Return the {eval} expressions without names, which contain only typed numbers."""
+    """Return the {eval} expressions without names: their numbers are typed by hand."""
     return [
         expression
         for expression, _ in expressions(page)

@@ -68,7 +68,7 @@ def test_every_link_in_the_copies_leads_to_a_cell() -> None:
             assert place in cells, f"{page}: {address}"
             if fragment:
                 assert fragment.removeprefix("cell-id=") in cells[place], f"{page}: {address}"
-    # About as many as the pages' references, glossary terms and citations.
+    # So many links were checked: those of references, glossary terms and citations.
     assert counted > 200
 
 

@@ -83,7 +83,8 @@ def test_no_sentence_contains_infinity_or_equal_bounds(name: str) -> None:
         if between:
             assert between[1] != between[2], at
         nearly_equal += "nearly equal" in says
-    # In each figure, some settings add a far shorter time to a long one.
+    # In each figure, some settings have one time far shorter than the other, so that the bounds
+    # are nearly equal.
     assert nearly_equal > 0
 
 
@@ -99,7 +100,7 @@ def test_the_link_keeps_up_from_the_stated_width() -> None:
         first = number(re.search(r"from D = ([\d,]+) on", says))
         values = figure.values(**at)
         link, math_ = values["t_link"] / at["D"], values["t_math"] / at["D"]
-        # The arithmetic's time grows with the width, the link's does not.
+        # The compute time grows with the width, the link's time does not.
         slack = 1 + 1e-12  # equal times are enough
         assert first * math_ * slack >= link * at["D"] >= (first - 1) * math_ / slack, at
 
@@ -139,7 +140,7 @@ def test_the_time_figure_and_the_chapter_define_the_same_idle_fraction() -> None
 # Chapters.
 
 
-def test_a_tile_is_large_enough_for_its_chip() -> None:
+def test_the_stated_side_of_a_tile_is_the_smallest_sufficient_one() -> None:
     side = number(re.search(r"needs a side of at least ([\d,]+)", sentences("chapters/matmul")))
     v5e, n = rl.chip("TPU v5e"), 4096
     of_sides = [2 * n**3 / (2 * (2 * n**3 / t + n**2)) for t in (side - 1, side)]
@@ -147,7 +148,7 @@ def test_a_tile_is_large_enough_for_its_chip() -> None:
     assert f"keeping {rl.text(4 * side**2, 'B')} of sums" in sentences("chapters/matmul")
 
 
-def test_a_batch_is_compared_with_what_its_own_layer_needs() -> None:
+def test_the_batch_that_the_pages_layer_needs_is_stated_correctly() -> None:
     page = sentences("chapters/matmul")
     needs = number(re.search(r"far above the ([\d,]+) that our layer needs", page))
     assert needs == 260
@@ -247,7 +248,7 @@ def test_tokens_per_second_stay_below_the_memory_bound() -> None:
     assert most <= 3.35e12 / 14e9 < most + 1
 
 
-def test_the_page_states_one_speed_for_the_dot_product() -> None:
+def test_table_and_text_state_the_same_speed_of_the_dot_product() -> None:
     table, printed = (
         re.search(pattern, outputs("chapters/roofline"), re.MULTILINE)
         for pattern in (r"^0\.5 +([\d.]+.GFLOP/s)", r"^dot product: ([\d.]+.GFLOP/s)")
@@ -296,7 +297,7 @@ def test_lengths_and_numbers_of_chips_have_different_letters() -> None:
     assert labels[0].startswith("n ")
 
 
-def test_the_bounds_differ_by_up_to_two_only_for_two_times() -> None:
+def test_the_factor_of_two_between_bounds_is_stated_only_for_two_times() -> None:
     page = sentences("chapters/summary")
     assert "never more than a factor of two" not in page
     assert "With two times," in page

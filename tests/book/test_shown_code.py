@@ -34,7 +34,7 @@ def tags(cell: NotebookNode) -> set[str]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_folded_code_has_no_second_toggle(page: str) -> None:
+def test_no_cell_has_the_tag_that_folds_its_code(page: str) -> None:
     assert not [cell.source for cell in cells(page) if "hide-input" in tags(cell)]
 
 

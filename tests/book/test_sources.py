@@ -16,7 +16,8 @@ import rooflib as rl
 V5E = rl.chip("TPU v5e")
 H100 = rl.chip("H100 SXM")
 V6E = rl.chip("TPU v6e")
-# As stated in exercises 1 to 3; the catalog has Google's bandwidth, 8.19e11.
+# The chip as stated in the source's exercises 1 to 3, with a bandwidth of 8.1e11; the catalog has
+# Google's figure, 8.19e11.
 GIVEN = rl.Chip("given", {"int8": 3.94e14, "bf16": 1.97e14}, 8.1e11, 16e9)
 
 
@@ -46,7 +47,7 @@ def test_small_batch_intensity_is_the_batch():
     assert rl.matmul(64, 1e9, 1e9).intensity == pytest.approx(64, rel=1e-6)
 
 
-def test_matmul_intensity_as_printed():
+def test_matmul_intensity_matches_the_formula_of_the_source():
     B, D, F = 512, 4096, 16384
     assert rl.matmul(B, D, F).intensity == B * D * F / (B * D + D * F + B * F)
 
@@ -119,7 +120,7 @@ def test_exercise_5_matches_its_published_answers():
         ("B200", 292),
     ],
 )
-def test_the_rule_of_240_holds_for_one_chip(name, batch):
+def test_each_chip_has_its_own_critical_batch(name, batch):
     limit = rl.critical_batch_limit(rl.chip(name))
     assert limit == pytest.approx(batch, abs=1)
 
@@ -135,7 +136,7 @@ def test_int8_lowers_the_critical_batch_only_for_weights():
     )
 
 
-def test_larger_models_approach_the_ridge_from_above():
+def test_critical_batches_of_larger_models_fall_toward_the_ridge_point():
     sides = 2.0 ** np.arange(10, 24)
     batches = rl.critical_batch(V5E, sides, sides)
     assert np.all(np.diff(batches) < 0)
@@ -148,7 +149,7 @@ def test_no_batch_is_enough_for_a_narrow_matmul():
     assert rl.bound(rl.matmul(10**9, 128, 128), V5E).binding == "HBM"
 
 
-def test_given_and_catalog_bandwidth_differ_by_one_percent():
+def test_the_stated_bandwidth_raises_the_critical_batch_from_240_to_243():
     given = dataclasses.replace(V5E, bandwidth=8.1e11)
     assert rl.critical_batch_limit(given) == pytest.approx(243, abs=0.3)
     assert rl.critical_batch_limit(V5E) == pytest.approx(240.5, abs=0.1)

@@ -84,8 +84,8 @@ def test_a_catalog_written_twice_has_the_same_text(tmp_path: Path) -> None:
         assert volatile not in text
 
 
-def test_notes_of_translators_stay_and_those_of_programs_go(tmp_path: Path) -> None:
-    """Some programs write a message's former text and its place."""
+def test_translators_comments_are_kept_and_those_of_programs_dropped(tmp_path: Path) -> None:
+    """Drop the former text and the position that some programs add to a message."""
     message = 'msgid "A chip computes."\nmsgstr "芯片做计算。"\n'
     file = tmp_path / "page.po"
     file.write_text(f'# Mine\n#| msgid "A chip counts."\n#: page.md:3\n{message}', encoding="utf-8")
@@ -103,7 +103,7 @@ def test_only_current_messages_are_compiled(tmp_path: Path) -> None:
     catalogs.compile_all(source, target, "zh_CN")
     with (target / "chapters" / "page.mo").open("rb") as file:
         assert [m.id for m in catalogs.messages(read_mo(file))] == ["A chip computes."]
-    # Sphinx looks for the words of templates under its own name.
+    # course.po becomes sphinx.mo, where Sphinx looks for the words of templates.
     files = sorted(path.relative_to(target).as_posix() for path in target.rglob("*.?o"))
     assert files == ["chapters/page.mo", "chapters/page.po", "sphinx.mo"]
     before = (target / "chapters" / "page.mo").stat().st_mtime_ns
@@ -128,7 +128,7 @@ def test_only_current_messages_are_compiled(tmp_path: Path) -> None:
         ("{eval}`n`{eval}`m`", False),
     ],
 )
-def test_values_alone_are_not_messages(message: str, expected: bool) -> None:
+def test_text_without_words_to_translate_is_not_a_message(message: str, expected: bool) -> None:
     assert has_words(message) == expected
 
 
@@ -146,7 +146,7 @@ def test_the_report_counts_and_lists_untranslated_messages(tmp_path: Path) -> No
 
 @pytest.fixture
 def extracted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Return what Sphinx was told and answers; its templates are written without it."""
+    """Replace Sphinx by a fake that writes templates; return the settings it receives."""
     told: dict[str, Any] = {"status": 0}
 
     def write(folder: Path, **pages: str) -> None:
@@ -183,21 +183,21 @@ def extracted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]
 def test_messages_come_from_pages_decks_and_code(tmp_path: Path, extracted: dict[str, Any]) -> None:
     for _ in range(2):
         assert translations.templates(tmp_path) == {
-            "chapters/api": ["Functions"],  # the rest is made from docstrings
+            "chapters/api": ["Functions"],  # messages from docstrings are left out
             "chapters/time": ["Time", "More"],
             "slides/roofline": ["A deck", "More"],
             "course": ["Back"],
         }
     assert extracted["cache"] == tmp_path / "cache"
     assert (extracted["builder"], extracted["freshenv"]) == ("gettext", True)
-    # A catalog for each page, not for each folder; pictures have texts.
+    # One catalog per page, not per folder; figures are read as SVG, so that their texts are found.
     assert extracted["settings"]["gettext_compact"] is False
     ((builder, kind, _),) = extracted["settings"]["nb_mime_priority_overrides"]
     assert (builder, kind) == ("gettext", "image/svg+xml")
     assert translations.os.environ[translations.PYODIDE] == ""
 
 
-def test_the_command_updates_all_catalogs_and_prints_what_is_open(
+def test_the_command_updates_all_catalogs_and_lists_missing_translations(
     tmp_path: Path,
     extracted: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
@@ -233,10 +233,10 @@ def test_long_messages_are_cut_to_a_line() -> None:
         assert shown.endswith("…") == (length > translations.WIDTH)
 
 
-# What a translated site shares with the original.
+# Tests of files that a translated site shares with the original.
 
 
-def test_a_translated_site_has_only_files_of_its_own(tmp_path: Path) -> None:
+def test_files_equal_to_the_originals_are_left_out_of_a_translated_site(tmp_path: Path) -> None:
     original, translated = tmp_path / "html", tmp_path / "chinese"
     target = original / "zh"
     shared = {
@@ -276,7 +276,7 @@ def test_a_translated_site_has_only_files_of_its_own(tmp_path: Path) -> None:
     }  # fmt: skip
     assert (target / "words.txt").read_text() == "4321"
     assert (original / "404.html").read_text() == "original"
-    # Addresses of what only the original has lead there.
+    # Links to files that only the original has lead to the original.
     text = (target / "one/two/page.html").read_text()
     assert re.findall(r'="([^"]*)"', text) == [
         "../_static/a.js?v=1",
@@ -347,8 +347,8 @@ def test_each_message_of_a_text_is_translated_in_its_place(text: str, said: str)
     assert markdown.in_words(text, str) == text
 
 
-def test_all_words_of_scripts_are_found_and_literal() -> None:
-    """The extraction skips what stands in the places of a template literal."""
+def test_each_phrase_in_scripts_is_a_literal_and_is_extracted() -> None:
+    """Check calls in template literals, too, since the extraction skips those."""
     found = code_words.of_javascript(ROOT, code_words.FOLDERS)
     for folder, _ in {place for places in code_words.FOLDERS.values() for place in places}:
         scripts = (ROOT / folder).rglob("*.js")

@@ -148,7 +148,8 @@ def test_works_of_the_bibliography_are_marked_as_english(site: Path) -> None:
     assert languages("chapters/references.html") == {None}
 
 
-# Shows a block with a count of millions, then with other counts, as after runs in the page.
+# Shows a block with a count of millions as after runs in the page, once for each of `texts`, the
+# new counts. Returns the text if the block follows the change, and its note if it doesn't.
 SHOW = """async ([folder, texts]) => {
   const { blocksOf } = await import(folder + "prose_blocks.js");
   const article = document.createElement("article");
@@ -164,7 +165,8 @@ SHOW = """async ([folder, texts]) => {
 }"""
 
 
-# Shows an answer, and then a list, after runs in the page.
+# Shows a value in words as after two runs in the page: unchanged, then changed to a list. Returns
+# each time the text, and how many values changed.
 ANSWER = """async (folder) => {
   const { blocksOf } = await import(folder + "prose_blocks.js");
   const article = document.createElement("article");

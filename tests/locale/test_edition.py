@@ -83,7 +83,7 @@ def page(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-# A published page has one more menu in its header.
+# Adds a button to the header, for the menu that only published pages have.
 ONE_MORE_BUTTON = """() => {
   const button = document.querySelector(".article-header-buttons > button");
   button.after(button.cloneNode(true));
@@ -126,7 +126,7 @@ def test_all_queries_find_their_page(page: Page, server: Server) -> None:
     assert missing == {}
 
 
-def test_a_missing_page_leads_to_both_languages(page: Page, server: Server) -> None:
+def test_the_404_page_has_a_home_link_and_a_search_in_chinese(page: Page, server: Server) -> None:
     page.goto(f"{server.origin}/404.html")
     chinese = page.locator("main section:lang(zh)")
     assert chinese.locator("h2").inner_text() == "找不到页面"
@@ -226,7 +226,7 @@ def test_values_with_words_count_as_unchanged_after_a_run(page: Page, server: Se
     assert bar(page) == "完成。文中的数值都没有变。"
 
 
-def test_the_contents_name_the_english_page_in_chinese(site: Path) -> None:
+def test_the_table_of_contents_has_a_chinese_title_for_the_english_page(site: Path) -> None:
     page = BeautifulSoup((site / "zh/index.html").read_text(encoding="utf-8"), "html.parser")
     (link,) = page.select("nav.bd-links a[href='chapters/api.html']")
     assert re.search("[\u4e00-\u9fff]", link.get_text())

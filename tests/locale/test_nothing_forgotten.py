@@ -49,7 +49,9 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_all_words_of_a_page_are_messages(page: Page, server: Server, name: str) -> None:
+def test_all_words_of_a_page_come_from_translated_messages(
+    page: Page, server: Server, name: str
+) -> None:
     put_width(page, DESK)
     ready(page, f"{server.origin}/{name}.html")
     page.evaluate(UNFOLD)

@@ -67,7 +67,7 @@ def test_a_translation_has_its_own_title_and_address(
     assert (english.html_baseurl, english.html_title) == (address, "A book")
 
 
-def test_the_top_of_the_site_is_above_a_translation() -> None:
+def test_the_address_of_the_whole_site_lacks_the_translations_folder() -> None:
     assert languages.top(config("zh_CN", "https://a.example/zh")) == "https://a.example"
     assert languages.top(config("en", "https://a.example/")) == "https://a.example"
     assert languages.top(config("en", "https://a.example/zh")) == "https://a.example/zh"
@@ -100,7 +100,7 @@ def offered(book: Path, page: str, language: str, address: str = "", is_page: bo
          ("https://a.example/", "https://a.example/zh/")),
     ],
 )  # fmt: skip
-def test_a_page_leads_to_itself_in_other_languages(
+def test_a_page_links_to_its_translations(
     book: Path, page: str, language: str, address: str, link: str, starts: tuple[str, str]
 ) -> None:
     other = "zh_CN" if language == "en" else "en"
@@ -110,18 +110,18 @@ def test_a_page_leads_to_itself_in_other_languages(
         (code, f"{start}{page}.html") for code, start in zip(("en", "zh_CN"), starts, strict=True)
     ]
     assert words is None
-    # The search page, for one, has no alternates for search engines.
+    # Pages without a source, such as the search page, have no alternates for search engines.
     assert offered(book, page, language, address, is_page=False)[:2] == (links, [])
 
 
-def test_the_page_for_missing_addresses_speaks_all_languages(book: Path) -> None:
+def test_the_404_page_has_its_words_in_all_languages(book: Path) -> None:
     links, alternates, [(language, words)] = offered(book, "404", "en")
     assert (links, alternates, language.code) == ([], [], "zh_CN")
     assert (words("Back"), words("Forth")) == ("返回", "Forth")
     assert offered(book, "404", "zh_CN") == ([], [], None)
 
 
-def test_a_book_in_one_language_offers_none(tmp_path: Path) -> None:
+def test_a_book_in_one_language_links_to_no_others(tmp_path: Path) -> None:
     assert offered(tmp_path, "index", "en") == ([], [], None)
     assert offered(tmp_path, "404", "en") == ([], [], [])
 
@@ -132,7 +132,7 @@ def test_an_unknown_language_is_refused_with_the_known_ones() -> None:
         languages.chosen("de")
 
 
-# Marks of what stays English.
+# Tests of how text that stays English is marked.
 
 
 def text(**attributes: Any) -> nodes.paragraph:
@@ -176,7 +176,7 @@ def translation(
     ("language", "fragment", "changed"),
     [("zh_CN", False, True), ("zh_CN", True, False), ("en", False, False)],
 )
-def test_only_a_translated_page_as_a_whole_is_marked(
+def test_english_parts_are_marked_only_in_whole_translated_pages(
     language: str, fragment: bool, changed: bool
 ) -> None:
     document = new_document("page")
@@ -229,7 +229,7 @@ def citation(others: str = "et al.") -> list[nodes.Node]:
     return [link, nodes.Text(", "), nodes.reference("", "A and B, 2024a")]
 
 
-def test_citations_have_the_words_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_citations_are_in_the_language_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     english = cited(*citation())
     before = english.pformat()
     citations.translate(SimpleNamespace(), english, "page")  # type: ignore[arg-type]
@@ -248,7 +248,7 @@ def test_citations_have_the_words_of_the_page(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("language", ["en", "zh_CN"])
-def test_works_are_english_in_a_translation(language: str) -> None:
+def test_bibliography_entries_are_marked_as_english_in_a_translation(language: str) -> None:
     document = new_document("page")
     document += nodes.citation("", nodes.paragraph("", "A work."))
     app: Any = SimpleNamespace(config=config(language))

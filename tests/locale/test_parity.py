@@ -55,7 +55,7 @@ def test_no_translation_equals_its_source(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["course", "checks", "grading", "lab", "notebooks", *FINISHED])
-def test_finished_catalogs_lack_nothing(name: str) -> None:
+def test_finished_catalogs_have_no_missing_or_outdated_translations(name: str) -> None:
     state = catalogs.progress(catalogs.read(FOLDER / f"{name}.po", "zh_CN"))
     assert state.total > 10
     assert (state.missing, state.outdated) == ((), ())
@@ -103,7 +103,7 @@ def test_roles_may_come_in_another_order_with_other_titles() -> None:
         ("芯片——内存", "a dash"),
     ],
 )
-def test_a_slip_of_style_is_found(chinese: str, said: str) -> None:
+def test_a_violation_of_the_style_is_found(chinese: str, said: str) -> None:
     assert [line.split(": ")[0] for line in style(chinese)] == [said]
     assert style('见<a href="a.html">这里</a>。') == []
     assert style("一块 H100 要 {eval}`a` 秒；见{ref}`这里 <here>`（{cite:p}`b`）。") == []

@@ -1,4 +1,4 @@
-"""Search in Chinese: the index and the reader's side split texts alike."""
+"""Search in Chinese: the index and the browser's queries split texts alike."""
 
 import random
 import re
@@ -43,6 +43,6 @@ def test_each_substring_of_a_text_is_found(page: Page) -> None:
     for _ in range(200):
         start = draw.randrange(len(TEXT))
         query = TEXT[start : start + draw.randint(1, 8)]
-        # Drop parts of words in Latin letters: Sphinx itself looks for these.
+        # Drop partial Latin words at both ends: Sphinx itself searches for parts of words.
         query = re.sub(r"^\w*[A-Za-z0-9]+|[A-Za-z0-9]+$", "", query)
         assert set(page.evaluate("(query) => splitQuery(query)", query)) <= index, query

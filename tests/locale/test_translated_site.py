@@ -144,7 +144,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Book:
     (catalogs / "course.po").write_text(WORDS, encoding="utf-8")
     (catalogs / "figures.po").write_text(FIGURES, encoding="utf-8")
     book.write(PAGE)
-    # Empty files stand in for Pyodide: the pages then have the steps of Python.
+    # Build with empty files in place of Pyodide's, so that pages get their steps for Python.
     done = book.build(no_python(book.folder))
     assert done.returncode == 0, done.stderr
     return book
@@ -211,7 +211,9 @@ def test_languages_link_to_each_other_by_relative_addresses(book: Book) -> None:
     assert not soup(book, "404.html").select("a.language")
 
 
-def test_the_switch_keeps_the_place_from_disk_and_by_keyboard(book: Book, browser: Browser) -> None:
+def test_the_language_switch_keeps_the_section_from_disk_and_by_keyboard(
+    book: Book, browser: Browser
+) -> None:
     address = (book.folder / "_build" / "html" / "chapters" / "page.html").as_uri()
     page = browser.new_page()
     for start, place in ((f"{address}#here", "#here"), (address, "")):
@@ -255,7 +257,7 @@ def test_a_table_of_a_cell_is_translated_cell_by_cell(book: Book) -> None:
     assert english.td.get_text().strip() == "many chips"
 
 
-def test_the_pages_python_knows_the_words_of_tables(book: Book) -> None:
+def test_words_of_tables_are_in_the_catalog_of_the_pages_python(book: Book) -> None:
     (file,) = (book.folder / "_build" / "html").glob("_static/python/*/words-zh_CN.zip")
     with zipfile.ZipFile(file) as archive:
         content = archive.read("kit/roofkit/locale/zh_CN.mo")
@@ -293,7 +295,7 @@ def test_steps_name_values_in_the_order_of_the_page(book: Book) -> None:
     english, chinese = blocks("chapters/page"), blocks("zh/chapters/page")
     assert [block["shown"] for block in english][:2] == [["count", "size"], [None]]
     assert [block["shown"] for block in chinese][:2] == [["size", "count"], [None]]
-    # Stored values are untranslated, even in an answer: the page compares them with a run's.
+    # Stored values stay English, even in answers: the page compares them with those of a run.
     assert [b["values"] for b in chinese] == [b["values"] for b in english]
     assert [b.get("premise") for b in chinese] == [b.get("premise") for b in english]
 
@@ -364,7 +366,7 @@ def test_a_book_without_catalogs_has_one_language(book: Book) -> None:
 
 @pytest.mark.parametrize("report", [True, False])
 @pytest.mark.parametrize("status", [0, 1])
-def test_only_translations_that_all_succeeded_are_published(
+def test_translations_are_published_only_if_their_builds_succeeded(
     status: int, report: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     process = Mock(returncode=status)

@@ -51,7 +51,7 @@ def test_every_public_name_is_on_the_page(site: Path, name: str) -> None:
 
 
 def words(text: str) -> list[str]:
-    """Split into words, without punctuation, whose typographic form differs."""
+    """Split into words, without punctuation, which is typographic on the page."""
     return re.findall(r"[^\W_]+", text)
 
 

@@ -63,9 +63,9 @@ def random(size: int) -> np.ndarray:
 
 
 def chains(times: int) -> float:
-    """Return the total of 48 sums after `times` steps of s = s * m + c.
+    """Compute 48 chains of `times` steps s = s * m + c; return the total.
 
-    The arithmetic is in double precision.
+    This is the expected result of the multiply-add kernel, in double precision.
     """
     s = np.arange(48, dtype=np.float64)
     for _ in range(times):
@@ -137,8 +137,8 @@ def test_plain_and_fused_kernels_have_equally_many_multiply_adds() -> None:
 # ---- the counts
 
 
-# What an instruction on 16-byte registers computes or moves. The counter is inserted after the
-# match: the instruction's name, or the whole expression in brackets.
+# Pattern of an instruction on 16-byte registers → what it counts: FLOPs, or bytes moved. The
+# counter is inserted after the match: the instruction's name, or the whole expression in brackets.
 COUNTED = {
     r"f32x4\.(?:mul|add)\b": ("flops", 4),
     r"\(v128\.load(?: offset=\d+)? \(local\.get \$\w+\)\)": ("moved", 16),
@@ -163,7 +163,7 @@ def instrumented() -> str:
 
 @pytest.fixture(scope="module")
 def executed() -> Callable[..., dict[str, int]]:
-    """Return a function that counts one iteration of a kernel.
+    """Return a function that counts the FLOPs and bytes of one kernel iteration.
 
     Setup and teardown are left out.
     """
@@ -193,7 +193,7 @@ def source(*names: str) -> str:
 
 @pytest.fixture(scope="module")
 def blank(browser: Browser) -> Iterator[Page]:
-    """An empty page, in which tests evaluate parts of the script."""
+    """An empty page, in which tests evaluate parts of the measurement script."""
     page = browser.new_page()
     page.add_script_tag(path=COURSE_SCRIPT)
     yield page
@@ -201,7 +201,7 @@ def blank(browser: Browser) -> Iterator[Page]:
 
 
 def computed(page: Page, names: tuple[str, ...], expression: str, given: object = None) -> Any:
-    """Evaluate an expression that uses the named parts of the script, and `given`."""
+    """Evaluate a JavaScript expression that uses the named source files, and `given`."""
     return page.evaluate(f"async (given) => {{ {source(*names)}; return {expression}; }}", given)
 
 
@@ -245,7 +245,7 @@ def test_counts_of_thin_matmuls_match_executed_instructions_and_rooflib(
         assert found == {"flops": op.flops, "bytes": op.bytes}
         before = module.value("flops")
         module.multiply(0, at_w, at_y, B, 4 * D, 4 * F)
-        # A single row is summed in two halves; adding them costs one addition per number.
+        # With B = 1, the kernel sums each output in two halves, and adds them: F more FLOPs.
         assert module.value("flops") - before == op.flops + F * (B == 1)
 
 
@@ -258,7 +258,7 @@ def test_memory_stays_within_its_limits(blank: Page) -> None:
     for cores, share in zip(given, shares, strict=True):
         assert share["workers"] == min(16, cores or 1)
         assert 0 < share["bytes"] == 65_536 * share["pages"] < 64e6
-        # With 4 MB for the worker itself, it is as much as there may be, up to a page.
+        # With 4 MB for the worker itself, the memory is within a page of the limit.
         assert 0 <= min(64e6, 256e6 / share["workers"]) - 4e6 - share["bytes"] < 65_536
         assert share["workers"] * share["bytes"] < 256e6
         keys = computed(blank, ("counts.js",), f"tasks({share['bytes']})")
@@ -266,7 +266,7 @@ def test_memory_stays_within_its_limits(blank: Page) -> None:
         assert sizes[:3] == [share["bytes"], share["bytes"], share["bytes"] / 2]
         # Arrays are multiples of the kernels' blocks, and fit into the memory.
         assert all(size % 128 == 0 and size <= share["bytes"] for size in sizes)
-        # Cache sizes whose array fits twice.
+        # Caches are measured with arrays of those sizes that fit twice into the memory.
         steps = computed(blank, ("counts.js",), "STEPS")
         rows = [item for item in keys if item["what"] == "read again"]
         fitting = [size for size in steps if 2 * size <= share["bytes"]]
@@ -276,7 +276,8 @@ def test_memory_stays_within_its_limits(blank: Page) -> None:
         assert first + 4 * 4 * layer["depth"] * layer["columns"] <= share["bytes"]
 
 
-# Runs each kernel, with a clock that only they advance, and returns how they were called.
+# Runs fake kernels on a fake clock that only their calls advance; returns their arguments, the
+# calibrated time, and the recorded points.
 CALLS = """(() => {
   let clock = 0;
   const { now: real } = performance;
@@ -298,8 +299,8 @@ CALLS = """(() => {
 })()"""
 
 
-def test_kernels_run_long_enough_for_the_clock(blank: Page) -> None:
-    """An iteration takes 0.01 ms, and the clock is read about every 7 ms."""
+def test_kernels_run_for_about_the_requested_time_between_readings(blank: Page) -> None:
+    """Each iteration takes 0.01 ms; the clock should be read about every 7 ms."""
     found = computed(blank, ("roof-worker.js",), CALLS)
     assert found["once"] == [["read", 0, 64, 1], ["update", 0, 64, 2], ["copy", 0, 64, 64, 3]]
     assert found["took"] == pytest.approx(8.4, abs=1e-3)
@@ -317,12 +318,12 @@ CLOCK_STEPS = """(() => {
 })()"""
 
 
-def test_steps_of_the_clock_add_up_to_the_time(blank: Page) -> None:
+def test_clock_steps_are_recorded_for_the_requested_time(blank: Page) -> None:
     steps = computed(blank, ("roof-worker.js",), CLOCK_STEPS)
     assert steps == pytest.approx([0.25] * 20, abs=1e-3)
 
 
-# Sends requests to the script as to a worker, and returns its answers.
+# Sends requests to the worker script, and returns its answers.
 ANSWERS = """(async () => {
   const sent = [];
   const { postMessage } = self;
@@ -342,7 +343,7 @@ def test_workers_answer_with_the_number_of_the_request(blank: Page) -> None:
     assert unknown["error"].startswith("TypeError: ")
 
 
-# Runs two layers more than fit, and returns the addresses at which the kernel reads weights.
+# Runs two layers more than fit into memory, and returns the addresses passed to the kernel.
 ADDRESSES = """(async () => {
   const code = Uint8Array.from(given.code);
   const { layers, bytes } = await answers.prepare({ code, pages: given.pages, sizes: SIZES });
@@ -364,12 +365,12 @@ def test_thin_matmuls_read_all_of_the_memory_before_they_repeat_weights(blank: P
     layer, x, y = 4 * D * F, 4 * most * D, 4 * most * F
     *once, again, next_again = (weights for _, _, weights, *_ in found["read"])
     assert [again, next_again] == once[:2]
-    # The input, the result and the weights of each layer follow each other without overlap.
+    # In memory, the input, the result and the weights of all layers follow without overlap.
     calls = {(at_x, at_y, *sizes) for at_x, at_y, _, *sizes in found["read"]}
     assert calls == {(0, x, 64, 4 * D, 4 * F)}
     assert once == [x + y + n * layer for n in range(len(once))]
     assert once[-1] + layer <= found["bytes"] < once[-1] + 2 * layer
-    # All of it was written, with numbers between -1 and 1.
+    # The whole memory was initialized, with numbers between -1 and 1.
     assert found["written"] == [number / 32 for number in range(-30, 31)]
     assert 0 not in found["ends"]
 
@@ -377,7 +378,7 @@ def test_thin_matmuls_read_all_of_the_memory_before_they_repeat_weights(blank: P
 # ---- the pool, with simulated workers
 
 
-# Starts a pool of workers that answer what the test gives, and returns `given.result` of it.
+# Starts a pool of fake workers that give the answers in `given`, and returns what the pool did.
 POOL = """(async () => {
   const asked = [];
   let ended = 0;
@@ -434,17 +435,17 @@ def test_samples_are_longer_if_an_iteration_takes_long(
     assert found["record"] == {"length": length, "records": ["points"] * 2}
     assert found["took"] == pytest.approx(5 * length, abs=1e-3)
     assert found["more"] == pytest.approx(1, abs=1e-3)
-    # Where fused multiply-adds aren't supported, the other kernels run.
+    # This browser doesn't support fused multiply-adds, so the plain kernels run.
     assert (found["count"], found["fused"], found["code"]) == (2, False, ord("p"))
 
 
-def test_failing_workers_are_refused(blank: Page) -> None:
+def test_failing_workers_end_the_measurement_with_a_reason(blank: Page) -> None:
     for clock in (-10, 10):
         assert "clocks of this browser’s workers disagree" in in_pool(blank, clock=clock)["refused"]
     assert in_pool(blank, error="odd")["refused"] == "A worker of this browser failed: odd."
 
 
-def test_requests_of_a_stopped_pool_end(blank: Page) -> None:
+def test_pending_and_later_requests_of_a_stopped_pool_are_rejected(blank: Page) -> None:
     found = in_pool(blank, stops=True, clockSteps=None)
     assert found == {
         **{"count": 2, "fused": False, "code": ord("p")},
@@ -488,8 +489,8 @@ def test_the_roof_of_a_quiet_machine_is_measured(blank: Page) -> None:
         assert figures[f"thin {B}"]["taken"] == 5
     assert found["drift"] == pytest.approx(0, abs=1e-3)
     assert found["disturbed"] == 0
-    # 100 ms that show whether the machine is quiet, then samples of 50 ms. After each of the 17
-    # measurements, 20 ms show whether it was disturbed; 6 ms are lost between them.
+    # First, 100 ms show whether the machine is quiet; then samples take 50 ms each. After each of
+    # the 17 measurements, 20 ms show whether it was disturbed; each also takes 6 ms of overhead.
     samples = 5 * 8 + 12 * 5
     assert found["seconds"] == pytest.approx((100 + 50 * samples + 17 * (20 + 6)) / 1e3, rel=1e-6)
     whats, shares = zip(*found["stages"], strict=True)
@@ -503,7 +504,7 @@ def test_the_roof_of_a_quiet_machine_is_measured(blank: Page) -> None:
 
 
 @pytest.mark.parametrize(("tick", "chunk"), [(0.05, 1), (2, 20)])
-def test_the_clock_is_read_after_several_of_its_ticks(
+def test_readings_of_the_clock_are_ten_ticks_or_one_millisecond_apart(
     blank: Page, tick: float, chunk: float
 ) -> None:
     assert simulated(blank, tick=tick)["chunks"] == pytest.approx([chunk])
@@ -544,7 +545,9 @@ def test_a_coarse_clock_or_a_busy_machine_is_refused(
     "machine",
     [{"tick": 2}, {"late": 40}, {"fades": 0.25}, {"pause": 30}, {"cached": 1.1}],
 )
-def test_small_disturbances_are_not_refused(blank: Page, machine: dict[str, float]) -> None:
+def test_a_machine_with_small_disturbances_is_not_refused(
+    blank: Page, machine: dict[str, float]
+) -> None:
     found = simulated(blank, **machine)
     assert found["figures"]["peak"]["best"] == pytest.approx(PEAK, rel=0.01)
     assert found["figures"]["read"]["best"] == pytest.approx(READ, rel=0.01)
@@ -554,15 +557,15 @@ def test_small_disturbances_are_not_refused(blank: Page, machine: dict[str, floa
 @pytest.mark.parametrize(
     ("settings", "seconds", "taken"),
     [
-        # A busy machine is watched for at most this long, 100 ms each time.
+        # The wait for a quiet machine ends after `quietTimeout`, 3 s by default.
         ({"quietTimeout": 700}, 0.8, 0),
         ({}, 3.1, 0),
-        # Disturbed measurements are repeated at most until then.
+        # After `retryTimeout`, 15 s by default, disturbed measurements aren't repeated.
         ({"retryTimeout": 0}, 0.5, 8),
         ({"sample": 1000}, 16, 16),
     ],
 )
-def test_a_busy_machine_is_given_up_after_some_time(
+def test_a_busy_machine_is_refused_after_a_timeout(
     blank: Page, settings: dict[str, float], seconds: float, taken: int
 ) -> None:
     found = simulated(blank, settings, **({"slices": 3} if taken else {"jumps": 0.5}))
@@ -571,7 +574,7 @@ def test_a_busy_machine_is_given_up_after_some_time(
 
 
 @pytest.mark.parametrize(("pause", "taken"), [(160, 8), (210, 16)])
-def test_a_measurement_is_repeated_unless_half_of_its_samples_count(
+def test_a_measurement_is_repeated_if_over_half_of_its_samples_are_disturbed(
     blank: Page, pause: float, taken: int
 ) -> None:
     found = simulated(blank, pause=pause)["figures"]["read"]
@@ -580,7 +583,7 @@ def test_a_measurement_is_repeated_unless_half_of_its_samples_count(
 
 @pytest.mark.parametrize("late", [0, 7, 60, 200])
 def test_only_time_in_which_all_workers_run_is_sampled(blank: Page, late: float) -> None:
-    """Samples begin once all workers run, and sum their rates."""
+    """Samples begin once all workers run; their rate is the sum over the workers."""
     rates = (3.0, 5.0)  # rounds per ms
     begin, end, length = 1000.0, 1300.0, 20.0
     starts = (begin - 3, begin - 3 + late)
@@ -641,13 +644,13 @@ def test_rounding_errors_do_not_count_as_spread(blank: Page) -> None:
 def test_long_steps_of_the_clock_are_interruptions(
     blank: Page, steps: list[float], tick: float | None, lost: float
 ) -> None:
-    """Without two steps, the tick is unknown: infinity, which JSON has as null."""
+    """With one step, the tick is unknown: infinity, which becomes null in JSON."""
     found = computed(blank, ("samples.js",), "JSON.stringify(interruptions(given))", steps)
     assert json.loads(found) == {"tick": tick, "lost": pytest.approx(lost)}
 
 
-def test_the_typical_iteration_is_one_of_the_middle_half(blank: Page) -> None:
-    times = [1, 9, 1.2, 0.1, 0.8, 7, 0.2, 1]  # of two iterations each
+def test_the_typical_time_of_an_iteration_is_the_mean_of_the_middle_half(blank: Page) -> None:
+    times = [1, 9, 1.2, 0.1, 0.8, 7, 0.2, 1]  # each for two iterations
     points = [[float(sum(times[:i])), 2 * i] for i in range(len(times) + 1)]
     assert computed(blank, ("samples.js",), "typicalTime(given)", points) == pytest.approx(0.5)
     assert computed(blank, ("samples.js",), "typicalTime(given)", points[:2]) == 0.5
@@ -680,7 +683,7 @@ DRAWN = """(() => {
 })()"""
 
 
-def test_reliable_results_are_passed_to_the_picture(blank: Page) -> None:
+def test_only_reliable_results_are_passed_to_the_picture(blank: Page) -> None:
     names = computed(blank, ("roof-panel.js",), DRAWN, results(*THIN, *STEP, *NOISY))
     assert names == {
         "thin_at": [0.5, 1],
@@ -707,14 +710,15 @@ def test_reliable_results_are_passed_to_the_picture(blank: Page) -> None:
         "why": "",
         "measured": 1,
     }
-    # Without a smaller array, the nearest is the whole memory.
+    # Without results for smaller arrays, `nearest` is the rate of the whole memory.
     names = computed(blank, ("roof-panel.js",), DRAWN, results() | {"workers": 2, "fused": True})
     assert names["found"]["nearest"] == 7
     assert names["told"]["workers"] == "2 workers"
     assert names["told"]["by"] == "fused multiply-adds"
 
 
-# Fills the table of a figure twice, and returns its rows and whether keys can scroll it.
+# Fills the table of a figure twice, and returns its rows and its tabIndex: with 0, keys can
+# scroll it.
 TABLE = """(() => {
   const figure = document.createElement("div");
   figure.innerHTML = "<p class='live-says'></p>";
@@ -725,7 +729,7 @@ TABLE = """(() => {
 })()"""
 
 
-def test_the_table_names_what_was_refused(blank: Page) -> None:
+def test_the_table_says_why_a_result_was_refused(blank: Page) -> None:
     found = computed(blank, ("roof-panel.js",), TABLE, results(*STEP[:1], *NOISY))
     assert found["tabIndex"] == 0
     rows = [[cell.replace("\N{NO-BREAK SPACE}", " ") for cell in row] for row in found["rows"]]
@@ -788,7 +792,7 @@ def without_workers(page: Page) -> bool:
 
 XML = "(e) => new XMLSerializer().serializeToString(e)"
 ONE = {**SHORT, **LENIENT, "cores": 2}
-LONG = {**ONE, "sample": 400}  # so long that the measurement does not end before it is stopped
+LONG = {**ONE, "sample": 400}  # so long that a test can stop the measurement before it ends
 
 
 @pytest.fixture(scope="module")
@@ -815,7 +819,8 @@ def test_the_button_measures_draws_and_saves(open_page: Opened, book: Server) ->
     page.locator("[data-part=told]").evaluate(live_pages.LISTEN)
     page.locator("[data-part=bar]").evaluate(SHARES)
     figure = roof_page.measured(page)
-    # Two stages before the measurements, four roofs, two series, the last, and the end.
+    # Announced: two stages before the measurements, four roofs, two series, the last measurement,
+    # and the end.
     assert page.evaluate("window.announced") == 10
     shares = page.evaluate("window.shares")
     assert shares == sorted(shares)
@@ -877,14 +882,14 @@ def test_the_button_measures_draws_and_saves(open_page: Opened, book: Server) ->
     assert found == {**kept, "peak": values["peak"], "bandwidth": values["read"]}
     assert set(found) <= set(START)
 
-    # A second measurement takes the place of the first, and leaves the focus where it is.
+    # A second measurement replaces the results of the first, and doesn't move the focus.
     page.locator(".live-samples caption").evaluate("(e) => e.remove()")
     page.evaluate(PRESS_AND_LEAVE)
     page.locator(f"{roof_page.MEASURED}:not([data-measured='running'])").wait_for()
     assert page.locator(".live-samples caption").count() == 1
     expect(page.locator(".theme-switch-button").first).to_be_focused()
     assert len([url for url in traffic.asked if roof_page.SCRIPT in url]) == 1
-    # A third that is stopped at once leaves nothing.
+    # A third measurement that is stopped at once shows no results.
     page.evaluate(PRESS_AND_STOP)
     expect(page.locator("[data-part=told]")).to_have_text("Stopped.")
     assert says(page) == "Nothing was measured."
@@ -909,7 +914,7 @@ PRESS_AND_STOP = """() => {
 
 
 def shown(page: Page) -> set[str]:
-    """Return which of the buttons and the progress bar are shown."""
+    """Return the visible ones of the three buttons and the progress bar."""
     parts = ("measure", "stop", "own", "bar")
     return {part for part in parts if page.locator(f"[data-part={part}]").is_visible()}
 
@@ -1023,7 +1028,7 @@ def test_a_script_that_failed_to_load_is_requested_again(open_page: Opened) -> N
     expect(status).to_have_text(UNDER_WAY)
     assert len([url for url in traffic.asked if roof_page.SCRIPT in url]) == 1
     assert len(page.workers) == 1
-    # What leads to the end of a measurement, and what does not.
+    # An unchanged visibility doesn't end a measurement; Stop and the events in LEAVING do.
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     assert shown(page) == {"stop", "bar"}
     stop = page.get_by_role("button", name="Stop", exact=True)
@@ -1048,7 +1053,7 @@ def test_no_buttons_are_shown_without_javascript(browser: Browser, server: Serve
     context.close()
 
 
-def test_only_the_machine_chapter_measures(site: Path) -> None:
+def test_only_the_machine_chapter_has_the_measurement_script(site: Path) -> None:
     pages = {path.name: path.read_text(encoding="utf-8") for path in html_files(site)}
     assert [name for name, text in pages.items() if roof_page.SCRIPT in text] == ["machine.html"]
     assert 'data-part="measure"' in pages["machine.html"]

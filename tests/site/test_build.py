@@ -38,7 +38,7 @@ NOTEBOOK = {"cells": [{"source": "1"}], "metadata": {"exercise": {"minutes": 5}}
 
 @pytest.fixture
 def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a book with a file of each kind."""
+    """Return a book with each file of PARTS."""
     for name in PARTS:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(json.dumps(NOTEBOOK) if name.endswith(".ipynb") else "a")
@@ -48,7 +48,7 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_each_change_is_noticed_as_one_of_its_kind(book: Path, name: str) -> None:
+def test_a_changed_file_changes_only_the_states_that_depend_on_it(book: Path, name: str) -> None:
     before = build.state(book)
     assert build.state(book) == before
     (book / name).write_text(json.dumps(NOTEBOOK | {"cells": []}))
@@ -57,7 +57,9 @@ def test_each_change_is_noticed_as_one_of_its_kind(book: Path, name: str) -> Non
     assert {part for part in after if after[part] != before[part]} == PARTS[name]
 
 
-def test_another_python_or_language_is_noticed(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_python_or_language_changes_the_state(
+    book: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = build.state(book)
     monkeypatch.setattr(build.sys, "version", "another")
     (book / "locale/zh_CN/edition.toml").write_text("published = false")
@@ -80,7 +82,7 @@ def test_another_python_or_language_is_noticed(book: Path, monkeypatch: pytest.M
         ("exercises/one/one.ipynb", json.dumps(NOTEBOOK | {"metadata": {}}), True),
     ],
 )
-def test_cells_run_again_if_what_they_compute_with_changes(
+def test_cells_run_again_only_if_code_or_data_that_they_use_changes(
     book: Path, name: str, text: str, again: bool
 ) -> None:
     before = build.code_digest(book)
@@ -89,7 +91,7 @@ def test_cells_run_again_if_what_they_compute_with_changes(
 
 
 class Builds:
-    """Builds of which each step is only recorded.
+    """Simulated builds that only record their steps.
 
     `failing`: the steps that fail.
     """
@@ -201,7 +203,7 @@ def test_pages_are_written_again_if_they_get_or_lose_python(
 
 
 @pytest.mark.parametrize("needed", [True, False])
-def test_cells_run_while_python_for_pages_arrives(
+def test_cells_run_while_python_for_pages_is_downloaded(
     builds: Builds, monkeypatch: pytest.MonkeyPatch, needed: bool
 ) -> None:
     monkeypatch.setattr(build, "must_download", lambda: needed)
@@ -230,7 +232,7 @@ def test_a_failed_build_is_repeated(builds: Builds, failing: str, steps: list[st
 @pytest.mark.parametrize(("wanted", "lacking", "expected"), [
     ("", ["a file"], True), ("0", ["a file"], False), ("", [], False),
 ])  # fmt: skip
-def test_python_for_pages_is_downloaded_unless_unwanted_or_there(
+def test_python_for_pages_is_downloaded_unless_disabled_or_present(
     monkeypatch: pytest.MonkeyPatch, wanted: str, lacking: list[str], expected: bool
 ) -> None:
     monkeypatch.setenv("PAGE_PYTHON", wanted)
@@ -238,7 +240,9 @@ def test_python_for_pages_is_downloaded_unless_unwanted_or_there(
     assert build.must_download() == expected
 
 
-def test_outputs_of_other_code_are_removed(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cached_outputs_are_removed_when_the_code_changes(
+    book: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ran: list[object] = []
     monkeypatch.setattr(handouts, "prepare", ran.append)
     monkeypatch.setattr(executed_pages, "fill_cache", lambda *told: ran.append(told))
@@ -310,7 +314,7 @@ def test_the_command_prints_the_title_page_or_an_error(
 
 @pytest.fixture
 def settings(book: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """Return what builds of a translation were told; its pages are only recorded."""
+    """Replace the build of pages by a fake; return the settings that it receives."""
     found: dict[str, Any] = {"status": 0, "slides": True}
 
     def pages(book: Path, html: Path, cache: Path, settings: Any, **options: Any) -> int:
@@ -352,7 +356,7 @@ def test_a_translation_is_built_from_its_catalogs(
     assert settings["source"] == book / "locale/zh_CN/LC_MESSAGES"
     (compiled,) = settings["locale_dirs"]
     assert (Path(compiled) / "zh_CN/LC_MESSAGES/chapters/page.mo").is_file()
-    # A catalog for each page, which Sphinx finds compiled.
+    # Catalogs are one per page; the command compiles them, so Sphinx must not.
     assert settings["gettext_compact"] is settings["gettext_auto_build"] is False
     options = ["--catalogs", str(book / "others/locale/zh_CN/LC_MESSAGES")]
     options += ["--output", str(book / "elsewhere")]
@@ -414,7 +418,7 @@ def test_translations_are_built_beside_the_original(
     assert (html / "zh").exists() != report
 
 
-def test_a_translation_that_is_gone_leaves_the_site(
+def test_an_unpublished_translation_is_removed_from_the_site(
     book: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (book / "locale/zh_CN/edition.toml").write_text("published = false")

@@ -54,7 +54,7 @@ def test_files_that_the_readme_names_exist(unpacked: Path) -> None:
     assert there == {name.rstrip("/") for name in named}
 
 
-def test_nbgrader_validate_has_the_messages_of_the_button(unpacked: Path) -> None:
+def test_nbgrader_validate_is_configured_to_show_the_courses_messages(unpacked: Path) -> None:
     for folder in (unpacked, unpacked / "one"):
         assert "validate.install()" in (folder / "nbgrader_config.py").read_text(encoding="utf-8")
 
@@ -116,7 +116,7 @@ def test_the_requirements_have_only_what_a_learner_needs(unpacked: Path) -> None
     assert len(re.findall(r"^[\w.-]+==", lock, re.MULTILINE)) == len(entries)
     assert all(entry in whole for entry in entries)
     names = {bundle.ENTRY.match(entry)["name"] for entry in entries}
-    # Direct dependencies, their dependencies, and those for Windows only.
+    # The lock has direct and indirect dependencies, and those for Windows only.
     assert {"numpy", "ipywidgets", "jupyterlab", "nbgrader", "pyzmq", "pywinpty"} <= names
     assert not {"jupyter-book", "sphinx", "mypy", "playwright", "distributed"} & names
 
@@ -128,7 +128,7 @@ def test_packages_of_an_extra_are_included_only_on_request() -> None:
     assert "ipykernel" not in plain
 
 
-def test_a_lock_with_hashes_keeps_them() -> None:
+def test_requirements_keep_the_hashes_of_the_lock() -> None:
     entry = (
         "numpy==2.4.6 ; python_full_version < '3.12' \\\n    --hash=sha256:aa \\\n    --hash=b\n"
     )
@@ -141,7 +141,7 @@ def test_a_lock_with_hashes_keeps_them() -> None:
 
 @functools.total_ordering
 class Python:
-    """Python version in a marker, which compares with text numerically."""
+    """Python version in a marker; comparisons with strings are numeric."""
 
     def __init__(self, version: str) -> None:
         self.numbers = numbers(version)
@@ -237,14 +237,14 @@ def test_the_same_files_make_the_same_archive(tmp_path: Path, packages: Path) ->
         assert {member.date_time[0] for member in archive.infolist()} == {1980}
 
 
-# --- made only if something has changed -----------------------------------------------------------
+# --- handouts are made again only if an input has changed -----------------------------------------
 
 RELEASE = """#!/bin/sh
 echo "printed"
 echo "$PWD $@" >> {log}
 exit {status}
 """
-# A file of each kind, and whether what is handed out depends on it.
+# A file of each kind → whether the handouts depend on it.
 INPUTS = {
     "exercises/one/one.ipynb": True,
     "exercises/one/one.py": True,
@@ -264,7 +264,7 @@ INPUTS = {
 
 @pytest.fixture
 def course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a course with a file of each kind, whose release is only recorded."""
+    """Return a course with a file of each kind; a fake release script logs its calls."""
     for name in (*INPUTS, *map(str, bundle.sources(Path())), *map(str, wheels.sources(Path()))):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("a")
@@ -296,7 +296,7 @@ def test_exercises_are_released_again_if_an_input_changes(course: Path, name: st
     assert (handouts.digest_of(course) != before) == INPUTS[name]
 
 
-def test_of_a_chapter_only_the_title_counts(course: Path) -> None:
+def test_handouts_depend_on_a_chapters_title_but_not_on_its_text(course: Path) -> None:
     chapter, before = course / "chapters/time.md", handouts.digest_of(course)
     chapter.write_text("Another text\n\n# Time\n\nLess.")
     assert handouts.digest_of(course) == before

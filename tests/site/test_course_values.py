@@ -1,4 +1,4 @@
-"""The values in JupyterLab's prose, with stand-ins for JupyterLab.
+"""Tests of the values in JupyterLab's prose, with fakes of JupyterLab's objects.
 
 Notebooks and the kernel are stand-ins, too.
 
@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, Error, Page
 from repository import ROOT
 
 EXTENSION = ROOT / "site/commands/jupyterlab/labextensions/course-values/values.js"
-# What JupyterLab gives an extension; `open` shows a notebook with these cells, [type, source,
-# metadata], and `ran` says that JupyterLab has run one of them.
+# Fakes of the JupyterLab objects that the extension uses. `open` shows a notebook with the given
+# cells, each [type, source, metadata]; `ran` reports that a cell has run.
 STAND_INS = """() => {
   const signal = () => {
     const listeners = [];
@@ -93,9 +93,9 @@ STAND_INS = """() => {
   };
   window.lab = lab;
 }"""
-# Run a text cell in a notebook with these words; the kernel's results are by expression, null for
-# an error. Return what the cell shows for each expression, how often this was stored, its note, and
-# the order to the kernel.
+# Runs a text cell in a notebook with the translations `words`. `results` maps each expression to
+# the kernel's result, null for an error. Returns what the cell shows for each expression, how often
+# the values were stored, the cell's note, and the request to the kernel.
 SHOWN = """([source, metadata, words, results, decisions]) => {
   const notebook = lab.open([["markdown", source, metadata]], words);
   lab.ran(notebook, 0);
@@ -158,7 +158,7 @@ def test_a_text_cell_asks_the_kernel_for_its_values_once(page: Page) -> None:
     assert page.evaluate(ASKS, ["markdown", "no values"]) == 0
 
 
-# How often the kernel is asked when the first of these cells has run.
+# Returns how many requests the kernel gets when this cell, the only one of its notebook, has run.
 ASKS = "(cell) => { lab.ran(lab.open([cell]), 0); return lab.asked.length; }"
 
 
@@ -172,7 +172,7 @@ ASKS = "(cell) => { lab.ran(lab.open([cell]), 0); return lab.asked.length; }"
         ("error", "2", "2", 1),
     ],
 )
-def test_values_stay_until_there_are_new_ones(
+def test_values_stay_until_the_kernel_returns_new_ones(
     page: Page, before: str, now: str | None, after: str, written: int
 ) -> None:
     result: dict[str, object] = {"status": "error"}
@@ -211,7 +211,7 @@ def test_values_are_shown_in_the_notebooks_language(page: Page) -> None:
     assert [text for _, text in found["values"]] == [after for _, _, after in counts]
 
 
-def test_a_block_stays_as_printed_unless_it_follows(page: Page) -> None:
+def test_a_block_shows_its_built_values_unless_it_follows_the_change(page: Page) -> None:
     def decided(states: list[dict[str, object]] | str, words: object = None, **more: object) -> Any:
         blocks = [
             {"values": {"a": "1", "b": "2", "gone": "0"}, "begins": "First"},
@@ -242,7 +242,7 @@ def test_a_block_stays_as_printed_unless_it_follows(page: Page) -> None:
     found = decided([unknown, stays(c="few and 3"), stays()], CHINESE)
     assert found["values"] == [["c", "原文 很少、现为 3和很少"]]
     assert found["note"] == "未必成立 “Third”"
-    # Without decisions, what is shown stays, and without failing blocks there is no note.
+    # If the kernel returns no decisions, the shown value stays, and the note disappears.
     for broken in ("[]", "{"):
         old = {"expression": "a", "result": {"status": "ok", "data": {"text/plain": "7"}}}
         more = {"user_expressions": [old], "course-note": "before"}
@@ -250,7 +250,8 @@ def test_a_block_stays_as_printed_unless_it_follows(page: Page) -> None:
         assert (found["values"], found["note"]) == ([["a", "7"]], "")
 
 
-# Runs the cells at these places, all scheduled at once, and returns which texts are computed.
+# Runs the cells with these indices, all scheduled at once; returns how many text cells were
+# computed after each of them, and in the end.
 COMPUTED = """([cells, places, success]) => {
   const notebook = lab.open(cells.map((type) => [type, type === "markdown" ? "{eval}`n`" : ""]));
   for (const cell of places.map((place) => notebook.widgets[place])) {
@@ -268,16 +269,20 @@ COMPUTED = """([cells, places, success]) => {
 @pytest.mark.parametrize(
     ("places", "success", "counts"),
     [
-        ([0], True, [0]),  # a code cell follows
-        ([1], True, [2]),  # the text up to the next code cell
+        ([0], True, [0]),
+        ([1], True, [2]),  # the text cells 2 and 3 follow it
         ([1], False, [0]),
         ([2], True, [1]),
         ([2], False, [1]),
         ([4], True, [1]),
-        ([1, 2, 3, 4], True, [0, 1, 2, 3]),  # in Run All, each text asks by itself
+        (
+            [1, 2, 3, 4],
+            True,
+            [0, 1, 2, 3],
+        ),  # as in Run All: cells 2 and 3 are computed when they run
     ],
 )
-def test_the_text_below_a_single_cell_is_computed_again(
+def test_text_below_a_cell_that_runs_alone_is_computed_again(
     page: Page, places: list[int], success: bool, counts: list[int]
 ) -> None:
     cells = ["code", "code", "markdown", "markdown", "code", "markdown"]
@@ -286,7 +291,8 @@ def test_the_text_below_a_single_cell_is_computed_again(
     assert found[-1] == (counts[-1] if len(places) == 1 else 3)
 
 
-# Schedules a cell that is closed before it runs, and then runs another one.
+# Schedules a cell that may be closed before it runs, then runs another cell; returns how many
+# text cells were computed.
 CLOSED = """(isDisposed) => {
   const notebook = lab.open([["code", ""], ["markdown", "{eval}`n`"], ["code", ""]]);
   const [cell, , other] = notebook.widgets;
@@ -303,8 +309,8 @@ def test_a_closed_cell_is_not_waited_for(page: Page, closed: bool, asked: int) -
     assert page.evaluate(CLOSED, closed) == asked
 
 
-# Follows a link to a cell; returns whether it is in view at once, after other cells have grown,
-# and after that when the reader has done this.
+# Follows a link to a cell. Returns whether the notebook went there, and whether the cell is in
+# view: at once, after the cell above has grown, and after an event of this kind and more growth.
 HELD = """async ([late, kind]) => {
   const notebook = lab.open([["markdown", ""], ["markdown", ""], ["markdown", ""]]);
   const [above, target] = notebook.widgets;
@@ -342,7 +348,8 @@ def test_a_links_target_stays_in_view_until_the_reader_acts(
     assert page.evaluate(HELD, [late, kind]) == [True, True, True, False]
 
 
-# Scrolls while JupyterLab goes to a cell; returns whether the cell is held in view after that.
+# Lets the reader scroll while JupyterLab goes to a cell; returns whether the cell is still held in
+# view when the cell above grows.
 LEFT = """async () => {
   const notebook = lab.open([["markdown", ""], ["markdown", ""]]);
   const [above, target] = notebook.widgets;
@@ -374,7 +381,8 @@ def test_a_cell_without_a_kernel_keeps_its_values(page: Page) -> None:
     )
 
 
-# Presses on one link and releases on another; returns how often the second was clicked.
+# Presses the pointer on one link and releases it on another; returns how often the second was
+# clicked.
 CLICKS = """([before, now, event]) => {
   const area = Object.assign(document.createElement("div"), { className: "myst" });
   document.body.replaceChildren(area);
@@ -422,7 +430,7 @@ def test_a_link_drawn_again_during_a_click_is_followed(
     assert page.evaluate(CLICKS, [before, now, event]) == clicks
 
 
-# As CLICKS, with a link whose address JupyterLab completes later.
+# Like CLICKS, but JupyterLab completes the link's address later; returns the address followed.
 LATE = """() => {
   const area = Object.assign(document.createElement("div"), { className: "myst" });
   document.body.replaceChildren(area);
@@ -449,7 +457,8 @@ def test_a_click_waits_for_a_complete_address(page: Page) -> None:
     assert page.evaluate(LATE) == "#complete"
 
 
-# Draws a text cell, rendered or not; returns whether its source is visible, and its note.
+# Draws a text cell, rendered or not; returns whether its source is visible before and after the
+# editor is shown, and its note.
 DRAWN = """([rendered, note]) => {
   const notebook = lab.open([["markdown", "text", { "course-note": note }]]);
   const [cell] = notebook.widgets;

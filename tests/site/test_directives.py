@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 WORDS = st.text("ab c", max_size=6).map(str.strip)
 NAMES = st.from_regex(r"[a-z]+(-[a-z]+)?", fullmatch=True)
-# Lines that a reader could take for an option or for the end of a fence.
+# Lines that a parser could mistake for an option or for the end of a fence.
 LINES = st.sampled_from(["words", "", ":name", "a :b: c", "``", "`code`", "~~~", "# :x: y"])
 DIRECTIVES = st.tuples(
     st.sampled_from(["```", "````", ":::", "::::"]),

@@ -57,7 +57,7 @@ def test_a_tag_is_built_once_from_its_own_sources(
 ) -> None:
     log, kept = tmp_path / "log", tmp_path / "kept"
     monkeypatch.setenv("LOG", str(log))
-    # As in a nested make, with `make -n`.
+    # Set the environment that an outer `make -n` passes on: the build must ignore it.
     for name, value in {"MAKELEVEL": "1", "MAKEFLAGS": "n", "PYTHONPATH": "elsewhere"}.items():
         monkeypatch.setenv(name, value)
     git(repository, "tag", "0.1.0")
@@ -106,7 +106,7 @@ def test_editions_of_all_tags_are_collected_with_the_site(
     git(repository, "tag", "0.1.0")
     assert editions.main() == 0
     public = repository / "_build/public"
-    # What the builds print is no part of the command's result.
+    # Standard output has only the folder: messages of the builds go to standard error.
     assert capfd.readouterr().out == f"{public}\n"
     assert (public / "index.html").read_text() == PAGE
     assert (public / "0.1.0/index.html").read_text().split()[0] == "0.1.0"
@@ -216,14 +216,14 @@ def test_a_tag_named_like_a_folder_of_the_site_is_refused(tmp_path: Path) -> Non
         editions.collect(site, {"0.1.0": site}, tmp_path / "public")
 
 
-# Two editions in a browser, under a path. The second lacks one page.
+# Browser tests of two editions, served under a path. The newer one lacks a page.
 
 
 @dataclass(frozen=True)
 class Course:
-    """Published course of two editions.
+    """Published course with two editions.
 
-    Page `stays` is in both, `goes` only in the older one.
+    The page `stays` is in both, `goes` only in the older one.
     """
 
     folder: Path
@@ -250,7 +250,7 @@ def of_the_site(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 @pytest.fixture(scope="module")
 def of_two_builds(tmp_path_factory: pytest.TempPathFactory) -> Course:
-    """Build each edition as for its tag."""
+    """Build two small books, each with the settings of its tag's edition."""
     folder = tmp_path_factory.mktemp("of-two-builds")
     found = {}
     for tag, *pages in (("0.1.0", "page", "other"), ("0.2.0", "page")):

@@ -89,11 +89,11 @@ def test_pages_that_are_not_cached_run_in_their_folder(
     merged = cache.merge_match_into_notebook(pages["good"])[1]
     first, second = merged.cells[-1].outputs
     assert first.text == "42\n"
-    # A page has its figures in one language; others are beside the cache.
+    # The cached page has its figures in English; those in other languages are beside the cache.
     assert second.data == {"text/html": "<p>good"}
     place = figures.place(book.folder / "cache", "zh_CN", "<p>good")
     assert place.read_text(encoding="utf-8") == "<p>图"
-    # With all pages cached, nothing is started.
+    # With all pages cached, no kernel is started.
     book.write("# Words\n", "failing")
     executed_pages.fill_cache(book.folder, book.folder / "cache")
     monkeypatch.setattr(executed_pages.forked_kernels, "forks", lambda _: pytest.fail("started"))

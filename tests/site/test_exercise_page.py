@@ -34,7 +34,7 @@ EXERCISE = "int8-matmul"
 PARTS = list(functions(EXERCISE))
 OWN = ".own-cell"
 CONTROLS = ".python-panel :is(button, progress):visible"
-# Shortens the time limit of calls, which doesn't affect the messages.
+# Shortens the time limit of calls in the notebook; its messages don't depend on the limit.
 SOON = "import functools, roofkit.check as c; c.limited = functools.partial(c.limited, 0.3, 60)"
 ENDLESS = "def bytes_moved(B, D, F):\n    while True:\n        pass"
 # Records the messages of the page's Python, so that a test can wait for a call that never ends.
@@ -78,7 +78,7 @@ def tab(browser: Browser) -> Iterator[Page]:
     context.set_default_timeout(SLOW)
     context.add_init_script(LISTEN)
     tab = context.new_page()
-    tab.clock.install()  # for tests that advance the page's clock
+    tab.clock.install()  # a fake clock, which tests advance
     yield tab
     context.close()
 
@@ -114,7 +114,7 @@ def shown(page: Page, part: str) -> str:
 
 
 def checked_until_stopped(page: Page, part: str) -> str:
-    """Check a part whose first call never ends; return the message after a minute."""
+    """Check a part whose first call never ends; return the message a minute later."""
     page.evaluate("() => { heard.length = 0; }")
     with a_run(page):
         section(page, part).get_by_role("button", name="Check").click()
@@ -184,9 +184,9 @@ def test_the_page_has_all_questions_of_the_notebook(
 def test_all_requested_checks_run_once_and_lead_to_the_thoughts(
     page: Page, right: dict[str, str]
 ) -> None:
-    """Press buttons while Python is fetched; a waiting check runs only once.
+    """Press buttons while Python is fetched; a queued check isn't queued again.
 
-    A check that is running is queued once more.
+    A running check can be queued once more.
     """
     for part in PARTS[:3]:
         write(field(page, part), right[part])
@@ -208,7 +208,7 @@ def test_all_requested_checks_run_once_and_lead_to_the_thoughts(
     page.get_by_role("button", name="Check all").click()
     page.wait_for_function(f"(count) => ({runs})() === count", arg=4 + len(PARTS), polling=50)
     assert "The function is still to be written." in shown(page, PARTS[-1])
-    # Thoughts are offered once all parts are done.
+    # The button for the thoughts on the answers appears once all parts are done.
     exercise, compare = exercises.load(EXERCISE), "Compare your answer"
     assert page.get_by_role("button", name=compare).count() == 0
     for part in PARTS[3:]:
@@ -277,7 +277,8 @@ def test_a_part_is_done_only_while_its_dependencies_are_unchanged(
     assert mark(page, "intensity") == " – done"
     write(field(page, "bytes-moved"), "print('unseen')\ndef bytes_moved(B, D, F):\n    return 1, 1")
     assert mark(page, "intensity") == " – check again"
-    # Of other parts, only errors are shown, which don't stop a cell of the reader's own.
+    # Running an own cell runs the parts above it: of these, only errors are shown, and errors
+    # don't stop the own cell.
     write(field(page, "operations"), "print('seen')\n1 / 0")
     write(helper, "print('ran')")
     with a_run(page):
@@ -296,7 +297,7 @@ def test_a_part_is_done_only_while_its_dependencies_are_unchanged(
 def test_endless_loops_in_answers_get_the_same_message_as_in_a_notebook(
     page: Page, right: dict[str, str], released: dict[str, nbformat.NotebookNode]
 ) -> None:
-    """Attempts are counted, too, although Python is terminated each time."""
+    """Check also that the attempts count toward hints, although Python is terminated."""
     write(field(page, "operations"), right["operations"])
     assert checked(page, "operations").startswith("operations: right for")
     write(field(page, "bytes-moved"), ENDLESS)
@@ -310,7 +311,7 @@ def test_endless_loops_in_answers_get_the_same_message_as_in_a_notebook(
     assert found == [expected["first"].rstrip(), expected["second"].rstrip()]
     assert "It was stopped: a call gets 5 s of computing and 30 s in all" in found[0]
     assert 'run: check.hint("bytes-moved")' in found[1]
-    # The other part is still done, and Python works again.
+    # The part that was done before stays done, and Python works again.
     assert mark(page, "operations") == " – done"
     assert checked(page, "operations").startswith("operations: right for")
 
@@ -327,8 +328,8 @@ def test_endless_loops_at_top_level_are_stopped_too(page: Page) -> None:
     assert shown(page, "bytes-moved").startswith("This cell did not come to an end")
 
 
-def test_a_right_answer_near_the_time_limit_is_not_done(page: Page, right: dict[str, str]) -> None:
-    """Grading might stop it, since it limits the CPU time."""
+def test_a_right_but_slow_answer_does_not_count_as_done(page: Page, right: dict[str, str]) -> None:
+    """Such an answer might exceed the time limit of grading."""
     slow = (
         "import sys\ntimes = sys.modules['browser.python.call_times'].TIMES\n"
         "def operations(B, D, F):\n"
@@ -341,7 +342,7 @@ def test_a_right_answer_near_the_time_limit_is_not_done(page: Page, right: dict[
     assert "A call took 1000 s here. In grading a call gets 5 s" in said_first
     assert mark(page, "operations") == ""
     assert done(page).startswith("0 of 7")
-    # The limit ends with the run: Python goes on.
+    # The page's own time limit ends with the run, so Python isn't terminated later.
     page.clock.run_for(121_000)
     write(field(page, "operations"), right["operations"])
     assert "A call took" not in checked(page, "operations")
@@ -353,7 +354,7 @@ def test_a_right_answer_near_the_time_limit_is_not_done(page: Page, right: dict[
 
 
 def own(page: Page) -> Locator:
-    """Return the own cell that every exercise page has."""
+    """Return the cell for the reader's own code at the end of every exercise page."""
     return page.locator(f".answers-end {OWN}").first
 
 
@@ -408,7 +409,7 @@ def test_own_cells_can_be_added_below_any_part(page: Page, right: dict[str, str]
         page.get_by_role("button", name="Run your own cell below Part 1").click()
     assert bar(page) == "The cell ended with an error."
     assert "NameError" in page.locator(f"{OWN} .given-error").inner_text()
-    # Cells below can use its names, and checks run it, too.
+    # Parts below can use the own cell's names, since their checks run it first.
     write(field(page, "operations"), f"two = 2 * WIDTH\n{right['operations']}")
     assert checked(page, "operations").startswith("operations: right for")
 

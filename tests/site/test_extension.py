@@ -104,7 +104,7 @@ def table(*rows: tuple[str, ...], heading: bool = True) -> nodes.table:
         ([("a", "b", "c", "d"), ("x" * 15,) * 4], False),
         ([("a", "b", "c", "d"), ("x" * 16, *("x" * 15,) * 3)], True),
         ([("a", "b", "c", "d"), ("x" * 61, "", "", ""), ("", "", "", "")], True),
-        # Long headings wrap, so their length doesn't count.
+        # Long headings wrap, so they don't make a table wide.
         ([("x" * 99, "b", "c", "d"), ("1",) * 4], False),
         ([("a", "b", "c"), ("x" * 99,) * 3], False),
         ([("a", "b", "c", "d", "e"), ("1",) * 5], True),
@@ -154,7 +154,7 @@ def test_column_width_depends_on_the_longest_cell() -> None:
     assert [entry["classes"] for entry in heading.findall(nodes.entry)] == [[]] * 5
 
 
-def test_empty_cells_of_a_wide_table_repeat_no_heading() -> None:
+def test_empty_and_code_cells_of_a_wide_table_repeat_no_heading() -> None:
     document = new_document("page")
     document += table(("a", "b", "c", "d", "e"), ("1",) * 5)
     *_, row = document.findall(nodes.row)
@@ -207,7 +207,7 @@ def test_a_downloaded_notebook_omits_cells_added_by_the_build() -> None:
     assert [cell.source for cell in notebook.cells] == ["before", "n = 2", "after", "secret = 1"]
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     assert all(cell.outputs == [shown] for cell in code)
-    # Cells that the page hides are folded: later cells need their results.
+    # Cells that the page hides are in the notebook, folded: later cells need their results.
     assert [cell.metadata for cell in code] == [{}, {"jupyter": {"source_hidden": True}}]
     assert notebook.metadata.kernelspec.name == "python3"
 
@@ -229,7 +229,8 @@ def test_values_are_computed_at_their_place_in_the_page() -> None:
         for text in ("{eval}`n` {eval}`n + 1`", "{eval}`n`", "{eval}`later`")
     ]
     assert sources[0].startswith("# First, hidden cell")
-    # Hidden cells come before the text, but after the cell whose caption has the value.
+    # The hidden cell that computes a text's values comes before the text; for a caption, it comes
+    # after the cell that has the caption.
     assert [s for s in sources[1:] if s] == [
         *(asks[0], "# A page of {eval}`n` lines", "n = 2", "secret = 1"),
         *(asks[1], "{eval}`n` {eval}`n`", "later = 1", asks[2]),
@@ -250,7 +251,7 @@ def test_values_are_computed_at_their_place_in_the_page() -> None:
     assert values.values_cell("`` {while}`n` ``") is None
 
 
-def test_a_premise_belongs_to_its_row_or_the_nearest_text() -> None:
+def test_a_premise_belongs_to_its_table_row_or_else_its_paragraph() -> None:
     row = nodes.row("", nodes.entry("", nodes.paragraph("", "", mark := nodes.inline("", "x"))))
     assert blocks.block_of(mark) is row
     strong = nodes.strong("", "", mark := nodes.inline("", "x"))
@@ -288,7 +289,7 @@ def test_expressions_in_code_are_ignored() -> None:
         ("```\n{eval}`a`\n`````\n{eval}`b`\n", ["b"]),
         ("````\n{eval}`a`\n```\n{eval}`b`\n", []),
         ("~~~\n{eval}`a`\n```\n{eval}`b`\n", []),
-        # A directive's body is prose, except for directives with a literal body.
+        # A directive's body is prose, except in directives such as `math` and `code-block`.
         (":::{note}\n{eval}`a`\n:::\n", ["a"]),
         ("```{note}\n{eval}`a`\n```\n", ["a"]),
         ("::: title\n{eval}`a`\n:::\n", ["a"]),
@@ -309,7 +310,7 @@ def test_roles_are_found_in_prose_only(text: str, found: list[str]) -> None:
     ("failure", "builder", "kept"),
     [(None, "html", True), (ValueError(), "html", False), (None, "gettext", False)],
 )
-def test_terms_for_the_search_are_kept_for_the_next_build(
+def test_search_terms_are_kept_only_after_a_successful_html_build(
     tmp_path: Path, failure: Exception | None, builder: str, kept: bool
 ) -> None:
     app: Any = SimpleNamespace(
@@ -319,7 +320,7 @@ def test_terms_for_the_search_are_kept_for_the_next_build(
     assert [pickle.loads(path.read_bytes()) for path in tmp_path.iterdir()] == ["the terms"] * kept
 
 
-# The head of a page, and the files that it loads.
+# Tests of a page's head, and of the files that the page loads.
 
 
 def app_with(*captions: str) -> SimpleNamespace:
@@ -389,7 +390,7 @@ def test_terms_are_explained_by_their_first_sentence() -> None:
             item(["字节"], "八个比特。一切都用它来数。"),
         ),
     )
-    # A definition list outside of a glossary.
+    # A definition list outside of a glossary doesn't define terms.
     document += nodes.definition_list("", item(["other"], "No."))
     assert terms.first_sentences(document) == {
         "term-byte": "Eight bits.",
@@ -414,7 +415,7 @@ def test_a_glossary_writes_its_terms_as_a_script(tmp_path: Path) -> None:
     before, _, data = script.read_text(encoding="utf-8").partition(" = ")
     assert before == "window.courseTerms"
     assert json.loads(data.strip().removesuffix(";")) == {"term-byte": "八个“比特”。"}
-    assert "比特" in data  # as it is, not as numbers
+    assert "比特" in data  # as characters, not escaped
 
 
 PLOT = """<svg xmlns="http://www.w3.org/2000/svg"><g><text>Time of Mixtral</text></g>
@@ -457,12 +458,12 @@ def test_figures_become_part_of_the_page(tmp_path: Path, monkeypatch: pytest.Mon
     assert "mystnb.image.alt" in warning
 
 
-def test_words_of_figures_are_messages_and_are_translated(tmp_path: Path) -> None:
+def test_texts_in_figures_are_extracted_and_translated(tmp_path: Path) -> None:
     document = page_with_figures(tmp_path, "A plot.")
     app = building(tmp_path, "gettext")
     figures.inline_figures(app, document)
     found = list(document.findall(nodes.paragraph))
-    # Each message once; a name alone is none.
+    # Each text is extracted once; text that is only a name, such as "Mixtral", is not.
     assert [(words.astext(), words.rawsource) for words in found] == [
         ("Time of Mixtral", "Time of Mixtral"),
         ("memory", "memory"),
@@ -519,7 +520,7 @@ def test_pages_load_only_files_that_they_use(page: str, body: str | None, used: 
     assert (context["place"] is None) == (page == "search")
 
 
-def test_our_templates_come_first() -> None:
+def test_our_templates_are_searched_before_those_of_the_theme() -> None:
     config = Config(overrides={"templates_path": ["of a theme"]})
     config.html_theme_options = {}
     config.html_additional_pages = {}
@@ -539,7 +540,7 @@ def test_templates_leave_no_empty_lines() -> None:
     theme.trim_pages(SimpleNamespace(builder=object()))  # type: ignore[arg-type]
 
 
-# Files that the build makes only if they are missing or outdated.
+# Tests of fonts and preview, which the build makes only if they are missing or outdated.
 
 
 @pytest.mark.parametrize(
@@ -561,7 +562,7 @@ def test_fonts_and_preview_are_made_once_for_the_original(
     age: int | None,
     made: bool,
 ) -> None:
-    """The age is relative to the code that makes the files, in seconds."""
+    """`age` is how many seconds the files are newer than their code, None if missing."""
     targets: list[Path] = []
 
     def write(target: Path) -> None:
@@ -589,7 +590,7 @@ def test_fonts_and_preview_are_made_once_for_the_original(
     assert set(targets) == (set(wanted) if made else set())
 
 
-def test_the_preview_shows_a_roofline_beside_its_question(tmp_path: Path) -> None:
+def test_the_link_preview_picture_shows_a_roofline_beside_text(tmp_path: Path) -> None:
     preview.draw(tmp_path / "preview.png")
     assert b"Matplotlib" not in (tmp_path / "preview.png").read_bytes()  # its version would change
     picture = imread(tmp_path / "preview.png")[..., :3]
@@ -615,7 +616,7 @@ def test_the_preview_shows_a_roofline_beside_its_question(tmp_path: Path) -> Non
     x, y = preview_picture.RIDGE
     roof = across[(down == y) & (across > x - 3)]
     assert len(roof) == pytest.approx(right - x, abs=5)
-    # Two of the points lie below the roof, and the text beside the plot.
+    # Two points lie below the roof, and the text is left of the plot.
     assert 600 < ((down > y + 20) & (across > left + 10)).sum() < 1200
     text = across < left
     assert across[text].max() < left - 20
@@ -656,7 +657,7 @@ def test_fonts_have_the_characters_of_the_pages_and_of_no_other_script(
     assert kept <= of_blocks
 
 
-def test_numbers_of_figures_and_tables_are_words_by_id() -> None:
+def test_figure_and_table_numbers_are_returned_as_text_by_id() -> None:
     shown = {
         "figure": {"fig-a": (1, 2), "fig-b": (3,)},
         "table": {"tab": (1, 1)},
@@ -671,7 +672,7 @@ def test_numbers_of_figures_and_tables_are_words_by_id() -> None:
     assert downloads.numbers(env, "other") == {}
 
 
-def test_a_notebook_without_cached_outputs_stays_as_it_is(
+def test_a_notebook_without_cached_outputs_stays_unchanged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -682,7 +683,7 @@ def test_a_notebook_without_cached_outputs_stays_as_it_is(
 
 
 def test_a_package_lists_each_license_text_once(tmp_path: Path) -> None:
-    """The text of a font's license may be in the font alone."""
+    """Check also the license texts inside fonts, which may have no other copy."""
     files = {}
     for name, text in {
         "pack/LICENSE": "Free.\n",

@@ -13,11 +13,11 @@ from native_python import serving_native
 from site_browser import DESK, PHONE, READY, SETTLED, SIDEWAYS, STICKING_OUT
 from site_server import Server
 
-# A second engine: long.
+# All tests of this second browser engine are long tests.
 pytestmark = pytest.mark.long
 
 ENTER, RIGHT = "\ue007", "\ue014"
-# The CSS content before and after the title of each box.
+# Returns the CSS content before and after the title of each guess box.
 MARKS = """[...document.querySelectorAll(".admonition.tip > .admonition-title")].map(
   (e) => ["::before", "::after"].map((part) => getComputedStyle(e, part).content))"""
 COVER = 'document.querySelector(".guess-covered")'
@@ -87,7 +87,7 @@ def test_links_into_a_covered_part_open_it(browser: Firefox, server: Server) -> 
     browser.wait_for(shown)
 
 
-def test_a_figure_follows_the_keys(browser: Firefox, server: Server) -> None:
+def test_a_live_figure_responds_to_arrow_keys(browser: Firefox, server: Server) -> None:
     browser.open(f"{server.origin}/chapters/time.html")
     figure = 'document.querySelector("figure[data-figure=time]")'
     browser.wait_for(f"{figure}.dataset.state === 'live'")

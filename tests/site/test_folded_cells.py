@@ -1,4 +1,4 @@
-"""Tests of folded cells in downloads: those of the page, and hidden code."""
+"""Tests of downloaded notebooks: cells folded or hidden on the page are folded."""
 
 import nbformat
 import pytest

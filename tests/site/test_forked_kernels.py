@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from repository import ROOT, small_book
 
-# Prints what a cell may find in a kernel, and changes most of it. The plot needs the backend.
+# Prints the state that a cell finds in a kernel, and changes most of it. The plot at the end needs
+# the right Matplotlib backend.
 PROBE = """
 import os, sys
 import matplotlib, matplotlib.pyplot as plt, numpy as np, rooflib as rl

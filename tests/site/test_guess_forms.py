@@ -33,7 +33,7 @@ def folded(name: str, kind: str, right: str, *choices: str, ask: str = "") -> st
 
 
 def html(*sections: str) -> str:
-    """Return a page that asks for guesses, with the summary of all."""
+    """Return a page with these sections and the summary of all guesses."""
     return (
         "<!doctype html><style>[hidden] { display: none; }</style><article class='bd-article'>"
         f"<section><h1>2. Title<a class='headerlink'>#</a></h1>{''.join(sections)}</section>"
@@ -111,14 +111,14 @@ NUMBERS = {
 }
 
 
-def test_feedback_on_numbers(opened: Opened) -> None:
+def test_feedback_on_a_number_compares_it_with_the_right_one(opened: Opened) -> None:
     page = opened(*(folded(f"n{i}", "number", right) for i, (right, _) in enumerate(NUMBERS)))
     for i, ((_, guess), words) in enumerate(NUMBERS.items()):
         write(page, f"n{i}", guess)
         assert told(page, f"n{i}").text_content() == words
 
 
-def test_numbers_are_asked_with_their_unit_and_refused_with_another(opened: Opened) -> None:
+def test_numbers_are_asked_for_in_a_unit_and_refused_in_another(opened: Opened) -> None:
     page = opened(
         folded("size", "number", "5 bytes", ask="How many"),
         folded("share", "number", "40% of it"),
@@ -174,7 +174,7 @@ def test_guesses_are_remembered_and_final_once_the_answer_was_seen(opened: Opene
     assert note(page, "choice").text_content() == "Choose one."
     form(page, "choice").get_by_label("less").check()
     form(page, "choice").get_by_role("button").click()
-    # The feedback is in the folded answer.
+    # The feedback is inside the folded answer, so it isn't visible yet.
     assert not told(page, "choice").is_visible()
 
     page.reload()
@@ -213,7 +213,8 @@ def test_the_summary_has_a_line_for_each_chapter(opened: Opened) -> None:
             write(page, name, guess)
     table = page.locator(".guesses")
     for _ in range(2):
-        # A guess counts once its answer was seen, and a chapter once one counts.
+        # A guess counts once its answer was seen. The summary has only chapters with such guesses,
+        # so far none.
         assert not table.is_visible()
         page.reload()
     page.evaluate("document.querySelectorAll('details').forEach((e) => { e.open = true; })")
@@ -284,7 +285,7 @@ def test_a_cover_ends_where_its_label_is(opened: Opened) -> None:
     assert shown == {"covered": False, "end": True, "after": True}
 
 
-def test_a_cover_over_several_sections_is_skipped_at_its_start(opened: Opened) -> None:
+def test_skipping_a_guess_uncovers_all_sections_under_its_cover(opened: Opened) -> None:
     ends = answer("one", "number", "1", until="end")
     page = opened(
         f"{SPACE}<section>{BOX}<p id='near'>near</p>{SPACE}{ends}</section>"
@@ -298,7 +299,7 @@ def test_a_cover_over_several_sections_is_skipped_at_its_start(opened: Opened) -
     skip.evaluate("(e) => e.scrollIntoView({ block: 'end' })")
     before = page.evaluate("scrollY")
     skip.click()
-    # Reading goes on where the button was, and Tab doesn't stop there again.
+    # The focus moves to the uncovered part, and Tab doesn't stop at it again.
     part = page.locator(".guess-covered", has=near)
     expect(part).to_be_focused()
     assert part.evaluate("(e) => e.tabIndex") == -1
@@ -311,7 +312,7 @@ def test_a_cover_over_several_sections_is_skipped_at_its_start(opened: Opened) -
     assert [near.is_visible(), far.is_visible()] == [True, True]
 
 
-# Browsers that don't know the value "until-found" hide an element all the same.
+# Simulates browsers that don't know hidden="until-found": they hide the element completely.
 OLDER = """const { setAttribute } = Element.prototype;
 Element.prototype.setAttribute = function (name, value) {
   setAttribute.call(this, name, name === "hidden" ? "" : value);

@@ -33,9 +33,9 @@ from site_browser import (
 )
 from site_server import Server, serving
 
-# What guesses add to a page; the rest is checked on each page of the site.
+# The elements that guesses add to a page. Other tests check the rest of each page.
 BOXES = ".admonition.tip, .guess-told, .guess-skip"
-# Enables the forms again, which are disabled once the answer has been seen.
+# Enables the forms, which are disabled once the answer has been seen.
 AGAIN = "() => document.querySelectorAll('.guess :disabled').forEach((e) => (e.disabled = false))"
 
 
@@ -85,19 +85,19 @@ def reader(tab: Page, server: Server) -> Page:
 
 
 def opened(reader: Page, server: Server, page: str) -> Page:
-    """Open a page, with what follows its guesses covered."""
+    """Open a page, and wait until the parts after its guesses are covered."""
     ready(reader, f"{server.origin}/{page}", covered=True)
     return reader
 
 
 def right(page: Page, name: str) -> str:
-    """Return the right answer that is built into the page."""
+    """Return the right answer in the page's HTML."""
     text = page.locator(f".answer[data-name={name}] .right").text_content()
     return " ".join((text or "").split())
 
 
 def told(page: Page, name: str) -> str:
-    """Return the feedback after the answer, or in the folded answer."""
+    """Return the feedback, which is after the answer or inside the folded answer."""
     place = f".answer[data-name={name}]"
     return page.locator(f"{place} + .guess-told, {place} + details .guess-told").inner_text()
 
@@ -132,7 +132,7 @@ def test_choices_are_made_in_the_box_with_feedback_at_the_answer(chapter: Page) 
     assert told(chapter, "long-vectors") == ("Your guess was “still less than one”, and so it is.")
 
 
-# Enters a number in the form of this name; returns the feedback at the answer and in the box.
+# Enters a number in the form with this name; returns the texts at the answer and below the form.
 TRY = """([name, written]) => {
   const form = document.querySelector(`form.guess[name=${name}]`);
   const [field, button] = [form.querySelector("input"), form.querySelector("button")];
@@ -207,9 +207,7 @@ def test_feedback_on_shares_is_in_points_and_other_text_is_refused(chapter: Page
     assert told(chapter, "check-laptop").endswith(f"and it is {answer}: 12 points away.")
 
 
-def test_small_shares_get_a_factor_and_count_once_the_answer_is_seen(
-    reader: Page, server: Server
-) -> None:
+def test_feedback_on_shares_below_one_percent_is_a_factor(reader: Page, server: Server) -> None:
     page = opened(reader, server, "chapters/machine.html")
     page.evaluate(UNCOVER)
     answer = right(page, "check-small")
@@ -232,7 +230,7 @@ def test_small_shares_get_a_factor_and_count_once_the_answer_is_seen(
     summary.close()
 
 
-def test_feedback_on_orders_counts_items_in_the_right_place(chapter: Page) -> None:
+def test_feedback_on_an_order_counts_the_items_in_their_right_place(chapter: Page) -> None:
     order = put_in_order(chapter)
     assert told(chapter, "check-order") == (
         f"In your order 1 of 3 stood in their place. It is: {', '.join(order)}."
@@ -240,7 +238,7 @@ def test_feedback_on_orders_counts_items_in_the_right_place(chapter: Page) -> No
 
 
 def put_in_order(chapter: Page) -> list[str]:
-    """Guess an order whose last item is in its place; return the right one."""
+    """Guess an order with only the last of three items right; return the right one."""
     place = chapter.locator(".answer[data-name=check-order]")
     chapter.locator(".answer[data-name=check-order] + details").evaluate("(e) => (e.open = true)")
     order = right(chapter, "check-order").split(", ")
@@ -343,7 +341,7 @@ def test_without_storage_guesses_last_until_the_page_is_left(reader: Page, serve
 
 # ---- covers
 
-# Whether the elements between the box that asks for this guess and its answer are rendered.
+# Returns whether each element after a guess's form, in the same section, is rendered.
 RENDERED = """(name) => {
   const answer = document.querySelector(`.answer[data-name="${name}"]`);
   const form = document.querySelector(`form.guess[name="${name}"]`);
@@ -403,7 +401,7 @@ def test_skipping_a_guess_uncovers_it_for_good_and_moves_the_focus(
 def test_covered_controls_are_out_of_reach(reader: Page, server: Server) -> None:
     page = opened(reader, server, "chapters/intensity.html")
     assert page.locator(".guess-covered[hidden] .run-cell").count() > 0
-    # Folded answers cover nothing else.
+    # A guess with a folded answer covers nothing.
     for name in ("check-laptop", "check-order"):
         place = page.locator(f".answer[data-name={name}]")
         assert place.evaluate("(e) => !e.closest('.guess-covered')")
@@ -426,7 +424,7 @@ def test_several_answers_to_a_box_share_a_cover(reader: Page, server: Server) ->
     page.locator("form.guess[name=dcn-slower] button").click()
     assert rendered(page, "nvlink-slower") == {True}
     assert notes.all_inner_texts() == ["", "", "Kept. Read on to see how far off it is."]
-    # A guess of one isn't called “1 times”.
+    # A guess of 1 for a factor is shown as “1”, not as “1 times”.
     said = page.locator(".answer[data-name=nvlink-slower] + .guess-told").text_content() or ""
     assert said.startswith(f"Your guess was 1, and it is {right(page, 'nvlink-slower')}: ")
 
@@ -443,7 +441,7 @@ def test_links_into_a_covered_part_open_it(reader: Page, server: Server) -> None
     assert rendered(page, "bounds-apart") == {False}
     page = opened(reader, server, "chapters/time.html#fig-time-factor")
     expect(page.locator("#fig-time-factor")).to_be_in_viewport()
-    # A second press on a link whose target has been covered again.
+    # Clicking a link opens its target also if the address already names it and it is covered again.
     page.evaluate("dispatchEvent(new Event('beforeprint')); dispatchEvent(new Event('afterprint'))")
     add = (
         "(e) => e.append(Object.assign(document.createElement('a'), { href: '#fig-time-factor' }))"
@@ -475,12 +473,12 @@ def test_print_and_find_in_page_reach_covered_text(reader: Page, server: Server)
     part = page.locator(".guess-covered", has=page.locator("#fig-time-factor")).last
     assert part.get_attribute("hidden") == "until-found"
     assert part.evaluate("(e) => getComputedStyle(e).contentVisibility") == "hidden"
-    # Browsers send this event before they show what they found.
+    # Find-in-page sends this event before the browser shows the text that it found.
     part.evaluate("(e) => e.dispatchEvent(new Event('beforematch', { bubbles: true }))")
     assert rendered(page, "bounds-apart") == {True}
 
 
-def test_covers_end_at_a_label(reader: Page, server: Server) -> None:
+def test_a_cover_ends_at_the_label_that_the_answer_names(reader: Page, server: Server) -> None:
     def end_early(route: Route) -> None:
         response = route.fetch()
         mark = 'data-name="bounds-apart"'
@@ -525,7 +523,7 @@ def test_covered_pages_are_accessible(reader: Page, server: Server) -> None:
     put_theme(page, "dark")
     assert contrast(page, within=BOXES) == []
     assert page.evaluate(SIDEWAYS) <= 0
-    # Units stay next to their fields.
+    # Units stay to the right of their fields, on the same line.
     fields = page.locator("form.guess .guess-field:visible")
     assert fields.count() >= 3
     for field in fields.all():
@@ -555,12 +553,12 @@ def test_invalid_answers_are_reported() -> None:
     assert "in an order" in problem("order", "a, c", ["a", "b"])
 
 
-# What the directive makes of an answer.
+# Tests of the answer directive's output.
 
 
 @pytest.fixture
 def warned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the warnings of the build."""
+    """Return a list that records the build's warnings."""
     found: list[str] = []
     monkeypatch.setattr(
         guesses.logger, "warning", lambda said, *rest, location: found.append(said % rest)
@@ -569,7 +567,7 @@ def warned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def read(source: str) -> nodes.document:
-    """Read reStructuredText, as MyST reads the directives of a page."""
+    """Parse reStructuredText, with the directives `answer` and `guesses`."""
     for name, made in {"answer": guesses.Answer, "guesses": guesses.Guesses}.items():
         directives.register_directive(name, made)
     return publish_doctree(source, settings_overrides={"report_level": 5})
@@ -644,7 +642,7 @@ def gettext_or_html(builder: str) -> Any:
     [(CHOSEN, "twice", "zweimal"), (ORDERED, "c, a, b", "C, A, B"), (NUMBER_ASKED, None, None)],
 )
 @pytest.mark.parametrize("computed", [True, False])
-def test_translated_options_give_the_right_answer(
+def test_the_right_answer_is_translated_with_its_options(
     source: str, right: str, now: str, computed: bool
 ) -> None:
     document = read(source)
@@ -673,7 +671,7 @@ def test_translated_options_give_the_right_answer(
             assert [p["classes"] for p in made.children] == [["right"]]
 
 
-def test_the_answer_stays_as_it_is_if_its_options_do() -> None:
+def test_the_right_answer_stays_unchanged_without_translated_options() -> None:
     document = read(CHOSEN)
     guesses.follow_translation(gettext_or_html("html"), document)
     (part, *_) = next(iter(document.findall(answer))).children

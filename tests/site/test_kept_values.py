@@ -28,7 +28,7 @@ def book(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ran(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """Record the pages of each run."""
+    """Return a list that records which pages each run computes."""
     runs: list[list[str]] = []
     compute = kept_values.computed
 
@@ -106,13 +106,13 @@ def test_a_damaged_cache_is_ignored(book: Path, ran: list[list[str]], text: str)
     assert len(ran) == 2
 
 
-def test_a_page_that_ends_python_is_an_error(book: Path) -> None:
+def test_a_page_whose_code_exits_python_is_an_error(book: Path) -> None:
     with pytest.raises(subprocess.CalledProcessError):
         values(book, {"one": [["code", "import os; os._exit(3)"]]})
 
 
 def test_no_temporary_files_are_left(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # A file cannot be moved from another disk in one step.
+    # Temporary files must be beside the cache: moves from another disk aren't atomic.
     monkeypatch.setattr(tempfile, "tempdir", str(book / "none"))
     values(book)
     (book / kept_values.FILE).unlink()

@@ -41,7 +41,7 @@ parts:
 
 
 class Course:
-    """Small course with a reader's folder.
+    """Small course, with a reader's folder of copies.
 
     `lab` updates the copies as `make lab` does.
     """
@@ -152,7 +152,7 @@ def test_running_a_copy_does_not_count_as_editing(course: Course) -> None:
 
 
 @pytest.mark.parametrize("how", ["cell", "new cell", "cell gone", "picture", "order", "kind"])
-def test_every_kind_of_edit_counts_as_touched(course: Course, how: str) -> None:
+def test_a_copy_counts_as_edited_after_any_kind_of_edit(course: Course, how: str) -> None:
     notebook = course.read(COPY)
     match how:
         case "cell":
@@ -212,7 +212,7 @@ def test_a_new_version_moved_over_the_old_one_is_recognized(course: Course) -> N
     assert course.lab().beside == ["chapters/1-first.new.ipynb"]
 
 
-def test_a_new_version_beside_the_old_one_is_recognized(course: Course) -> None:
+def test_a_new_version_beside_the_old_one_is_recognized_without_a_record(course: Course) -> None:
     original = (course.work / COPY).read_bytes()
     course.edit(COPY)
     course.write("first", "# The first, better")
@@ -223,7 +223,7 @@ def test_a_new_version_beside_the_old_one_is_recognized(course: Course) -> None:
     assert (course.work / COPY).read_bytes() == original
 
 
-def test_the_order_of_metadata_does_not_count() -> None:
+def test_a_notebooks_hashes_do_not_depend_on_the_order_of_metadata() -> None:
     facts = {name: {"image/png": name} for name in ("b.png", "a.png")}
     for of in (copies.version_of, copies.cells_of):
         hashes = set()
@@ -249,7 +249,7 @@ def test_invalid_notebooks_are_not_overwritten(course: Course, text: str) -> Non
     assert (course.work / COPY).read_bytes() == text.encode("latin-1")
 
 
-def test_copies_without_course_metadata_count_as_touched(course: Course) -> None:
+def test_copies_without_course_metadata_count_as_edited(course: Course) -> None:
     notebook = course.read(COPY)
     del notebook.metadata[copies.MARK]
     nbformat.write(notebook, course.work / COPY)
@@ -346,7 +346,7 @@ def test_the_start_page_lists_pages_and_exercises(course: Course) -> None:
 
 
 def test_exercises_are_listed_in_course_order(course: Course) -> None:
-    """Ignore the chapters to read first: here the first exercise has the last."""
+    """Ignore chapters to read first: the first exercise here has the last chapter."""
     for name, chapter in (("a-later", "first"), ("task", "glossary"), ("b-last", "preface")):
         course.put_exercise(name, read_first=chapter)
         if name != "task":
@@ -453,7 +453,7 @@ def started(course: Course, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
     def replaced(program: str, words: list[str]) -> None:
         assert program == words[0] == sys.executable
-        # What is still in a buffer is lost when another program replaces this one.
+        # Don't flush here: the real execv discards buffered output.
         commands.append(words)
 
     monkeypatch.setattr(lab.os, "execv", replaced)
@@ -469,7 +469,7 @@ def test_make_lab_starts_jupyterlab_on_the_copies(
     assert capsys.readouterr().out.startswith("my-work: 5 as they were")
 
 
-def test_all_is_said_before_jupyterlab_replaces_the_program(
+def test_output_is_flushed_before_jupyterlab_replaces_the_process(
     course: Course, started: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     printed = io.BytesIO()
@@ -493,7 +493,7 @@ def test_control_c_instead_of_an_answer_ends_the_command(
     assert started == []
 
 
-def test_an_error_without_a_path_names_the_copies(tmp_path: Path) -> None:
+def test_a_write_error_without_a_path_names_the_readers_folder(tmp_path: Path) -> None:
     line = lab.cannot_write(OSError("odd"), tmp_path)
     assert line.startswith(f"{tmp_path} can't be written: odd. ")
 

@@ -23,7 +23,7 @@ from repository import HEADER, ROOT
 
 CHINESE = chosen("zh_CN")
 HAN = re.compile("[\u4e00-\u9fff]")
-# The page of functions is English, and so are the works of the bibliography.
+# The API page and the bibliography stay English.
 CHAPTERS = [
     page
     for page in book_of(ROOT).places
@@ -98,7 +98,7 @@ def test_the_first_start_asks_until_the_answer_is_a_language(
     assert terminal.asked == asked
 
 
-def test_a_given_language_is_remembered_without_a_question(
+def test_a_language_given_as_an_option_is_remembered_without_asking(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     terminal = Terminal(monkeypatch)
@@ -162,7 +162,7 @@ def test_the_language_option_is_not_passed_to_jupyterlab() -> None:
         assert lab.asked(others) == (None, others)
 
 
-def test_exercises_are_those_in_the_language(tmp_path: Path) -> None:
+def test_exercises_are_in_the_chosen_language_if_translated(tmp_path: Path) -> None:
     release = tmp_path / "release"
     assert lab.exercises_in(release, CHINESE) == release
     translated = tmp_path / "release-zh_CN"
@@ -171,7 +171,7 @@ def test_exercises_are_those_in_the_language(tmp_path: Path) -> None:
     assert lab.exercises_in(release, ORIGINAL) == release
 
 
-def test_kernels_and_menus_have_the_language(
+def test_kernels_and_menus_get_the_chosen_language(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = []
@@ -198,7 +198,7 @@ def test_kernels_and_menus_have_the_language(
 
 
 def test_jupyterlab_has_its_own_words_in_every_language() -> None:
-    """The packages with JupyterLab's words register themselves under the code."""
+    """Language packs of JupyterLab are installed under each translation's code."""
     from importlib.metadata import entry_points
 
     found = {entry.name for entry in entry_points(group="jupyterlab.languagepack")}
@@ -230,7 +230,7 @@ def test_no_message_of_a_chapter_is_left_in_english(page: str) -> None:
         for message in markdown.messages(text)
         if not HAN.search(message) and message not in same_in_chinese()
     ]
-    # The names of a file and of a program.
+    # This message has only the names of a file and of a program.
     assert left == ["`my-class/report.html`，formgrader"] * (page == "chapters/instructors")
 
 
@@ -248,7 +248,7 @@ def test_a_chinese_chapter_has_the_cells_values_and_links_of_the_english(page: s
 
 
 def expressions_of(cell: NotebookNode) -> list[str]:
-    """Return the expressions in a cell; each must have a stored value."""
+    """Return the expressions in a cell; check that each has a stored value."""
     stored = {entry["expression"] for entry in cell.metadata.get("user_expressions", ())}
     found = [expression for expression, _ in expressions(cell.source)]
     assert stored == set(found)
@@ -256,7 +256,7 @@ def expressions_of(cell: NotebookNode) -> list[str]:
 
 
 def without_scale(expression: str) -> str:
-    """Return an expression as the English page has it."""
+    """Return an expression as on the English page, without the Chinese unit's comment."""
     return re.sub("  # [百十][万亿]$", "", expression)
 
 
@@ -374,7 +374,7 @@ def test_all_kinds_of_messages_are_translated(small_book: Path) -> None:
         prose["course_blocks"][0]["begins"]
         == "2024 年五月 起，共 16,384 字节；见{ref}`first`、{term}`界 <bound>`和{cite …"
     )
-    # A kernel computes values in English, and compares them.
+    # Block values stay English: the kernel compares them with the values that it computes.
     assert prose["course_blocks"][0]["values"] == {"when": "May 2024", "n": "16,384"}
     shown = {e["expression"]: e["result"]["data"]["text/plain"] for e in prose["user_expressions"]}
     assert shown == {"when": "2024 年五月", "n": "16,384"}
@@ -382,7 +382,7 @@ def test_all_kinds_of_messages_are_translated(small_book: Path) -> None:
 
 
 def test_a_count_of_millions_has_its_chinese_unit(tmp_path: Path) -> None:
-    """Counts of both scales and without one stay apart, also of the same number."""
+    """Keep the values of one expression apart if it has different units, or none."""
     text = (
         "```{code-cell} ipython3\nn = 17\n```\n\n"
         "{while}`n > 0` {eval}`n` 百万个数，{eval}`n`十亿个数，{eval}`n` 个数，"
@@ -438,7 +438,8 @@ def test_a_change_of_language_replaces_only_untouched_copies(
     beside = work / "chapters/0-page.new.ipynb"
     assert nbformat.read(beside, as_version=4).cells[0].source == "# 两次"
     assert start(CHINESE).beside == []
-    # Back and forth: neither the reader's notebook nor the one beside it is lost or made twice.
+    # Changing the language back and forth neither overwrites the reader's two edited notebooks
+    # nor saves another version.
     notebook = nbformat.read(beside, as_version=4)
     notebook.cells[-1].source = "mine, too"
     nbformat.write(notebook, beside)
@@ -463,7 +464,7 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.long
-def test_the_start_page_is_in_the_language(work: Path) -> None:
+def test_the_start_page_is_in_the_chosen_language(work: Path) -> None:
     course = json.loads((work / "course.json").read_text(encoding="utf-8"))
     titles = [page["title"] for part in course["parts"] for page in part["pages"]]
     titles += [part["caption"] for part in course["parts"]]
@@ -477,7 +478,7 @@ def test_the_start_page_is_in_the_language(work: Path) -> None:
     assert len(course["words"]) > 8
 
 
-def test_the_summary_is_in_the_language() -> None:
+def test_the_summary_is_in_the_chosen_language() -> None:
     report = copies.Report(["a"], ["b", "c"], [], ["d.new.ipynb"])
     assert report.line() == "1 made, 2 updated; new version beside yours: d.new.ipynb"
     translate = lab.words(ROOT, CHINESE)
@@ -505,7 +506,7 @@ NOW = f"{PANEL}.content.widgets[0].model.sharedModel.setSource('n, when = 16, \"
 
 
 @pytest.mark.long
-def test_jupyterlab_speaks_the_language(browser: Browser, work: Path, tmp_path: Path) -> None:
+def test_jupyterlab_is_in_the_chosen_language(browser: Browser, work: Path, tmp_path: Path) -> None:
     (tmp_path / "changing.md").write_text(f"{HEADER}\n{CHANGING}", encoding="utf-8")
     notebook = chapter_notebook(tmp_path / "changing.md", language=CHINESE)
     nbformat.write(notebook, work / "changing.ipynb")

@@ -36,7 +36,8 @@ BOOK = book_of(ROOT)
 CHAPTERS = [page for page in BOOK.places if page.startswith("chapters/")]
 # The longest chapter.
 LONG = "chapters/matmul"
-# Links into the course; answers to guesses; leftovers that JupyterLab can't follow or render.
+# Patterns of links into the course, of answers to guesses, and of HTML links and roles, which
+# JupyterLab can't follow or render.
 LINK = re.compile(r"\]\((?![a-z]+:)([^()\s]+)\)")
 ANSWER = re.compile(r"^:::\{answer\}.*?^:::$", re.MULTILINE | re.DOTALL)
 HTML = re.compile(r"<a [^>]*>|\{(?!eval)[a-z:]+\}`")
@@ -44,7 +45,7 @@ HTML = re.compile(r"<a [^>]*>|\{(?!eval)[a-z:]+\}`")
 
 @pytest.fixture(scope="module")
 def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Create the reader's folder with the chapters, and a small page."""
+    """Create the reader's folder with a copy of each chapter."""
     folder = tmp_path_factory.mktemp("work")
     for page in CHAPTERS:
         copy = folder / BOOK.places[page]
@@ -68,7 +69,7 @@ def changing(page: Page, work: Path, small: NotebookNode, request: pytest.Fixtur
 
 @pytest.fixture
 def unchanged(page: Page, work: Path, small: NotebookNode) -> None:
-    """Open the small page, unless it is open, for tests that don't change it."""
+    """Show the small page to tests that don't change it; open it only once."""
     copy = work / "unchanged.ipynb"
     if not copy.exists():
         nbformat.write(small, copy)
@@ -97,7 +98,7 @@ def test_running_a_single_cell_updates_the_prose(page: Page, changing: None) -> 
 
 @pytest.mark.long
 def test_values_stay_if_a_name_is_undefined_in_the_kernel(page: Page, unchanged: None) -> None:
-    """Run the text first: the kernel returns an error, and the page keeps its value."""
+    """Run the text before the code: the kernel returns an error, and the value stays."""
     page.evaluate(
         f"""async () => {{
           const panel = {PANEL};
@@ -112,7 +113,7 @@ def test_values_stay_if_a_name_is_undefined_in_the_kernel(page: Page, unchanged:
 
 @pytest.mark.long
 def test_formulas_have_no_numbers(page: Page, unchanged: None) -> None:
-    """No text refers to the numbers."""
+    """Equations aren't numbered in JupyterLab, since no text refers to the numbers."""
     prose(page)
     formula = page.locator(".katex-display")
     assert formula.count() == 1
@@ -140,7 +141,7 @@ def test_the_source_is_hidden_until_a_cell_is_rendered(page: Page, changing: Non
 def test_links_rendered_again_during_a_click_are_followed(
     page: Page, changing: None, replaced: bool, clicks: int
 ) -> None:
-    """A link that isn't replaced gets its click from the browser only."""
+    """If the link isn't replaced during the click, the script doesn't click it as well."""
     prose(page)
     counted = page.evaluate(
         """(replaced) => {
@@ -179,7 +180,7 @@ def test_links_are_not_covered_by_formulas(page: Page) -> None:
     opened(page, BOOK.places[LONG])
     prose(page)
     before = page.viewport_size
-    for width in range(800, 1400, 40):  # so that different links are above a root
+    for width in range(800, 1400, 40):  # different widths put different links above a root
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate(COVERED) == [], width
     page.set_viewport_size(before)
@@ -230,7 +231,7 @@ def test_links_within_the_site_become_plain_text(tmp_path: Path) -> None:
 
 
 def test_every_link_has_a_target(work: Path) -> None:
-    """Find a copy for each linked page, and a cell's id for each linked place."""
+    """Find the copy of each linked page, and the cell with each linked id."""
     copies = {
         path: nbformat.read(work / path, as_version=4) for path in map(BOOK.places.get, CHAPTERS)
     }
@@ -279,7 +280,7 @@ def test_the_longest_chapter_shows_no_raw_expressions_on_a_busy_machine(page: Pa
 def test_a_copy_has_the_values_of_the_built_page(site: Path, chapter: str) -> None:
     glued = site.parent / "jupyter_execute" / f"{chapter}.glue.json"
     found = json.loads(glued.read_text(encoding="utf-8")) if glued.exists() else {}
-    # A copy has no guesses, and so none of the values that only their answers contain.
+    # Copies have no guesses, so leave out values that occur only in answers to guesses.
     page = (ROOT / f"{chapter}.md").read_text(encoding="utf-8")
     answers = "\n".join(ANSWER.findall(page))
     left_out = {e for e, _ in expressions(answers)} - {

@@ -97,14 +97,15 @@ def test_a_folder_without_a_404_page_still_sends_404(browser: Browser, tmp_path:
 # Fonts.
 
 
-def test_formulas_font_has_the_signs_of_formulas(site: Path) -> None:
+def test_the_font_for_formulas_has_mathematical_symbols(site: Path) -> None:
     (file,) = (site / "_static/fonts").glob("STIX*.woff")
     signs = "αωβ·×÷±≈≠≤≥≪≫∞∂∑∏√∫∈∩∀∃←→↔↦⇐⇒⇔⎛⎞⟶ℝℕ𝐴𝑧𝛼𝜔²₁"
     assert {sign for sign in signs if ord(sign) not in TTFont(file).getBestCmap()} == set()
 
 
-def test_composed_characters_are_as_wide_as_their_font_says(site: Path) -> None:
-    # FreeType gives the glyph the width of a part with this flag: "%" was as wide as its bar.
+def test_composite_glyphs_are_as_wide_as_the_part_that_sets_their_width(site: Path) -> None:
+    # FreeType gives a glyph the width of its part with this flag, so they must agree: "%" used to
+    # be as narrow as its slash.
     uses_my_metrics = 0x0200
     for file in (site / "_static/fonts").glob("Source*.woff"):
         font = TTFont(file)
@@ -122,7 +123,7 @@ WORDS = "FLOPs per second, a speed."
 
 
 AWAY_MS = 250  # longer than a note stays after the pointer has left its link
-# Resolves once the script with the terms has run, and its load event was handled.
+# Makes `window.termsLoaded`, a promise that resolves when the script with the terms has loaded.
 TERMS_LOADED = """() => { window.termsLoaded = new Promise((done) => {
   document.querySelector("head script[src$='terms.js']").addEventListener("load", done);
 }); }"""
@@ -153,7 +154,7 @@ def test_terms_are_explained_with_mouse_and_keyboard(browser: Browser, server: S
             page.locator(".bd-article a.headerlink").first,
         )
         assert not note.is_visible()
-        # The words arrive after the note is no longer wanted.
+        # The explanation arrives after Escape was pressed, so the note stays hidden.
         link.hover()
         page.evaluate(TERMS_LOADED)
         page.keyboard.press("Escape")
@@ -178,7 +179,7 @@ def test_terms_are_explained_with_mouse_and_keyboard(browser: Browser, server: S
             put_theme(page, theme)
             assert axe(page, f"{LINK}, {NOTE}") == []
         page.clock.pause_at(1_000_000)
-        # The pointer may come back, or move to the note.
+        # The note stays if the pointer soon returns to the link, or moves to the note.
         for back in (link, note):
             for place in (heading, other, back):
                 place.hover()
@@ -192,11 +193,11 @@ def test_terms_are_explained_with_mouse_and_keyboard(browser: Browser, server: S
         assert link.get_attribute("aria-describedby") is None
         link.hover()
         note.wait_for()
-        # Leave the text without crossing another element of it.
+        # Move the pointer out of the text directly, not over another element.
         page.mouse.move(0, 0)
         page.clock.run_for(AWAY_MS)
         assert not note.is_visible()
-        # The note at the focus stays wherever the pointer is.
+        # The note of the focused link stays, wherever the pointer is.
         link.focus()
         note.wait_for()
         heading.hover()
@@ -270,14 +271,14 @@ def test_explanations_of_terms_have_no_markup(site: Path) -> None:
     assert not re.search(r"\\[a-z(]|\$|\{eval", told)
 
 
-# The contents of a page.
+# Tests of the list of a page's sections.
 
 # Scrolls so that the element with an id is at this share of the window's height.
 PUT = """([id, share]) => {
   const { top } = document.getElementById(id).getBoundingClientRect();
   scrollBy({ top: top - share * innerHeight, behavior: "instant" });
 }"""
-# Addresses of a section that is taller than the window, and of the section after it.
+# Returns the addresses of a section that is taller than the window, and of the next section.
 LONG_SECTION = """() => {
   const links = [...document.querySelectorAll(".bd-toc-nav a")].map((link) => link.hash);
   const top = (hash) => document.getElementById(hash.slice(1)).getBoundingClientRect().top;
@@ -288,9 +289,9 @@ KEEP_PLACE = "(link) => { link.dispatchEvent(new Event('focus')); return link.ha
 
 
 def test_contents_mark_the_section_that_is_read(browser: Browser, server: Server) -> None:
-    """Check that the link to the other language keeps the reader's place.
+    """Check also that the link to the other language leads to the same section.
 
-    That of the address counts while it is in sight.
+    The link names the section in the address while that is in sight, else the marked one.
     """
     with opened(browser, viewport={"width": 1280, "height": 3000}) as (context, page):
         traffic = Traffic().listen(context)
@@ -365,7 +366,7 @@ def test_lines_of_code_are_not_cut_off(browser: Browser, server: Server, width: 
             assert page.evaluate(CLIPPED) == []
 
 
-# Boxes with a tab stop, and whether each scrolls.
+# For each box with a tab stop, returns whether it can scroll.
 STOPS = """() => [...document.querySelectorAll(
   ".pst-scrollable-table-container, div.math, .cell_output, .cell_output .text_html"
 )].filter((e) => e.tabIndex === 0).map((e) => e.scrollWidth > e.clientWidth)"""
@@ -427,7 +428,7 @@ def test_the_run_button_takes_no_line_and_covers_no_code(
             assert [cell for cell in cells if cell["hit"] or cell["more"] > 1] == []
             code = "(all) => all.map((e) => e.scrollWidth <= e.clientWidth)"
             assert all(page.locator(".cell_input pre:visible").evaluate_all(code))
-        # Editors replace the code once a cell has run.
+        # Once a cell has run, editors replace the static code.
         with a_run(page):
             page.locator(".run-cell").first.click()
         for size in (PHONE, DESK):

@@ -41,7 +41,7 @@ def test_a_part_has_an_spdx_license_and_an_address(part: made_of.Part) -> None:
     assert part.version
 
 
-def test_versions_match_the_release() -> None:
+def test_versions_match_the_pyodide_release() -> None:
     version = {part.name: part.version for part in OUTSIDE}
     release = made_of.release()
     assert version["Pyodide"] == release["version"] == PINNED["version"]
@@ -52,7 +52,7 @@ def test_versions_match_the_release() -> None:
             assert part.source.endswith(part.version)
 
 
-# The editor. `make javascript` rebuilds the bundle and compares it.
+# Test of the editor's bundle. `make javascript` rebuilds and compares it.
 
 
 def test_the_editors_bundle_matches_its_license_list() -> None:
@@ -67,7 +67,7 @@ def test_the_editors_bundle_matches_its_license_list() -> None:
     assert {"@codemirror/view", "@lezer/python", "style-mod"} <= {p.name for p in made_of.editor()}
 
 
-# The page and the license texts.
+# Tests of the privacy page and of the file with license texts.
 
 
 def test_the_page_and_the_license_texts_name_every_part(site: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_packages_license_files_are_included(tmp_path: Path) -> None:
     assert "numpy 2" not in text
 
 
-# Pyodide's own files, in the long tests only.
+# Long tests with Pyodide's own files.
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,7 @@ MARKS = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", MARKS)
-def test_parts_are_in_the_file_that_lists_them(runtime: Path, name: str) -> None:
+def test_listed_parts_without_files_are_inside_pyodides_wasm_file(runtime: Path, name: str) -> None:
     (part,) = [part for part in OUTSIDE if part.name == name]
     mark = MARKS[name].replace(b"{version}", part.version.encode())
     assert mark in (runtime / "pyodide.asm.wasm").read_bytes()

@@ -141,7 +141,7 @@ def test_links_to_other_pages_need_the_sites_address(address: str, uri: str, wri
     assert Writer(address, "chapters/p").text([reference(uri, "word")]) == written
 
 
-def test_bare_addresses_stay_bare() -> None:
+def test_links_whose_text_is_their_address_are_written_as_autolinks() -> None:
     uri = "https://c.example/"
     assert Writer().text([reference(uri, uri)]) == f"<{uri}>"
 
@@ -175,7 +175,7 @@ def ran(source: str, *tags: str) -> nbformat.NotebookNode:
 
 
 def download(*cells: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """Return the notebook of a page that has run these cells, and shows none of them."""
+    """Return the download of a page that ran these cells but doesn't show them."""
     executed = nbformat.v4.new_notebook(cells=cells)
     made = page_download.download_notebook(
         "page",

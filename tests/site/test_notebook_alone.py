@@ -21,7 +21,7 @@ from submissions import Submission, hand_in
 
 from grading.release import exercises, opening
 
-# Hides our editable installs: with `-S`, Python doesn't read their .pth files.
+# Starts a kernel without our editable installs: with `-S`, Python doesn't read their .pth files.
 KERNEL = """\
 import sys
 sys.path[1:1] = [{installed!r}, *{packages!r}]
@@ -83,7 +83,7 @@ def code(notebook: NotebookNode) -> list[NotebookNode]:
 
 
 def said(cell: NotebookNode) -> str:
-    """Return what a cell prints, or its error as a reader sees it."""
+    """Return the text that a cell prints, or its traceback."""
     return "".join(o.get("text") or "\n".join(o.get("traceback", [])) for o in cell.outputs)
 
 
@@ -93,7 +93,7 @@ def errors(notebook: NotebookNode) -> list[str]:
 
 
 def exercise(release: Path, name: str, site: str = "") -> NotebookNode:
-    """Return a released notebook with right answers.
+    """Return an exercise's released notebook, filled in with right answers.
 
     `site` is the address of the course's site.
     """
@@ -118,7 +118,7 @@ def test_an_exercise_installs_the_wheels_next_to_it(
     notebook = ran(exercise(release, name), folder)
     assert errors(notebook) == []
     assert said(code(notebook)[0]).splitlines()[-1] == "Both are installed."
-    # Checks have run and passed.
+    # The last check has passed, so it mentions the hidden cases.
     assert "with others, not shown here" in " ".join(said(code(notebook)[-1]).split())
     again = ran(exercise(release, name), folder)
     assert (errors(again), said(code(again)[0])) == ([], "")

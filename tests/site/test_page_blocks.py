@@ -29,7 +29,7 @@ from site_server import Server
 CHAPTER = "chapters/matmul"
 OLD, NEW = 'rl.chip("TPU v5e")', 'rl.chip("TPU v6e")'
 NOTE = "[role=note].as-printed"
-# The text of a block with a value, without its note.
+# Returns a block's text, without its note.
 WORDS = """(e) => {
   const copy = e.cloneNode(true);
   copy.querySelector(".as-printed")?.remove();
@@ -44,8 +44,8 @@ def server(site: Path, below: str, request: pytest.FixtureRequest) -> Iterator[S
         yield server
 
 
-# First block of a range → the premise that all blocks of the range get; a range ends at the next
-# entry. In MIXED, the change makes the premise of the second range fail, but not that of the first.
+# Number of a block → the premise of this and all following blocks, up to the next entry. In MIXED,
+# changing the chip makes the premise fail for all blocks from FAILS_FROM on.
 NONE = {0: ""}
 FAILS_FROM = 30
 MIXED = {0: "True", FAILS_FROM: "v5e.name == 'TPU v5e'"}
@@ -54,7 +54,7 @@ Opened = Callable[[dict[int, str]], Page]
 
 @pytest.fixture(scope="module")
 def opened(browser: Browser, server: Server, site: Path) -> Iterator[Opened]:
-    """Open the chapter, its blocks with these premises, and run it once."""
+    """Return a function that opens the chapter with these premises, and runs it once."""
     pages: dict[str, Page] = {}
 
     def opened(premises: dict[int, str]) -> Page:
@@ -82,7 +82,7 @@ def opened(browser: Browser, server: Server, site: Path) -> Iterator[Opened]:
 
 
 def heading_and_link(page: Page) -> tuple[str, str]:
-    """Return the heading with a value, and its entry in the page's contents."""
+    """Return the texts of the first heading with a value, and of the link to it."""
     heading = page.locator("h2", has=page.locator(".computed")).first
     link = page.locator(
         f".bd-toc-nav a[href='#{heading.evaluate('(e) => e.closest(`section`).id')}']"
@@ -101,7 +101,7 @@ def assert_accessible(page: Page, size: ViewportSize, theme: str) -> None:
 
 
 @pytest.mark.long
-def test_blocks_without_a_premise_stay_as_printed_and_say_so(opened: Opened) -> None:
+def test_blocks_without_a_premise_stay_as_built_and_get_a_note(opened: Opened) -> None:
     page = opened(NONE)
     before, printed = values(page), heading_and_link(page)
     change_cell(page, OLD, NEW)
@@ -113,11 +113,11 @@ def test_blocks_without_a_premise_stay_as_printed_and_say_so(opened: Opened) -> 
     assert all(
         text.startswith("As printed. With your changes: ") for text in notes.all_text_contents()
     )
-    # The note about a heading follows it as a separate element.
+    # A heading keeps its built text; its note is a separate element below it.
     assert "1,207" not in printed[0]
     after = page.locator("h2 + p.as-printed").inner_text()
     assert after.startswith("As printed. With your changes: 240 → ")
-    # Each note stands in the block of a value that it names.
+    # Each note stands in the block that has the value.
     for note in notes.all()[:5]:
         old = str(note.text_content()).split(": ", 1)[1].split(" → ")[0]
         around = note.locator(
@@ -165,7 +165,7 @@ def test_blocks_follow_changes_while_their_premise_holds(opened: Opened, site: P
         f"Done. {len(moved)} values in the text changed and are marked. "
         f"{notes.count()} passages stay as printed and say so."
     )
-    # Blocks whose premise fails say so, even if none of their values is new.
+    # Blocks whose premise fails keep their built values, and have a note even if no value changed.
     blocks = json.loads((site / f"{CHAPTER}.steps.json").read_text(encoding="utf-8"))["blocks"]
     shown = sum(len([*filter(None, block["shown"])]) for block in blocks[FAILS_FROM:])
     assert after[-shown:] == before[-shown:]
@@ -186,8 +186,8 @@ def test_blocks_follow_changes_while_their_premise_holds(opened: Opened, site: P
     assert page.get_by_role("button", name="Put the page back").count() == 0
 
 
-# Shows blocks of a made-up article as after a run with changes, and returns its text, its notes,
-# each with the element that it stands in, and why other blocks are refused.
+# Shows the notes of a made-up article after a run with changes. Returns each note with the element
+# that it stands in, and the error for data that doesn't fit the article.
 NOTES = """async (folder) => {
   const { blocksOf } = await import(folder + "prose_blocks.js");
   const article = document.createElement("article");
@@ -229,7 +229,7 @@ def test_notes_stand_beside_their_values(browser: Browser, server: Server) -> No
     assert found["refused"] == "3 values expected on this page, 4 found"
 
 
-# How much drawings look like the built one, which is a line with a label.
+# Compares drawings with the built one, which is a line with a label: same, close or other.
 LIKENESS = """async (folder) => {
   const { outputs } = await import(folder + "outputs.js");
   const figure = (path, label) =>
@@ -248,7 +248,9 @@ LIKENESS = """async (folder) => {
 }"""
 
 
-def test_drawings_are_the_same_if_all_numbers_are_near(browser: Browser, server: Server) -> None:
+def test_drawings_count_as_the_same_if_all_coordinates_are_near(
+    browser: Browser, server: Server
+) -> None:
     with browser.new_page() as page:
         page.goto(f"{server.origin}/{CHAPTER}.html")
         found = page.evaluate(LIKENESS, page.evaluate(SCRIPTS))
@@ -261,7 +263,7 @@ def test_drawings_are_the_same_if_all_numbers_are_near(browser: Browser, server:
     }
 
 
-# Shows new drawings of a cell with two figures; returns each frame's class and figure's label.
+# Draws both figures of a cell again; returns each frame's class, and the label of its figure.
 REDRAWN = """async (folder) => {
   const { outputs } = await import(folder + "outputs.js");
   const figure = (label) => `<svg class="figure" aria-label="${label}"><path d="M 0 0"/></svg>`;
@@ -275,7 +277,9 @@ REDRAWN = """async (folder) => {
 }"""
 
 
-def test_each_new_drawing_is_in_its_figures_frame(browser: Browser, server: Server) -> None:
+def test_each_new_drawing_replaces_its_figure_in_the_same_frame(
+    browser: Browser, server: Server
+) -> None:
     with browser.new_page() as page:
         page.goto(f"{server.origin}/{CHAPTER}.html")
         found = page.evaluate(REDRAWN, page.evaluate(SCRIPTS))
@@ -284,7 +288,7 @@ def test_each_new_drawing_is_in_its_figures_frame(browser: Browser, server: Serv
 
 
 @pytest.mark.long
-def test_the_printed_output_stays_available_after_a_change(opened: Opened) -> None:
+def test_a_cells_built_output_stays_available_after_a_change(opened: Opened) -> None:
     page = opened(NONE)
     cell = page.locator(".bd-article div.cell").filter(has_text="tiny = rl.matmul")
     output = cell.locator(".cell_output")

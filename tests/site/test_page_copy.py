@@ -18,7 +18,7 @@ from repository import HEADER, ROOT
 
 
 @pytest.mark.parametrize("count", range(12))
-def test_a_block_is_named_by_its_first_words_and_marked_if_they_are_not_all(count: int) -> None:
+def test_a_block_is_named_by_its_first_words_with_an_ellipsis_if_cut(count: int) -> None:
     words = [f"word-{n}" for n in range(count)]
     text = "{while}`a < 2` {eval}`a`\n" + "\n".join(words)
     begins = block_data(Block(0, text, "a < 2", ("a",), ""), {"a": "one"}, str)["begins"]
@@ -40,7 +40,7 @@ def links(**titles: str) -> Any:
     ("titles", "shown"),
     [
         ({"fig": "Fig. 1.2"}, "**Fig. 1.2.** Slow."),
-        ({"fig": ""}, "Slow."),  # on a page without a number
+        ({"fig": ""}, "Slow."),  # figures on a page without a chapter number have none
         ({}, "Slow."),
     ],
 )
@@ -51,7 +51,7 @@ def test_a_caption_begins_with_its_number(titles: dict[str, str], shown: str) ->
     assert [block.premise for block in piece.prose] == ["a < 2"]
 
 
-def test_what_only_the_site_has_is_left_out_of_a_copy() -> None:
+def test_answers_to_guesses_are_left_out_of_a_copy() -> None:
     answer = ":::{answer} more\n{eval}`a`\n:::\n"
     assert list(converted(Piece("markdown", answer), links(), BOOK)) == []
     both = f"{{while}}`a < 2` Before.\n\n{answer}\n:::{{note}}\nA note.\n:::\nAfter.\n"
@@ -81,12 +81,12 @@ def test_options_come_before_the_body(lines: list[str], options: dict[str, str],
     assert split_options(lines) == (options, body)
 
 
-def test_only_a_heading_gives_a_piece_a_title() -> None:
+def test_a_piece_has_a_title_only_if_it_begins_with_a_heading() -> None:
     titles = [Piece("markdown", text).title for text in ("\n## A title \n\ntext", "text\n# No", "")]
     assert titles == ["A title", "", ""]
 
 
-# What pages refer to.
+# Targets of references: works, pages and figures.
 
 WORKS = """
 @misc{none, title={Untitled}}

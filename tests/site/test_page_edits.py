@@ -34,13 +34,15 @@ LIMITS = ("TimeoutError", "MemoryError", "_ArrayMemoryError")
 FLOAT = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?")
 NO_VALUE = "(no value)"
 
-# Keeps the places of each block of the page, which its outputs may drop later.
+# Keeps the value and premise elements of each block, since a run may remove some from the page.
+# Returns how many elements belong to no block.
 PLACES = """(counts) => {
   const places = [...document.querySelectorAll(".bd-article :is(.computed, .premise)")];
   window.blocks = counts.map((count) => places.splice(0, count));
   return places.length;
 }"""
-# What the blocks show: texts, which of them are marked as changed, note, whether marked as stale.
+# Returns, for each block: the texts of its values, whether each is marked as changed, its note, and
+# whether all values are marked as stale.
 SHOWN = """() => {
   const around = "p, h1, h2, h3, h4, h5, h6, figcaption, caption, dt, summary, " +
     ".sd-card-title, li, dd, td, th, div";
@@ -83,7 +85,10 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 def drawn(page: EditedPage, half: int) -> list[Edit]:
-    """Return half of a page's drawn edits, lowest first: each reruns the cells below."""
+    """Return half of a page's random edits, those of the lowest cells first.
+
+    Each edit reruns the cells below it.
+    """
     made = random.Random(page.name).sample(page.edits, -(-len(page.edits) // SHARE))
     return sorted(made[half::2], key=lambda edit: edit.step, reverse=True)
 
@@ -94,7 +99,7 @@ def limit_memory() -> None:
 
 
 def native(name: str, half: int) -> list[tuple[str, str, str, Outcome]]:
-    """Return a page's drawn edits: code before and after, edit, and outcome."""
+    """Return half of a page's random edits: code before and after, edit, outcome."""
     page = EditedPage(name)
     made = drawn(page, half)
     found = []
@@ -122,7 +127,7 @@ class EditedInBrowser:
         first_run(page, address)
         counts = [len(block["shown"]) for block in data["blocks"]]  # type: ignore[arg-type]
         assert page.evaluate(PLACES, counts) == 0
-        # Leave out the answers of guesses, which are about the page as printed.
+        # Leave out answers to guesses, which describe the page as built.
         self.numbers = [n for step in data["steps"] for n in step.get("blocks", ())]  # type: ignore[attr-defined]
         self.editors = page.locator(EDITOR)
         self.built = [
@@ -131,7 +136,7 @@ class EditedInBrowser:
         self.edited: int | None = None
 
     def edit(self, built: str, code: str) -> str:
-        """Run a cell with other code, all others as built; return what the page says."""
+        """Edit and run a cell, with all others as built; return the page's message."""
         place = self.built.index(built.rstrip("\n"))
         if self.edited not in (None, place):
             write(self.editors.nth(self.edited), self.built[self.edited])
@@ -148,16 +153,16 @@ class EditedInBrowser:
 
 
 def plain(message: str) -> str:
-    """Return a message without repeated spaces and the last bits of powers.
+    """Return a message with single spaces and numbers of at most 10 digits.
 
-    These may differ.
+    Spaces and the last bits of powers may differ between the machines.
     """
     words = " ".join(message.split())
     return FLOAT.sub(lambda number: f"{float(number[0]):.10g}", words)
 
 
 def different(said: str, shown: list[Displayed], expected: Outcome) -> Iterator[str]:
-    """Yield where a page differs from what the native machinery decides."""
+    """Yield each difference between the page and the outcome in native Python."""
     error = plain(expected.error)
     if said.startswith("Done. ") != (error == "") or error not in plain(said):
         yield f"it says {said!r}, natively {expected.error!r}"
@@ -174,7 +179,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_blocks_in_the_page_match_the_native_decision(
+def test_blocks_in_the_page_match_the_outcome_in_native_python(
     context: BrowserContext, server: Server, site: Path, below: str, name: str
 ) -> None:
     """Check half the edits with the site at its host's root, half below a path."""

@@ -65,18 +65,18 @@ CHAPTER = "chapters/time"
 EXERCISE = "int8-matmul"
 AS_BUILT = "Done. All values in the text are as they were built."
 OWN_CODE = ".own-cell .cell_input pre"
-# Visible buttons and meters of the bar, and code that an editor should replace.
+# Selectors: visible buttons and meters of the bar; static code that an editor should replace.
 CONTROLS = ".python-panel :is(button, progress):visible"
 PLAIN_CODE = ".cell:has(.code-editor) .cell_input pre:visible"
-# Another build of Python draws the same figures with lines a few points off.
+# Moves the lines of the built figures by 3 points, as another build of Python may draw them.
 REDRAW = """addEventListener("DOMContentLoaded", () => {
   for (const path of document.querySelectorAll(".cell_output svg.figure path")) {
     const moved = (number) => Number(number) + 3;
     path.setAttribute("d", path.getAttribute("d").replace(/-?\\d+(\\.\\d+)?/g, moved));
   }
 });"""
-# Whether a cell is marked as busy, the last cell that ran, and whether the run goes on: at each
-# change of the mark.
+# Records, whenever a cell's attributes change: whether it is marked as busy, which cell ran last,
+# and whether the run goes on.
 WATCH = """(cell) => {
   window.busy = [];
   window.ran.length = 0;
@@ -127,7 +127,7 @@ def ran_chapter(context: BrowserContext, traffic: Traffic, server: Server) -> Pa
 
 @pytest.fixture
 def chapter(ran_chapter: Page) -> Iterator[Page]:
-    """Return the chapter, and put it back after the test."""
+    """Return the chapter that has run; undo the test's changes afterwards."""
     yield ran_chapter
     if back(ran_chapter).is_visible():
         put_back(ran_chapter)
@@ -138,7 +138,7 @@ def back(page: Page) -> Locator:
 
 
 def drawn_anew(page: Page) -> list[str]:
-    """Return the text alternatives of the figures that a run has drawn with changes."""
+    """Return the text alternatives of the figures that changed in a run."""
     figures = page.locator(".cell_output svg[aria-label^='Drawn with your changes.']").all()
     return [str(figure.get_attribute("aria-label")) for figure in figures]
 
@@ -151,7 +151,9 @@ def test_pages_fetch_little_before_a_button_is_pressed(site: Path) -> None:
 
 
 @pytest.mark.parametrize("page", [CHAPTER, "chapters/matmul", "index"])
-def test_only_the_first_cell_with_code_leaves_room_for_a_note(site: Path, page: str) -> None:
+def test_only_the_first_cell_with_code_is_marked_to_have_room_for_a_note(
+    site: Path, page: str
+) -> None:
     html = BeautifulSoup((site / f"{page}.html").read_text(encoding="utf-8"), "html.parser")
     inputs = html.select(".bd-article div.cell_input")
     marked = html.select(".first-input")
@@ -191,7 +193,7 @@ def test_values_match_a_page_built_with_the_change(
     built = values(chapter)
     captions = chapter.locator(".cell_output figcaption").count()
     change_cell(chapter, old, new)
-    # A cell runs those above it that have changed, and none above these.
+    # Running a cell also runs cells above it, but only from the first changed cell on.
     below = chapter.locator(EDITOR).nth(3)
     below.locator("xpath=ancestor::*[contains(@class, 'cell ')][1]").evaluate(WATCH)
     below.focus()
@@ -203,7 +205,7 @@ def test_values_match_a_page_built_with_the_change(
     assert error == ""
     assert said.startswith("Done. ")
     told = told_values(chapter, site, CHAPTER)
-    # The right answers of guesses stay as printed.
+    # Right answers to guesses keep their built values, so they aren't compared.
     compared = {name: text for name, text in known.items() if name in told}
     assert known.keys() - compared.keys() <= answers(site, CHAPTER)
     assert compared.items() <= told.items()
@@ -255,7 +257,7 @@ def test_errors_are_announced_and_replace_the_output(chapter: Page) -> None:
     assert press(chapter).startswith(said)
 
 
-def test_input_raises_and_values_below_are_marked(chapter: Page) -> None:
+def test_input_raises_an_error_and_values_below_are_marked_as_stale(chapter: Page) -> None:
     change_cell(chapter, "square = rl", "name = input('Who?')\nsquare = rl")
     said = "This cell ended with an error (RuntimeError: a page cannot ask: write the answer into"
     assert press(chapter).startswith(said)
@@ -279,7 +281,7 @@ def test_an_endless_cell_can_be_stopped_and_python_restarts(chapter: Page) -> No
     assert chapter.locator(".computed.stale").count() == 0
     # Shift+Enter also moves to the next cell.
     assert "h100 = rl.chip" in written(chapter.locator(f"{EDITOR}:focus"))
-    # A cell without visible code uses this name.
+    # A cell that the page doesn't show uses this name, so it fails.
     change_cell(chapter, "nvlink = h100", "v6e = None\nnvlink = h100")
     said = "A cell that the page does not show ended with an error (AttributeError: "
     assert press(chapter).startswith(said)
@@ -305,7 +307,8 @@ def test_python_starts_without_storage_quota(browser: Browser, server: Server) -
     page = context.new_page()
     full = {"origin": server.origin, "quotaSize": 1}
     context.new_cdp_session(page).send("Storage.overrideQuotaForOrigin", full)
-    first_run(page, f"{server.origin}/chapters/introduction.html")  # with few cells to run
+    # Open a chapter with few cells to run.
+    first_run(page, f"{server.origin}/chapters/introduction.html")
     assert bar(page) == AS_BUILT
     context.close()
 
@@ -334,9 +337,9 @@ def test_enter_indents_and_tab_leaves_the_editor(chapter: Page) -> None:
 
 
 def test_edited_cells_survive_a_reload(chapter: Page) -> None:
-    """Check that only figures that the changes move are marked.
+    """Check also that only figures that the edits change are marked.
 
-    Others may differ from the printed ones, too.
+    Other figures may differ slightly from the built ones, too.
     """
     between = chapter.locator(".bd-article div.cell", has_text='print("between", rl.text(lower')
     printed = between.locator(".cell_output").inner_text()
@@ -365,7 +368,7 @@ def test_edited_cells_survive_a_reload(chapter: Page) -> None:
     assert outputs.count() == 2
     outputs.first.locator("summary").click()
     assert outputs.first.locator("pre").inner_text().strip() == printed.strip()
-    # Comparing the figures ran the printed code, too.
+    # To compare figures, the page also ran the built code. Names from edited cells still exist.
     change_cell(chapter, "flops, size, chip = 1e12", "print(mine)\nflops, size, chip = 1e12")
     assert press(chapter).startswith("Done.")
     assert "0.97" in chapter.locator(".given-stdout").last.inner_text()
@@ -392,7 +395,7 @@ def test_no_requests_to_other_hosts_and_no_errors(
 ) -> None:
     assert [url for url in traffic.asked if "/_static/python/" in url]
     assert traffic.outside(server.origin) == []
-    # The local process had a pending request when it was stopped.
+    # A request to the native Python process was pending when it was stopped.
     assert [wrong for wrong in traffic.wrong if "/native/ask/" not in wrong] == []
 
 
@@ -462,7 +465,7 @@ def test_failed_fetches_are_reported_and_tried_again(
     page.unroute("**/*.ipynb")
     page.get_by_role("button", name="Answer here").click()
     page.locator(".answers h3").first.wait_for()
-    # A notebook without answers leaves nothing that would open the exercise in the next visit.
+    # Opening a notebook without answers stores none, so the next visit starts with the button.
     release = site.parent / "course" / "release" / EXERCISE / f"{EXERCISE}.ipynb"
     page.locator(".answers input[type=file]").set_input_files(release)
     expect(page.locator(".python-words")).to_contain_text("7 of 7 parts.")
@@ -484,7 +487,7 @@ def exercise(context: BrowserContext, server: Server) -> Page:
 
 @pytest.fixture(scope="module")
 def by_hand(site: Path) -> nbformat.NotebookNode:
-    """Return the released notebook with a submission's answers, as in JupyterLab."""
+    """Return the released notebook, filled in with the wrong submission's answers."""
     path = site.parent / "course" / "release" / EXERCISE / f"{EXERCISE}.ipynb"
     released = nbformat.read(path, as_version=4)
     return hand_in(WRONG, released, exercises.source(EXERCISE), functions(EXERCISE))
@@ -494,7 +497,7 @@ def by_hand(site: Path) -> nbformat.NotebookNode:
 PARTS = list(functions(EXERCISE))
 
 
-# Whether the page can be closed without a question.
+# Returns whether the page can be closed without a warning about unsaved answers.
 MAY_LEAVE = "dispatchEvent(new Event('beforeunload', { cancelable: true }))"
 
 
@@ -545,7 +548,7 @@ def test_answers_persist_after_a_reload(exercise: Page, by_hand: nbformat.Notebo
     for part in PARTS:
         assert written(field(exercise, part)) == answer(by_hand, part)
     assert exercise.locator(".answers-done").inner_text().startswith(f"{len(PARTS) - 4} of")
-    # A part that changes after it has passed its check is no longer done.
+    # If the answer changes after its check has passed, the part is no longer done.
     write(field(exercise, "operations"), "def operations(B, D, F): ...")
     assert exercise.locator(".answers-done").inner_text().startswith(f"{len(PARTS) - 5} of")
 
@@ -567,7 +570,7 @@ def test_answers_are_synchronized_between_windows(
         answer(by_hand, "intensity")
     )
     assert written(field(other, "bytes-moved")) == answer(by_hand, "bytes-moved")
-    # A check in one window marks the part in the other, and leaves the caret where it is.
+    # A check that passes in one window marks the part in the other, without moving the caret there.
     field(exercise, "intensity").focus()
     exercise.keyboard.press("Control+Home")
     exercise.keyboard.press("ArrowRight")
@@ -583,13 +586,13 @@ def test_answers_are_synchronized_between_windows(
         return page.locator(f".answers-end {OWN_CODE}")
 
     theirs = other.locator(f".answers-end {EDITOR}")
-    # Empty cells of a window stay, and can be filled.
+    # An empty own cell stays when another window saves, and can be filled later.
     other.get_by_role("button", name="Add a cell of your own below all parts").click()
     write(mine.first, "a = 2")
     expect(shown(other)).to_have_text(["a = 2", ""])
     write(theirs.last, "b = 1")
     expect(shown(exercise)).to_have_text(["a = 2", "b = 1"])
-    # A file that changes one cell and adds another.
+    # Opening a file that changes one own cell and adds another updates both windows.
     file = nbformat.read(downloaded(other, tmp_path), as_version=4)
     (place,) = (i for i, one in enumerate(file.cells) if one.source == "a = 2")
     file.cells[place].source = "a = 3"
@@ -626,7 +629,7 @@ def test_opening_a_notebook_restores_answers_own_cells_and_texts(
             one.source = "Half of it."
     place = next(i for i, one in enumerate(mine.cells) if "def operations" in one.source)
     mine.cells.insert(place, nbformat.v4.new_code_cell("def twice(x):\n    return 2 * x"))
-    # Some editors give a copied cell the id of the first.
+    # Some editors give a copied cell the id of the original.
     mine.cells.insert(place, nbformat.v4.new_code_cell("pair = 2", id=mine.cells[place].id))
     start = mine.cells.index(cell(mine, "given")) + 1
     mine.cells.insert(start, nbformat.v4.new_code_cell("above = peak"))
@@ -656,7 +659,7 @@ def test_opening_a_notebook_restores_answers_own_cells_and_texts(
     found = nbformat.read(downloaded(exercise, tmp_path), as_version=4)
     assert [one.source for one in found.cells] == [one.source for one in mine.cells]
     assert len({one.id for one in found.cells}) == len(found.cells)
-    # A part that the file lacks keeps its answer, and its own cells replace the present ones.
+    # Parts missing in the file keep their answers; own cells are replaced by those of the file.
     mine.cells = [one for one in mine.cells if one.source not in ("pair = 2", "above = peak")]
     mine.cells.remove(cell(mine, "times-solution"))
     cells = [one for one in mine.cells if one.source.startswith("def twice")]

@@ -34,7 +34,7 @@ from site_server import Server
 pytestmark = pytest.mark.long
 
 LOOKS = [(size, theme) for size in ("desk", "phone") for theme in ("light", "dark")]
-# Folder for screenshots, if any are wanted.
+# Folder for screenshots; without it, none are saved.
 PICTURES = os.environ.get("PICTURES")
 
 
@@ -60,7 +60,7 @@ def context(browser: Browser, traffic: Traffic) -> Iterator[BrowserContext]:
 
 
 def problems(page: Page, name: str) -> list[str]:
-    """Return the accessibility problems of the page now, in all four looks."""
+    """Return the page's accessibility and layout problems in all four looks."""
     found = []
     for size, theme in LOOKS:
         put_width(page, DESK if size == "desk" else PHONE)

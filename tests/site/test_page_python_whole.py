@@ -39,17 +39,20 @@ pytestmark = pytest.mark.long
 
 AS_BUILT = "Done. All values in the text are as they were built."
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e-?\d+)?")
-# The page offers a hint after two attempts, and also counts those of earlier submissions.
+# Left out of comparisons: the page offers a hint after two attempts, and also counts attempts of
+# submissions tried before.
 HINT = re.compile(r"For a stronger hint, run: .*")
-# Printed when all parts are right, even if an earlier submission on the page answered some.
+# Left out of comparisons: shown when all parts are right, which on the page may include answers of
+# submissions tried before.
 MORAL = re.compile(r"^All parts are right\. .*", re.DOTALL | re.MULTILINE)
 # Tolerance of curves, as a share of the axes: the page has another version of Matplotlib.
 CLOSE = 0.005
-# Cells whose printed text the theme has changed: it shortens a repository's address.
+# Cells not compared: in their built output, the theme shortens a repository's URL.
 SHORTENED = {("chapters/hardware", 7)}
-# Pages whose visible cells reach no values except right answers of guesses, which stay as printed.
+# Pages where edits of visible cells change no values, except right answers to guesses, which keep
+# their built values.
 ONLY_ANSWERS = {"chapters/machine"}
-# Changes of each chapter: another chip or model, another size, and another data type.
+# Edits of each chapter, [page, old code, new code]: another chip or model, size, and data type.
 CHANGES = [
     ("introduction", 'rl.chip("H100 SXM")', 'rl.chip("H200 SXM")'),
     ("introduction", "B=4096, D=8192", "B=8192, D=8192"),
@@ -141,7 +144,7 @@ Curve = NDArray[np.float64]
 
 
 def drawn(svg: Tag) -> list[Curve]:
-    """Return the curves and points of a figure, in units of their axes."""
+    """Return the curves and points of a figure, in fractions of the axes' size."""
     boxes = {}
     for clip in svg.select("clippath"):
         rectangle = clip.select_one("rect")
@@ -162,7 +165,7 @@ def drawn(svg: Tag) -> list[Curve]:
 
 
 def apart(curve: Curve, other: Curve) -> float:
-    """Return the largest distance of a point of `curve` from the line `other`."""
+    """Return the largest distance of the points of `curve` from the polyline `other`."""
     starts, steps = other, np.diff(other, axis=0, append=other[-1:])
     lengths = np.maximum((steps**2).sum(axis=1), 1e-30)
     away = curve[:, None] - starts
@@ -229,9 +232,9 @@ def test_outputs_in_the_page_match_the_build(chapter: tuple[str, Page], site: Pa
 def test_values_match_a_page_built_with_each_change(
     chapter: tuple[str, Page], site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Compare values after each change to the page as built.
+    """Compare values after each edit in CHANGES with a page built with the same edit.
 
-    A change is another chip or model, size, or data type.
+    An edit sets another chip or model, size, or data type.
     """
     # Skip the authors' assertions, which hold for their own chips and sizes.
     monkeypatch.setenv("PYTHONOPTIMIZE", "1")
@@ -244,12 +247,12 @@ def test_values_match_a_page_built_with_each_change(
         known, error = built_with(name, old, new)
         told = told_values(page, site, name)
         compared = [key for key in known if key in told]
-        # The right answers of guesses stay as printed.
+        # Right answers to guesses keep their built values, so they aren't compared.
         assert set(known) - set(compared) <= answers(site, name)
         apart = {key: (told[key], known[key]) for key in compared if told[key] != known[key]}
         if apart or (error == "") != said.startswith("Done. "):
             different.append((new, said, error, apart))
-        # If a cell fails, only the values above it are compared.
+        # If a cell fails, the build has only the values above it.
         assert error or set(told) <= set(known)
         changed = sum(text != before[key] for key, text in told.items())
         moved += changed
@@ -262,8 +265,8 @@ def test_values_match_a_page_built_with_each_change(
 
 # ---- submissions
 
-# These keep results between calls. A page defines all functions again before each check, a notebook
-# only once, so different cases may be right.
+# Submissions whose functions keep results between calls. A page defines all functions again before
+# each check, a notebook only once, so the numbers of right cases may differ.
 STATEFUL = {"wrong_kept_for_the_width"}
 CASES = re.compile(r"\d+ of \d+ published cases")
 
@@ -277,7 +280,7 @@ def test_submissions_get_the_same_messages_and_points_as_in_a_notebook(
     tmp_path: Path,
     name: str,
 ) -> None:
-    """Use one page for all submissions of an exercise; grade downloads as a class."""
+    """Enter all submissions of an exercise into one page; grade the downloads."""
     room = Classroom(tmp_path / "course", release)
     parts = list(functions(name))
     page = context.new_page()
@@ -296,7 +299,7 @@ def test_submissions_get_the_same_messages_and_points_as_in_a_notebook(
             if said.split() != told.split():
                 different.append((submission.name, part, said, told))
         taken = nbformat.read(downloaded(page, tmp_path), as_version=4)
-        # Notebooks from a published site contain its address; the class's own don't.
+        # Downloads from a published site contain its address; the classroom's notebooks don't.
         if not below and taken != by_hand:
             different.append((submission.name, "download", "", ""))
         room.hand_in(submission.name, name, taken)

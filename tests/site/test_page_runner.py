@@ -86,10 +86,10 @@ def test_the_source_of_a_readers_function_can_be_read() -> None:
 
 
 @pytest.mark.parametrize("before", [None, "another"])
-def test_a_cell_leaves_the_built_in_functions_as_they_were(
+def test_running_a_cell_leaves_builtins_unchanged(
     monkeypatch: pytest.MonkeyPatch, before: str | None
 ) -> None:
-    # IPython, which another test may have loaded, has set it.
+    # Another test may have loaded IPython, which sets `display`.
     monkeypatch.delattr(builtins, "display", raising=False)
     if before:
         monkeypatch.setattr(builtins, "display", before, raising=False)
@@ -114,7 +114,7 @@ def test_long_output_is_truncated() -> None:
         assert text[MAX_PRINTED - 1 :] == expected
 
 
-def test_a_cell_sees_the_names_as_the_cells_above_left_them() -> None:
+def test_after_a_rewind_names_have_the_values_that_cells_above_left() -> None:
     page = Page()
     run(page, "import numpy as np\nn, sizes, a = 1, [1], np.zeros(2)\ntable = {'b': sizes}")
     run(page, "n += 1; sizes.append(2); a += 1; later = True")
@@ -132,7 +132,7 @@ def test_a_cell_sees_the_names_as_the_cells_above_left_them() -> None:
     assert run(new, "1") == [("plain", "1")]
 
 
-def test_only_large_arrays_are_shared_by_the_cells() -> None:
+def test_a_rewind_restores_all_values_but_large_arrays() -> None:
     page = Page()
     run(page, "import numpy as np\nones = {1}\nfits = np.zeros(125_000)\nlarge = np.zeros(125_001)")
     run(page, "fits += 1; large += 1; ones.add(2)")
@@ -253,7 +253,7 @@ def test_figures_are_shown_once_with_a_text_alternative() -> None:
     assert kind == "svg"
     assert 'aria-label="A line"' in svg
     assert run(page, "plt.get_fignums()") == [("plain", "[]")]
-    # The picture has no margins, which would be 460.8 by 345.6 points with them.
+    # The picture has no margins: with them, it would be 460.8 by 345.6 points.
     width, height = map(float, re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', svg).groups())
     assert width < 440
     assert height < 330
@@ -297,13 +297,15 @@ def test_markdown_becomes_tables_or_escaped_paragraphs() -> None:
         ("a `*b*` c `d` *e*", None),
     ],
 )
-def test_only_lines_with_a_rule_below_are_a_table(markdown: str, html: str | None) -> None:
+def test_only_lines_with_a_delimiter_row_below_become_a_table(
+    markdown: str, html: str | None
+) -> None:
     code = '<code class="docutils literal notranslate">'
     expected = html or f"<p>a {code}*b*</code> c {code}d</code> <em>e</em></p>"
     assert as_html(markdown) == expected
 
 
-def test_a_wide_table_has_the_classes_of_a_built_one() -> None:
+def test_a_wide_table_gets_the_same_classes_as_in_the_build() -> None:
     long = "x" * 50
     lines = ["| a | b | c | d | e |", "|---|:-:|--:|:--|---|", f"| 1 | 2 | 3 | 4 | {long} |"]
     wide = BeautifulSoup(as_html("\n".join([*lines, lines[2]])), "html.parser")
@@ -329,9 +331,9 @@ def test_a_wide_table_has_the_classes_of_a_built_one() -> None:
     assert "class" not in narrow.td.attrs
 
 
-# ---- the whole book: its pages compute in a browser what they show
+# ---- the whole book: running a page's cells computes what the built page shows
 
-# Forks a process for each page from one that has already imported the packages.
+# Runs the steps of each page in a process of its own, forked after importing the packages.
 WHOLE = """
 import json, os, sys
 from pathlib import Path
@@ -369,7 +371,7 @@ def stepped(site: Path) -> list[str]:
     )
 
 
-def test_chapters_have_steps(stepped: list[str]) -> None:
+def test_chapters_have_cells_that_readers_can_run(stepped: list[str]) -> None:
     assert {f"chapters/{name}" for name in ("time", "intensity", "chips")} <= set(stepped)
 
 
@@ -377,7 +379,7 @@ def test_chapters_have_steps(stepped: list[str]) -> None:
 def computed(
     site: Path, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Path:
-    """Run the pages that the selected tests need; return the folder of their results."""
+    """Run the chapters of the selected tests; return the folder with their results."""
     environment = {
         "PYTHONPATH": ":".join(map(str, (ROOT / "site", ROOT, ROOT / "kit"))),
         "MPLBACKEND": "agg",
@@ -404,7 +406,7 @@ def shown(outputs: list[dict[str, str]]) -> Iterator[str]:
             yield "figure"
 
 
-# The theme shortens the address of a repository.
+# A cell not compared: the theme shortens a repository's URL in its built output.
 SHORTENED = ("chapters/hardware", 7)
 PAGES = ("introduction",)
 LONG = ("time", "intensity", "roofline", "matmul", "chips", "attention", "summary", "homework")
@@ -425,7 +427,7 @@ def test_steps_compute_what_the_page_shows(site: Path, computed: Path, chapter: 
     given = json.loads((computed / f"{chapter}.steps.json").read_text())
     for step, made in zip(data["steps"], given, strict=True):
         if "blocks" in step:
-            # All values are as printed, and all premises hold.
+            # All values are as built, and all premises hold.
             assert all(state == UNCHANGED for state in made)
             continue
         assert not made["failed"], made["outputs"]
@@ -441,10 +443,7 @@ def test_steps_compute_what_the_page_shows(site: Path, computed: Path, chapter: 
 
 
 def test_pages_get_no_solutions_and_no_hidden_cases(site: Path) -> None:
-    """Check that the browser gets only titles and metadata of exercises.
-
-    It gets our packages, too.
-    """
+    """Check that the files for the browser have only titles and metadata of exercises."""
     import zipfile
 
     (packed,) = (site / "_static" / "python").rglob("course.zip")
@@ -467,7 +466,7 @@ def test_pages_get_no_solutions_and_no_hidden_cases(site: Path) -> None:
 
 
 class Clock:
-    """Fake clock; the loop that measures the device takes `loop` seconds."""
+    """Fake clock; the loop that measures the device's speed takes `loop` seconds."""
 
     def __init__(self, loop: float) -> None:
         self.now, self.loop = 0.0, loop
@@ -478,9 +477,9 @@ class Clock:
 
 
 def doubt_about(took: float, slowdown: float, busy: float = 1) -> str:
-    """Return the warning about a call of `took` seconds on a device of this slowdown.
+    """Return the warning after a call of `took` seconds on a device with this slowdown.
 
-    busy: factor by which the device was even slower during the first measurement.
+    busy: factor by which the first measurement of the device's speed was even slower.
     """
     clock = Clock(call_times.LOOP_SECONDS * slowdown * busy)
     times = call_times.CallTimes(clock)
@@ -493,14 +492,15 @@ def doubt_about(took: float, slowdown: float, busy: float = 1) -> str:
 def test_calls_near_the_grading_limit_get_a_warning() -> None:
     assert doubt_about(2, 1) == ""
     assert doubt_about(4, 1).startswith("A call took 4 s here. In grading a call gets 5 s ")
-    # A slow phone takes longer for the same call.
+    # On a device that is 10 times slower, calls may take longer before the warning.
     assert doubt_about(4, 10) == ""
     assert doubt_about(29, 10).startswith("A call took 29 s")
-    # A busy device at the first measurement doesn't extend the limit: it is measured again.
+    # If the device was only busy at the first measurement, the limit isn't extended: the speed is
+    # measured again.
     assert doubt_about(4, 1, busy=10).startswith("A call took 4 s")
 
 
-def test_without_another_call_there_is_no_warning() -> None:
+def test_each_warning_is_given_only_once() -> None:
     times = call_times.CallTimes(Clock(call_times.LOOP_SECONDS))
     assert times.doubt() == ""
     with times(5.0, 30.0, lambda: None):
@@ -554,7 +554,7 @@ def test_a_terminated_call_counts_as_timed_out(monkeypatch: pytest.MonkeyPatch) 
         (["f = 1", "check('f', f)"], [0]),
     ],
 )
-def test_cells_depend_on_those_that_bind_the_names_they_read(
+def test_a_cell_depends_on_cells_above_that_bind_names_it_reads(
     cells: list[str], places: list[int]
 ) -> None:
     assert needed(cells) == places

@@ -8,7 +8,8 @@ from playwright.sync_api import Browser, Page
 from site_browser import DESK, ready
 from site_server import Server
 
-# Keeps the page's worker, whose script is empty, so that a test can send the page its messages.
+# Adds `window.fetched`, with which a test sends the page messages as from its worker, whose script
+# is empty.
 KEEP_WORKER = """
 window.Worker = class extends Worker {
   terminate() {
@@ -21,7 +22,7 @@ window.Worker = class extends Worker {
       this.dispatchEvent(new MessageEvent("message", { data: { received, total } }));
   }
 };"""
-# Returns the words after each hundredth of the bytes.
+# Returns the bar's text after each hundredth of the bytes.
 HEARD = """(total) => Array.from({ length: 100 }, (_, i) => {
   fetched((total * (i + 1)) / 100, total);
   return document.querySelector(".python-words").textContent;
@@ -50,7 +51,7 @@ def page(browser: Browser, server: Server) -> Iterator[Page]:
 
 
 def fetched(page: Page, received: float, total: float = 40) -> float:
-    """Report how many MB have arrived; return the share that the meter shows."""
+    """Tell the page how many MB have arrived; return the share on its meter."""
     page.evaluate("(sizes) => fetched(...sizes)", [received * MB, total * MB])
     meter = page.get_by_role("progressbar", name="Python fetched")
     return float(meter.evaluate("(e) => e.value / e.max"))
@@ -64,15 +65,15 @@ def test_the_bar_shows_how_much_of_python_has_arrived(page: Page) -> None:
     fetched(page, 38)
     assert fetched(page, 40) == 1
     assert bar(page) == "Fetching Python: 40 of 40 MB"
-    assert fetched(page, 41) == 1  # the estimate was too small
+    assert fetched(page, 41) == 1  # more bytes than expected
 
 
-def test_screen_readers_hear_at_most_eight_sizes(page: Page) -> None:
+def test_the_text_of_the_fetched_size_changes_at_most_eight_times(page: Page) -> None:
     heard = set(page.evaluate(HEARD, 40 * MB))
     assert 4 <= len({words for words in heard if "of 40 MB" in words}) <= 8
 
 
-def test_after_a_stop_the_next_fetch_begins_at_once(page: Page) -> None:
+def test_after_a_cancel_the_next_run_fetches_and_shows_progress_again(page: Page) -> None:
     fetched(page, 40)
     page.get_by_role("button", name="Cancel").click()
     page.wait_for_function("window.fetched === null")
@@ -83,13 +84,13 @@ def test_after_a_stop_the_next_fetch_begins_at_once(page: Page) -> None:
 
 
 def stopped(page: Page) -> None:
-    """Wait until the bar says that Python was stopped, and shows nothing else."""
+    """Wait until the bar says that Python was stopped; check that it has no controls."""
     said = "Stopped. The next run starts Python anew, with your code."
     page.get_by_text(said, exact=True).wait_for()
     assert page.locator(".python-panel :is(button, progress):visible").count() == 0
 
 
-def test_a_warm_start_of_an_exercise_is_shown_when_a_check_waits(
+def test_progress_of_an_exercises_warm_start_is_shown_once_a_check_waits(
     page: Page, server: Server
 ) -> None:
     page.evaluate("sessionStorage.setItem('roofline-ran-python', '1')")

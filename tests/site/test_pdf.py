@@ -125,7 +125,7 @@ def test_live_figures_become_still_pictures(document: BeautifulSoup, site: Path)
         assert figure.select_one(".live-says").get_text(strip=True)
         assert figure.select("dd")
     assert all(figure.select_one("svg") for figure in document.select("figure"))
-    # Chromium would print these as bitmaps.
+    # The document has no elements that Chromium would print as bitmaps.
     assert document.find_all(["pattern", "filter", "mask", "image", "foreignobject"]) == []
 
 
@@ -209,7 +209,8 @@ def test_hatches_are_drawn_as_tiles() -> None:
     places = [f"translate({x} {y})" for y in (0, 72) for x in (0, 72, 144)]
     assert tiles == places
     assert picture.select_one("clippath path")["d"] == "M 57 56 L 150 56 L 150 76 L 57 76 z"
-    # The tiles are under the shape, which keeps its outline, and have the same clip path.
+    # A group with the tiles comes before the shape, with the same clip path; the shape keeps its
+    # outline.
     ground, shape = picture.select('[clip-path="url(#c)"]')
     assert (ground.name, shape.name) == ("g", "path")
     assert shape["style"] == "fill: none; stroke: red"
@@ -224,7 +225,7 @@ def test_hatched_shapes_with_curves_are_refused() -> None:
 @pytest.mark.long
 def test_a_missing_chromium_is_reported_in_one_line(site: Path, tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "site"), "pdf"]
-    # The PATH has no programs.
+    # With this PATH, no browser is found.
     environment = {"PATH": str(tmp_path), "PYTHONPATH": ":".join(sys.path)}
     run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert run.returncode == 1
@@ -247,7 +248,7 @@ def test_a_missing_font_is_reported_before_printing(
 
 @pytest.mark.long
 def test_the_contents_start_a_new_page(book: one_document.Book, browser: Browser) -> None:
-    """The front matter may take several pages, and must not overlap the contents."""
+    """Check it with front matter of several pages, which must not overlap the contents."""
     work = book.folder / "_build" / "print"
     work.mkdir(exist_ok=True)
     document, printed = work / "front.html", work / "front.pdf"
@@ -264,7 +265,7 @@ def test_the_contents_start_a_new_page(book: one_document.Book, browser: Browser
     assert "one question each" not in " ".join(texts[:contents])
 
 
-# Language → the heading of its contents.
+# Language → the heading of the table of contents.
 CONTENTS = {"en": "Contents", "zh_CN": "目录"}
 
 
@@ -288,7 +289,7 @@ def bookmarks(pdf: PdfReader) -> Iterator[Any]:
 
 
 def resources(pdf: PdfReader, kind: str) -> Iterator[Any]:
-    """Yield the pages' resources of a kind, also those nested in groups and patterns."""
+    """Yield the pages' resources of a kind, such as /Font, also nested ones."""
     todo = [page["/Resources"] for page in pdf.pages]
     seen = set()
     while todo:
@@ -331,7 +332,7 @@ def test_every_inner_link_of_the_pdf_resolves(pdf: PdfReader) -> None:
     assert len(inner) > 400
     assert {name for name in inner if name not in places} == set()
     assert all(pdf.get_destination_page_number(place) is not None for place in places.values())
-    # No link leads to this machine.
+    # All other links lead to the web, none to this machine.
     assert [address for address in outer if not address.startswith("https://")] == []
 
 
@@ -355,7 +356,7 @@ def at_the_foot(sheet: Any) -> list[str]:
     found: list[str] = []
 
     def look(text: str, outer: list[float], inner: list[float], *_: object) -> None:
-        # The text's height on the page: its own matrix, transformed by the page's.
+        # Compute the text's y position on the page from both transformation matrices.
         if inner[5] * outer[3] + outer[5] < 60:
             found.append(text.strip())
 

@@ -46,7 +46,7 @@ TOC = "format: jb-book\nroot: index\nparts:\n- caption: Part\n  numbered: true\n
 
 
 def setting(folder: Path, repository: str = "", site: str = "") -> Path:
-    """Write a configuration with these addresses."""
+    """Write a _config.yml with these addresses; return its path."""
     text = yaml.safe_dump({"repository": {"url": repository}, "html": {"baseurl": site}})
     (folder / "_config.yml").write_text(text)
     return folder / "_config.yml"
@@ -92,7 +92,7 @@ def test_invalid_addresses_are_refused_with_the_allowed_format(
     assert "\n" not in said
 
 
-def test_an_edition_has_its_own_folder_and_tag(
+def test_an_editions_addresses_have_its_folder_and_its_tag(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     config = setting(tmp_path, REPOSITORY, SITE)
@@ -177,7 +177,7 @@ def test_the_changelog_of_the_course_is_parsed() -> None:
     assert len(changes.editions(log)) == len(dated) > 0
 
 
-# Books of three kinds: without addresses, without the extension, and published.
+# Tests of built books: without addresses, without the extension, and published.
 
 
 def made(folder: Path, site: str = "", repository: str = "", without: str = "") -> Book:
@@ -204,7 +204,7 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Book:
 def files(book: Book) -> dict[str, bytes]:
     top = book.folder / "_build" / "html"
     found = {p.relative_to(top).as_posix(): p.read_bytes() for p in top.rglob("*") if p.is_file()}
-    # Ignore Sphinx's hash of the settings, which include the list of extensions.
+    # Ignore Sphinx's hash of the settings: it covers the list of extensions, which differs.
     del found[".buildinfo"]
     return found
 
@@ -230,14 +230,14 @@ def test_all_links_of_a_published_book_resolve(published: Book) -> None:
     assert broken(published.folder / "_build" / "html", SITE) == []
 
 
-# The whole course, below a path. The browser tests run on it, too.
+# Builds the whole course for a path below its host; browser tests can run on it, too.
 below_a_path = pytest.mark.parametrize(
     "below", [urlsplit(SITE).path], indirect=True, scope="session"
 )
 
 
-def test_all_tests_that_serve_the_site_use_the_path_below() -> None:
-    """Otherwise their second run, with `below`, would only repeat the first."""
+def test_all_tests_that_serve_the_site_pass_on_the_path_below_the_host() -> None:
+    """Tests run a second time with the site below a path: they must serve it there."""
     text = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("tests/*/test_*.py"))
     places = re.findall(r"(?:serving\w*|served)\(site\b.*?\)", text)
     assert len(places) > 3
@@ -295,7 +295,7 @@ def test_every_page_has_its_canonical_address(published: Book) -> None:
     styles = [
         Path(str(link["href"]).split("?")[0]).name for link in head.select("link[rel=stylesheet]")
     ]
-    # Later style sheets change earlier ones.
+    # The order matters: later style sheets override earlier ones.
     assert styles[-2:] == ["course.css", "page-links.css"]
     for name in ("og:image", "og:url"):
         (content,) = [tag["content"] for tag in head.select(f"meta[property='{name}']")]
@@ -374,7 +374,7 @@ def test_a_course_has_a_feed_if_it_has_a_change_log(
     addresses = [e.text for e in ElementTree.parse(tmp_path / "sitemap.xml").iter() if e.text]
     assert [a for a in addresses if a.strip()] == [f"{SITE}/index.html", f"{SITE}/zh/index.html"]
     assert (tmp_path / "changes.xml").exists() == has_log
-    # A failed build changes neither.
+    # A failed build writes neither the sitemap nor the feed.
     (tmp_path / "sitemap.xml").unlink()
     publishing.write_lists(app, ValueError())
     assert not (tmp_path / "sitemap.xml").exists()
@@ -405,7 +405,7 @@ def test_pages_get_the_menu_if_either_address_is_known(
     assert bool(config.html_static_path) == has_menu
 
 
-def test_the_handed_out_notebook_of_an_exercise_is_found() -> None:
+def test_the_download_of_an_exercises_notebook_is_found() -> None:
     document = nodes.section()
     document += addnodes.download_reference("", "", filename="12/exercises.zip")
     assert publishing.handed_out(document) == ""  # type: ignore[arg-type]
@@ -476,7 +476,7 @@ def test_a_report_names_the_current_section(page: Page) -> None:
 
 
 def test_pages_without_a_menu_or_a_report_have_no_errors(page: Page, server: Server) -> None:
-    """The fixture looks for errors. A course without a repository takes no reports."""
+    """The `page` fixture checks for errors; without a repository, no report is offered."""
     ready(page, f"{server.origin}/genindex.html")
     assert page.locator(MENU).count() == 0
     without = re.sub(r"<a [^>]*data-kind=\"?report.*?</a>", "", page_html(server), flags=re.S)

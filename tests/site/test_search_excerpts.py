@@ -14,7 +14,7 @@ SUMMARY = """([body, words, anchor]) => Search.makeSearchSummary(
 
 @pytest.fixture(scope="module", params=["en", "zh-CN"])
 def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """Return a page in this language with the script, and no more of Sphinx's search."""
+    """Return a page in this language with our script, but without Sphinx's search code."""
     page = browser.new_page()
     page.set_content(f"<html lang='{request.param}'></html>")
     page.add_script_tag(content="window.Search = {};")
@@ -54,11 +54,11 @@ def test_chinese_punctuation_separates_blocks(page: Page) -> None:
 
 
 @english
-def test_an_excerpt_is_taken_from_the_place_that_was_found(page: Page) -> None:
+def test_an_excerpt_is_from_the_section_or_term_that_was_found(page: Page) -> None:
     body = "<p>First.</p><section id='a.b'><p>Here.</p></section>"
     assert excerpt(page, body, anchor="#a.b") == "Here."
     assert excerpt(page, body, anchor="#gone") == excerpt(page, body) == "First. Here."
-    # At a term, its description, which terms may share.
+    # For a term in a list, the excerpt is its description, which several terms may share.
     body = "<dl><dt id='one'>one</dt><dt>two</dt><dd>both</dd><dt id='last'>last</dt></dl>"
     assert excerpt(page, body, anchor="#one") == "both"
     assert excerpt(page, body, anchor="#last") == "last"
@@ -80,7 +80,7 @@ def test_an_excerpt_is_cut_between_words(page: Page) -> None:
     for near in ("elsewhere", "word000", "word002"):
         assert excerpt(page, f"<p>{WORDS}</p>", near) == start
     assert excerpt(page, f"<p>{WORDS}</p>", "word199").endswith(" word199")
-    # The first of the words that occur.
+    # The excerpt is around the first word of the query that occurs in the text.
     for first, expected in {"word100": around, "word000": start}.items():
         words = ["nowhere", "word150", first]
         assert page.evaluate(SUMMARY, [f"<p>{WORDS}</p>", words, ""]) == expected
@@ -88,12 +88,12 @@ def test_an_excerpt_is_cut_between_words(page: Page) -> None:
 
 
 @english
-def test_an_excerpt_is_cut_within_words_of_thirty_characters(page: Page) -> None:
+def test_words_of_thirty_or_more_characters_are_cut_in_an_excerpt(page: Page) -> None:
     text = f"{'a' * 210} {'b' * 30} {'c' * 300}"
     assert excerpt(page, f"<p>{text}</p>") == f"{text[:240]} …"
     assert excerpt(page, f"<p>{text[1:]}</p>") == f"{text[1:241]} …"
     assert excerpt(page, f"<p>{text[:209]} {text}</p>") == f"{text[:209]} {text[:30]} …"
-    # Its start is 120 characters before the word.
+    # The excerpt starts about 120 characters before the word that was found.
     for length, start in ((29, "dd"), (30, "bb")):
         text = f"{'b' * 100}{'b' * length} {'d' * (119 - length)}WORD"
         assert excerpt(page, f"<p>{text}</p>", "word").startswith(f"… {start}")

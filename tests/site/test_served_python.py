@@ -54,7 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def forget() -> None:
-    """Forget what a build computes once."""
+    """Clear the caches of values that a build computes only once."""
     for cached in (python.megabytes, python.scripts_digest, python.runtime_name, python.words):
         cached.cache_clear()
 
@@ -77,7 +77,7 @@ def served(folder: Path) -> tuple[Path, Path]:
 
 
 @pytest.mark.parametrize("linked", [True, False])
-def test_the_site_has_all_that_a_press_fetches(
+def test_the_site_has_all_files_that_pressing_run_fetches(
     folder: Path, monkeypatch: pytest.MonkeyPatch, linked: bool
 ) -> None:
     def refused(*_: object) -> None:
@@ -100,7 +100,7 @@ def test_the_site_has_all_that_a_press_fetches(
     assert {path.name for path in scripts.iterdir()} == {*python.SCRIPTS, *made}
     told = json.loads((scripts / "files.json").read_text())
     assert (scripts / told["pyodide"]).resolve() == runtime.resolve()
-    # A page sees the progress of all but two scripts.
+    # The total for the progress bar leaves out scripts.
     fetched = [*runtime.iterdir(), scripts / python.PACKAGES]
     assert told["bytes"] == sum(p.stat().st_size for p in fetched if p.suffix != ".js")
     static = {path.name for path in (folder / "html/_static").iterdir()} - {"python"}
@@ -144,11 +144,13 @@ def test_pages_import_our_packages_without_solutions(folder: Path) -> None:
         f"pyodide/{pyodide_files.SERVED[-1]}",
     ],
 )
-def test_changed_files_have_another_address(folder: Path, changed: str) -> None:
+def test_a_changed_input_changes_the_address_of_the_served_files(
+    folder: Path, changed: str
+) -> None:
     python.serve_python(build(folder))
     before = served(folder)
     text = (folder / changed).read_text(encoding="utf-8")
-    (folder / changed).unlink()  # it may be linked to the site's
+    (folder / changed).unlink()  # don't write through a hard link to the site's file
     (folder / changed).write_text(text.replace("x", "y").replace("7", "8").replace("一", "二")
                                   .replace("Exercise", "Task"), encoding="utf-8")  # fmt: skip
     python.serve_python(build(folder))
@@ -169,7 +171,9 @@ def test_an_address_depends_on_the_scripts(folder: Path, monkeypatch: pytest.Mon
     assert len(found) == 3
 
 
-def test_without_pyodide_nothing_of_it_is_left(folder: Path, monkeypatch: Any) -> None:
+def test_a_build_without_pyodide_removes_the_files_of_an_earlier_one(
+    folder: Path, monkeypatch: Any
+) -> None:
     python.serve_python(build(folder))
     steps = folder / "html/chapters/page.steps.json"
     steps.parent.mkdir()
@@ -237,7 +241,7 @@ def cell(index: int, *parts: str, live: bool = False) -> nodes.container:
         ("chapters/learners", [], True, {"parts-done.js": {"data-overview": "1"}}),
     ],
 )  # fmt: skip
-def test_pages_load_the_scripts_for_what_they_have(
+def test_pages_load_only_the_scripts_that_their_content_needs(
     folder: Path, page: str, cells: list[nodes.container], ran: bool, scripts: dict[str, Any]
 ) -> None:
     document = new_document(page)
@@ -263,7 +267,7 @@ def test_pages_load_the_scripts_for_what_they_have(
 
 
 @pytest.mark.parametrize("missing", ["python", "page"])
-def test_nothing_is_offered_without_python_or_a_page(
+def test_no_scripts_are_added_without_pyodide_or_a_document(
     folder: Path, monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
     if missing == "python":
@@ -274,7 +278,7 @@ def test_nothing_is_offered_without_python_or_a_page(
     assert not app.add_js_file.called
 
 
-def test_only_the_first_code_of_a_page_is_marked() -> None:
+def test_only_the_first_code_cell_of_a_page_is_marked() -> None:
     document = new_document("page")
     document += [cell(0, "cell_output"), cell(1, "cell_input"), cell(2, "cell_input")]
     python.mark_first_input(Mock(), document, "page")
@@ -282,7 +286,7 @@ def test_only_the_first_code_of_a_page_is_marked() -> None:
     assert marked == [["cell_output"], ["cell_input", "first-input"], ["cell_input"]]
 
 
-# The steps of a page.
+# Tests of a page's steps: the cells and blocks that its Python runs in order.
 
 PAGE = f"""{HEADER}
 # {{eval}}`n` first
@@ -326,7 +330,7 @@ def page_and_notebook() -> tuple[nodes.document, nbformat.NotebookNode]:
     document += cell(place["n = m = 2"])
     document += nodes.caption("", "", value("m", "2"))
     document += nodes.paragraph("", "", nodes.inline(classes=["premise"], expression="n < 3"))
-    # A translation may name the values in another order, and translate them.
+    # In a translation, values may be translated and in another order.
     document += nodes.paragraph("", "", value("n", "zwei", original="2"), value("m", "2"))
     document += nodes.paragraph("", "", nodes.inline("", "no value"), value("n + 1", "3"))
     document += cell(place["figures.time()"], live=True)
@@ -360,7 +364,7 @@ def test_a_value_without_a_block_stops_the_build() -> None:
 
 
 @pytest.mark.parametrize("change", ["another", "fewer"])
-def test_a_block_with_other_values_than_its_source_stops_the_build(change: str) -> None:
+def test_a_block_whose_values_differ_from_its_source_stops_the_build(change: str) -> None:
     document, notebook = page_and_notebook()
     marks = list(python.places(document))
     if change == "another":
@@ -371,7 +375,7 @@ def test_a_block_with_other_values_than_its_source_stops_the_build(change: str) 
         python.steps_of(notebook, document)
 
 
-def test_data_for_scripts_is_short_and_readable() -> None:
+def test_json_for_scripts_has_no_spaces_and_no_escapes() -> None:
     assert python.compact({"a": [1, "万"]}) == '{"a":[1,"万"]}'
 
 

@@ -57,7 +57,7 @@ def listed(contents: Any) -> Iterator[str]:
 WRITTEN = tuple(listed(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))))
 PAGES = (*WRITTEN, *GENERATED)
 EXERCISE = next(name for name in PAGES if name.startswith("exercises/"))
-# Exercise pages are alike: by default, visit only the first; the long tests visit all of them.
+# Exercise pages are alike: by default, visit only the first; long tests visit all.
 each_page = pytest.mark.parametrize(
     "name",
     [
@@ -74,14 +74,14 @@ KINDS = ("index", "chapters/matmul", "chapters/hardware", EXERCISE, "genindex")
 
 @dataclass
 class Seen:
-    """Record of an unfolded page: on a desktop, then at the width of a phone."""
+    """Results of visiting a page, unfolded: at a desktop's, then at a phone's width."""
 
     traffic: Traffic
     outside: list[str]
     # Compressed bytes: of all requested files, and of those that weren't in the browser's cache.
     asked: int
     transferred: int
-    # By width and theme.
+    # Violations that axe finds, by width and theme.
     axe: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     sideways: dict[str, int] = field(default_factory=dict)
     sticking_out: dict[str, list[str]] = field(default_factory=dict)
@@ -147,14 +147,14 @@ def visit(page: Page, server: Server) -> Visits:
             put_width(page, DESK if width == "desk" else PHONE)
             if by_axe:
                 put_theme(page, theme)
-                # All pages take their colors from one palette; the long test checks all of them.
+                # All pages use one palette, so check contrast on few pages; a long test checks all.
                 seen.axe[width, theme] = contrast(page, styles) if name in KINDS else []
             if width not in seen.sideways:
                 if by_axe:
                     seen.axe[width, theme] += structure(page)
                 seen.sideways[width] = page.evaluate(SIDEWAYS)
                 seen.sticking_out[width] = page.evaluate(STICKING_OUT)
-        # The width is now that of a phone.
+        # From here on, the window has the width of a phone.
         seen.wide_maths = page.evaluate(WIDE_MATHS)
         seen.tall_figures = page.evaluate(TALL_FIGURES, PHONE["height"])
         # Do this last: from now on, the browser keeps its accessibility tree up to date.
@@ -241,7 +241,7 @@ def test_every_picture_has_a_text_alternative(visit: Visits, name: str) -> None:
 
 @each_page
 def test_pages_are_within_their_byte_budget(visit: Visits, name: str) -> None:
-    """COLD limits a page with an empty cache, WARM one after another page."""
+    """COLD limits all files of a page, WARM those not in the cache after another page."""
     seen = visit(name)
     assert 0 < seen.asked <= COLD, f"{seen.asked:,} bytes"
     assert seen.transferred <= WARM, f"{seen.transferred:,} bytes"
@@ -258,7 +258,7 @@ def test_the_markup_around_an_article_is_within_its_byte_budget(site: Path) -> N
 
 
 def test_chapters_have_formulas_and_live_figures(visit: Visits) -> None:
-    """Otherwise the tests above would check nothing."""
+    """Without any, the tests of formulas and figures above would check nothing."""
     chapters = [visit(name) for name in WRITTEN if name.startswith("chapters/")]
     assert any(seen.maths and seen.live for seen in chapters)
 
@@ -269,7 +269,7 @@ def test_chapters_have_formulas_and_live_figures(visit: Visits) -> None:
 def test_pages_pass_in_a_fresh_context_at_each_width_and_theme(
     browser: Browser, server: Server, name: str, width: str, theme: str
 ) -> None:
-    """The checks above again, without state from another page, width or theme."""
+    """Repeat the checks above without state from another page, width or theme."""
     phone = width == "phone"
     context = browser.new_context(
         viewport=PHONE if phone else DESK, has_touch=phone, is_mobile=phone, color_scheme=theme
@@ -340,7 +340,7 @@ def test_the_theme_can_be_switched_by_keyboard_and_persists(
     context = browser.new_context(viewport=DESK, color_scheme="light")
     traffic = Traffic().listen(context)
     page = context.new_page()
-    # A page with few links, since each press of Tab draws it again.
+    # Choose a page with few links to tab through, since each press of Tab draws the page again.
     ready(page, f"{server.origin}/chapters/references.html")
     assert page.evaluate(THEME) == "light"
     for _ in range(200):
@@ -368,7 +368,8 @@ NOT_THERE = """() => [
   [...document.fonts].filter((f) => f.status === "error").map((f) => f.family))"""
 
 
-# A page in a folder, with formulas and figures; another test checks the links of all pages.
+# By default, open only one page from disk: it is in a subfolder, with formulas and figures. Another
+# test checks the links of all pages.
 FROM_DISK = [
     name if name == KINDS[1] else pytest.param(name, marks=pytest.mark.long) for name in PAGES
 ]
@@ -377,8 +378,8 @@ FROM_DISK = [
 @pytest.mark.parametrize("name", FROM_DISK)
 def test_pages_work_from_disk(browser: Browser, site: Path, below: str, name: str) -> None:
     if below and name == "404":
-        # A host sends this page for any missing address, so its links are relative to the host, and
-        # don't work from disk.
+        # A host sends the 404 page for any missing address, so its links start at the host's root
+        # and don't work from disk.
         assert [one["href"] for one in parsed(site / "404.html").select("base")] == [f"{below}/"]
         return
     context = browser.new_context(viewport=DESK)

@@ -147,7 +147,7 @@ def test_low_contrast_is_found_only_in_its_theme(planted: Plant, theme: str) -> 
 def test_low_contrast_and_unmarked_links_are_found_among_good_elements(
     planted: Plant, html: str
 ) -> None:
-    """Checking one element per style finds only what axe finds on all elements."""
+    """Check that `contrast`, with one element per style, finds nothing that axe doesn't."""
     page, _ = planted(html)
     found = contrast(page)
     assert found
@@ -283,7 +283,7 @@ def test_the_server_counts_what_it_sends(browser: Browser, server: Server) -> No
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{server.origin}/page.html")
-    # The style sheet is complete in the page, and was sent compressed.
+    # The page gets the complete style sheet, which was sent compressed.
     assert page.evaluate("document.styleSheets[0].cssRules.length") == 1000
     first = {answer.path: answer for answer in server.sent}
     assert set(first) == {"/page.html", "/style.css"}

@@ -14,13 +14,14 @@ from site_browser import UNSET_MATHS, Traffic, contrast, structure, unnamed_pict
 from site_server import Server
 
 SIZES = {"1920 × 1080": (1920, 1080), "1280 × 720": (1280, 720)}
-# Min text sizes on a slide that is 720 high: a twentieth is easy to read in the last row.
+# Min text sizes on a slide of height 720. A twentieth of the height is easy to read from the last
+# row.
 TEXT, IN_PICTURES = 32, 18
 
 
 @dataclass
 class Deck:
-    """Expectations of a deck: titles in order, ranges of slides and minutes."""
+    """What to expect of a deck: titles in order, number of slides, minutes, votes."""
 
     parts: list[str]
     slides: range
@@ -64,7 +65,8 @@ DECKS = {
 }
 FIGURES_LIVE = """() =>
   !Reveal.getCurrentSlide().querySelector("figure.live:not([data-state=live])")"""
-# Reveal.js makes the deck an application, which axe takes for a landmark around the main one.
+# Leave out this violation: Reveal.js gives the deck the role application, inside which axe doesn't
+# accept the main landmark.
 MAIN_IN_REVEAL = "landmark-main-is-top-level: .slides:"
 ADD = """(style) => Reveal.getCurrentSlide()
   .insertAdjacentHTML("beforeend", `<p style="${style}">x</p>`)"""
@@ -78,7 +80,7 @@ SHOW = """(number) => {
   const at = Reveal.getIndices(Reveal.getSlides()[number]);
   Reveal.slide(at.h, at.v, 99);
 }"""
-# Extent of a slide's elements, in units of the slide, and the smallest text sizes.
+# Returns how far a slide's elements reach, in units of the slide, and the smallest text sizes.
 MEASURE = """() => {
   const slide = Reveal.getCurrentSlide(), scale = Reveal.getScale();
   const { left, top } = document.querySelector(".reveal .slides").getBoundingClientRect();
@@ -132,7 +134,7 @@ def opened(page: Page, address: str) -> int:
 @pytest.fixture(
     scope="module",
     params=[
-        # Slides are scaled to the window, so sizes differ by rounding.
+        # Slides are scaled to the window, so both windows give nearly the same results.
         pytest.param((name, size), marks=[pytest.mark.long] if size == "1920 × 1080" else [])
         for name in DECKS
         for size in SIZES
@@ -247,7 +249,7 @@ def test_overflowing_slides_are_detected(deck: Page) -> None:
     assert too_large(deck.evaluate(MEASURE))
 
 
-def test_the_address_names_the_slide_and_titles_stand_at_one_height(deck: Page) -> None:
+def test_the_address_has_the_slides_number_and_titles_are_at_equal_height(deck: Page) -> None:
     heights = set()
     for number in (2, 3, 5):
         deck.evaluate(SHOW, number)

@@ -21,7 +21,7 @@ def slides(site: Path, deck: str) -> list[Tag]:
 
 
 def said(slide: Tag) -> tuple[Counter[str], Counter[str], int]:
-    """Return a slide's values, its formulas and the number of its cells in tables."""
+    """Return a slide's values, its formulas and its number of table cells."""
     values = Counter(value.get_text() for value in slide.select(".computed"))
     formulas = Counter(str(formula) for formula in slide.select("math"))
     return values, formulas, len(slide.select("td, th"))
@@ -57,7 +57,7 @@ def test_the_folder_has_the_decks_and_what_they_load(site: Path, folder: str) ->
 
 
 @pytest.mark.parametrize("deck", DECKS)
-def test_files_of_chinese_slides_exist(site: Path, deck: str) -> None:
+def test_files_that_chinese_slides_load_exist(site: Path, deck: str) -> None:
     folder = site / "zh/slides"
     page = parsed(folder / f"{deck}.html")
     named = [str(tag[name]) for name in ("src", "href") for tag in page.select(f"head [{name}]")]

@@ -77,7 +77,7 @@ def deck(folder: Path) -> BeautifulSoup:
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the deck in both languages; remains of an earlier build are replaced."""
+    """Build the deck in both languages, over the remains of an earlier build."""
     book = small_book(tmp_path_factory.mktemp("book"))
     catalogs = book / "catalogs"
     (catalogs / "slides").mkdir(parents=True)
@@ -113,7 +113,7 @@ def test_notes_begin_with_minutes_and_time(book: Path) -> None:
     assert deck(book / "_build").select("math")
 
 
-def test_a_deck_speaks_another_language(book: Path) -> None:
+def test_a_deck_is_translated_and_what_stays_english_is_marked(book: Path) -> None:
     page = deck(book / "chinese")
     assert page.html
     assert page.html["lang"] == "zh-CN"
@@ -131,7 +131,7 @@ def test_a_deck_speaks_another_language(book: Path) -> None:
     assert "chinese.css" not in str(english)
 
 
-def test_all_faults_of_decks_are_reported_and_the_site_stays(
+def test_all_faults_of_decks_are_reported_and_the_old_decks_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     warnings = io.StringIO()
@@ -152,7 +152,7 @@ def test_a_book_without_decks_has_none(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_clock_is_no_message(book: Path) -> None:
+def test_the_minutes_in_notes_are_not_extracted_for_translation(book: Path) -> None:
     left = book / "_build/gettext/slides/html/gone.pot"
     left.parent.mkdir(parents=True)
     left.touch()
@@ -163,13 +163,15 @@ def test_the_clock_is_no_message(book: Path) -> None:
     assert "until" not in messages
 
 
-def test_decks_that_cannot_be_read_give_no_messages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_extracting_messages_from_faulty_decks_raises_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(slides, "make", lambda *_: False)
     with pytest.raises(slides.NotExtracted):
         slides.templates(Path("book"), Path("cache"))
 
 
-def test_decks_run_as_pages_do() -> None:
+def test_decks_have_the_same_execution_settings_as_pages() -> None:
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     ours, execute = slides.settings(Path("cache")), config["execute"]
     names = {

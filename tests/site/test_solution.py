@@ -19,15 +19,15 @@ from grading.release import exercises
 NAME = "int8-matmul"
 SOURCE = ROOT / "exercises" / NAME / f"{NAME}.ipynb"
 Change = Callable[[NotebookNode], None]
-# No other part depends on this one.
+# A wrong answer to a part on which no other part depends.
 WRONG = "def bounds(B, D, F, peak, bandwidth):\n    return 1.0, 1.0"
 
 
 @pytest.fixture
 def ask(tmp_path: Path, release: Path) -> Callable[..., str]:
-    """Return a function that asks for the solution.
+    """Return a function that asks for an exercise's solution.
 
-    The copy is the changed reference, or missing.
+    The learner's copy is the reference after `change`, or missing if that is None.
     """
 
     def asked(change: Change | None, of: Path = SOURCE, name: str = NAME, book: Path = ROOT) -> str:
@@ -122,21 +122,23 @@ def cheat(how: str) -> Change:
         *("removed", "another check"),
     ],
 )
-def test_changed_checks_do_not_count(ask: Callable[..., str], how: str) -> None:
+def test_a_wrong_answer_is_refused_even_if_its_check_was_changed(
+    ask: Callable[..., str], how: str
+) -> None:
     assert refusal(ask, cheat(how)).endswith("saved last: bounds")
 
 
 @pytest.mark.long
 def test_missing_cells_are_restored(ask: Callable[..., str]) -> None:
     def lose(notebook: NotebookNode) -> None:
-        # The reference has no cell with cases: the release adds it.
+        # The cell with cases is missing, too: the reference lacks it, and only the release adds it.
         notebook.cells.remove(cell(notebook, "given"))
         notebook.cells.remove(cell(notebook, "times"))
 
     assert "all 7 checks pass" in ask(lose)
 
 
-def test_missing_cells_are_restored_at_their_end_of_the_notebook() -> None:
+def test_missing_given_cells_are_put_first_and_missing_checks_last() -> None:
     def made(name: str, source: str, **marks: bool) -> NotebookNode:
         return new_code_cell(source, metadata={"nbgrader": {"grade_id": name, **marks}})
 
@@ -231,7 +233,7 @@ def test_the_command_prints_a_refusal_as_one_line_and_fails(
     ]
 
 
-def test_the_command_asks_for_the_exercise_that_it_is_given(
+def test_the_command_prints_the_solution_of_the_exercise_in_its_argument(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
     monkeypatch.setattr(solution, "solution", lambda exercise, *_: f"all of {exercise!r}")

@@ -52,7 +52,7 @@ MARKS = """async () => {
   return files.map(({ headers }) => headers.get("marked"));
 }"""
 AS_BUILT = "Done. All values in the text are as they were built."
-RAN, NEXT = "chapters/machine", "chapters/introduction"  # with few cells to run
+RAN, NEXT = "chapters/machine", "chapters/introduction"  # chapters with few cells
 EXERCISE = "int8-matmul"
 PART = next(iter(functions(EXERCISE)))
 
@@ -112,8 +112,8 @@ def test_the_next_page_of_a_tab_starts_python_and_a_click_uses_it(
     other.wait_for_load_state("networkidle")
     assert other.evaluate("workers") == 0
     assert [sent.path for sent in server.sent if "/_static/python/" in sent.path] == []
-    # Nor does one with a data saver or little memory start Python, or one that is being loaded or
-    # in the background.
+    # Python doesn't start either with a data saver or little memory, or while the page is loading
+    # or in the background.
     warm_up = f"import('{module(other)}').then(({{ warmUp }}) => warmUp())"
     for script in (SAVE_DATA, NO_SAVER + LITTLE_MEMORY):
         other.evaluate(f"() => {{ {script} }}")

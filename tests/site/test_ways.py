@@ -104,9 +104,10 @@ def test_chapters_and_ways_state_their_minutes(site: Path) -> None:
     assert max(times.values()) <= LONGEST, times
     home = BeautifulSoup((site / "index.html").read_text(encoding="utf-8"), "html.parser")
     named = [way.get_text() for way in home.select(".ways .way")]
+    # The second time is without the sections that the way leaves out.
     assert named == [
         f"The whole course, about {minutes.hours(sum(times.values()))}",
-        "Inference, about 2 hours",  # as the course promises, without the sections it leaves out
+        "Inference, about 2 hours",
     ]
     exercise = (site / "exercises/attention/attention.html").read_text(encoding="utf-8")
     assert not BeautifulSoup(exercise, "html.parser").select(".place .minutes")
@@ -142,7 +143,7 @@ TEXT = "word " * 80  # a minute
 
 
 def course(**given: dict[str, Any]) -> Any:
-    """Return a course with these ways; page a/two has sections "first" to "fourth", of a minute."""
+    """Return a course with these ways; page a/two has four sections of a minute each."""
     labels, doctrees = {}, {}
     for name in PAGES:
         doctrees[name] = new_document(name)
@@ -183,9 +184,9 @@ WAYS = {
 def test_the_choice_lists_each_way_with_its_time_and_pages() -> None:
     whole, *lines = ways.choice(course(**WAYS), "index").children
     assert [whole.astext(), *(line.astext() for line in lines)] == [
-        # 10 + 15 + 10 minutes, rounded for each page.
+        # 10 + 15 + 10 minutes, each page rounded to a multiple of five.
         "The whole course, about half an hour",
-        # 10 + 15 + 10 minutes, without the two of the sections.
+        # 10 + 15 + 10 minutes, less two for the sections that the way leaves out.
         "Short, half an hour: One · Two · Four. It leaves out 2 sections: a line below their "
         "headings says so.",
         "All: One · Two",
@@ -197,7 +198,7 @@ def test_the_choice_lists_each_way_with_its_time_and_pages() -> None:
     ]
 
 
-def test_time_left_out_counts() -> None:
+def test_skipped_sections_shorten_the_stated_duration() -> None:
     long = WAYS["short"] | {"skips": [f"label-{name}" for name in ("first", "second", "third")]}
     app = course(short=long)
     app.env.get_doctree("a/two")[1] += nodes.paragraph("", "", nodes.Text(TEXT * 30))
@@ -217,13 +218,13 @@ def test_a_page_has_neighbors_on_each_way_that_it_is_on() -> None:
     assert ways.neighbors(app, "a/three") == {}
 
 
-def test_a_section_left_out_leads_to_the_next_one_that_is_not() -> None:
+def test_a_section_left_out_links_to_the_next_one_that_is_kept() -> None:
     app = course(**WAYS)
     assert ways.detours(app, "a/two") == {
         "short": [["second", "fourth", "Fourth"], ["third", "fourth", "Fourth"]]
     }
     assert ways.detours(app, "a/one") == {}
-    # A way that leaves out sections of pages that are not on it.
+    # If a way leaves out sections of a page that isn't on it, the page gets no such links.
     assert ways.detours(course(short=WAYS["short"] | {"pages": ["a/one"]}), "a/two") == {}
 
 
@@ -238,7 +239,7 @@ def test_a_section_left_out_leads_to_the_next_one_that_is_not() -> None:
         (None, False, None),
     ],
 )
-def test_pages_that_ways_change_get_their_data(
+def test_pages_get_the_data_of_the_ways_that_change_them(
     page: str | None, has_minutes: bool, data: list[set[str]] | None
 ) -> None:
     app = course(**WAYS)
@@ -276,7 +277,7 @@ def reader(browser: Browser) -> Iterator[BrowserContext]:
 
 
 def follow(page: Page, server: Server, side: str) -> str:
-    """Follow a link between pages, and return where it led."""
+    """Follow the link to the previous or next page; return the page it leads to."""
     title = page.locator(f"a.{side} .prev-next-title").text_content()
     with page.expect_navigation():
         page.locator(f"a.{side}").click()
@@ -334,7 +335,7 @@ def test_next_follows_the_contents_unless_another_way_is_chosen(
 
 
 def names_of_sections_left_out(page: Page) -> list[str]:
-    """Return the labels of a page's sections that say that the way leaves them out."""
+    """Return the labels of the sections that the page marks as left out by the way."""
     page.evaluate(UNCOVER)
     assert page.evaluate(SIDEWAYS) <= 0
     here = page.locator("section:has(> .off-way)")

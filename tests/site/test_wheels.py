@@ -52,14 +52,16 @@ def test_everybody_may_read_the_files_of_a_wheel(packages: Path, name: str) -> N
     assert [name for name, mode in modes.items() if mode & 0o444 != 0o444] == []
 
 
-def test_a_wheel_speaks_each_language(packages: Path, tmp_path: Path) -> None:
+def test_a_wheel_has_the_translations_of_checks_and_chapters(
+    packages: Path, tmp_path: Path
+) -> None:
     with zipfile.ZipFile(wheel(packages, "roofkit")) as archive:
         archive.extractall(tmp_path)
     code = "from roofkit.words import _, use; use('zh_CN'); print(_('a list'), _('scores kept'))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    # A word of checks, and one of a chapter's table.
+    # The first text is from checks, the second from a chapter's table.
     assert done.stdout == "一个列表 分数留在片上\n"
 
 
@@ -162,7 +164,7 @@ def call(code: str, site: str = "") -> tuple[object, ...]:
     return arguments
 
 
-def test_the_first_cell_requires_what_the_page_imports() -> None:
+def test_the_first_cell_requires_the_packages_that_the_page_imports() -> None:
     assert call("import rooflib as rl") == ("", VERSIONS, "rooflib", "roofkit")
     drawn = call("import rooflib as rl\nfrom roofkit import figures", "https://example.org")
     assert drawn == ("https://example.org", VERSIONS, "rooflib", "roofkit.figures")

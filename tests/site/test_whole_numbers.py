@@ -10,7 +10,7 @@ import pytest
 from browser.pyodide import files as pyodide_files
 from repository import ROOT
 
-# Results with an integer type that numpy chooses itself.
+# Expressions for which numpy chooses the integer type itself.
 CHOSEN = """
 np.array([1, 2]); np.array(5); np.array((1, 2), int); np.array([1], dtype=int); np.array(range(3))
 np.array([[1, 2], [3, 4]]); np.asarray([1]); np.asanyarray([1]); np.ascontiguousarray([1, 2])
@@ -37,7 +37,7 @@ np.apply_along_axis(lambda row: 2, 0, [[1, 2]]); np.unique([1, 1], return_counts
 np.meshgrid([1], [2])[1]; np.select([[True]], [[3]]); np.array_split([1, 2], 2)[0]
 np.sum(np.array([1, 2], dtype="int64")); np.prod(np.array([2, 3], dtype="int64"), axis=0)
 """
-# Results whose type is given, and results that aren't integers.
+# Expressions whose integer type is given, or whose values aren't integers.
 KEPT = """
 np.array([1], dtype="int64"); np.full(2, 3, np.int64); np.arange(3, dtype=np.int64)
 np.array([1], dtype=np.int32); np.array([1], "int32"); np.asarray(np.array([1], dtype="int16"))
@@ -50,7 +50,8 @@ np.interp(1, [1], [3])
 np.sum(np.ones(2, np.float32)); np.prod(np.ones(2, "float16")); np.sum(np.array([200], "uint8"))
 np.sum(np.array([1, 2], dtype="int64"), None, "int32"); np.sum([1, 2], dtype="int16")
 """
-# Results that need more than 32 bits, and indices, for which floats can't stand in.
+# Expressions that need more than 32 bits, or indices, so they can't be tested with float64 as the
+# wide type.
 LARGE = """
 np.array([1.5]).astype(int); np.array([1.5]).astype("int"); np.array([2]).astype(dtype=int)
 np.pad([1, 2], 1); np.percentile([1, 2, 3], 50); np.bincount(np.array([0, 0, 1])) @ [1, 2] == 4
