@@ -53,7 +53,7 @@ def test_changed_arguments_are_detected_by_repeating_the_first_call():
 
 
 def test_state_kept_between_calls_is_not_reported_as_changed_inputs():
-    """A third call with fresh inputs happens to give the first answer again."""
+    """A further call with fresh inputs happens to give the first answer again."""
     known = [2]
 
     def before(B, sides):
@@ -148,7 +148,7 @@ def test_each_call_has_its_own_time_limit_and_a_timeout_stops_further_calls(late
 
 # --- parameter lists ---------------------------------------------------------------------------
 
-# B - D * F at B = 2, D = 2, F = 3: swapped arguments would give another result.
+# B - D * F at B = 2, D = 2, F = 3. Swapping B and F would give another result.
 WANTED = 2.0 - 2 * 3
 ASKED = [{"B": 2.0, "D": 2, "F": 3}]
 
@@ -249,7 +249,7 @@ def test_a_mismatched_parameter_list_is_quoted_as_written(parameters: str, takes
 
 @given(st.data())
 def test_callable_parameter_lists_are_accepted_and_all_others_quoted(data: st.DataObject) -> None:
-    """Holds for every parameter list that Python allows."""
+    """Draw random parameter lists of all kinds that Python allows."""
     names = data.draw(st.permutations(["B", "D", "F", "scale", "more"]))
     count = data.draw(st.integers(0, 5))
     ends = sorted(data.draw(st.lists(st.integers(0, count), min_size=2, max_size=2)))

@@ -23,7 +23,7 @@ from roofkit.check.plot_reading.scripts import romanized
 PEAK = 1.97e14
 PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 WORDS = {"kilo": 1e3, "mega": 1e6, "giga": 1e9, "tera": 1e12, "peta": 1e15}
-# For each script: the letters for the prefixes k M G T P, the word for FLOP, words for a second.
+# For each script: letters for the prefixes k M G T P, the word for FLOP, spellings of "second".
 SCRIPTS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "latin": ("kMGTP", "FLOP", ("s", "sec", "second")),
     "cyrillic": ("кМГТП", "ФЛОП", ("с", "сек", "секунду")),
@@ -49,7 +49,7 @@ JOINED = ("{unit}S", "{unit}S (dense)", "attainable {unit}S")
 
 
 def units() -> list[tuple[str, float]]:
-    """A label in each script, with each prefix, and its scale."""
+    """Return labels with every prefix in every script, and their scales."""
     found = []
     for letters, flop, seconds in SCRIPTS.values():
         for (_, scale), letter in zip(PREFIXES.items(), ["", *letters], strict=True):
@@ -87,7 +87,7 @@ NUMBERS = [
     *(("十亿次浮点运算/秒", 1e9), ("万亿次/秒", 1e12), ("百万 FLOP/s", 1e6), ("千万亿次/秒", 1e15)),
     *(("億FLOPS", 1e8), ("兆FLOP/s", 1e12), ("兆次运算/秒", 1e6), ("조 FLOP/s", 1e12)),
     *(("十億 FLOP/s", 1e9), ("تريليون FLOP/s", 1e12), ("ล้านล้าน FLOP/s", 1e12)),
-    # A word that means one number in some languages, and another in others.
+    # These words mean different numbers in different languages: the chip's peak decides.
     *(("kvadriljoner FLOP/s", 1e24), ("quadrilhões de FLOP/s", 1e15)),
     *(("Billiarden FLOP/s", 1e15), ("biljard FLOP/s", 1e15)),
     *(("trillón FLOP/s", 1e18), ("bilyon FLOP/s", 1e9), ("兆 FLOP/s", 1e6)),
@@ -185,7 +185,7 @@ def test_rates_in_words_are_accepted_in_any_language(label: str) -> None:
 
 @pytest.mark.parametrize("label", [*IN_WORDS, "FLOP/s", "ТФЛОП/с"])
 def test_no_label_makes_wrong_values_right(label: str) -> None:
-    """A factor of two, or another shape, fits none of the scales of a label."""
+    """Values off by a factor of two, or of another shape, fit no scale of a label."""
     for wrong in ([value * 2 for value in RIGHT], [RIGHT[0], RIGHT[0], RIGHT[2]]):
         found, _ = read(label, wrong)
         assert found != pytest.approx(RIGHT, rel=0.01)
@@ -233,14 +233,14 @@ def test_labels_of_other_quantities_are_refused(label: str, problem: str) -> Non
         *("גודל אצווה", "मात्रा", "ขนาดชุด", "ზომა", "Ｂ", "同时处理的样本数", "批大小", "묶음 크기"),
     ],
 )
-def test_the_batch_is_accepted_in_any_language(label: str) -> None:
+def test_labels_of_the_batch_are_accepted_in_any_language(label: str) -> None:
     assert names_batch(label)
 
 
 @pytest.mark.parametrize(
     "label", ["Laufzeit", "Zeit", "temps", "tiempo", "D", "F", "d", "times", "running time"]
 )
-def test_times_and_widths_are_not_accepted_as_the_batch(label: str) -> None:
+def test_labels_of_times_and_widths_are_not_accepted_as_the_batch(label: str) -> None:
     assert not names_batch(label)
 
 
@@ -253,7 +253,7 @@ ALL_SCALES = (1, 1e3, 1e6, 1e9, 1e12, 1e15, 1e18)
         *(("thousand FLOP/s", (1e3,)), ("Millionen FLOP/s", (1e6,)), ("Mrd. FLOP/s", (1e9,))),
         *(("billion FLOP/s", (1e9,)), ("trillion FLOP/s", (1e12,)), ("trln FLOP/s", (1e12,))),
         *(("quadrillion FLOP/s", (1e15,)), ("Billiarden FLOP/s", (1e15,))),
-        # These words differ between languages.
+        # These words mean different numbers in different languages; the likeliest is first.
         *(("bilyon FLOP/s", (1e12, 1e9)), ("trillón FLOP/s", (1e12, 1e18))),
         *(("kvadriljoner FLOP/s", (1e15, 1e24)), ("兆 FLOP/s", (1e12, 1e6))),
         *(("百万 FLOP/s", (1e6,)), ("百萬 FLOP/s", (1e6,))),
@@ -291,8 +291,8 @@ def test_units_in_other_scripts_are_romanized(text: str, latin: str) -> None:
     assert romanized(text) == latin
 
 
-def test_the_likeliest_scale_counts_if_no_peak_decides() -> None:
-    """In some languages "bilyon" is a million millions, in others a thousand."""
+def test_the_likeliest_scale_is_used_if_no_peak_decides() -> None:
+    """The word "bilyon" means 1e12 in some languages, and 1e9 in others."""
     assert read("bilyon FLOP/s", [1.0, 2.0, 3.0], bandwidth=8e11)[0] == [1e12, 2e12, 3e12]
     assert read("bilyon FLOP/s", [0.0, 0.0, 0.0]) == ([0.0, 0.0, 0.0], "")
 

@@ -29,7 +29,7 @@ SETTINGS = [
 
 
 def marks(width: float, **settings: object) -> dict[str, list[ElementTree.Element]]:
-    """Return the shapes of every named mark at these settings."""
+    """Return the shapes drawn at these settings, by the name of their mark."""
     svg = FIGURE.svg(width=width, **settings)
     groups = ElementTree.fromstring(svg).findall("{*}g[@data-mark]")
     return {group.attrib["data-mark"]: list(group) for group in groups}
@@ -67,14 +67,14 @@ def test_numbers_match_rooflib(at: dict[str, object]) -> None:
     assert uses in texts["says"]
 
 
-def test_uses_match_a_loop() -> None:
+def test_uses_of_each_element_match_a_loop() -> None:
     B, D, F = 2, 3, 4
     uses = {"x": np.zeros((B, D)), "w": np.zeros((D, F)), "out": np.zeros((B, F))}
     for b, d, f in np.ndindex(B, D, F):
         uses["x"][b, d] += 1
         uses["w"][d, f] += 1
         uses["out"][b, f] += 1
-    # A product is two FLOPs and an element two bytes, so an array's FLOP/byte equals its uses.
+    # A product is two FLOPs and an element two bytes: an array's FLOP/byte are its elements' uses.
     for name, counted in uses.items():
         alone = 2 * B * D * F / (2 * counted.size)
         assert (counted == alone).all()
@@ -117,7 +117,7 @@ def words_drawn(width: float, at: dict[str, float]) -> list[str]:
         ("out", {"x": "D", "w": "D"}, {}),
     ],
 )
-def test_the_highlighted_element_meets_as_many_elements_as_its_uses(
+def test_the_highlighted_element_meets_one_element_per_use(
     one: str, meets: dict[str, str], adds: dict[str, str]
 ) -> None:
     at = {"B": 1024, "D": 2048, "F": 4096}
@@ -143,7 +143,7 @@ def test_dots_and_ridge_share_one_intensity_axis(
     places = {name: number(found[f"row-{name}"][0], "cx") for name in true}
     places["ridge"] = number(found["ridge"][0], "x1")
     true["ridge"] = rl.chip(at["chip"]).ridge()
-    # Compute pixels per decade and the position of 1 from the two ends of the axis.
+    # Compute pixels per decade and the position of intensity 1 from the two ends of the axis.
     each, one = 380 / 5, 10 + 380 * math.log10(2) / 5
     for name, place in places.items():
         assert place == pytest.approx(one + each * math.log10(true[name]), abs=0.02), name

@@ -135,17 +135,17 @@ def test_bars_are_as_long_as_their_times(figure: Figure, job: dict[str, Any]) ->
         bars = shapes_of(picture, name)
         assert len(bars) == (rounds if values[f"t_{name}"] > 0 else 0)
         for bar in bars:
-            # A pixel separates rounds, and the shortest bars stay visible.
+            # Bars leave a gap of one pixel between rounds, but are at least 0.7 pixels long.
             true = max(0.7, values[f"t_{name}"] * pixels - 1)
             assert float(bar["width"]) == pytest.approx(true, abs=0.02)
-        # The byte has its own part of one round only.
+        # One bar of each kind is darker: that of the followed byte.
         assert sorted(float(bar["fill-opacity"]) for bar in bars)[-2:] == [0.35, 0.9][: len(bars)]
     assert [t["text"] for t in shapes_of(picture, "ticks")] == [
         rl.text(i * values["lower"], "s") for i in range(rounds + 1)
     ]
 
 
-def test_uses_are_counted_while_the_unit_works() -> None:
+def test_the_bytes_uses_are_counted_during_the_arithmetic() -> None:
     figure, job = FIGURES["batches"], {"job": "B = 4,096"}  # compute-bound
     (words,) = shapes_of(at(figure, job, 1.25), "happens")
     assert words["text"] == "It is used: 1,024 of 4,096"
@@ -153,7 +153,7 @@ def test_uses_are_counted_while_the_unit_works() -> None:
     assert "is used 64 times." in figure.texts(job="B = 64")["says"]
 
 
-def test_an_operation_that_does_not_fit_is_reported() -> None:
+def test_an_operation_that_does_not_fit_into_memory_is_reported() -> None:
     says = FIGURES["limits"].texts(job="too large")["says"]
     assert "It does not fit: the chip must hold 1\N{NO-BREAK SPACE}TB" in says
     assert "fit" not in FIGURES["limits"].texts(job="no FLOPs")["says"]
@@ -171,7 +171,7 @@ def test_an_unknown_shown_quantity_is_refused() -> None:
         byte(shows="wait")
 
 
-# Playing. The test controls the browser's clock.
+# Tests of playback, which control the browser's clock.
 
 ROUND = 2000  # ms
 HOURS = iter(range(1, 100))
@@ -192,7 +192,7 @@ def tab(browser: Browser) -> Iterator[Page]:
 
 @pytest.fixture
 def page(tab: Page) -> Page:
-    """Return the page with the figure below the window, and a paused clock."""
+    """Return the page, with a paused clock and the figure below the visible part."""
     tab.emulate_media(reduced_motion="no-preference")
     tab.clock.resume()
     tab.goto("about:blank")

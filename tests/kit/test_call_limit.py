@@ -55,7 +55,7 @@ def way(request, monkeypatch):
 def test_timeouts_stop_calls_that_catch_all_exceptions(work, limits, way):
     answer = ask(lambda: work(), {}, "number", lambda: limited(*limits))
     assert answer.problem == "too-late"
-    sum(range(10_000))  # no pending exception may be raised later
+    sum(range(10_000))  # a pending exception would be raised here
 
 
 def test_the_wall_clock_limit_stops_a_waiting_call():
@@ -156,7 +156,7 @@ def test_an_interrupt_is_shown_in_one_line_and_stays_a_keyboard_interrupt():
     assert stopped.value._render_traceback_() == ["area: the check was interrupted."]
 
 
-def test_time_before_the_call_does_not_count(way):
+def test_cpu_time_before_a_call_does_not_count_toward_its_limit(way):
     end = time.process_time() + 3 * SHORT
     while time.process_time() < end:
         pass

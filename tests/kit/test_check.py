@@ -625,7 +625,7 @@ def test_a_misconception_that_explains_all_values_takes_precedence():
     ],
 )
 def test_only_a_value_that_hardly_agrees_by_chance_shows_a_misconception(wrong, agrees):
-    """The other value is right, so the misconception doesn't explain all of them."""
+    """The other answer is right, so the misconception explains only one of the two."""
     known = MisconceptionValues("slip", "A slip.", "here", ["another value", wrong])
     answers = [Answer("the right value"), Answer(wrong)]
     found = recognize(answers, [True, False], [known], 1e-9)
@@ -675,7 +675,7 @@ def test_a_correct_earlier_part_rules_out_its_misconception_in_callers():
     assert "Either: One. Or: Two." in said()
 
 
-def test_arguments_are_quoted_only_to_the_learner():
+def test_error_messages_are_quoted_only_to_the_learner():
     def area(B, D):
         raise ValueError(f"B is {B}")
 

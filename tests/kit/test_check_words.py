@@ -39,7 +39,7 @@ def failed(part: str, function: object) -> str:
     return str(error.value)
 
 
-def test_checks_speak_the_language_of_their_notebook(capsys: pytest.CaptureFixture[str]) -> None:
+def test_messages_are_in_the_language_of_the_notebook(capsys: pytest.CaptureFixture[str]) -> None:
     with spoken(CHINESE):
         packed = data(NAME)
     cases(packed, CHINESE)
@@ -52,7 +52,7 @@ def test_checks_speak_the_language_of_their_notebook(capsys: pytest.CaptureFixtu
         check.thoughts()
 
 
-def test_without_any_check_its_words_are_in_the_language_in_force(
+def test_messages_without_published_cases_are_in_the_language_in_force(
     capsys: pytest.CaptureFixture[str], chinese: None
 ) -> None:
     check.thoughts()
@@ -61,7 +61,7 @@ def test_without_any_check_its_words_are_in_the_language_in_force(
     assert capsys.readouterr().out.startswith("课程的这份副本里没有解法")
 
 
-def test_checks_without_a_language_speak_the_one_in_force() -> None:
+def test_messages_of_a_notebook_without_a_language_use_the_one_in_force() -> None:
     cases(data(NAME))
     wrong = "A multiply-add is counted as one operation"
     assert wrong in failed("operations", lambda B, D, F: B * D * F)
@@ -85,7 +85,7 @@ def test_a_language_without_a_catalog_is_english() -> None:
 
 
 @pytest.mark.usefixtures("chinese")
-def test_chinese_lines_fit_and_break_where_chinese_may() -> None:
+def test_chinese_lines_fit_and_break_only_where_allowed() -> None:
     lines = wrapped(TEXT, 40).split("\n")
     assert "".join(lines).replace(" ", "") == TEXT.replace(" ", "")
     assert max(map(columns, lines)) <= 42  # punctuation may stick out
@@ -107,12 +107,12 @@ def test_chinese_characters_and_punctuation_take_two_columns() -> None:
 
 
 @pytest.mark.usefixtures("chinese")
-def test_chinese_that_is_filled_in_gets_no_spaces() -> None:
+def test_spaces_between_chinese_characters_are_removed() -> None:
     assert tight("是 一个数 吗？ 对 B = 2，值 3 和 一。") == "是一个数吗？对 B = 2，值 3 和一。"
 
 
 @pytest.mark.usefixtures("chinese")
-def test_names_and_sentences_are_joined_as_chinese_joins_them() -> None:
+def test_names_and_sentences_are_joined_with_chinese_punctuation() -> None:
     assert listed(["A", "B"]) == "A 和 B"
     assert listed(["A", "B", "C"]) == "A、B 和 C"
     assert listed(["A", "B", "C", "D"]) == "A、B、C 等，另外还有 1 个"
@@ -122,7 +122,7 @@ def test_names_and_sentences_are_joined_as_chinese_joins_them() -> None:
 
 
 @pytest.mark.usefixtures("chinese")
-def test_problems_keep_one_full_stop() -> None:
+def test_messages_about_problems_end_with_one_full_stop() -> None:
     assert sentence("nan", "", 1.0) == "函数返回了 nan，不是一个数。"
     assert sentence("raised", "KeyError: 'B'", 1.0) == "函数出错停止：KeyError: 'B'。"
     said = sentence("wrong-length", "", [1.0, 2.0])

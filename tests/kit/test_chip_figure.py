@@ -89,7 +89,7 @@ def test_widths_are_proportional_to_bandwidths(name: str, wide: float) -> None:
         for road in roads:
             assert road[2] == pytest.approx(link.to_one_peer * per, abs=HUNDREDTH)
         assert sum(r[2] for r in roads) == pytest.approx(link.total * per, abs=lanes * HUNDREDTH)
-        # Only a connection too thin for a screen has a dotted line.
+        # Only a connection narrower than a pixel is drawn as a dotted line.
         assert (f'data-mark="thin-{j}"' in svg) == (link.to_one_peer * per < 1)
         shown = words(svg)
         assert link.name in shown
@@ -169,7 +169,7 @@ def test_the_readers_own_chip_is_drawn_to_the_scale_of_the_key(
 
 
 @pytest.mark.parametrize("name", CHIPS)
-def test_the_edge_of_the_hbm_connection_can_be_dragged(name: str) -> None:
+def test_dragging_the_edge_of_the_hbm_connection_changes_only_the_bandwidth(name: str) -> None:
     (handle,) = PICTURE.handles
     known = PICTURE.tables | PICTURE.values(chip=name) | {"wide": 400, "chip": name}
     names = {**FUNCTIONS} | {key: doubles(entry) for key, entry in known.items()}

@@ -23,8 +23,8 @@ CONFIGS = {
     "4 bits": quantized(quant_method="gptq", bits=4, group_size=64),
 }
 FOLDER = "<script data-python='/python/' data-megabytes='21'></script>"
-# Replaces site/browser/python/engine.js: steps run in this process instead of in Pyodide. Tests
-# make a step wait for the promise `held`, or fail.
+# Replaces site/browser/python/engine.js: steps run in this process instead of in Pyodide. If
+# `window.held` is a promise, a step waits for it; if `window.failure` is a text, the step fails.
 ENGINE = """export class Engine {
   async run(from, [step], onStep) {
     const { failure, held } = window;
@@ -51,7 +51,7 @@ def run_here(code: str) -> str:
 
 @pytest.fixture(scope="module")
 def page(browser: Browser) -> Iterator[Page]:
-    """Open the figure on a page that has Python; fail at unanswered requests."""
+    """Yield the figure on a page with Python; check requests and errors at the end."""
     context = browser.new_context()
     asked: list[str] = []
     errors: list[str] = []
@@ -108,14 +108,14 @@ def test_a_chosen_file_is_drawn_as_in_python(page: Page, config: dict[str, Any])
     assert lines == [expected[line] for line in figures.model().lines if expected[line]]
 
 
-def test_the_field_folds_with_a_click(page: Page) -> None:
+def test_the_config_field_folds_with_a_click(page: Page) -> None:
     field = page.locator('[data-part="config"]')
     for shown in (not field.is_visible(), field.is_visible()):
         page.locator(".live-config summary").click()
         assert field.is_visible() == shown
 
 
-def test_only_the_last_chosen_file_counts(page: Page) -> None:
+def test_only_the_last_chosen_file_is_shown(page: Page) -> None:
     contents = {
         name: json.dumps(LLAMA | {"_name_or_path": name}).encode() for name in ("slow", "fast")
     }
@@ -151,7 +151,8 @@ DRAG = """(figure, type) => {
 def test_a_file_can_be_dropped_on_the_figure(page: Page) -> None:
     folded = page.locator("details", has=page.locator('[data-part="config"]'))
     folded.evaluate("(details) => { details.open = false; }")
-    # Otherwise the browser leaves the page for what is dropped. Words are no file.
+    # The figure prevents the default, or the browser would open what is dropped. Here no file is
+    # dropped, so nothing else happens.
     assert page.locator("figure").evaluate(DRAG, "dragover")
     assert page.locator("figure").evaluate(DRAG, "drop")
     assert folded.get_attribute("open") is None
@@ -181,7 +182,7 @@ def test_reading_a_file_again_replaces_its_model(page: Page) -> None:
     assert options.count("twice") == 1
 
 
-# Their errors are rooflib's, which the next test compares for all of them.
+# Some of the broken configs are enough here: the next test checks the error of each.
 @pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.long)])
 def test_broken_files_change_nothing_and_show_rooflibs_error(page: Page, every: int) -> None:
     before = page.locator(".live-says").text_content()
@@ -209,7 +210,7 @@ def test_errors_name_the_file_without_its_folder(file: tuple[bytes, str]) -> Non
     assert problem.startswith((f"config.json {expected}", f"content of config.json {expected}"))
 
 
-def test_without_python_in_the_page_there_is_no_field(browser: Browser) -> None:
+def test_without_python_in_the_page_no_config_field_is_shown(browser: Browser) -> None:
     context = browser.new_context()
     page = live_pages.opened(context, figures.model())
     assert not page.locator('[data-part="config"]').is_visible()

@@ -35,7 +35,7 @@ def test_facts_come_from_the_metadata_and_the_title() -> None:
     assert of_notebook(notebook(minutes=1)).minutes == 1
 
 
-def test_facts_are_read_from_sources_that_are_one_string() -> None:
+def test_facts_are_read_from_cells_whose_source_is_one_string() -> None:
     released = notebook()
     released["cells"][0]["source"] = "".join(released["cells"][0]["source"])
     assert of_notebook(released) == of_notebook(notebook())

@@ -25,7 +25,7 @@ from rooflib.catalog import chips, models
 CHINESE = "zh_CN"
 TEXT = f"{live_pages.SVG}text"
 TYPES = ("bf16", "fp32", "fp8", "int8", "int4", "fp4")
-# Names of chips, links, models and types; units; names in code and formulas.
+# Words that stay English: names of chips, links, models and types; units; names in code.
 NAMES = {
     *(one.name for one in (*chips(more=True), *models())),
     *(link.name for chip in chips() for link in chip.links),
@@ -39,7 +39,7 @@ NAMES = {
 
 
 class Words(HTMLParser):
-    """Collects what a page shows or reads aloud of a figure."""
+    """A parser that collects the texts that a figure shows or has read aloud."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +47,7 @@ class Words(HTMLParser):
         self.hidden = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        # The index of a letter such as T is part of a formula.
+        # Skip indices, as in T_math: they are parts of formulas.
         self.hidden = tag in ("script", "style", "sub")
         spoken = ("aria-label", "aria-valuetext", "data-wrong", "data-stop", "title")
         self.found += [value for name, value in attrs if name in spoken and value]
@@ -83,7 +83,7 @@ def english(text: str, names: set[str]) -> list[str]:
 
 
 class Emptied(gettext.NullTranslations):
-    """Translates each message to its placeholders, so that other words stand out."""
+    """Translations that keep only placeholders, so that unmarked words stand out."""
 
     def gettext(self, message: str) -> str:
         lines = (" ".join(re.findall(r"\{\w+\}", line)) for line in message.split("\n"))
@@ -101,7 +101,7 @@ def made(name: str) -> list[Figure]:
 
 @pytest.mark.parametrize("name", in_part(FIGURES))
 @pytest.mark.usefixtures("emptied")
-def test_no_word_of_a_figure_is_without_a_translation(name: str) -> None:
+def test_every_word_of_a_figure_is_marked_for_translation(name: str) -> None:
     with words.spoken("xx"):
         for figure in made(name):
             known = NAMES | given_names(figure)
@@ -117,7 +117,7 @@ def test_a_chinese_figure_has_no_english_word(name: str) -> None:
 
 
 def given_names(figure: Figure) -> set[str]:
-    """Return names that code gives operations, apart from those that chapters use."""
+    """Return the names of operations that only the figures of these tests have."""
     return {"no FLOPs", "too large"} if figure.name == "byte" else set()
 
 
@@ -138,7 +138,7 @@ def test_a_cell_shows_its_figure_in_the_languages_that_the_build_asks_for(
     assert "下界" in own[kind]
 
 
-def test_reasons_against_a_layout_are_translated() -> None:
+def test_reasons_why_a_layout_is_impossible_are_translated() -> None:
     with words.spoken(CHINESE):
         chinese = figures.model().given["shapes"]
     for name, row in figures.model().given["shapes"].items():
@@ -211,7 +211,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
         ),
     ],
 )
-def test_a_page_says_in_chinese_what_python_says(context: BrowserContext, name: str) -> None:
+def test_a_chinese_page_shows_the_same_texts_as_python(context: BrowserContext, name: str) -> None:
     with words.spoken(CHINESE):
         figure = FIGURES[name]()
     page = live_pages.opened(context, figure)

@@ -390,7 +390,7 @@ def test_labels_of_the_whole_figure_are_read_if_they_can_be_seen(color: str) -> 
         (lambda ax: ax.yaxis.get_offset_text().set_visible(False), ""),
     ],
 )
-def test_the_factor_at_the_end_of_an_axis_is_read_if_it_can_be_seen(
+def test_an_axis_offset_text_such_as_1e14_is_read_only_if_visible(
     hide: Callable[[Any], object], offset: str
 ) -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
@@ -420,7 +420,7 @@ def test_only_finite_points_of_visible_lines_in_data_coordinates_are_read() -> N
     assert (dashed["legend"], dashed["same_look"]) == (["1024"], False)
 
 
-def test_names_on_an_axis_count_as_their_places() -> None:
+def test_categories_on_an_axis_are_read_as_their_positions() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.plot(["10", "20", "40"], [1, 2, 4])
 
@@ -445,7 +445,7 @@ def test_joined_segments_are_a_curve_and_separate_ones_are_not() -> None:
     ]
 
 
-def test_segments_that_meet_but_for_rounding_are_a_curve() -> None:
+def test_segments_whose_ends_agree_within_rounding_are_one_curve() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.add_collection(LineCollection([[(1, 0), (2, 0.1 + 0.2)], [(2, 0.3), (3, 1)]]))
         ax.autoscale()
@@ -453,7 +453,7 @@ def test_segments_that_meet_but_for_rounding_are_a_curve() -> None:
     assert [curve["x"] for curve in seen(draw)["curves"]] == [[1, 2, 3]]
 
 
-def test_a_text_at_a_corner_of_a_step_names_the_steps() -> None:
+def test_a_text_at_a_corner_of_a_step_plot_names_it() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.step([0, 10], [0, 10], where="post")
         ax.plot([0, 10], [2, 2.1])
@@ -463,7 +463,7 @@ def test_a_text_at_a_corner_of_a_step_names_the_steps() -> None:
     assert (steps["texts"], flat["texts"]) == (["1024"], [])
 
 
-def test_all_legends_are_read_with_markers_in_their_usual_size() -> None:
+def test_all_legends_are_read_and_the_scale_of_their_markers_undone() -> None:
     figure, ax = plt.subplots()
     first, second = (ax.plot([1, 2], [1, size], "o", label=str(size))[0] for size in (1024, 4096))
     ax.add_artist(ax.legend(handles=[first], markerscale=3))
@@ -544,7 +544,7 @@ def test_a_text_at_a_crossing_names_the_sloped_line(style: str) -> None:
     assert (other["texts"], sloped["texts"]) == ([], ["1024"])
 
 
-def test_an_arrow_from_a_place_on_the_page_names_nothing_by_its_tip() -> None:
+def test_an_arrow_tip_names_a_curve_only_in_data_coordinates() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.plot([0, 10], [1, 1.1])
         ax.plot([0, 10], [9, 9.1])
@@ -570,7 +570,7 @@ def test_a_text_names_the_nearest_line_not_the_nearest_vertex() -> None:
 
 
 @pytest.mark.parametrize("texts", [1, 2])
-def test_a_text_between_two_curves_names_the_one_left_over(texts: int) -> None:
+def test_a_text_between_two_curves_names_the_one_without_another_name(texts: int) -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.plot(batches, [1, 2, 3], "k")
         ax.plot(batches, [1, 4, 6], "k")
@@ -588,7 +588,7 @@ def test_a_text_between_two_curves_names_the_one_left_over(texts: int) -> None:
 
 
 @pytest.mark.parametrize("direction", [1, -1], ids=["left to right", "right to left"])
-def test_at_a_step_the_last_drawn_value_counts(direction: int) -> None:
+def test_at_a_vertical_step_the_value_drawn_last_is_read(direction: int) -> None:
     batches = list(range(1, 41))
 
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
@@ -616,7 +616,7 @@ def test_labeled_points_name_the_line_they_lie_on() -> None:
     assert reading(seen(draw), case) == ({"1024": [1, 2, 3], "4096": [4, 8, 15]}, "")
 
 
-def test_a_text_names_the_line_that_it_lies_on_far_from_its_points() -> None:
+def test_a_text_on_a_line_names_it_even_far_from_its_points() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         for heights in ([0, 10, 0], [6.5, 6.5, 6.6]):
             ax.plot(batches, heights)
@@ -639,7 +639,7 @@ def test_a_text_names_the_line_that_it_lies_on_far_from_its_points() -> None:
         ("TFLOP/s, on a log10 scale", [1, 50, 60], [1e12, 5e13, 6e13]),
     ],
 )
-def test_large_numbers_are_no_logarithms(
+def test_values_are_read_as_logarithms_only_if_they_are_small(
     label: str, heights: list[float], expected: list[float]
 ) -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
@@ -653,7 +653,7 @@ def test_large_numbers_are_no_logarithms(
     assert values["1024"] == pytest.approx(expected)
 
 
-def test_lines_below_a_logarithmic_scale_are_far_from_all_texts() -> None:
+def test_lines_below_a_logarithmic_axis_are_named_by_no_text() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.plot(batches, [-1, -2, -3])
         ax.plot(batches, [-1, -2, 50])
@@ -743,7 +743,7 @@ def test_a_line_of_a_collection_looks_like_a_plain_line(style: dict[str, Any]) -
         ({"facecolor": (1, 1, 1, 0.5), "edgecolor": "tab:red"}, 0),
     ],
 )
-def test_a_patch_only_shows_a_color(patch: dict[str, Any], similar: int) -> None:
+def test_a_patch_matches_a_line_by_its_color_only(patch: dict[str, Any], similar: int) -> None:
     curve = line(color="tab:blue", linewidth=1)
     assert similarity(looked(Patch(**patch)), curve, WHITE) == similar
 
@@ -873,7 +873,7 @@ def test_long_and_meaningless_texts_are_parsed_without_errors(
 
 
 def test_the_number_of_parsed_texts_is_bounded() -> None:
-    """The bound holds for any number of curves and texts."""
+    """Read a figure with 1,000 curves, each with 3,000 texts."""
     read = []
     many = {"x": [1, 2], "y": [1, 2], "axes": 0, "seen": True, "same_look": True}
     many |= {
@@ -976,15 +976,15 @@ EIGHT = curve(X, [7, 8, 9], "8")
 @pytest.mark.parametrize(
     ("curves", "expected"),
     [
-        # Curves without a size don't matter, whether they are seen or not.
+        # Curves without a size don't matter, whether they are visible or not.
         ([curve(X, [1, 2, 3], "9"), curve(X, [7, 8, 9]), curve(X, [7, 8, 9], **UNSEEN)], [1, 2, 3]),
         ([curve(X, [1, 2, 3], "9", **UNSEEN), curve(X, [7, 8, 9])], "figure-unseen"),
         ([curve(X, [1, 2, 3], **UNSEEN)], "figure-unseen"),
-        # Of several curves of one size, the sloped ones and the longest ones come first.
+        # Of several curves of one size, prefer a sloped one, then the one with the most points.
         ([curve([*X, 4], [5, 5, 5, 5], "9"), curve(X, [1, 2, 3], "9")], [1, 2, 3]),
         ([curve(X[::2], [1, 2], "9"), curve(X, [1, 2, 3], "9")], [1, 2, 3]),
         ([curve(X, [4, 5, 6], "9"), curve(X, [1, 2, 3], "9", **ALIKE)], [1, 2, 3]),
-        # Points name a line if they are fewer, all on it and nowhere beyond it.
+        # Labeled points name a line if they are fewer than its own and all lie on it.
         ([curve(X, [1, 2, 3]), curve([1, 1.5], [1, 1.5], "9")], [1, 2, 3]),
         ([curve(X[::-1], [3, 2, 1]), curve([1.5, 1], [1.5, 1], "9")], [1, 2, 3]),
         ([curve(X, [1, 2, 3]), curve([1, 1.5, 2], [1, 1.5, 2], "9")], "figure-range"),
@@ -993,13 +993,13 @@ EIGHT = curve(X, [7, 8, 9], "8")
         ([curve(X, [1e-9, 2e-9, 3e-9]), curve([1, 2], [2e-9, 3e-9], "9")], "figure-range"),
         ([curve(X, [1, 2, 3], axes=1), curve([1, 2], [1, 2], "9")], "figure-range"),
         ([curve(X, [1, 2, 3], **UNSEEN), curve([1, 2], [1, 2], "9")], "figure-range"),
-        # The legend comes before the texts, unless it leaves a choice.
+        # The legend takes precedence over texts, unless it names no size or several.
         ([curve(X, [1, 2, 3], "9", texts=["8"])], [1, 2, 3]),
         ([curve(X, [1, 2, 3], "none", texts=["high", "9", "8"]), EIGHT], [1, 2, 3]),
         ([curve(X, [1, 2, 3], "9", "8", texts=["9"]), EIGHT], [1, 2, 3]),
         ([curve(X, [1, 2, 3], "9", "8", **ALIKE)], "figure-alike"),
         ([curve(X, [1, 2, 3], "9", "8")], "figure-curve"),
-        # The axes are swapped if only the heights are the batches.
+        # The axes are swapped if the batches are on the y axis only.
         ([curve([7, 5, 6], [1, 3, 2], "9")], "figure-swapped"),
         ([curve(X[::-1], X[::-1], "9")], X),
         *(([curve(x, x, "9")], "figure-range") for x in ([2.0, 3.0], [1.0, 2.0])),
@@ -1012,7 +1012,7 @@ EIGHT = curve(X, [7, 8, 9], "8")
         ([curve(X, [1, 2, 3], between=["9"]), curve(X, [7, 8, 9], between=["9"])], "figure-curve"),
     ],
 )
-def test_a_size_has_the_curve_that_is_named_by_it(
+def test_the_values_of_a_size_are_read_from_the_curve_named_by_it(
     curves: list[dict[str, Any]], expected: list[float] | str
 ) -> None:
     figure = {"curves": curves, "legend": True, "xlabel": "B", "ylabel": "FLOP/s"}
@@ -1024,7 +1024,7 @@ def test_a_size_has_the_curve_that_is_named_by_it(
 
 
 def test_the_highest_value_of_all_curves_decides_about_an_ambiguous_unit() -> None:
-    """In some languages "bilyon" is a million millions, in others a thousand."""
+    """The word "bilyon" means 1e12 in some languages, and 1e9 in others."""
     figure = {"curves": [curve(X, [1, 2, 2e5], "9"), EIGHT], "legend": True, "axes": [{}]}
     figure |= {"xlabel": "B", "ylabel": "bilyon FLOP/s"}
     values, _ = reading(figure, {"sizes": [8, 9], "batches": X, "peak": 2e14})
@@ -1032,7 +1032,7 @@ def test_the_highest_value_of_all_curves_decides_about_an_ambiguous_unit() -> No
 
 
 @pytest.mark.parametrize("height", [0, -1])
-def test_heights_that_have_no_logarithm_are_outside_of_a_logarithmic_axis(height: int) -> None:
+def test_values_without_a_logarithm_are_outside_a_logarithmic_axis(height: int) -> None:
     changed = copy.deepcopy(WHOLE)
     changed["curves"][0]["y"] = [height, 2]
     with np.errstate(all="raise"):

@@ -1,4 +1,4 @@
-"""Which blocks of prose follow a reader's changes: every case, without a page."""
+"""Which blocks of prose are updated after a reader's changes, without a page."""
 
 import json
 
@@ -16,30 +16,30 @@ def decided(premise: str | None, **values: str) -> tuple[bool, dict[str, str | N
     return found["follows"], found["now"]
 
 
-def test_a_block_with_unchanged_values_follows_the_change() -> None:
+def test_a_block_with_unchanged_values_counts_as_up_to_date() -> None:
     assert decided(None, n="6", word="six", many="12,345") == (True, {})
     assert decided("n > 5", n="6") == (True, {})
 
 
-def test_without_a_premise_a_changed_block_stays_as_printed() -> None:
+def test_a_block_with_changed_values_and_no_premise_is_not_updated() -> None:
     assert decided(None, n="5", word="six") == (False, {"n": "6"})
 
 
-def test_a_changed_block_follows_the_change_if_its_premise_holds() -> None:
+def test_a_block_with_changed_values_is_updated_if_its_premise_holds() -> None:
     assert decided("n > 5", n="5", many="1") == (True, {"n": "6", "many": "12,345"})
     assert decided("True", n="5") == (True, {"n": "6"})
 
 
 @pytest.mark.parametrize("premise", ["n > 6", "0", "[]", "missing", "1 / 0", "array", "n >"])
-def test_a_premise_that_fails_keeps_the_block_as_printed(premise: str) -> None:
+def test_a_block_whose_premise_fails_is_not_updated(premise: str) -> None:
     assert decided(premise, n="5") == (False, {"n": "6"})
-    # A failed premise also counts if no value changed, or if the block has no values.
+    # The same holds if no value changed, or if the block has no values.
     assert decided(premise, n="6") == (False, {})
     assert decided(premise) == (False, {})
 
 
 @pytest.mark.parametrize("expression", ["half", "True", "None", "1 / 0", "missing"])
-def test_a_value_without_a_text_keeps_the_block_as_printed(expression: str) -> None:
+def test_a_block_with_a_value_that_prose_cannot_show_is_not_updated(expression: str) -> None:
     assert decided("n > 5", **{expression: "6"}) == (False, {expression: None})
 
 
@@ -50,13 +50,13 @@ def test_missing_names_are_distinguished_from_other_errors() -> None:
     assert not state({"values": {"1 / 0": "6"}, "premise": "[][0]"}, names)["undefined"]
 
 
-def test_evaluating_leaves_the_names_alone() -> None:
+def test_evaluating_expressions_defines_no_names() -> None:
     names = dict(NAMES)
     state({"values": {"[x for x in (1, 2)]": "6"}, "premise": "n"}, names)
     assert {name for name in names if name != "__builtins__"} == set(NAMES)
 
 
-def test_a_kernel_gets_the_states_as_json() -> None:
+def test_the_states_of_several_blocks_have_a_repr_in_json() -> None:
     blocks = [{"values": {"word": "“5”\n"}, "premise": "n"}, {"values": {"n": "6"}}]
     assert json.loads(repr(Reply(json.dumps(blocks), dict(NAMES)))) == [
         state(block, dict(NAMES)) for block in blocks

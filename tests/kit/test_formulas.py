@@ -22,7 +22,7 @@ from rooflib.catalog import models
 from rooflib.models import ROWS
 from rooflib.sharding import sharded_matmul
 
-SHORT, FULL = 30, 300  # points of each formula; a third of them if it is about models
+SHORT, FULL = 30, 300  # random points per formula; a third of them for steps of models
 TYPES = {2.0: "bf16", 4.0: "fp32", 1.0: "fp8", 0.5: "fp4"}
 INTEGERS = {1.0: "int8", 2.0: "bf16"}
 SPLITS = ("B", "D", "F")
@@ -33,10 +33,10 @@ Oracle = Callable[["Draw"], tuple[Arguments, Any]]
 
 
 class Draw(random.Random):
-    """Random arguments of rooflib's functions."""
+    """A random generator of arguments for rooflib's functions."""
 
     def rate(self) -> float:
-        """Return FLOP/s or bytes/s."""
+        """Return a random rate, in FLOP/s or bytes/s."""
         return float(10 ** self.uniform(9, 16))
 
     def size(self) -> int:
@@ -50,7 +50,7 @@ class Draw(random.Random):
         return rl.Chip("chip", {"bf16": self.rate()}, self.rate(), 1e11, links=(link,))
 
     def matmul(self) -> tuple[list[float], rl.Operation]:
-        """Return sizes and bytes per element, and the matmul that has them."""
+        """Return a random matmul, after its sizes and its bytes per element."""
         sizes, widths = [self.size() for _ in "BDF"], [self.choice(list(TYPES)) for _ in "xwo"]
         x, w, out = (TYPES[width] for width in widths)
         return [*sizes, *widths], rl.matmul(*sizes, x, w=w, out=out, compute="bf16")
@@ -107,14 +107,14 @@ def fraction_at(draw: Draw) -> tuple[Arguments, Any]:
 
 
 def of_times(name: str, draw: Draw) -> tuple[Arguments, Any]:
-    """Draw arguments of lower, upper or binding."""
+    """Draw arguments of the formula `lower`, `upper` or `binding`, and its result."""
     times, bound = draw.times()
     found = getattr(bound, name)
     return times, "the link" if found == LINK else found
 
 
 def of_lower(name: str, draw: Draw) -> tuple[Arguments, Any]:
-    """Draw arguments of fraction_of_peak or idle."""
+    """Draw arguments of the formula `fraction_of_peak` or `idle`, and its result."""
     times, bound = draw.times()
     return [times[0], bound.lower], getattr(bound, name)
 
@@ -183,7 +183,7 @@ def ring_steps(draw: Draw) -> tuple[Arguments, Any]:
 
 
 def passes(draw: Draw) -> tuple[Arguments, Any]:
-    """Draw a split, and its number of ring passes; each sends N - 1 messages."""
+    """Draw a split, and its number of ring passes of N - 1 messages each."""
     given, op = draw.sharded()
     (hops,) = op.hops.values()
     return [given["split"]], hops / (given["N"] - 1)
@@ -217,7 +217,7 @@ def decode(
 
 
 class Step:
-    """A random step of a model, as rooflib counts it and as formulas know it.
+    """A random step of a model: rooflib's counts, and arguments for the formulas.
 
     `k` is one of the model's kinds of layers, and `only` a model of one layer of this kind.
     """
@@ -287,7 +287,7 @@ class Step:
 
     @property
     def at_once(self) -> rl.Operation:
-        """The same with all prompts read at once."""
+        """The step `only`, but with each prompt read in a single chunk."""
         only = replace(self.model, kinds=(self.kind,), layers=self.kind.count)
         return self.count(only, **({"chunk": self.S} if self.prefill else {}))
 
@@ -333,7 +333,7 @@ def travels(drawn: Step) -> float:
 
 
 def positions_read(drawn: Step) -> int:
-    """Return the cached positions that a prompt's chunks read, chunk by chunk."""
+    """Return how many cached positions a prompt's chunks read in total."""
     ends = list(itertools.accumulate(chunks(drawn.S, drawn.chunk)))
     starts = [0, *ends[:-1]]
     window = drawn.kind.window or drawn.S
@@ -352,7 +352,7 @@ def chunks(S: int, chunk: int) -> list[int]:
 
 
 def expanded(drawn: Step) -> float:
-    """Return the FLOPs that chunks add to those of a prompt that is read at once."""
+    """Return the FLOPs of projections that reading a prompt in chunks adds."""
     if not drawn.prefill:
         return 0
     projected = drawn.part("projections", drawn.only).flops
@@ -361,7 +361,7 @@ def expanded(drawn: Step) -> float:
 
 
 def touched(drawn: Step) -> float:
-    """Return the experts that all passes load together, in a layer of the kind `k`."""
+    """Return how many experts all passes load in total, in a layer of kind `k`."""
     if not drawn.kind.experts:
         return 0
     return sum(drawn.kind.touched(T * drawn.together, "expected") for T in drawn.passes)
@@ -416,7 +416,7 @@ ORACLES: dict[str, Oracle] = {
         lambda d: (
             d.kind.projections(d.D, d.chips)
             if d.kind.kv_rank
-            # The formula is not used for layers without latents; with a rank of 0, it gives this.
+            # Figures use the formula only for layers with latents; with a rank of 0, it gives this.
             else d.D * d.kind.N / d.chips * (d.kind.H + d.kind.value)
         ),
     ),

@@ -25,7 +25,7 @@ EVEN = {"peak": 1e9, "bandwidth": 1e9, "memory": 1e9, "link": 1e9}
 
 
 def owned(figure: Figure) -> list[Figure]:
-    """Return the figure and three copies with other chips of the reader's own.
+    """Return the figure, and three copies that differ in the reader's own chip.
 
     A figure without chips has no copies.
     """
@@ -64,7 +64,7 @@ def test_the_number_1_is_followed_by_a_singular(name: str, count: int) -> None:
 @pytest.mark.parametrize(
     "words", ["1 FLOPs", "used 1 times", "on 1 chips", "1\N{NO-BREAK SPACE}tokens"]
 )
-def test_a_plural_after_1_is_found(words: str) -> None:
+def test_the_pattern_finds_a_plural_after_1(words: str) -> None:
     assert SINGULAR.search(words)
     assert not SINGULAR.search(words.replace("1", "1.1"))
     assert not SINGULAR.search(words.replace("1", "21"))

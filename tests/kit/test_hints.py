@@ -109,7 +109,7 @@ def test_hints_about_a_factor_hide_its_direction_and_size(factor):
     assert not re.search(r"\d|larger|smaller|too much|too little", slip(larger, []))
 
 
-# One or two slips with SI prefixes: factors that share a hint.
+# Lists of factors that share a hint: slips with prefixes, alone or with another factor.
 KINDS_OF_FACTORS = [
     [1000**power for power in range(1, 6)],
     [1024**power for power in range(1, 6)],
@@ -120,7 +120,7 @@ KINDS_OF_FACTORS = [
 
 
 @pytest.mark.parametrize("factors", KINDS_OF_FACTORS)
-def test_factors_of_one_kind_share_a_hint_of_their_own(factors):
+def test_factors_of_one_kind_share_a_hint_that_no_other_kind_has(factors):
     said = {slip([(right * factor, right) for right in RIGHT], []) for factor in factors}
     assert len(said) == 1
     assert said.isdisjoint(
@@ -130,7 +130,7 @@ def test_factors_of_one_kind_share_a_hint_of_their_own(factors):
     )
 
 
-# The last ones are nearly 1, or would belong to prefixes above peta.
+# 1 + 2e-6 is nearly 1; the factors after it would need prefixes above peta.
 @pytest.mark.parametrize(
     "factor", [3, 5, 0.7, 1 / 3, 11, 1 + 2e-6, 1024**6, 1.024**6, 2 * 1000**6, 10**19]
 )
@@ -157,7 +157,7 @@ def test_for_a_single_number_only_known_factors_are_named():
     assert slip([(1 / 1.7, 1.7)], [1.0]) == "The ratio is upside down."
     assert slip([(1.7 * 16, 1.7)], [1.0]) == ""
     assert "is off by a simple factor. Slips" in slip([(1700.0, 1.7)], [1.0])
-    # With a tolerance of 2% almost every ratio would be a simple factor.
+    # 2.01 is no simple factor: with a tolerance of 2%, almost every ratio would be one.
     assert "factor" not in slip([(2.01, 1.0)], [7.0])
 
 
@@ -167,7 +167,7 @@ def test_zeros_in_some_cases_suggest_integer_division():
     assert slip([(0, 0.5)], []).startswith("The function gives 0 there.")
 
 
-def test_two_cases_show_that_a_number_is_constant_and_one_does_not():
+def test_a_constant_is_named_only_if_two_cases_returned_it():
     said = "It is one and the same number in all of these cases."
     assert slip([(412.5, 177.3)], [412.5]).startswith(said)
     assert slip([(412.5, 177.3), (412.5, 206.1)], []).startswith(said)
@@ -287,12 +287,12 @@ def test_rounding_to_any_plausible_number_of_digits_is_named(rounding, known, be
 
 @pytest.mark.parametrize("step", [8, 16, 32, 64, 128, 256, 10**2, 10**15])
 def test_rounding_up_to_each_step_is_named(step):
-    """The multiples are odd: they are no multiples of other steps."""
+    """Use odd multiples: those of a power of two are no multiples of larger powers."""
     pairs = [(step * odd, step * (odd - 0.55)) for odd in (37, 43)]
     assert slip(pairs, []).startswith("The numbers look rounded")
 
 
-def test_numbers_within_thirty_percent_come_close():
+def test_numbers_within_thirty_percent_are_reported_as_close():
     said = "The numbers come close"
     assert slip([(1.25, 1.0), (2.0, 2.6)], []).startswith(said)
     assert slip([(1.25, 1.0), (2.0, 3.6)], []) == ""
@@ -335,7 +335,7 @@ def test_no_hint_is_given_without_wrong_numbers():
 
 def test_overflow_is_detected_for_each_width_but_not_for_numbers_that_fit():
     for bits, kind in ((8, np.int8), (16, np.uint16), (32, np.int32), (64, np.int64)):
-        # What is left doesn't fit into half of the bits.
+        # The overflowed values need more than half of the bits.
         rights = [2**bits * 5 + 2 ** (bits - 1) - 3, 2 ** (bits + 3) + 2 ** (bits - 1) - 17]
         with np.errstate(over="ignore"):
             wrapped = np.array([right % 2**64 for right in rights], np.uint64).astype(kind)
@@ -410,8 +410,8 @@ def test_none_instead_of_names_suggests_an_empty_list():
 
 
 def test_a_misconception_that_fits_names_by_chance_is_not_named():
-    # The misconception explains the second case only: in the first it gives Birch, and the
-    # function is right.
+    # The misconception explains the second case only: in the first it gives Birch, but the
+    # function returns the right names.
     slip = {"key": "slip", "says": "A slip.", "read": "here", "values": [["Birch"], ["Cedar"]]}
     data = NAMES | {"misconceptions": [slip]}
     said = words(lambda chips, w: ["Ash", "Birch"] if w == 1 else ["Cedar"], data)
@@ -423,7 +423,7 @@ def test_a_misconception_that_fits_names_by_chance_is_not_named():
 @pytest.mark.parametrize(
     ("value", "named"), [(2, False), (0, False), (math.inf, False), (2.5, True), (4096, True)]
 )
-def test_only_telling_values_name_a_misconception_from_a_single_case(value, named):
+def test_a_single_case_names_a_misconception_only_by_an_unlikely_value(value, named):
     slip = {"key": "slip", "says": "A slip.", "read": "here", "values": [1.5, 1.5, value]}
     said = words(lambda B, D: value if B == 11 else right(B, D), DATA | {"misconceptions": [slip]})
     assert ("Where it is not right, this would give the same values: A slip." in said) is named
@@ -548,7 +548,7 @@ def test_calls_to_a_wrong_part_are_reported_until_it_is_right():
     assert first not in said("whole")  # `sides` has not been checked yet
     assert "calls" not in said("sides")
     assert first in said("whole")
-    # A page restarts Python after a call that takes too long.
+    # A page restarts Python after a timeout: the counts must survive this.
     kept = roofkit.check.tries()
     roofkit.check._wrong.clear()
     assert first not in said("whole")
@@ -597,7 +597,7 @@ def test_a_stronger_hint_is_offered_after_two_failed_checks(capsys):
     assert OFFER not in capsys.readouterr().out
 
 
-def test_checks_of_an_unwritten_function_are_not_counted():
+def test_checks_of_an_unwritten_function_do_not_count_as_failed():
     for _ in range(3):
         assert OFFER not in words(sides, part="unwritten", fresh=False)
 

@@ -31,7 +31,7 @@ from roofkit.figures.engine.own_chip import OWN
 from rooflib.sharding import sharded_matmul
 
 FIGURES = ("time", "intensity", "roofline", "matmul", "chips", "attention")
-# Figures for tests that depend mostly on the page; only long tests use all figures there.
+# For tests of the page rather than of a figure: all figures in long tests, else only one.
 SOME = [
     pytest.param(name, marks=[] if name == "roofline" else pytest.mark.long) for name in FIGURES
 ]
@@ -251,7 +251,7 @@ def test_formulas_and_texts_match_rooflib(name: str, steps: int) -> None:
         ),
     ],
 )
-def test_missing_memory_is_stated_to_the_byte(
+def test_memory_that_is_one_byte_too_small_is_reported(
     figure: Callable[[], Figure], settings: Settings, memory: int
 ) -> None:
     exact = figure().with_own(memory=memory)
@@ -264,7 +264,9 @@ def test_missing_memory_is_stated_to_the_byte(
 @pytest.mark.parametrize(
     "made", [figures.time, figures.timeline, figures.intensity, figures.matmul_blocks]
 )
-def test_figures_of_bounds_say_what_does_not_fit(made: Callable[[], Figure]) -> None:
+def test_figures_with_bounds_report_arrays_that_do_not_fit_into_memory(
+    made: Callable[[], Figure],
+) -> None:
     """The settings at the start need less than a gigabyte, and more than a kilobyte."""
     chosen = {"chip": OWN} | ({"bytes": 1e8} if made is figures.time else {})
     assert "not fit" not in made().with_own(memory=1e9).texts(**chosen)["says"]
@@ -479,7 +481,7 @@ def test_only_pages_with_figures_load_their_script(site: Path) -> None:
 def test_controls_have_accessible_names_and_keyboard_support(chapter: Chapters, name: str) -> None:
     page, figure = chapter(name), getattr(figures, name)()
     element = page.locator(f'figure[data-figure="{name}"]')
-    # Only the SVG is the image: handles are beside it.
+    # Only the SVG has the role of an image; the handles are outside it.
     picture = element.get_by_role("img", name=figure.title, exact=True)
     assert picture.evaluate("(e) => e.localName") == "svg"
     assert element.locator(".live-picture").get_attribute("aria-label") is None

@@ -52,7 +52,7 @@ def knob(page: Page, name: str) -> Locator:
 
 
 def drag(page: Page, held: Locator, x: float, y: float) -> None:
-    """Drag a handle to a place in the picture."""
+    """Drag a handle to a position in the picture."""
     at = held.bounding_box()
     picture = page.locator(".live-picture svg").bounding_box()
     assert at is not None
@@ -64,7 +64,7 @@ def drag(page: Page, held: Locator, x: float, y: float) -> None:
 
 
 def place(page: Page, intensity: float, reached: float) -> tuple[float, float]:
-    """Return the place of a point at the picture's current width."""
+    """Return a point's position in pixels at the picture's current width."""
     picture = page.locator(".live-picture svg").bounding_box()
     assert picture is not None
     names = {**FUNCTIONS, "wide": picture["width"]}
@@ -106,7 +106,7 @@ def test_the_tab_key_leaves_a_handle(page: Page) -> None:
     expect(knob(page, "the roof's corner")).to_be_focused()
     page.keyboard.press("Tab")
     expect(knob(page, "the roof's corner")).not_to_be_focused()
-    # Handles come after the controls.
+    # In tab order, handles come after the controls.
     page.locator("select[name=chip]").focus()
     page.keyboard.press("Tab")
     expect(page.locator(".live-own summary")).to_be_focused()
@@ -148,7 +148,7 @@ def test_arrow_keys_move_the_corner(page: Page) -> None:
 
 
 def _roof(page: Page) -> tuple[float, float]:
-    """Return peak and bandwidth."""
+    """Return peak and bandwidth of the roof that is drawn."""
     at = {name: float(v) for name, v in _numbers(page).items()}
     return at["bandwidth"] * at["ridge"], at["bandwidth"]
 
@@ -185,7 +185,7 @@ def test_a_drag_does_not_overwrite_typed_numbers(page: Page) -> None:
     drag(page, knob(page, "the roof's corner"), *place(page, 10, 1e13))
     says(page)
     assert page.evaluate(KEPT) == {"peak": 500e12}
-    # Nor does what other pages store move the roof back.
+    # A change that another page stores doesn't move the roof back either.
     before = _roof(page)
     page.evaluate("dispatchEvent(new StorageEvent('storage', { key: 'roofline-way' }))")
     assert _roof(page) == before
@@ -258,7 +258,7 @@ def test_figures_work_without_local_storage(context: BrowserContext) -> None:
 
 
 @pytest.mark.parametrize("name", ["time", "intensity", "roofline", "matmul", "chips", "attention"])
-def test_every_live_figure_offers_the_readers_chip(name: str) -> None:
+def test_every_live_figure_offers_the_readers_own_chip(name: str) -> None:
     figure = getattr(figures, name)()
     choice = next(c for c in figure.controls if OWN in c.options)
     doubled = {q: 2 * one.start * one.factor for q, one in QUANTITIES.items()}
@@ -280,7 +280,7 @@ def test_the_browser_roof_figure_is_not_dimmed_before_it_is_measured(
     assert page.locator(".live-picture.live-void").evaluate(opacity) == "1"
 
 
-def test_a_picture_in_a_narrow_place_leaves_no_space_below(context: BrowserContext) -> None:
+def test_a_picture_in_a_narrow_container_leaves_no_space_below(context: BrowserContext) -> None:
     """Check that a narrow picture leaves no space below.
 
     Before the script draws it, space is reserved for a picture as wide as the page.
@@ -299,16 +299,16 @@ def test_a_picture_in_a_narrow_place_leaves_no_space_below(context: BrowserConte
     assert drawn["height"] < high - 20
 
 
-# Animated steps. The test controls the browser's clock.
+# Tests of animated steps, which control the browser's clock.
 
 PACE = int(1000 * next(c.seconds for c in ring().controls if isinstance(c, Steps)))
 FRAME = 50  # ms: more than one animation frame
-REST_MS = 300  # without input, before the description is updated
+REST_MS = 300  # ms without input before the description is updated
 PICTURE = "svg => svg.innerHTML"
 
 
 class Player:
-    """The ring figure, whose last step is 6, and its buttons."""
+    """The slider and the buttons of the ring figure, whose last step is 6."""
 
     def __init__(self, page: Page) -> None:
         self.page = page
@@ -455,7 +455,7 @@ def test_dragging_the_slider_stops_the_animation(player: Player) -> None:
     player.page.mouse.move(box["x"] + 1, middle, steps=4)
     player.page.mouse.up()
     player.assert_stopped_at(0)
-    # Play starts with the whole step.
+    # Play starts from a whole step.
     player.play.click()
     player.wait(PACE // 2)
     assert (player.step, player.plays) == (0, True)
@@ -472,13 +472,13 @@ def test_the_description_waits_until_a_slider_rests(player: Player) -> None:
         assert says_of(player.page) == before
     player.wait(200)
     assert says_of(player.page) == ring().texts(step=1)["says"]
-    # It isn't announced again when it stays the same.
+    # An unchanged description isn't announced again.
     player.slider.dispatch_event("input")
     player.wait(2 * REST_MS)
     assert player.page.evaluate("window.announced") == 1
 
 
-def test_a_page_to_which_a_reader_returns_shows_its_restored_controls(player: Player) -> None:
+def test_a_page_reached_by_the_back_button_shows_its_restored_controls(player: Player) -> None:
     page = player.page
     page.clock.resume()
     player.slider.fill("0")
@@ -487,7 +487,7 @@ def test_a_page_to_which_a_reader_returns_shows_its_restored_controls(player: Pl
     expect(page.locator(".live-says")).to_have_text(ring().texts(step=0)["says"])
     assert player.step == 0
     assert player.slider.get_attribute("aria-valuetext") == "0"
-    # This figure plays only when asked.
+    # This figure doesn't start to play when it comes into view.
     page.locator(".live-picture").scroll_into_view_if_needed()
     assert not player.plays
 

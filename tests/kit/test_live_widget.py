@@ -32,7 +32,7 @@ def shown(figure: Figure) -> str:
 
 
 @pytest.mark.parametrize("name", WITH_CHIPS)
-def test_the_readers_chip_can_be_typed(name: str) -> None:
+def test_typed_numbers_become_the_readers_own_chip(name: str) -> None:
     figure = getattr(figures, name)()
     choice = next(c.name for c in figure.controls if OWN in c.options)
     for quantity, field in fields(figure).items():

@@ -36,7 +36,7 @@ def step(settings: Settings, own: rl.Model | None = None, **changed: Any) -> Ope
     model = own or rl.model(at["model"])
     w = None if at["w"] == "as stored" else at["w"]
     types = {"w": w, "x": at["x"]}
-    # The common type of activations and weights; a cache of another type changes nothing.
+    # Compute in the common type of activations and weights, whatever the type of the cache.
     compute = at.get("compute") or model.decode(1, 1, kv=at["x"], **types).compute
     types |= {"kv": at["kv"], "compute": compute}
     layout = {"expert_parallel": whole(at), "replicas": int(at["replicas"])}
@@ -68,7 +68,7 @@ def drawn_settings(name: str, number: int) -> Iterator[Settings]:
 
 
 def drawn_setting(draw: random.Random, name: str) -> Settings:
-    """Draw every control.
+    """Draw a random value for every control.
 
     Half the time keep the start's layout and type, which fit any model.
     """
@@ -194,7 +194,7 @@ def test_the_roof_is_that_of_the_type_in_which_products_are_computed(
     assert FIGURE.texts(w=w, x=x)["flops"].endswith("FLOP") is (compute != "int8")
 
 
-def test_chunks_load_the_weights_again() -> None:
+def test_each_chunk_of_a_prompt_loads_the_weights_again() -> None:
     at_once = FIGURE.values(phase="prefill", S=8192, B=1)
     chunked = FIGURE.values(phase="prefill", S=8192, B=1, read="1,024 tokens")
     mlps, experts = ROWS.index("projections"), ROWS.index("experts")
@@ -206,7 +206,7 @@ def test_chunks_load_the_weights_again() -> None:
 
 
 def helpful(settings: Settings) -> list[tuple[str, float, rl.Bounds]]:
-    """Return the changes that `Serving` lists, with gain and bounds of the phase."""
+    """Return the changes that `Serving` lists, with their gain and bounds, best first."""
     w = None if settings["w"] == "as stored" else settings["w"]
     chips, compute = int(settings["chips"]), step(settings).compute
     served = Serving(
@@ -340,7 +340,7 @@ def test_bars_are_as_long_as_the_shares() -> None:
 
 
 def test_the_row_of_a_model_is_plain_data() -> None:
-    """The browser needs no more than this to compute with a model."""
+    """The browser computes with a model from this data alone."""
 
     def plain(data: Any) -> bool:
         if isinstance(data, dict):
@@ -407,9 +407,7 @@ OWN_CONFIGS = {
 
 
 @pytest.mark.parametrize("config", OWN_CONFIGS.values(), ids=OWN_CONFIGS)
-def test_the_readers_model_is_computed_as_rooflib_does(
-    config: dict[str, Any], tmp_path: Path
-) -> None:
+def test_numbers_of_the_readers_model_match_rooflib(config: dict[str, Any], tmp_path: Path) -> None:
     figure = figures.model(write(tmp_path, config))
     mine = replace(rl.model_from_config(config), w="bf16")
     (choice,) = [c for c in figure.controls if c.name == "model"]
@@ -427,7 +425,9 @@ def test_the_readers_model_is_computed_as_rooflib_does(
 
 
 @pytest.mark.parametrize("config", BROKEN.values(), ids=BROKEN)
-def test_a_broken_config_is_refused_as_by_rooflib(config: tuple[Any, str], tmp_path: Path) -> None:
+def test_a_broken_config_raises_the_same_error_as_in_rooflib(
+    config: tuple[Any, str], tmp_path: Path
+) -> None:
     path = write(tmp_path, config[0])
     with pytest.raises((ValueError, TypeError)) as expected:
         rl.model_from_config(path)
@@ -441,7 +441,7 @@ def test_a_model_in_fp32_is_refused() -> None:
         figures.model(LLAMA | {"dtype": "float32"})
 
 
-def test_a_name_with_braces_is_shown_in_sentences() -> None:
+def test_braces_in_the_name_of_a_model_are_replaced_in_sentences() -> None:
     figure = figures.model(LLAMA | {"_name_or_path": "mine {B} {x}"})
     assert "mine (B) (x) on 1" in figure.texts()["says"]
 

@@ -43,7 +43,7 @@ def says(page: Page) -> str:
 
 
 def test_plot_and_numbers_follow_a_dragged_slider(page: Page) -> None:
-    """While the slider is held: nothing waits for the end of the drag."""
+    """Check this while the slider is held, not after the drag."""
     at = page.locator('[name="B"]').bounding_box()
     assert at is not None
     up, start = at["y"] + at["height"] / 2, OPTIONS["B"].index(16) / (len(OPTIONS["B"]) - 1)
@@ -115,7 +115,7 @@ def test_controls_plot_and_numbers_share_a_phones_screen(browser: Browser) -> No
     context.close()
 
 
-def test_an_uneven_layout_is_explained_until_it_is_changed(page: Page) -> None:
+def test_a_layout_that_divides_unevenly_is_explained_until_it_is_changed(page: Page) -> None:
     page.locator(".live-folded summary").click()
     page.locator('[name="replicas"]').fill("3")
     page.locator('[name="B"]').fill("0")
@@ -149,7 +149,7 @@ def fields(figure: Figure) -> tuple[Any, Any, Any]:
 
 
 def put(figure: Figure, config: bytes, pasted: bool) -> str:
-    """Give the widget a config file or its text; return what it says."""
+    """Give the widget a config file or its text; return its message."""
     file, text, words = fields(figure)
     if pasted:
         text.value = config.decode()

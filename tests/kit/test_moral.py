@@ -105,7 +105,7 @@ def released_data(name: str) -> dict[str, Any]:
     return unpack(packed[1])
 
 
-def test_solutions_are_shown_only_at_the_end_and_if_released(
+def test_solutions_are_shown_only_if_released_and_all_parts_are_right(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     code = "def twice(B):\n    return B + B"

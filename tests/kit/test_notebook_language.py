@@ -1,4 +1,4 @@
-"""The language of a notebook, whatever is in it."""
+"""The language of a notebook, whatever its metadata and cells contain."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def notebook(about: Any, *sources: str | list[str]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("code", ["zh_CN", "de", "fil"])
-def test_the_language_is_in_the_metadata(code: str) -> None:
+def test_the_language_is_read_from_the_metadata(code: str) -> None:
     assert language_of({"metadata": {"exercise": {"language": code}}}) == code
     assert language_of(notebook({"language": code}, CASES)) == code
 
@@ -24,14 +24,14 @@ def test_the_language_is_in_the_metadata(code: str) -> None:
     [None, {}, ["language"], "zh_CN", {"language": None}]
     + [{"language": code} for code in (7, ["zh_CN"], "zh_cn", "chinese", "../zh_CN", "zh_CN ")],
 )
-def test_without_valid_metadata_the_cell_with_the_cases_tells_the_language(about: Any) -> None:
+def test_without_valid_metadata_the_language_is_read_from_the_cases_cell(about: Any) -> None:
     assert language_of(notebook(about)) == "en"
     assert language_of(notebook(about, "1 + 1", CASES)) == "zh_CN"
     assert language_of(notebook(about, "\n" + CASES)) == "zh_CN"
     assert language_of(notebook(about, CASES.splitlines(keepends=True))) == "zh_CN"
 
 
-def test_other_cells_tell_no_language() -> None:
+def test_no_language_is_read_from_other_cells() -> None:
     english = CASES.replace(', "zh_CN"', "")
     other = CASES.replace("roofkit.check", "other.check")
     assert language_of({"cells": []}) == language_of({"metadata": {}}) == "en"

@@ -38,7 +38,7 @@ def test_missing_packages_are_named_in_the_error() -> None:
 
 def test_fonts_may_have_a_different_license() -> None:
     assert package("ziamath").license == "MIT"
-    # As https://scripts.sil.org/OFL names it.
+    # This is the license's name on https://scripts.sil.org/OFL.
     assert font_license("ziamath") == "SIL Open Font License, Version 1.1"
     assert font_license("font-source-serif-pro") == font_license("ziamath")
 

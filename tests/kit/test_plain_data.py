@@ -252,7 +252,7 @@ def test_hostile_objects_can_still_be_described():
     assert describe(Everything()).startswith("a")
 
 
-def test_what_an_async_function_returns_is_described():
+def test_a_coroutine_is_described_as_the_result_of_an_async_function():
     async def area():
         return 8
 
@@ -285,12 +285,12 @@ FORMS = {
 }
 
 
-def test_the_number_of_numbers_is_asked_for():
+def test_the_message_says_how_many_numbers_to_return():
     assert "a pair of numbers" in asked_for([8, 2])
     assert "Return 3 numbers" in asked_for([8, 2, 1])
 
 
 @pytest.mark.parametrize("expected", [[8, 2], {"a": 8, "b": 2}], ids=["pair", "dictionary"])
-def test_exactly_the_forms_that_the_message_lists_are_accepted(expected):
+def test_exactly_the_containers_that_the_message_lists_are_accepted(expected):
     for form, value in FORMS.items():
         assert (form in asked_for(expected)) == (answer(value, "numbers").value == expected)

@@ -32,7 +32,7 @@ Settings = dict[str, Any]
 
 
 def choices(figure: Figure) -> Iterator[Settings]:
-    """Yield valid settings."""
+    """Yield random settings that the figure accepts."""
     draw = random.Random(figure.name)
     for _ in range(25):
         chosen = {control.name: draw.choice(control.options) for control in figure.controls}
@@ -160,7 +160,7 @@ def test_points_of_the_intensity_figure_match_rooflib() -> None:
 
 
 def sharded_times(chosen: Settings, D: int) -> dict[str, float]:
-    """Return the times of the chips figure at another D, by formula name."""
+    """Return the times of the chips figure at this D, by formula name."""
     on, link = chip_and_link(chosen)
     op = sharded_matmul(chosen["B"], D, chosen["F"], chosen["N"], split=chosen["split"])
     times = rl.bound(op, on, link).times
@@ -173,7 +173,7 @@ def chip_and_link(chosen: Settings) -> tuple[rl.Chip, rl.Link]:
     return on, on.link(link) if link else on.links[0]
 
 
-def test_points_of_the_chips_figure_match_the_times_in_bounds() -> None:
+def test_points_of_the_chips_figure_match_rooflib() -> None:
     figure = figures.chips()
     for chosen, picture, width in settings(figure):
         at = scales(chips_figure.plot(), figure, width, chosen)
@@ -193,7 +193,7 @@ def test_points_of_the_chips_figure_match_the_times_in_bounds() -> None:
 
 
 def matmul_place(at: Scales, chosen: Settings, B: int) -> Place:
-    """Return the position of the matmul figure's operation at another B."""
+    """Return the position of the matmul figure's operation at this B."""
     op = rl.matmul(B, chosen["D"], chosen["F"], chosen["x"], w=chosen["w"], out=chosen["out"])
     return at.place(op.intensity, rl.bound(op, chip_of(chosen["chip"])).attainable)
 
@@ -215,7 +215,7 @@ def test_points_of_the_matmul_figure_match_rooflib() -> None:
 
 
 def decode_bounds(chosen: Settings, B: int) -> rl.Bounds:
-    """Return the bounds of the attention figure's decode step at another B."""
+    """Return the bounds of the attention figure's decode step at this B."""
     on, chips = chip_of(chosen["chip"]), int(chosen["chips"])
     types = {"w": chosen["w"], "kv": chosen["kv"]}
     step = rl.model(chosen["model"]).decode(B, int(chosen["S"]), chips, **types)
@@ -252,7 +252,7 @@ def test_curves_of_the_attention_figure_match_decode_steps() -> None:
 
 @pytest.mark.parametrize("name", ["attention", "chips", "intensity", "matmul"])
 def test_curves_end_at_the_edges_of_the_plot(name: str) -> None:
-    """A chip beyond every axis draws nothing outside the plot."""
+    """Check that the curves of a chip beyond every axis are clipped to the plot."""
     figure = getattr(figures, name)().with_own(peak=1e22, bandwidth=1e20, link=1e20)
     choice = next(c.name for c in figure.controls if OWN in c.options)
     root = ElementTree.fromstring(figure.svg(**{choice: OWN}))

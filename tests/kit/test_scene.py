@@ -123,7 +123,7 @@ def test_python_and_javascript_draw_every_shape_alike(page: Page, wide: int) -> 
 def test_python_and_javascript_draw_every_figure_alike(
     page: Page, made: Callable[[], Figure]
 ) -> None:
-    """At both ends of every control, one after the other, each at one of two widths."""
+    """Set one control at a time to each of its ends; compare at one of two widths."""
     figure = made()
     start = {control.name: control.start for control in figure.controls}
     narrow, wide = 310, 700
@@ -140,7 +140,7 @@ def test_python_and_javascript_draw_every_figure_alike(
         assert alike(page, data, width, figure.svg(width=width, **chosen))[3:]
 
 
-# Every function with one edge-case number, and with two if it takes two.
+# A call of every function with an edge-case number x and, if it takes two, a second one, y.
 CALLS = {
     "abs": "abs(x)",
     "at": "at([x, 7, -x], mod(i, 3) + 0.9)",
@@ -176,7 +176,7 @@ def test_functions_agree_between_python_and_javascript(page: Page, name: str) ->
     pairs = [(x, y) for x in AWKWARD for y in (*AWKWARD[2:8], 0.2, math.inf, math.nan)]
     where: dict[str, Formula] = {"x": "at(xs, i)", "y": "at(ys, i)", "made": CALLS[name]}
     words = CALLS[name] if name in ("text", "percent") else "text(made, '', 9)"
-    # Math libraries differ in how they reduce huge arguments of a sine.
+    # Skip huge arguments of sine and cosine, which math libraries reduce differently.
     shown = "abs(x) < 1e6" if name in ("sin", "cos") else "1"
     look: dict[str, Formula] = {"y": 4, "text": words}
     if words != CALLS[name]:

@@ -42,8 +42,8 @@ COURSE = {
         },
     ],
 }
-# JupyterLab's parts that the extension uses. `lab.files` are the files by path, `lab.hold` keeps
-# answers about notebooks back until they are released, newest first or oldest first.
+# Stand-ins for JupyterLab's parts that the extension uses. `lab.files` has the files by path. If
+# `lab.hold` is set, files are read only when the test calls the functions in `lab.held`.
 STAND_INS = """() => {
   class Widget {
     constructor({ node } = {}) {
@@ -131,7 +131,7 @@ STAND_INS = """() => {
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """Return JupyterLab's page, without the extension's course."""
+    """Yield a page with stand-ins for JupyterLab, and without a course."""
 
     def answer(route: Route) -> None:
         if route.request.url.endswith("start.js"):
@@ -143,7 +143,7 @@ def page(browser: Browser) -> Iterator[Page]:
     errors: list[Error] = []
     with browser.new_page() as page:
         page.on("pageerror", lambda error: errors.append(error))
-        page.set_default_timeout(10_000)  # nothing is fetched or computed
+        page.set_default_timeout(10_000)  # short, since nothing is fetched or computed
         page.route("http://lab.test/**", answer)
         page.goto(f"{LAB}/start")
         page.evaluate(STAND_INS)
@@ -211,7 +211,7 @@ def test_the_page_is_in_the_language_of_the_course(page: Page) -> None:
     assert page.get_by_role("button", name="开始").count() == 1
 
 
-def test_newer_versions_are_named(page: Page) -> None:
+def test_newer_versions_of_a_notebook_are_named(page: Page) -> None:
     names = ["one/one.new.ipynb", "one/one.new2.ipynb", "one/one.new.txt", "one/other.ipynb"]
     start(page, files=json.dumps(dict.fromkeys(names)))
     said = "The course or its language has changed since you began. New: "
@@ -254,7 +254,7 @@ def test_links_open_a_notebook_at_its_part(page: Page, done: str, place: int) ->
     ]
     page.get_by_role("link", name="More").click()
     assert page.evaluate("lab.opened.slice(4)") == ["docmanager:open", "chapters/2 more.ipynb"]
-    # The browser follows a link that the reader wants in another tab.
+    # Clicks with a modifier key are left to the browser, which opens another tab or window.
     for key in ("ctrlKey", "metaKey", "shiftKey"):
         assert link.evaluate(HANDLED, key) is False
     assert page.evaluate("lab.opened.length") == 6
@@ -274,7 +274,7 @@ def test_an_open_notebook_counts_with_its_unsaved_results(page: Page) -> None:
     page.get_by_text("2 of 4 parts done; next: exercise 2, part 1").wait_for()
 
 
-# Ask for the page twice; the answer to the first question arrives last, or never.
+# Update the page three times; the first update's answer arrives after the second's.
 RACE = """async () => {
   const settled = () => new Promise((resolve) => setTimeout(resolve));
   const shown = () => document.querySelector(".summary").textContent;
@@ -307,7 +307,7 @@ def test_an_earlier_answer_does_not_replace_a_later_one(page: Page) -> None:
 PANEL = "lab.main.find(({ id }) => id === 'roofkit-start')"
 
 
-def test_a_hidden_page_is_drawn_when_it_is_shown_again(page: Page) -> None:
+def test_a_hidden_start_page_is_drawn_when_it_is_shown_again(page: Page) -> None:
     start(page)
     page.evaluate(f"() => {{ {PANEL}.isVisible = false; }}")
     page.evaluate("() => { lab.files['one/one.ipynb'] = lab.notebook(['a']); lab.changed(); }")
@@ -320,7 +320,7 @@ def test_a_hidden_page_is_drawn_when_it_is_shown_again(page: Page) -> None:
     assert page.locator(".roofkit-sheet").count() == 1
 
 
-def test_a_closed_page_is_made_again(page: Page) -> None:
+def test_a_closed_start_page_is_made_again(page: Page) -> None:
     start(page)
     close = f"const panel = {PANEL}; panel.isDisposed = true; panel.node.remove();"
     page.evaluate(f"() => {{ {close} lab.main.length = 0; }}")
@@ -338,7 +338,9 @@ def test_a_closed_page_is_made_again(page: Page) -> None:
 @pytest.mark.parametrize(
     ("address", "front"), [("lab", True), ("lab/tree/a.ipynb", False), ("doc/a", False)]
 )
-def test_a_notebook_in_the_address_stays_in_front(page: Page, address: str, front: bool) -> None:
+def test_a_notebook_named_in_the_address_stays_in_front(
+    page: Page, address: str, front: bool
+) -> None:
     page.evaluate("(path) => history.replaceState(null, '', path)", f"/user/{address}")
     start(page)
     drawn = page.evaluate("Boolean(lab.main.find(({ id }) => id === 'roofkit-start').isVisible)")

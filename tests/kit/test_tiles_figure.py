@@ -23,7 +23,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class State:
-    """Loads of each element, products in each sum, and the last step."""
+    """Counts after a step: loads of elements, products in sums, and written sums."""
 
     x: Counts
     w: Counts
@@ -114,7 +114,7 @@ def test_total_loads_match_the_formula_and_intensity_matches_rooflib(t: int) -> 
     assert size * values["least"] == rl.matmul(N, N, N).loaded
     if t == N:
         assert values["intensity"] == pytest.approx(rl.matmul(N, N, N).intensity, rel=1e-12)
-    # Steps beyond the last one look the same.
+    # Steps beyond the last one have the same values.
     beyond = {**FIGURE.values(t=t, step=min(last + 5, N**3))}
     assert beyond == values
 
@@ -180,7 +180,7 @@ def test_highlights_match_the_current_step(t: int, step: int, width: float) -> N
 
 @pytest.mark.parametrize("width", [300, 700])
 @pytest.mark.parametrize(("t", "step"), [(8, 8), (4, 0), (4, 19), (2, 128), (1, 300)])
-def test_the_bar_is_to_scale(t: int, step: int, width: float) -> None:
+def test_the_bar_of_loads_is_to_scale(t: int, step: int, width: float) -> None:
     found = drawn(t, step, width)
     each = number(found["bar-most"][0], "width") / (2 * N**3)
     left = number(found["bar-most"][0], "x")

@@ -49,7 +49,7 @@ class Setting(NamedTuple):
 
     @property
     def pieces(self) -> dict[Kind, float]:
-        """Return the seconds of a slice, by kind."""
+        """Return the seconds of one slice, by kind of task."""
         amounts = {
             "load": self.op.loaded / self.on.bandwidth,
             "math": self.op.flops / self.on.peak(),
@@ -130,7 +130,7 @@ def expected(setting: Setting) -> Times:
 
 
 class Drawing:
-    """The marks of a picture, in pixels and seconds."""
+    """The marks of a picture, and its scale from seconds to pixels."""
 
     def __init__(self, setting: Setting, width: float) -> None:
         svg = ET.fromstring(setting.figure.svg(width=width, **setting.chosen))
@@ -206,7 +206,7 @@ def test_bars_and_waits_fill_each_lane_without_gaps(setting: Setting) -> None:
     for names in (("load", "store", "road-waits"), ("math", "math-waits")):
         ends = [drawing.start]
         for left, right in sorted(bar for name in names for bar in drawing.bars(name)):
-            # Waits too short to be visible are not drawn.
+            # Allow for waits that are too short to be drawn.
             assert left == pytest.approx(ends[-1], abs=2 * NEAR), names
             ends.append(right)
         assert ends[-1] == pytest.approx(tip, abs=2 * NEAR)
@@ -220,7 +220,7 @@ def test_loads_and_stores_share_a_lane_and_compute_has_another(setting: Setting)
         for name in ("load", "math", "store")
     }
     assert rows["load"] == rows["store"] != rows["math"]
-    # Together, a lane's bars last as long as all of its bytes or FLOPs take.
+    # Bars of one kind are together as long as all of its bytes or FLOPs take.
     rounding = 0.01 * setting.slices + NEAR
     bandwidth, peak = setting.on.bandwidth, setting.on.peak()
     for name, seconds in {
@@ -264,7 +264,7 @@ def test_more_slices_approach_the_lower_bound(job: str, chip: str) -> None:
 
 
 def orders(n: int) -> list[list[Task]]:
-    """Yield every interleaving of n loads and n stores."""
+    """Return every interleaving of n loads and n stores."""
     made = []
     for places in itertools.combinations(range(2 * n), n):
         loads, stores = iter(range(n)), iter(range(n))
@@ -288,7 +288,7 @@ def test_no_other_order_of_loads_and_stores_is_faster() -> None:
             assert takes(ours) == min(takes(other) for other in others if other), (n, pieces)
 
 
-def test_words_distinguish_the_three_cases() -> None:
+def test_the_text_says_whether_the_time_is_a_bound_or_between_both() -> None:
     def says(setting: Setting) -> str:
         return setting.figure.texts(**setting.chosen)["says"]
 

@@ -84,7 +84,7 @@ def make_lab_environment(folder: Path, home: Path) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def room(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
-    """Return a course with all exercises released, one of them with FACTS."""
+    """Return a course with all exercises released, one of them with FACTS as metadata."""
     room = Classroom(tmp_path_factory.mktemp("course"), release)
     notebook = room.released(NAME)
     notebook.metadata["exercise"] = FACTS
@@ -211,7 +211,7 @@ def test_the_start_page_lists_the_exercises_in_course_order(
     assert [title.partition(":")[0] for title in titles] == [
         f"Exercise {number}" for number in range(1, len(ours) + 1)
     ]
-    # All exercises are listed, in reading order: left to right, then top to bottom.
+    # All exercises are listed in reading order: row by row, from left to right.
     assert first_sheet.locator(".exercise").count() == len(titles)
     boxes = [card.bounding_box() for card in first_sheet.locator(".exercise").all()]
     places = [(round(box["y"]), round(box["x"])) for box in boxes if box]
@@ -337,7 +337,7 @@ def validated(page: Page, name: str) -> str:
 
 
 @pytest.mark.long
-def test_a_finished_notebook_gets_the_message_of_the_command(page: Page) -> None:
+def test_a_finished_notebook_gets_the_same_message_as_from_the_command(page: Page) -> None:
     said = validated(page, "finished")
     parts = list(points(NAME))
     first, *lines = filter(None, said.splitlines())
@@ -345,7 +345,7 @@ def test_a_finished_notebook_gets_the_message_of_the_command(page: Page) -> None
     assert lines == [MESSAGES["right"].format(part=part) for part in parts]
 
 
-# A Chinese notebook with one part done is validated in every run, below.
+# Only in long tests: a Chinese notebook with one part done is validated in every run, below.
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "done"), [("untouched", 0), ("half-done", 1)])
 def test_an_unfinished_notebook_gets_the_messages_of_its_checks(
@@ -420,22 +420,22 @@ def test_values_are_shown_before_running_and_updated_after_a_change(
     change = f"{PANEL}.content.widgets[1].model.sharedModel.setSource('n = 2048')"
     page.evaluate(f"void {change}")
     run_all(page)
-    # Values are those at their place in the page: after all cells, n is 2,049.
+    # Each block shows the values at its place in the page; a later cell changes n to 2,049.
     wait_for_text(page, 2, "The first is 2,048")
     text = shown(page)
     assert "in words 2\N{NO-BREAK SPACE}K." in text
-    # A block without a premise keeps what was printed.
+    # A block without a premise keeps its original value, with the new one beside it.
     wait_for_text(page, 4, "It is 16,385 (as printed; now 2,049).")
     assert raw_values(prose(page)) == []
     assert page.locator(".course-note").count() == 0
 
 
-def test_a_block_whose_premise_fails_stays_as_printed(page: Page, changing: None) -> None:
+def test_a_block_whose_premise_fails_keeps_its_original_text(page: Page, changing: None) -> None:
     page.evaluate(f"void {PANEL}.content.widgets[1].model.sharedModel.setSource('n = 6144')")
     run_all(page)
     wait_for_text(page, 2, "The first is 16,384 (as printed; now 6,144), in words 16")
     assert page.locator(".course-note").count() == 0
-    # For a block without values, a note below the cell names the block.
+    # A block without values is quoted in a note below the cell.
     page.evaluate(f"void {PANEL}.content.widgets[1].model.sharedModel.setSource('n = 16')")
     run_all(page)
     note = page.locator(".course-note")

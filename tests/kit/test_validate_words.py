@@ -70,7 +70,7 @@ def test_notebooks_of_other_courses_keep_the_messages_of_nbgrader(tmp_path: Path
     assert "The following cell failed:\n\n    assert False" in wrong
 
 
-def test_one_check_is_enough_for_our_messages(tmp_path: Path) -> None:
+def test_one_roofkit_check_is_enough_to_replace_the_messages_of_nbgrader(tmp_path: Path) -> None:
     cells = [part("one", True), part("two", True, "assert True")]
     assert said(tmp_path, *cells).startswith("2 of 2 parts right")
 
@@ -126,20 +126,20 @@ def test_the_last_cell_above_with_an_error_explains_an_undefined_name(tmp_path: 
         "            ^",
         "    SyntaxError: no, thanks",
     ]
-    # No cell above mentions g.
+    # No cell above mentions g, so the NameError is shown.
     assert third.strip() == "NameError: name 'g' is not defined"
     third = said(tmp_path, early, check).split("\n\n")[1]
     assert third.splitlines()[1:] == ["    ZeroDivisionError: division"]
 
 
-def test_checks_and_longer_names_explain_no_undefined_name(tmp_path: Path) -> None:
+def test_checks_and_cells_with_longer_names_explain_no_undefined_name(tmp_path: Path) -> None:
     longer = failing("ff = 1 / 0", "ZeroDivisionError", "ZeroDivisionError: division")
     words = said(tmp_path, longer, unknown("one"), unknown("two"))
     assert "ZeroDivisionError" not in words
     assert "no answer to check" not in words
 
 
-def test_an_undefined_name_within_the_function_is_shown_too(tmp_path: Path) -> None:
+def test_the_cause_of_an_undefined_name_within_the_function_is_shown_too(tmp_path: Path) -> None:
     helper = failing("g = 1 / 0", "ZeroDivisionError", "ZeroDivisionError: division")
     check = part("one", False)
     check.outputs = failing(
@@ -151,7 +151,7 @@ def test_an_undefined_name_within_the_function_is_shown_too(tmp_path: Path) -> N
     ]
 
 
-def test_in_other_courses_an_undefined_name_is_shown_as_it_is(tmp_path: Path) -> None:
+def test_in_other_courses_an_undefined_name_is_not_explained(tmp_path: Path) -> None:
     helper = failing("f = 1 / 0", "ZeroDivisionError", "ZeroDivisionError: division")
     check = unknown("one")
     check.source = "assert f"
@@ -250,7 +250,7 @@ def test_written_parts_are_reported_after_the_list_of_unwritten_ones(
     assert [block.strip().partition(":")[0] for block in blocks[2:4]] == [first, second]
 
 
-# By default one of each class of errors.
+# Broken lines, with the error and the text to show; only long tests try all of them.
 SPOILED = [
     ("return 2 *", "SyntaxError: invalid syntax", "return 2 *\n              ^"),
     pytest.param(
@@ -308,7 +308,9 @@ def test_errors_in_a_helper_cell_precede_the_error_of_the_check(
 
 
 @pytest.mark.long
-def test_undefined_names_are_shown_as_name_errors(tmp_path: Path, room: Classroom) -> None:
+def test_an_error_in_a_cell_without_the_undefined_name_is_not_shown(
+    tmp_path: Path, room: Classroom
+) -> None:
     notebook = room.released(NAME)
     first = next(iter(points(NAME)))
     cell(notebook, f"{first}-solution").source = "1 / 0"

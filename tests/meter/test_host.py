@@ -59,7 +59,7 @@ def test_the_smallest_quota_of_all_parent_groups_applies(tmp_path, monkeypatch, 
 
 
 def test_granted_cores_are_limited_by_affinity_and_at_least_one(tmp_path, monkeypatch):
-    # For the system, process 0 is the one that asks.
+    # In system calls, process 0 is the calling process.
     monkeypatch.setattr(os, "sched_getaffinity", {0: {3, 5}}.get, raising=False)
     assert host.granted(tmp_path) == 2
     files = {"sys/fs/cgroup/cpu.max": "50000 100000", "proc/self/cgroup": "0::/"}

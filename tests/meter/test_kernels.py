@@ -86,11 +86,11 @@ def counted(monkeypatch, request):
 
 
 def found(counter: Counting, probe: kernels.Probe, repeats: int = 3) -> tuple[float, float]:
-    """Run a probe; return the FLOPs and bytes per pass that numpy was asked for."""
+    """Run a probe; return the FLOPs and bytes per pass, counted in calls of numpy."""
     work = probe.make()
     counter.flops = counter.bytes = counter.new_arrays = 0
     work(repeats)
-    # Attention in numpy allocates its weights and results.
+    # Only attention may allocate arrays: its weights and its results.
     assert probe.key == "decode" or counter.new_arrays == 0, probe.key
     return counter.flops / repeats, counter.bytes / repeats
 
@@ -132,7 +132,7 @@ def test_work_that_streams_no_array_has_no_footprint(counted):
 def test_threads_are_pinned_if_there_is_one_core_for_each(monkeypatch):
     """Pin only if the allowed cores match the number of threads."""
     pinned: dict[int, set[int]] = {}
-    # For the system, process 0 is the one that asks.
+    # In system calls, process 0 is the calling process.
     monkeypatch.setattr(os, "sched_getaffinity", {0: {3, 5}}.__getitem__, raising=False)
     monkeypatch.setattr(os, "sched_setaffinity", pinned.__setitem__, raising=False)
     both = threading.Barrier(2)
@@ -181,7 +181,7 @@ def test_cache_probes_read_exactly_their_footprint(counted):
     for probe in kernels.staircase(store, pool):
         results = SIZE  # upper limit: one number per dot product
         assert 0 <= found(counter, probe)[1] - probe.amount < 4 * results
-        # A pass is so long that the call is negligible: 16 MiB a thread, or the whole array once.
+        # A pass reads at least 16 MiB per thread, so that the overhead of its call is negligible.
         assert probe.amount == max(pool.threads * 2**24, probe.footprint)
         sizes.append(probe.footprint)
     assert sizes == [pool.threads * 2**14 * 2**i for i in range(len(sizes))]
@@ -299,19 +299,19 @@ def test_weights_of_attention_are_a_softmax(monkeypatch):
     assert not np.shares_memory(k, v)
 
 
-def test_weights_of_thin_matmuls_differ_until_all_were_used(monkeypatch):
+def test_small_batch_matmuls_use_all_weights_before_any_is_used_again(monkeypatch):
     used, store = [], random_floats(2**17)
     monkeypatch.setattr(np, "matmul", lambda x, w, out: used.append(w.ctypes.data))
     with ThreadPool(1) as pool:
         probe = workloads.small_batch_matmul(store, pool, 1)
         probe.make()(16)
-    # Eight matrices of 128 × 128 fit exactly.
+    # Eight matrices of 128 × 128 fill the array exactly.
     assert probe.sizes["D"] == 128
     assert len(set(used[:8])) == 8
     assert used[:8] == used[8:]
 
 
-def test_each_reference_read_gets_another_128_mib():
+def test_consecutive_reference_reads_use_different_128_mib():
     read, store = [], np.empty(2**26, np.float32)  # 256 MiB that are never touched
     with ThreadPool(2) as pool:
         reading = kernels.references(store, pool)["memory"]
@@ -325,7 +325,7 @@ def test_each_reference_read_gets_another_128_mib():
         assert sum(array.nbytes for part in parts for array in part) == 2**27
 
 
-def test_a_small_store_is_one_piece_for_reference_reads(counted):
+def test_reference_reads_use_the_whole_of_a_small_array(counted):
     _, pool, store = counted
     ran, run = [], pool.run
     references = kernels.references(store, pool)
@@ -339,8 +339,8 @@ def test_a_small_store_is_one_piece_for_reference_reads(counted):
     assert sum(a.shape[1] * a.shape[2] * 4 * 2 for a, _, _ in cores) == pool.threads * 2**14
 
 
-def test_a_plan_measures_what_stored_runs_did():
-    """Figures of one key are compared with each other, so they must be of the same work."""
+def test_new_runs_measure_the_same_work_as_stored_runs():
+    """Figures with the same key are compared, so they must measure the same work."""
     stored = next(iter(roofmeter.runs().values()))
     with ThreadPool(stored.threads) as pool:
         store = np.empty(2**28, np.float32)  # 1 GiB that is never touched
@@ -352,7 +352,7 @@ def test_a_plan_measures_what_stored_runs_did():
     for key, figure in stored.figures.items():
         tried = [[getattr(probe, name) for name in names] for probe in plan if probe.key == key]
         measured = [getattr(figure, name) for name in names]
-        if key == "peak fp32":  # only more threads try its size
+        if key == "peak fp32":  # fewer threads don't try its size
             assert measured[1] == 2 * max(kernels.PEAK_SIDES) ** 3
             measured[1] = tried[0][1]
         assert measured in tried, key
@@ -380,7 +380,7 @@ def test_spin_lasts_the_requested_time(monkeypatch):
 def test_array_parts_do_not_share_cache_lines():
     array = random_floats(1000)
     parts = split([array], 3)
-    # numpy aligns arrays to 16 bytes only, so that most of these would begin within a line.
+    # With numpy's alignment to 16 bytes, most of these arrays would begin within a cache line.
     assert {one.ctypes.data % 64 for one in [random_floats(n) for n in range(100, 200)]} == {0}
     assert array.ctypes.data % 64 == 0
     assert array.base.nbytes <= array.nbytes + 64
@@ -447,10 +447,10 @@ def test_stacked_matmuls_use_no_threads_if_blas_threads_cannot_be_limited(monkey
         both = tried()
         monkeypatch.setattr(workloads, "blas_can_be_limited", lambda: False)
         left = tried()
-    # Up to 64 × 64, the BLAS uses one thread in any case.
+    # Smaller matmuls keep their threads: up to 64 × 64, the BLAS uses one thread in any case.
     assert [key for key, _ in both - left] == ["stack 96", "stack 128", "stack 256"]
     assert len({key for key, _ in left}) == len(left) == len(workloads.STACKED_SIDES)
-    # Two threads share an even number of matmuls; one computes the odd one, too.
+    # Variants of one size differ in their number of matmuls: two threads need an even one.
     assert max(both.values()) == 1
 
 
@@ -474,7 +474,7 @@ def test_arrays_use_at_most_a_quarter_of_available_memory(available, budget):
     assert array_budget(available) == budget
 
 
-def test_available_memory_is_at_most_the_whole_or_half_of_it(tmp_path):
+def test_available_memory_is_capped_by_the_whole_and_half_of_it_if_unknown(tmp_path):
     assert available_memory(4e6, tmp_path) == 2e6
     (tmp_path / "meminfo").write_text("MemTotal: 9000 kB\nMemAvailable:   3000 kB\nCached: 9 kB\n")
     assert available_memory(4e6, tmp_path) == 3000 * 1024
@@ -488,7 +488,7 @@ def test_a_complete_run_with_real_kernels_on_a_fake_clock(monkeypatch):
         wall = 0.0
 
         def __call__(self) -> ClockTimes:
-            self.wall += 0.1  # between two readings, more than a sample takes
+            self.wall += 0.1  # readings are further apart than a sample is long
             return ClockTimes(self.wall, 2 * self.wall)
 
     monkeypatch.setattr(kernels, "PEAK_SIDES", (32, 64, 128))
@@ -515,7 +515,7 @@ def test_a_complete_run_with_real_kernels_on_a_fake_clock(monkeypatch):
     assert {"numpy", "blas", "script", "python", "rooflib"} <= set(run.libraries)
 
 
-def test_the_largest_matmul_needs_more_threads():
+def test_the_largest_matmul_is_tried_only_with_four_or_more_threads():
     *few, last = kernels.PEAK_SIDES
     assert kernels.peak_sides(3) == tuple(few)
     assert kernels.peak_sides(4) == (*few, last)
@@ -539,7 +539,7 @@ def test_a_progress_bar_is_drawn_unless_it_is_switched_off(monkeypatch, capsys, 
     assert asked == [60]
 
 
-def test_equal_hashes_of_the_code_mean_equal_code(tmp_path, monkeypatch):
+def test_the_hash_of_the_code_covers_all_python_files(tmp_path, monkeypatch):
     for name, text in (("a.py", "1"), ("b.py", "2"), ("notes.txt", "3")):
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(protocol, "__file__", str(tmp_path / "a.py"))

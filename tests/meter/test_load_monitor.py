@@ -95,7 +95,7 @@ LIMITS = [("waited", 0.05), ("others", 0.1), ("stolen", 0.02)]
 
 
 @pytest.mark.parametrize(("kind", "limit"), LIMITS)
-def test_a_little_load_is_no_disturbance(kind, limit):
+def test_load_just_below_a_limit_is_no_disturbance(kind, limit):
     for share, seen in ((0.98 * limit, False), (1.02 * limit, True)):
         samples = taken(FakeMachine(lambda interval, share=share: Load(**{kind: share})))
         assert {bool(sample.disturbed) for sample in samples} == {seen}
@@ -105,7 +105,7 @@ def test_a_little_load_is_no_disturbance(kind, limit):
 
 
 @pytest.mark.parametrize(("share", "seen"), [(0.91, False), (0.89, True)])
-def test_without_proc_threads_need_nine_tenths_of_their_time(share, seen):
+def test_without_proc_threads_must_run_for_nine_tenths_of_the_time(share, seen):
     lazy = Load(own=share)
     machine = FakeMachine(lambda interval: lazy if interval % 2 else Load(), without_proc=True)
     assert {bool(s.disturbed) for s in taken(machine) if s.own < 0.95} == {seen}
@@ -136,14 +136,14 @@ def test_the_first_reason_for_a_disturbance_stays():
     assert sample.disturbed == "others"
 
 
-def test_shares_stay_between_none_and_all():
-    # All threads of the process count, and a hypervisor's counter may go back.
+def test_shares_are_clamped_between_zero_and_one():
+    # Waiting is summed over all threads, and a hypervisor's counter may decrease.
     load = Load(waited=1.5, stolen=-0.5)
     for sample in taken(FakeMachine(lambda interval: load)):
         assert (sample.waited, sample.stolen) == (1.0, 0.0)
 
 
-def test_counters_that_are_read_only_once_give_no_share():
+def test_a_counter_missing_in_one_of_two_readings_gives_no_share():
     whole, part = ClockTimes(0.0, 0.0, 1.0, 1.0, 1.0), ClockTimes(1.0, 1.0)
     for readings in ((whole, replace(part, wall=1.0)), (part, replace(whole, wall=2.0))):
         sample = LoadMonitor(iter(readings).__next__, 4).time_block(lambda repeats: None, 1, 1)
@@ -326,7 +326,7 @@ def with_slow_memory(machine, slow):
     return references | {"memory": lambda repeats: plain(repeats * (3 if slow(next(turns)) else 2))}
 
 
-def test_a_memory_neighbor_does_not_invalidate_peaks():
+def test_a_neighbor_that_slows_memory_does_not_invalidate_peaks():
     machine = FakeMachine()
     references = with_slow_memory(machine, lambda turn: turn % 8 < 4)
     run = machine.run(references=references)
@@ -335,7 +335,7 @@ def test_a_memory_neighbor_does_not_invalidate_peaks():
     assert taken["read"] > TARGET_SAMPLES
 
 
-def test_faster_memory_does_not_invalidate_cached_work():
+def test_memory_that_gets_faster_does_not_invalidate_cached_work():
     machine = FakeMachine()
     references = with_slow_memory(machine, lambda turn: turn < 25)
     run = machine.run(references=references)
@@ -345,7 +345,7 @@ def test_faster_memory_does_not_invalidate_cached_work():
 
 def test_usual_reference_time_is_the_fastest_decile():
     monitor = LoadMonitor(FakeMachine(), 4, references={"cores": print, "memory": print})
-    # A tenth of 21 times, rounded up, are three: 1, 1.01 and 1.02.
+    # A tenth of 21 times, rounded up, are three; the slowest of the three fastest is 1.02.
     monitor.reference_times.extend((1.0 + n / 100, 1.0 + n / 100) for n in range(21))
     ends = {1.02 * MAX_SLOWDOWN - 0.001: False, 1.02 * MAX_SLOWDOWN + 0.001: True}
     for took, seen in ends.items():
@@ -431,7 +431,7 @@ def test_a_run_has_the_usual_seconds_per_pass_of_its_references():
     assert run.reference_times == pytest.approx({"cores": 0.001, "memory": 0.02})
 
 
-def test_runs_last_as_long_as_they_say():
+def test_the_stated_duration_of_a_run_is_its_real_one():
     machine = FakeMachine()
     start = machine.at.wall
     run = machine.run()
@@ -475,7 +475,7 @@ def test_a_busy_machine_is_refused_within_seconds(disturbance):
 
 
 @pytest.mark.parametrize("disturbance", DISTURBANCES)
-def test_a_lasting_disturbance_during_a_roof_raises(disturbance):
+def test_a_lasting_disturbance_while_measuring_a_roof_raises_an_error(disturbance):
     machine = FakeMachine()
     *roofs, _ = machine.plan()
     begin = roofs[2]  # reading
@@ -544,7 +544,7 @@ def test_the_best_of_several_peak_attempts_is_the_figure():
     assert machine.run(attempts).chip.peak("fp32") == pytest.approx(2e11)
 
 
-def test_disturbed_attempts_are_repeated_or_listed():
+def test_disturbed_attempts_at_a_peak_are_repeated_or_listed_as_left_out():
     for lasts, found in ((30, 2e11), (10**9, 1e11)):
         machine = FakeMachine()
         better = machine.probe("peak fp32", "FLOP/s", 2e9, 0.01)
@@ -601,7 +601,7 @@ def test_load_of_others_is_a_share_of_all_cores():
 
 
 @pytest.mark.parametrize("seconds", [60, 1])
-def test_progress_is_reported_in_order_and_stays_within_one(seconds):
+def test_progress_is_reported_in_order_as_shares_between_zero_and_one(seconds):
     machine, reports = FakeMachine(), []
     plan = machine.plan()[:4]
     report = lambda share, what: reports.append((share, what))  # noqa: E731

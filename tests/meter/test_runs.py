@@ -80,7 +80,7 @@ def test_operations_are_placed_relative_to_their_bounds(seconds, footprint, posi
 
 def test_operations_are_bounded_by_the_roof_they_name():
     roofs = {"read": 0.05, "update": 1 / 30, "cache 1048576": 0.01, "cache 500000": 0.01}
-    roofs |= {"cache 99999999": 0.05}  # larger than all that were read again and again
+    roofs |= {"cache 99999999": 0.05}  # larger than every array that was read repeatedly
     for roof, lower in roofs.items():
         assert float(
             a_run(operation_figure(1.0, roof)).operations["some"].bounds.lower
@@ -109,7 +109,7 @@ def test_caches_end_where_reads_reach_memory_speed():
     sizes = (65536.0, 2.0**20, 2.0**24)
     slow = [figure(f"cache {size:.0f}", "B/s", 2e8, 0.01, footprint=size) for size in sizes]
     assert a_run(*slow).caches_end == 65536
-    # numpy 1 cannot measure the caches.
+    # Missing figures of caches are no warning: numpy 1 cannot measure them.
     rest = {key: value for key, value in run.figures.items() if not key.startswith("cache ")}
     assert replace(run, figures=rest).warnings == []
 
@@ -214,7 +214,7 @@ def test_values_are_per_unit_of_work(unit, expected):
 
 
 def test_runs_round_trip_through_files(tmp_path):
-    # "softmax" is no size of "operation", but of "attention".
+    # An argument of another operation is kept as well: "softmax" belongs to "attention".
     odd = replace(operation_figure(0.05), sizes={"flops": 1.0, "softmax": False})
     run = a_run(odd, left_out={"decode": 'with "quotes", a \\ and\na line'})
     run = replace(run, reference_times={"multiply": 0.0012, "read": 0.0034})

@@ -47,7 +47,7 @@ def test_stored_runs_load_with_figures_and_a_chip(kept):
         assert run.chip.bandwidth > 0
 
 
-def test_new_runs_are_sampled_as_stored_ones_were(kept):
+def test_new_runs_have_the_same_sampling_parameters_as_stored_runs(kept):
     """Otherwise their figures could not be compared."""
     (new,) = (roofmeter.load_run(folder) for folder in kept.iterdir())
     for run in map(roofmeter.load_run, FOLDERS):
