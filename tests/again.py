@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 FAILED = ROOT / ".pytest_cache" / "v" / "cache" / "lastfailed"
 TESTS_FAILED = 1  # pytest's status if all tests ran and some failed
-MAX_FILES = 3  # with more failing files, assume a common cause
+MAX_FILES = 3  # with more failing files, assume a common cause and run none again
 
 
 def main() -> int:

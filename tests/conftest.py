@@ -15,8 +15,8 @@ from site_browser import MISSING, chromium, started
 from site_server import Server, serving
 from whole_site import build_site
 
-# The slowest files, which start first so that no worker is left running one at the end. The first
-# builds the site; next come those that need not wait for it.
+# The slowest files, which start first so that no worker is still running one when the others have
+# finished. The first builds the site; next come files that need not wait for the site.
 LONGEST = (
     "test_site.py",
     "test_hostile.py",
@@ -137,13 +137,13 @@ def book(tmp_path: Path) -> Book:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run tests of the site in a browser twice: at its host's top and below a path."""
+    """Run the browser tests of the site twice: at its host's top and below a path."""
     asked = set(metafunc.fixturenames)
     if "site" in asked and asked & IN_A_BROWSER:
         published = pytest.param(PUBLISHED, marks=pytest.mark.long)
         both = {"argvalues": [None, published], "ids": ["top", "below"]}
-        # Indirect: a plain value would not be the fixture on which `site` depends in tests without
-        # a browser, so a change of it would not set up `site` again.
+        # Parametrize indirectly: `site` depends on the fixture `below` in tests without a browser,
+        # too, so pytest sets up `site` again when the value changes.
         metafunc.parametrize("below", **both, indirect=True, scope="session")
 
 

@@ -1,4 +1,4 @@
-"""Comparison of the page's roof with loops in C: `bench_browser.py [runs]`.
+"""Comparison of a page's measured roof with C loops: `bench_browser.py [runs]`.
 
 Needs Chromium, gcc, a quiet machine and `PYTHONPATH=.:kit:site:tests/support`. Each run of the page
 is followed by one in C. The loop of multiply-adds is compiled twice: for the processor's widest

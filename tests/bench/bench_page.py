@@ -1,4 +1,4 @@
-"""`make bench-page`: times of Python in the page, from a press to its output.
+"""`make bench-page`: times of Python in the page, from click on Run to output.
 
 The server is on this machine, so fetching takes almost no time; for a real reader, add the bytes
 divided by the network's bandwidth.
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "_build" / "html"
 ROUNDS = 3
 COLD_PAGE, WARM_PAGE = "chapters/time", "chapters/matmul"
-READING_MS = 3_000  # time that a reader spends on a page before the press
+READING_MS = 3_000  # time that a reader spends on a page before clicking Run
 GOALS = {"cold": 5.0, "reading": 0.5, "cell": 0.2}
 # Records when each shown cell has its outputs.
 RECORD = """() => {
@@ -48,7 +48,7 @@ def go_to(tab: Page, server: Server, page: str) -> None:
 
 
 def first_press(page: Page) -> tuple[float, float]:
-    """Return seconds from a press to the first output and to the complete page."""
+    """Return seconds from clicking Run to the first output and to the complete page."""
     with a_run(page):
         page.evaluate(PRESS)
         page.locator(".run-cell").first.click()
@@ -71,7 +71,7 @@ def again(page: Page) -> tuple[float, float]:
 
 
 def seconds_of(page: Page) -> tuple[float, float]:
-    """Return seconds from the last press to its first output, and until now."""
+    """Return seconds from the last click or key to its first output, and until now."""
     first, last = page.evaluate(
         "() => [times.outputs[0][1] - times.pressed, performance.now() - times.pressed]"
     )
@@ -106,10 +106,7 @@ def measure(browser: Browser, server: Server) -> dict[str, list[float]]:
 
 
 def before_a_press() -> int:
-    """Return the compressed bytes of scripts and styles loaded before a press.
-
-    They are those of a chapter.
-    """
+    """Return the compressed bytes of scripts and styles that a chapter first loads."""
     names = ("run-buttons.js", "page-python.css", "guesses.js", "guesses.css")
     return sum(len(gzip.compress((SITE / "_static" / name).read_bytes())) for name in names)
 

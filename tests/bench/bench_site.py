@@ -220,7 +220,7 @@ def spread(took: list[float]) -> str:
 
 
 def held(pages: dict[str, list[Measured]], builds: dict[str, list[list[float]]]) -> int:
-    """Print what exceeds its budget or stock's bytes; return 1 if anything does."""
+    """Print pages and builds over budget, or over stock's bytes; return 1 if any."""
     misses = [
         f"{name}: {ours.packed:,} bytes, stock {stock.packed:,}, at most {MAX_PAGE_BYTES:,}"
         for name, (ours, stock) in pages.items()

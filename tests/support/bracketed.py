@@ -18,7 +18,7 @@ from repository import ROOT
 from whole_site import files_of_python
 
 LANGUAGE = "zh_CN"
-# What must stay at the beginning of a message.
+# A premise must stay at the beginning of its message, before the bracket.
 PREMISE = re.compile(r"(\{while\}`[^`]*`)?(.*)", re.DOTALL)
 
 # Texts and attributes outside of brackets, with the place that shows them. A message may contain
@@ -70,7 +70,7 @@ def bracketed(message: str) -> str:
 
 
 def write_catalogs(source: Path, target: Path) -> None:
-    """Write the catalogs of a folder with the messages themselves, in brackets."""
+    """Copy a folder's catalogs, with each message in brackets as its translation."""
     for name in catalogs.names(source):
         made = Catalog(locale=LANGUAGE)
         for message in catalogs.messages(catalogs.read((source / name).with_suffix(".po"))):
@@ -79,7 +79,7 @@ def write_catalogs(source: Path, target: Path) -> None:
 
 
 def build(book: Path, folder: Path) -> Path:
-    """Build a book, whose cells have run, in brackets; return the folder of the site."""
+    """Build a book, whose cells have run, in brackets; return the site's folder."""
     write_catalogs(catalogs.folder(book, LANGUAGE), folder / "catalogs")
     cache = book / "_build" / ".jupyter_cache" / code_digest(book)
     command = [sys.executable, str(ROOT / "site"), "translated", LANGUAGE, str(book), str(cache)]
@@ -91,7 +91,7 @@ def build(book: Path, folder: Path) -> Path:
 
 
 def forgotten(page: Page, areas: list[str], words: set[str]) -> list[str]:
-    """Return the English words that a page shows outside brackets, with places.
+    """Return the words that a page shows outside brackets, with text and element.
 
     areas: selectors of what is not looked at. words: what may stand there.
     """

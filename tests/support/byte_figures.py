@@ -1,4 +1,4 @@
-"""The byte figure as the chapters call it, and some cases at its limits."""
+"""The figure `byte` with the chapters' arguments, and cases at its limits."""
 
 import rooflib as rl
 from roofkit.figures import Figure, byte

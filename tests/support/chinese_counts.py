@@ -1,6 +1,6 @@
 """Counts with a scale, as Chinese writes them."""
 
-# A count of millions or billions, with its power of ten, as Chinese writes it.
+# (number, its power of ten, the count as Chinese writes it)
 COUNTS = [
     ("8.03", 9, "80.3 亿"),
     ("17", 6, "1700 万"),

@@ -1,4 +1,4 @@
-"""Short digests of what every figure draws and says.
+"""Short digests of every figure's drawings and texts.
 
 They are compared with the table of approved figures.
 
@@ -30,12 +30,12 @@ FIGURES = {name: getattr(figures, name) for name in figures.__all__ if name.islo
 
 
 def roof_in_front() -> Figure:
-    """Return the figure of a browser's roof in front of a chip's."""
+    """Return the figure that draws a browser's roof in front of a made-up chip's."""
     return figures.browser_roof(rl.Chip("made up", {"fp32": 2e11}, 4e10, 8e9))
 
 
 def measured_roof() -> Figure:
-    """Return this figure after a made-up measurement."""
+    """Return the figure of a browser's roof after a made-up measurement."""
     figure = roof_in_front()
     dots: dict[str, Any] = {}
     for family, places in (("thin", (1, 4, 16)), ("step", (0.3, 2, 9))):
@@ -54,7 +54,7 @@ def measured_roof() -> Figure:
 MAX_BETWEEN = 3  # options of a choice besides the first and the last
 MAX_HALVES = 6  # drawings of each figure halfway between two steps
 BYTES = ("two chips", "attention", "limits")
-# What a figure draws for other arguments than the usual ones.
+# Figures with other arguments than the usual ones.
 MORE: dict[str, Callable[[], Figure]] = {
     f"byte-{name.replace(' ', '-')}": partial(lambda name: made_bytes()[name], name)
     for name in BYTES
@@ -65,9 +65,9 @@ Digests = dict[str, str]
 
 
 def settings(figure: Figure) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the start, and each control at both of its ends, with a name.
+    """Yield a name and settings: the start, then each control at both of its ends.
 
-    A choice of a few is also made in between.
+    A choice of few options also takes those in between.
     """
     yield "start", {}
     for control in figure.controls:
@@ -81,9 +81,9 @@ def settings(figure: Figure) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def halves(figure: Figure) -> Iterator[tuple[Figure, dict[str, Any]]]:
-    """Yield settings halfway between two steps, and a figure that also stops there.
+    """Yield (figure, setting) with the setting halfway between two steps.
 
-    The animation passes through them.
+    The animation passes through these settings; the yielded figure allows them.
     """
     for control in figure.controls:
         if isinstance(control, Steps):

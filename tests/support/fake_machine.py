@@ -74,7 +74,7 @@ class FakeMachine:
         return Probe(key, unit=unit, amount=amount, make=lambda: self.work(seconds), **fields)  # type: ignore[arg-type]
 
     def plan(self) -> list[Probe]:
-        """Return probes of the four roofs and a call.
+        """Return made-up probes of two peaks, two bandwidths and the cost of a call.
 
         Peaks of 100 and 50 GFLOP/s, 20 GB/s read, 30 GB/s updated, and 1 µs per call.
         """

@@ -38,7 +38,7 @@ def import_statements(source: str) -> tuple[ast.Import | ast.ImportFrom, ...]:
             found.append(node)
         for part in ("body", "orelse", "finalbody", "handlers", "cases"):
             inner = getattr(node, part, ())
-            if isinstance(inner, list):  # in a conditional expression, these are single nodes
+            if isinstance(inner, list):  # a conditional expression has a single node here
                 left += inner
     return tuple(found)
 

@@ -58,7 +58,7 @@ RUN = f"""() => {{
   return cells.every((cell) => cell.model.executionState === "idle" && cell.model.executionCount);
 }}"""
 
-# The value of `n` changes between the cells, and at the end only the last cell is in view.
+# A page on which `n` changes between the cells; at the end only the last cell is in view.
 CHANGING = """---
 jupytext:
   text_representation: {extension: .md, format_name: myst}
@@ -167,7 +167,7 @@ def small_page(folder: Path) -> NotebookNode:
 
 
 def shown(page: Page) -> str:
-    """Return the prose of the small page with unchanged spaces."""
+    """Return the prose of the open notebook as one text, with unchanged spaces."""
     return " ".join(cell["text"] for cell in prose(page))
 
 

@@ -1,4 +1,4 @@
-"""A page with only figures, interactive as on the site."""
+"""A page that has only live figures, for tests in a browser."""
 
 from pathlib import Path
 from xml.etree import ElementTree

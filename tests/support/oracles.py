@@ -1,4 +1,4 @@
-"""Oracles for the reference solutions: questions answered by rooflib."""
+"""Oracles for the reference solutions: the answers as rooflib computes them."""
 
 import dataclasses
 import math
@@ -123,13 +123,13 @@ def all_reduce_time(size: float, N: int, link: float, delay: float) -> float:
 
 
 def fixed_time(n: int, rate: float, more: int, more_rate: float) -> float:
-    """Return the fixed part, from two linear equations."""
+    """Return the part of the time that doesn't scale, from two linear equations."""
     found = np.linalg.solve([[1, 1 / n], [1, 1 / more]], [1 / rate, 1 / more_rate])
     return float(found[0])
 
 
 def cause_of(operation: dict[str, Any]) -> str:
-    """Return the cause of a measured time, from the bounds of what the program did."""
+    """Return what explains a measured time, from the bounds of the operation."""
     roofs = {key: operation[key] for key in ("peak", "bandwidth")}
     least, done = (
         bounds_of(rl.operation(operation["flops"], operation[moved]), **roofs)
@@ -169,7 +169,7 @@ def gain(
     peak: float,
     bandwidth: float,
 ) -> float:
-    """Return the gain of a fix, with the overhead as the latency of a link."""
+    """Return the speedup of a fix; the overhead is modeled as a link's latency."""
 
     def lower(flops: float, moved: float, overhead: float, peak: float) -> Any:
         calls = rl.Link("calls", 1, latency=overhead)
@@ -216,7 +216,7 @@ def weights_of(config: dict[str, Any]) -> tuple[int, int]:
 def parts_of(
     config: dict[str, Any], B: int, S: int = 1, width: float = 2, kv_bytes: float = 2
 ) -> dict[str, rl.Operation]:
-    """Return the kinds of operations of a decode step, by name."""
+    """Return name → operation for the parts of a decode step."""
     types = {
         name: rl.DType("int4", round(8 * stored))
         for name, stored in (("w", width), ("kv", kv_bytes))
@@ -237,7 +237,7 @@ def mixture_step(
 def batch_of_experts(
     config: dict[str, Any], width: float, peak: float, bandwidth: float, B: int = 10**7
 ) -> float:
-    """Return the batch at which both times of the experts are equal.
+    """Return the batch at which the experts' compute and memory times are equal.
 
     It is computed from a very large batch.
     """

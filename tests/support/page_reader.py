@@ -23,7 +23,7 @@ EDITOR = ".code-editor .cm-content"
 SCRIPTS = """() => new URL(
   document.querySelector("script[data-python]").dataset.python, location).href"""
 RUNS = "() => Number(document.querySelector('.python-panel')?.dataset.runs ?? 0)"
-HIDDEN = {"remove-cell", "remove-input"}  # tags of cells whose code a page does not show
+HIDDEN = {"remove-cell", "remove-input"}  # tags of cells whose code pages hide
 # The editor renders only visible lines; the <pre> that it replaces keeps the whole text.
 WRITTEN = "(e) => e.closest('.cell_input').querySelector('pre').textContent.slice(0, -1)"
 
@@ -62,7 +62,7 @@ def write(editor: Locator, text: str) -> None:
 
 # ---- a chapter
 
-# The page's `decided` has the last decision about each block.
+# Collects the last decision about each block in the page's `decided`.
 DECISIONS = """() => {
   window.decided = {};
   addEventListener("prose-ran", ({ detail: { blocks, states } }) => {
@@ -102,7 +102,7 @@ def change_cell(page: Page, old: str, new: str) -> None:
 
 
 def built_with(chapter: str, old: str, new: str) -> tuple[dict[str, str], str]:
-    """Return the values of a chapter built with that change, and any error.
+    """Return a chapter's values and error if `old` in its code is replaced by `new`.
 
     The error is that of the failed cell, or "".
     """
@@ -119,7 +119,7 @@ def built_with(chapter: str, old: str, new: str) -> tuple[dict[str, str], str]:
 
 
 def put_back(page: Page) -> None:
-    """Put the page back, and forget the decisions about its blocks."""
+    """Press "Put the page back", and forget the decisions about its blocks."""
     page.get_by_role("button", name="Put the page back").click()
     page.evaluate("() => { window.decided = {}; }")
 
@@ -130,7 +130,7 @@ def numbers_in_steps(data: dict[str, Any]) -> set[int]:
 
 
 def told_values(page: Page, site: Path, chapter: str) -> dict[str, str]:
-    """Return expression → the value that a page tells, in its block or its note.
+    """Return expression → current value, which the page shows in a block or a note.
 
     The right answers of guesses are left out: they are in no step, and stay as printed.
     """
@@ -153,10 +153,7 @@ def told_values(page: Page, site: Path, chapter: str) -> dict[str, str]:
 
 
 def must_stay(site: Path, chapter: str, known: dict[str, str]) -> set[int]:
-    """Return the blocks that must stay as printed despite new values.
-
-    They have no premise.
-    """
+    """Return blocks with new values that must stay as printed: those without premise."""
     data = json.loads((site / f"{chapter}.steps.json").read_text(encoding="utf-8"))
     return {
         number
@@ -207,7 +204,7 @@ def downloaded(page: Page, folder: Path) -> Path:
     return path
 
 
-# Runs a notebook's code cells in order, as a kernel does, and reports what each prints.
+# Script that runs a notebook's code cells in order, as a kernel does, and reports their prints.
 SAID = """
 import contextlib, io, json, sys
 names, said = {}, {}

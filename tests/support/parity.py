@@ -1,4 +1,4 @@
-"""Differences between a message and its translation, and breaches of style."""
+"""Checks that a translation keeps its message's parts and obeys rules of style."""
 
 import calendar
 import re
@@ -12,14 +12,14 @@ FORMULA = re.compile(r"(?<!\\)\$[^$]+\$")
 CODE = re.compile(r"(?<![`}])`[^`]+`")
 TAG = re.compile(r"</?[a-z][^<>]*>")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-# A month of a date is a number in Chinese.
+# Names of months in dates, which are numbers in Chinese.
 MONTH = re.compile(rf"\b({'|'.join(calendar.month_name[1:])})(?= (?:\d{{4}}|\{{year\}}))")
-# Roles whose whole text counts; of others, only the target does.
+# Roles whose whole text a translation must keep; of other roles, it must keep the target.
 VALUES = {"eval", "while", "math", "code"}
 HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 VALUE = "\ufffc"  # stands for a value or a piece of code in a text
 
-# Rules of style: what must not be found, and what is wrong with it.
+# Rules of style: pattern that a translation must not contain → what is wrong with it.
 STYLE = {
     rf"[{HAN}] +[{HAN}]": "a space between Chinese characters",
     rf"[{HAN}] *[,;:?!]|[,;:?!] *[{HAN}]": "half-width punctuation",
@@ -59,7 +59,7 @@ def target(role: re.Match[str]) -> str:
 
 
 def shown(role: re.Match[str]) -> str:
-    """Return a role's words that readers see, if they are in the message itself."""
+    """Return the words that a role shows, if the message itself contains them."""
     if role["name"] in VALUES:
         return ""
     titled = TITLED.fullmatch(role["text"])
@@ -69,7 +69,7 @@ def shown(role: re.Match[str]) -> str:
 
 
 def differences(english: str, chinese: str) -> list[str]:
-    """Return a line for each kind in which a message and its translation differ."""
+    """Return a line for each kind of part in which message and translation differ."""
     one, other = parts(english), parts(chinese)
     return [
         f"{kind}: {dict(one[kind] - other[kind])} missing, {dict(other[kind] - one[kind])} added"
@@ -90,7 +90,7 @@ def plain(message: str) -> str:
 def style(chinese: str) -> list[str]:
     """Return the rules of style that a translation breaks."""
     text = plain(chinese)
-    # A title within quotes has the punctuation of its own language.
+    # Skip quoted English titles, which keep their punctuation.
     text = re.sub(r"“[A-Za-z][^”]*”", "", text)
     return [
         f"{said}: {found[0]}" for rule, said in STYLE.items() if (found := re.search(rule, text))

@@ -99,7 +99,7 @@ def published_book(folder: Path, site: str, repository: str) -> Book:
 
 
 def hand_over(folder: Path) -> None:
-    """Give a book that was not built yet its site's fonts and preview picture.
+    """Copy fonts and the preview picture into the site of a book without a build.
 
     They are slow to make and the same in every build, which keeps those that are already there.
     """

@@ -1,4 +1,4 @@
-"""Series of inputs: a part in every run, and all of them among the long tests."""
+"""Parametrized tests that use some inputs by default, and all in long tests."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -32,6 +32,6 @@ def in_part(values: Iterable[Any], every: int = 3) -> list[Any]:
 
 
 def in_full(request: pytest.FixtureRequest) -> bool:
-    """Return whether long tests of the file that asks for a fixture will run, too."""
+    """Return whether the requesting test file's long tests will run, too."""
     tests = [item for item in request.session.items if item.path == request.path]
     return any(test.get_closest_marker("long") for test in tests)

@@ -102,11 +102,12 @@ SETTLED = """() => document.getAnimations()
   .filter((a) => a.effect.getComputedTiming().endTime !== Infinity)
   .forEach((a) => a.finish())"""
 
-# Whether each box that scrolls can be focused: the theme looks again 0.3 s after a change of width.
+# True once all <pre> boxes that scroll can be focused: the theme makes them focusable 0.3 s after a
+# change of width.
 FOCUSABLE = """() => [...document.querySelectorAll("pre")].every(
   (e) => !e.checkVisibility() || e.scrollWidth <= e.clientWidth || e.tabIndex === 0)"""
 
-# No preload: axe would refetch style sheets, and resolve their imports against a wrong address.
+# Without preload: axe would refetch style sheets and resolve their imports against a wrong address.
 RUN_AXE = """async ([options, known, within]) => {
   const samples = known && window.samples(known, within);
   if (samples && !samples.size) return [[], []];
@@ -122,9 +123,9 @@ RUN_AXE = """async ([options, known, within]) => {
 # Rules about legible text and distinguishable links, whose results depend on the theme.
 COLORS = ("color-contrast", "link-in-text-block")
 
-# axe spends most of its time finding the background of each text. Contrast depends only on the
-# text's color and size and on what its ancestors paint, so one element per combination is enough.
-# For links, the combination includes their own style and that of the text around them.
+# Finds one element for each combination of what contrast depends on: the text's color and size, and
+# what its ancestors paint. axe spends most of its time finding the background of each text. For
+# links, the combination includes their own style and that of the text around them.
 SAMPLES = """void (window.samples = (known, within) => {
   const painted = new Map([[null, ""]]);
   const behind = (element) => {

@@ -55,7 +55,7 @@ class Stray:
 
 
 def stray_numbers(page: str, allowed: tuple[str, ...] = ()) -> list[Stray]:
-    """Return the typed numbers of a page that no allowed phrase contains."""
+    """Return the numbers typed by hand in a page, except those in allowed phrases."""
     found = []
     for first_line, text in texts(page):
         text = readable(text)
@@ -90,10 +90,10 @@ def texts(page: str) -> Iterator[tuple[int, str]]:
 
 
 def readable(markdown: str) -> str:
-    """Return the text with everything blanked out that is not read as text."""
+    """Blank out everything in a text that readers don't read as text."""
     text = without_code(markdown, LITERAL_DIRECTIVES - {"math"})
     kept = {}
-    for maths in MATHS.finditer(text):  # inside a formula, these patterns would match other things
+    for maths in MATHS.finditer(text):  # set formulas aside: NOT_READ would match in them
         kept[maths.start()] = maths[0]
     for pattern in NOT_READ:
         text = pattern.sub(lambda m: blank(m[0]), text)

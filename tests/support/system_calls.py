@@ -71,7 +71,8 @@ memfd_secret 447 447
 """.strip().splitlines(),
     )
 }
-# Refused if the target is process 1: (numbers, value of argument 0 for which argument 1 is a pid).
+# Calls refused if they target process 1: (numbers, value of argument 0 for which argument 1 is a
+# pid; None if argument 0 is the pid).
 ABOUT_ANOTHER = {
     "prlimit64": ({"x86_64": 302, "aarch64": 261}, None),
     "sched_setaffinity": ({"x86_64": 203, "aarch64": 122}, None),

@@ -1,6 +1,6 @@
-"""Numbers in a text as a reader understands them.
+"""Numbers in a text, with the value and precision that a reader takes from them.
 
-Their unit prefix and the precision shown count.
+The value includes the unit prefix.
 """
 
 import math
@@ -33,7 +33,7 @@ def numbers(text: str) -> Iterator[Told]:
     for found in NUMBER.finditer(text):
         whole, part = found["whole"].replace(",", ""), found["part"] or ""
         shown = (whole + part[1:]).lstrip("0")
-        # Trailing zeros as in 8,000 may not be significant; the zero of 120 counts.
+        # Count digits: trailing zeros as in 8,000 may not be significant, but that of 120 is.
         digits = len(shown if part or len(shown) == 3 else shown.rstrip("0"))
         if digits >= 3:
             power = (found["raised"] or found["power"] or "0").translate(SUPERSCRIPTS)

@@ -23,7 +23,7 @@ class Attempt:
     title: str
     part: str
     verdict: str
-    words: str  # which the learner's check must print
+    words: str  # words that the learner's check must print
     source: str
 
 

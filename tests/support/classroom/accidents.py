@@ -61,7 +61,7 @@ def foreign(nb):
 
 
 def answered_elsewhere(nb, move, part="bounds"):
-    """Restore a part's released solution cell; put its answer elsewhere by `move`."""
+    """Reset a part's solution cell as released; `move` puts its answer elsewhere."""
     solution = cell(nb, f"{part}-solution")
     answer = solution.source
     head = answer[: answer.index("):") + 2]

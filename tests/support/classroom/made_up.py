@@ -68,7 +68,7 @@ def outcome(
 
 
 def job(name: str, content: bytes, released: str) -> Job:
-    """Return a job for a notebook that nothing is known about yet."""
+    """Return a job for a notebook that has not been graded before."""
     return Job(
         student="ada",
         exercise=name,
@@ -87,7 +87,7 @@ def job(name: str, content: bytes, released: str) -> Job:
 
 
 def work(job: Job) -> Outcome:
-    """Return a made-up outcome; the notebook's text names the part that is wrong.
+    """Return a made-up outcome: the part that the notebook's text names is wrong.
 
     Replaces `grading.work.work`. The page has 20 KB, so that tests can make the disk too full for
     it.

@@ -37,7 +37,7 @@ def _small_process() -> ProcessPoolExecutor:
 
 
 def grade(notebook: NotebookNode, name: str, limits: TimeLimits = TIME_LIMITS) -> dict[str, Graded]:
-    """Return part → verdict for a notebook, which must terminate."""
+    """Return part → verdict for a notebook, whose cells must terminate."""
     return _small_process().submit(grade_here, notebook, name, limits).result()
 
 

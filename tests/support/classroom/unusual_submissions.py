@@ -15,7 +15,7 @@ import nbformat
 from classroom import cell, code
 from classroom.accidents import FULL
 
-LAST = "bounds"  # worth 3 points, and no other part needs it
+LAST = "bounds"  # part worth 3 points that no other part needs
 WITHOUT_LAST = FULL - 3
 
 
@@ -145,7 +145,7 @@ NOTEBOOKS = {
     "widgets": (with_widgets, FULL),
 }
 
-# Code in a learner's first cell, before correct answers.
+# name → (code in a learner's first cell, before correct answers; points)
 FIRST = {
     "another-folder": ("import os\nos.chdir('/tmp')", FULL),
     "no-environment": ("import os\nos.environ.clear()", FULL),
@@ -168,7 +168,7 @@ FIRST = {
     "forgets-modules": ("import sys\nsys.modules.clear()", None),
 }
 
-# Expressions that wrap a correct function, which they call `right`.
+# name → (expression that wraps a correct function, called `right` in it; points)
 ANSWERS = {
     "named-tuple": ("lambda *a, **k: named(right(*a, **k))", FULL),
     "list-for-tuple": ("lambda *a, **k: listed(right(*a, **k))", FULL),
@@ -256,7 +256,7 @@ def bytes_of(change):
 
 
 def named(file):
-    """Return a function that writes the notebook under this name only."""
+    """Return a function that writes the notebook only under this file name."""
 
     def made(folder, name, text):
         path = folder / file.format(name=name)

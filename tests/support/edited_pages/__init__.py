@@ -1,4 +1,4 @@
-"""Edits of a page's visible cells, the page after each, and its false statements."""
+"""Edits of a page's visible cells, and false statements on the page after them."""
 
 from .displayed import Displayed, Outcome, outcomes
 from .edits import Edit, edits

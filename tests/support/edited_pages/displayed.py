@@ -16,7 +16,7 @@ PREMISE_FAILS = "As printed. It need not hold with your changes."
 
 @dataclass(frozen=True)
 class Displayed:
-    """A block on the page.
+    """A block as the page displays it.
 
     texts: of its values, in order. changed: which of them differ from the printed ones. stale: it
     is marked since a cell above it failed.
@@ -50,7 +50,7 @@ class Outcome:
 
 
 def outcomes(page: EditedPage, edits: Iterable[Edit]) -> list[Outcome]:
-    """Make each edit, and return what the page shows then."""
+    """Make each edit, and return what the page shows after it."""
     return [outcome(page, edit) for edit in edits]
 
 
@@ -65,7 +65,7 @@ def outcome(page: EditedPage, edit: Edit) -> Outcome:
 
 
 def displayed(page: EditedPage, shown: Shown) -> Displayed:
-    """Return how a page displays a decision."""
+    """Return how a page displays a block after the decision whether it follows."""
     printed, now = page.printed[id(shown.block)].values, shown.state["now"]
     if shown.state["follows"]:
         texts = tuple(shown.displayed)

@@ -16,7 +16,7 @@ NAMES = (
     tuple(model.name for model in rl.models()),
     tuple(DTYPES),
 )
-# Calls whose numbers say how something is written or drawn.
+# Functions and objects whose arguments only say how something is written or drawn: not edited.
 FORMATTING = {"text", "scientific", "percent", "round", "join", "format"}
 DRAWING = {"ax", "axes", "fig", "figure", "plt", "plots"}
 
@@ -39,7 +39,7 @@ class Edit:
 
 
 def edits(step: int, source: str) -> Iterator[Edit]:
-    """Yield the edits of a cell."""
+    """Yield the edits that a reader might make to a cell."""
     tree = ast.parse(source)
     starts = line_starts(source)
     for node in changeable(tree):
@@ -89,14 +89,14 @@ def changeable(node: ast.AST) -> Iterator[ast.expr]:
 
 
 def root(node: ast.expr) -> str:
-    """Return the name that an attribute of an attribute … begins with."""
+    """Return the first name of an expression such as `a.b.c`: `a`."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return node.id if isinstance(node, ast.Name) else ""
 
 
 def replacements(node: ast.expr) -> list[str]:
-    """Return other code for a literal or a list of literals."""
+    """Return code to put in place of a literal or a list of literals."""
     if isinstance(node, ast.Constant):
         return [repr(value) for value in others(node.value)]
     assert isinstance(node, ast.List | ast.Tuple)
@@ -116,7 +116,7 @@ def replacements(node: ast.expr) -> list[str]:
 
 
 def others(value: object) -> list[object]:
-    """Return other values for a literal; none if a reader would hardly change it."""
+    """Return replacements for a literal; none if readers would hardly change it."""
     for names in NAMES:
         if value in names:
             return [name for name in names if name != value]

@@ -22,7 +22,7 @@ VERDICTS = re.compile(
     dozen|hundred|thousand|million|billion|trillion)\b""",
     re.VERBOSE | re.IGNORECASE,
 )
-# A computed 1 before a plural.
+# A 1 before a plural, as in "1 chips".
 ONE_OF_MANY = re.compile(r"(?<![\d.,–-])1[ \N{NO-BREAK SPACE}](?P<what>[A-Za-z]{2,}s)\b")
 SINGULAR = {"as", "bus", "gas", "has", "is", "its", "less", "this", "was", "ms", "us", "ns"}
 PREFIXES = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
@@ -42,7 +42,7 @@ class Claim:
     """
 
     page: str
-    says: str  # some of the block's words as typed, with … for each value
+    says: str  # some of the block's words in the source, with … for each value
     holds: tuple[str, ...]
 
     def is_about(self, page: str, block: Block) -> bool:
@@ -56,7 +56,7 @@ class Claim:
 
 @dataclass
 class Tally:
-    """Counts of what was checked, and what was found."""
+    """Counts of edits and checked blocks, and the problems that were found."""
 
     edits: int = 0
     failed_cells: int = 0
@@ -90,7 +90,7 @@ def check(page: EditedPage, edits: Iterable[Edit], claims: Iterable[Claim]) -> T
 
 
 def problems(page: EditedPage, edit: Edit, shown: Shown, claims: Iterable[Claim]) -> Iterator[str]:
-    """Yield what is wrong with a block of prose that is still shown after an edit."""
+    """Yield what is wrong with a block that follows an edit."""
     if None in shown.state["now"].values():
         yield "it follows, although a value can't be computed"
         return
@@ -165,7 +165,7 @@ def verdicts(block: Block) -> list[str]:
 
 
 def unclaimed(page: EditedPage, claims: Iterable[Claim]) -> Iterator[str]:
-    """Yield what to add for each block that compares but has no claim.
+    """Yield the claim to add for each block that compares values but has none.
 
     Only blocks with a premise are considered.
     """
@@ -186,7 +186,7 @@ def unclaimed(page: EditedPage, claims: Iterable[Claim]) -> Iterator[str]:
 
 
 def false_as_printed(page: EditedPage, claims: Iterable[Claim]) -> Iterator[str]:
-    """Yield the claims that don't hold on the page as it is."""
+    """Yield the claims that don't hold on the unedited page."""
     known = list(claims)
     for shown in page.run(0, {}):
         for claim in known if shown.block.premise else ():

@@ -32,7 +32,7 @@ CELL_SECONDS = 10
 
 @dataclass(frozen=True)
 class Code:
-    """A step that runs a cell; the reader sees its code if it is not ours."""
+    """A step that runs a cell; `ours` means that the page hides its code."""
 
     source: str
     ours: bool
@@ -53,7 +53,7 @@ class Shown:
     block: Block
     state: State
     values: dict[str, str]
-    reads: dict[str, str]  # for a block with a premise: the names that it reads, by their repr
+    reads: dict[str, str]  # name → repr, for the names that a block with a premise reads
     names: dict[str, Any] = field(repr=False)
 
     @property
@@ -68,7 +68,7 @@ class Shown:
 
 
 class QuietPage(Page):
-    """A page that draws its figures nowhere."""
+    """A page that closes figures without drawing them."""
 
     def show_figures(self, alt: str, step: int) -> None:
         from matplotlib import pyplot
@@ -77,7 +77,7 @@ class QuietPage(Page):
 
 
 class EditedPage:
-    """A page, run once as it is, and again from the edited cell for each edit."""
+    """A page that runs once unedited, then again from the edited cell for each edit."""
 
     def __init__(self, name: str, source: str = "") -> None:
         self.name = name
@@ -131,13 +131,13 @@ class EditedPage:
 
 
 def evaluated(block: Block, names: dict[str, Any]) -> dict[str, str]:
-    """Return the printed values of a block, as the build computes them."""
+    """Return a block's values as the build computes them."""
     found = state({"values": dict.fromkeys(block.expressions, "")}, names)["now"]
     return {e: found.get(e) or "" for e in block.expressions}
 
 
 def read_by(block: Block, names: dict[str, Any]) -> dict[str, str]:
-    """Return the names that a block with a premise reads."""
+    """Return name → repr for the names that a block with a premise reads; else {}."""
     if not block.premise:
         return {}
     expressions = (block.premise, *block.expressions)
@@ -183,7 +183,7 @@ def without_drawings(steps: list[Code | Prose]) -> list[Code | Prose]:
 
 
 def assigned(source: str) -> set[str]:
-    """Return the names that a cell assigns in any case, before it reads them."""
+    """Return the names that a cell assigns unconditionally and doesn't read."""
     targets = [
         target
         for node in ast.parse(source).body
@@ -203,7 +203,7 @@ def shown_text(block: Block, values: dict[str, str]) -> str:
 
 
 def typed_text(block: Block) -> str:
-    """Return a block's words as they stand in the source, without its values."""
+    """Return a block's words in the source, with … for each value."""
     return " ".join(EVAL.sub("…", WHILE.sub("", block.text)).split())
 
 

@@ -9,7 +9,7 @@ BATCH = "batch (tokens)"
 RATE = "attainable (FLOP/s)"
 TERA, GIGA = 1e12, 1e9
 
-# Name, x label, y label, and the unit of the values in FLOP/s.
+# (name, x label, y label, size of the plotted values' unit in FLOP/s)
 RIGHT = [
     ("right_chinese_labels", "批量大小", "可达性能FLOP/s", 1),
     (
@@ -38,7 +38,7 @@ RIGHT = [
     ("right_trillion", BATCH, "trillion FLOP/s", TERA),
 ]
 
-# Name, problem that must be named, x label, y label, and the unit of the values in FLOP/s.
+# (name, problem that the check must name, x label, y label, size of the values' unit in FLOP/s)
 WRONG = [
     ("wrong_bytes_per_second", "figure-unit", BATCH, "attainable (bytes/s)", 1),
     ("wrong_count_label", "figure-rate", BATCH, "FLOP", 1),

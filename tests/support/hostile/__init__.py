@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-# How the first line of a file begins → the fair outcome of its cell.
+# Beginning of the comment on a file's first line → the fair outcome of its cell.
 OUTCOMES = {"Keeps points": "points", "Gets no points": "nothing", "May lose points": "either"}
 
 

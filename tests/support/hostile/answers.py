@@ -6,7 +6,7 @@ solution, whose functions are then wrapped with it. Only those in FAIR may get p
 
 import itertools
 
-# "killing" ends only the kernel, which has finished its cells by then.
+# Answers that may get points. "killing" ends only the kernel, which has run all cells by then.
 FAIR = {"subclass", "noisy_float", "numpy_scalar", "killing"}
 _calls = itertools.count()
 

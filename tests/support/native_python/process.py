@@ -71,7 +71,7 @@ def serve(folder: str) -> None:
 
 
 with socket.socket(fileno=os.dup(0)) as asked:
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended processes leave nothing behind
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended processes leave no zombies
     while True:
         name, pipes, _, _ = socket.recv_fds(asked, 1000, 2)
         if not name:

@@ -43,7 +43,7 @@ SECONDS, WALL_SECONDS = 1.0, 20.0  # limits of a call, for slips that may loop f
 
 @dataclass(frozen=True)
 class Slip:
-    """One changed function, and the part whose answers it changes.
+    """A slip: one changed function, and the part whose answers it changes.
 
     function: the name of the changed one, the part's own or one that it calls.
     causes: misconceptions that explain this slip, None if unknown.
@@ -55,9 +55,9 @@ class Slip:
     change: str
     tree: ast.FunctionDef
     causes: frozenset[str] | None
-    rounding: bool  # whether it only adds a rounding
-    reordering: bool  # whether it only swaps arguments of a call
-    endless: bool  # whether it may loop forever
+    rounding: bool  # whether the slip only adds a rounding
+    reordering: bool  # whether the slip only swaps arguments of a call
+    endless: bool  # whether the slip may loop forever
 
     @property
     def own(self) -> bool:
@@ -80,13 +80,13 @@ def slips(exercise: str) -> tuple[Slip, ...]:
 
 
 def unchanged(exercise: str, part: Part) -> Iterator[Slip]:
-    """Yield the spelled-out functions of a part, without a slip."""
+    """Yield the unchanged spelled-out functions of a part, in the form of slips."""
     for tree, _ in _spelled_out(exercise).get(part.function, ()):
         yield Slip(exercise, part.key, tree.name, "", tree, None, False, False, False)
 
 
 def answers(slip: Slip, inputs: Sequence[dict[str, Any]]) -> list[Answer]:
-    """Return the part's answers with the slip in it; the last repeats a call."""
+    """Return a part's answers with the slip; the last answer is from a repeated call."""
     names = dict(reference(slip.exercise))
     for code in _functions(slip.exercise).values():
         exec(code, names)

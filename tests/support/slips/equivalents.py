@@ -17,7 +17,7 @@ from solutions import part_of
 from . import EXACT, Slip, deviation, everything
 
 TABLE = ROOT / "tests/exercises/equivalent_slips.toml"
-MAX_DEVIATION = 0.6  # as a share of the tolerance
+MAX_DEVIATION = 0.6  # largest error of an equivalent slip, as a share of the tolerance
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def table() -> tuple[Equivalents, ...]:
 
 
 def explained(slip: Slip) -> bool:
-    """Return whether a slip that passes the check is equivalent for a reason."""
+    """Return whether a known reason makes a slip that passes the check equivalent."""
     off = deviation(slip, everything(slip.exercise, slip.part))
     if off <= EXACT and (slip.rounding or slip.reordering):
         return True

@@ -21,7 +21,7 @@ UNITS = 1000  # constants from this size on convert units
 ROUNDING_NAMES = ("int", "math.ceil", "math.floor", "round")
 EXTREMES = ("max", "min", "sum")
 ROUNDINGS = ("math.ceil({})", "math.floor({})", "round({})", "int({})")
-# ROUNDINGS, and others that learners apply to results.
+# Ways in which learners round results: ROUNDINGS and others.
 TIDIED = (*ROUNDINGS, "int({}) + 1", "math.ceil({}) - 1", "round({}, 2)", "round({}, 3)")
 
 Replacement = ast.AST | list[ast.stmt]

@@ -19,7 +19,7 @@ from roofkit.check.findings import Findings
 from . import Slip, answers, fresh
 
 SEEDS = 5  # classes whose hidden cases represent all inputs
-# Misconceptions whose message describes the value and not its cause, so it is true of all slips.
+# Misconceptions whose message only describes the value, so it is true whatever the slip was.
 DESCRIBES_THE_VALUE = {
     *("limit-for-exact", "large-limit-for-exact", "exact-for-limit", "large-batch-limit"),
     *("always-two", "always-at-peak", "larger-of-the-two", "time-for-rate", "share-of-the-peak"),
@@ -53,7 +53,7 @@ DESCRIPTIONS = (
     *(hints._infinite, hints._zeros, hints._signs, hints._constant, hints._repeated),
     *(hints._shift, hints._near),
 )
-# Words before a possible cause of these values that the sentence doesn't claim to be the cause.
+# Words by which a sentence introduces a merely possible cause.
 CONDITIONAL = ("this would give the same values:", "come out in this way, among others:")
 
 

@@ -29,7 +29,7 @@ class Submission:
     exercise: str
     name: str
     source: str
-    expected: Mapping[str, str | None]  # part without points → key of the cause
+    expected: Mapping[str, str | None]  # part that gets no points → key of the cause
 
     @property
     def functions(self) -> set[str]:
