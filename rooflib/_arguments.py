@@ -58,7 +58,7 @@ def non_negative(name: str, value: Size, largest: float = MAX_QUANTITY) -> Numbe
 
 
 def kept(name: str, value: Size) -> Number:
-    """Check `value` as `non_negative` does, and copy an array.
+    """Check `value` as `non_negative` does, and return it; arrays are copied.
 
     A result that stores the array would otherwise change if the caller changed it.
     """

@@ -114,7 +114,7 @@ class Bounds:
 
     @property
     def _misfit(self) -> str:
-        """Words to add if the operation, or some of several, does not fit into HBM."""
+        """Note that the operation, or some of several, does not fit into HBM; or ""."""
         fits = np.atleast_1d(self.fits)
         return "" if fits.all() else ", some do not fit" if fits.any() else ", does not fit"
 
@@ -180,7 +180,7 @@ def bound(
             known = ", ".join(known.name for known in chip.links) or "none"
             raise ValueError(f"link must be given, because {reason}; {chip.name} has: {known}")
         over = chip.link(link if link and name == ANY_LINK else name)
-        # Two entries may use the same link: one by its name, one as `ANY_LINK`.
+        # Sum the times of a link: one entry may name it, another may use it as `ANY_LINK`.
         flow = op.sent.get(name, 0) / over.to_one_peer + op.hops.get(name, 0) * over.latency
         times[over.name] = times.get(over.name, 0) + flow
     start = check.kept("launch", launch)

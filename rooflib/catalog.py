@@ -57,7 +57,7 @@ class DataPoint:
 
     @property
     def value(self) -> float:
-        """The figure in FLOP/s, bytes/s or bytes: dense, one way, per link, whole chip.
+        """The figure in base units: dense, one way, of one link or the whole chip.
 
         All conversions of printed figures happen here.
         """

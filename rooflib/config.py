@@ -58,7 +58,7 @@ def model_from_config(
         inner = _instance("text_config", given["text_config"], Mapping, "an object")
         given = {**{key: given[key] for key in outer if key in given}, **inner}
     classes = _instance("auto_map", given.get("auto_map", {}), Mapping, "an object")
-    for each in classes.values():  # names of classes are ignored
+    for each in classes.values():  # class names are checked but not used
         if not isinstance(each, str) or not re.fullmatch(r"[\w./-]+", each):
             raise ValueError(f"auto_map must map to names of classes; got {short(each)}")
     for key, only in FIXED.items():
@@ -160,7 +160,7 @@ def _whole(key: str, value: Any, least: int = 1, most: int = MAX_SIZE) -> int:
 
 
 def _types(given: Mapping[str, Any]) -> tuple[str, dict[str, Type]]:
-    """Return the weights' type, and the exceptions by kind of operation."""
+    """Return the weights' data type, and exceptions to it by kind of operation."""
     stored = given.get("dtype") or given.get("torch_dtype") or "bfloat16"
     plain, how = TYPES[one_of("dtype", stored, TYPES)], given.get("quantization_config")
     if how is None:
@@ -175,7 +175,7 @@ def _types(given: Mapping[str, Any]) -> tuple[str, dict[str, Type]]:
 
 
 def _rows_of(module: str) -> set[str]:
-    """Return the kinds of operation that an unquantized module belongs to."""
+    """Return the kinds of operation whose weights an unquantized module holds."""
     *path, last = module.removesuffix(".weight").split(".")
     if re.search("norm|router|embed|head|bias|vis|projector", last):
         return set()
@@ -202,7 +202,7 @@ def _quantized(method: str, how: Mapping[str, Any]) -> DType:
     if (bits := _whole("bits", how.get("bits"))) not in (4, 8):
         raise ValueError(f"bits must be 4 or 8; got {bits}")
     # Each group has a scale in fp16 and a zero point. With group_size -1 a group is a whole
-    # column, so there are too few scales to count.
+    # column: neglect its scale and zero point.
     if (group := how.get("group_size")) == -1:
         return DType(f"int{bits}", bits)
     return DType(f"int{bits}", bits, scale_bits=16 + bits, group=_whole("group_size", group))

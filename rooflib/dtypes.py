@@ -35,7 +35,7 @@ class DType:
 
     @property
     def bytes(self) -> float:
-        """Bytes per element, with its part of a scale.
+        """Bytes per element, including its share of the group's scale.
 
         The number is an int if possible, and ½ for 4-bit types.
         """

@@ -71,11 +71,11 @@ class Layer:
 
     @property
     def value(self) -> int:
-        """Width of a value's head."""
+        """Width of one head's values."""
         return self.V or self.H
 
     def projections(self, D: int, chips: Number = 1) -> Number:
-        """Return the attention's matrix weights on one chip.
+        """Return how many weights the attention's matrices have on one chip.
 
         The heads are split over `chips` chips.
         """
@@ -87,11 +87,11 @@ class Layer:
         return queries + shared + self.expansion(chips) + N * self.value * D
 
     def expansion(self, chips: Number = 1) -> Number:
-        """Return the weights that turn latents into keys and values; 0 without latents."""
+        """Return how many weights turn latents into keys and values, if any."""
         return self.kv_rank * (self.N // chips) * (self.H - self.rope + self.value)
 
     def cached(self, chips: Number = 1) -> Number:
-        """Return the elements that one chip caches per position.
+        """Return how many elements one chip caches per position.
 
         They are keys and values, or a latent vector.
         """
@@ -100,7 +100,7 @@ class Layer:
         return larger(self.K // chips, 1) * (self.H + self.value)
 
     def pair_flops(self, absorbed: bool) -> int:
-        """Return the FLOPs of one head for a query and a position that it sees.
+        """Return the FLOPs of one head for one query and one position it sees.
 
         If absorbed, latent attention compares with the latent vectors themselves.
         """
@@ -110,22 +110,22 @@ class Layer:
 
     @property
     def matrices(self) -> int:
-        """Number of matrices of an MLP or expert."""
+        """Number of weight matrices of an MLP or expert: 3 if gated, else 2."""
         return 3 if self.gated else 2
 
     def expert(self, D: int) -> int:
-        """Return the weights of one routed expert."""
+        """Return how many weights one routed expert has."""
         biases = (self.matrices - 1) * self.X + D if self.expert_biases else 0
         return self.matrices * D * self.X + biases
 
     def parameters(self, D: int, active: bool = False) -> int:
-        """Return the weights of one layer: all, or those that one token takes."""
+        """Return how many weights one layer has, or how many of them one token uses."""
         routed = (self.active if active else self.experts) * self.expert(D)
         shared = self.matrices * D * self.F + D * self.experts + self.gains
         return int(self.projections(D)) + shared + routed
 
     def activations(self, D: int) -> int:
-        """Return the elements that a training step keeps of one token; see `Model.train`."""
+        """Return how many elements a training step keeps per token; see `Model.train`."""
         latents = self.q_rank + self.kv_rank + self.rope
         widths = self.matrices * (self.F + self.active * self.X) + self.experts
         return 4 * D + (self.N + self.K) * (self.H + self.value) + latents + widths
@@ -139,7 +139,7 @@ class Layer:
         return self.positions_read(S, chunk=1)
 
     def positions_read(self, S: Number, chunk: Number) -> Number:
-        """Return the cached positions that chunks of a prompt of S read, over all chunks.
+        """Return how many cached positions all chunks of a prompt of S read in total.
 
         A chunk reads what its first query sees before it, and its own positions.
         """
@@ -150,7 +150,7 @@ class Layer:
         return chunk * (growing * (growing + 1) // 2) + (full - growing) * reach + last
 
     def touched(self, tokens: Number, routing: str) -> Number:
-        """Return how many distinct experts `tokens` tokens take in a layer.
+        """Return to how many distinct experts of a layer `tokens` tokens are routed.
 
         "expected": under uniform routing, E · (1 - (1 - k/E)^tokens). "fewest": all tokens take
         the same k experts. "most": experts repeat only once all E are taken.
@@ -162,7 +162,7 @@ class Layer:
         return smaller(larger(mean, self.active), most)
 
     def chips_reached(self, chips: Number) -> Number:
-        """Return the average number of other chips that a token goes to.
+        """Return the average number of other chips that a token is sent to.
 
         Each chip has E/chips experts. A token takes `active` distinct experts at random and goes to
         each chip at most once.

@@ -112,7 +112,7 @@ class Model:
         return self._weights(active=False, tables=True)
 
     def active_parameters(self, tables: bool = True) -> int:
-        """Return how many weights one token takes.
+        """Return how many weights are active for one token.
 
         These are all but the experts that it isn't routed to. With `tables`, the embedding table
         and the output matrix count as a whole; without, neither does, and the rest is what
@@ -316,7 +316,7 @@ class Model:
         passes: list[tuple[Number, Number]] | None = None,
         logits: str = "last",
     ) -> Operation:
-        """Count a decode step, or a prefill with this number of passes of each length T."""
+        """Count a decode step, or a prefill in `passes`: pairs (number, tokens of each)."""
         routing = check.one_of("experts", experts, ("expected", "fewest", "most"))
         absorbed = check.one_of("latent", latent, ("absorbed", "expanded")) == "absorbed"
         all_logits = check.one_of("logits", logits, ("last", "all")) == "all"
@@ -356,7 +356,7 @@ class Model:
             if not kind.experts:
                 continue
             add_weights("router", c * D * kind.experts)
-            groups = replicas if expert_parallel else 1  # replicas that share the experts
+            groups = replicas if expert_parallel else 1  # number of replicas that share the experts
             holders = chips * groups
             taken = sum(k * kind.touched(B * T * groups, routing) for k, T in passes)
             flops = 2 * c * kind.active * n * (kind.matrices * D * kind.X) / chips

@@ -115,7 +115,7 @@ class Operation:
 
     @property
     def _others(self) -> dict[str, str]:
-        """The counts that most operations lack, as text; without those that are zero."""
+        """The vector FLOPs and exponentials as text; those that are zero are left out."""
         others = {}
         if np.any(self.vector):
             shown = f"{span(self.vector, 'FLOP')} in {self.vector_compute.name}"
@@ -309,7 +309,7 @@ def _by_link(name: str, given: Size | Mapping[str, Size]) -> dict[str, Number]:
 
 
 def over_any_link(size: Number) -> dict[str, Number]:
-    """Return the bytes or messages of an operation by link; none if they are zero."""
+    """Return {ANY_LINK: size}, for bytes or messages; an empty dict if all are zero."""
     return {ANY_LINK: size} if np.any(size) else {}
 
 
@@ -340,11 +340,11 @@ def share(
 
 
 def total(name: str, parts: tuple[Operation, ...]) -> Operation:
-    """Return the operation that consists of `parts`, whose counts add up to its own.
+    """Return the operation that consists of `parts`; its counts are their sums.
 
     Parts that compute, move and send nothing are left out.
     """
-    # Parts that compute also move bytes.
+    # FLOPs needn't be checked: parts that compute also move bytes.
     parts = tuple(part for part in parts if np.count_nonzero(part.bytes) or part.sent)
     first, *_ = parts
 

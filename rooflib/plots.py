@@ -169,7 +169,7 @@ def roofline(
     leader_style = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.7, "shrinkB": 2}
     for name, position in sorted(positions.items(), key=lambda named: named[1], reverse=True):
         ax.plot(*position, "o", color=INK, markersize=6, zorder=4)
-        # Below and to the right of a point on the roof there are no lines.
+        # Start below and to the right of the point: if it lies on the roof, no lines run there.
         labels.append(
             (_note(ax, name, position, (8, -12), va="center", arrowprops=leader_style), ANYWHERE)
         )

@@ -20,7 +20,7 @@ from rooflib.operations import Operation
 from rooflib.table import Table, from_rows
 from rooflib.units import text
 
-MAX_POSITIONS = 2**30  # a longer range has no length in the 32-bit Python of a page
+MAX_POSITIONS = 2**30  # len() fails for longer ranges in a web page's 32-bit Python
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ class Serving:
 
     @property
     def table(self) -> Table:
-        """Table of the answers."""
+        """Table of memory, times and rates, and the cost if a price is given."""
         first, each = self.first_token, self.per_token
         rows = {
             "HBM needed": f"{text(each.held, 'B')} of {text(each.capacity, 'B')}",

@@ -63,5 +63,5 @@ class Table:
 
 
 def from_rows(headings: Iterable[str], rows: Iterable[Sequence[str]]) -> Table:
-    """Return the table with these rows, of which there is at least one."""
+    """Return a table with these headings and rows; `rows` must not be empty."""
     return Table(dict(zip(headings, zip(*rows, strict=True), strict=True)))

@@ -16,7 +16,7 @@ WIDTHS: dict[str, Range] = {"q_bytes": Choice(1, 2, 4), "kv_bytes": Choice(0.5, 
 H_RANGE = Whole(32, 256, multiple_of=16)
 PEAKS, WEIGHTS = Real(5e13, 1e15), Real(2e9, 1.5e11)
 
-# Each argument has the same value in two cases, so that no answer can depend on it alone.
+# One value of each argument occurs in two cases: no function of one argument alone passes.
 SIZES = (
     {"B": 6, "T": 48, "S": 1500, "N": 24, "K": 8, "H": 96},
     {"B": 3, "T": 1, "S": 9000, "N": 32, "K": 4, "H": 128},
@@ -44,7 +44,7 @@ MODELS = (
 )
 EXACT = {"layers": 25, "K": 5, "H": 64, "kv_bytes": 2}  # 15,625 positions take exactly 500 MB
 
-# Cases that overflow 32-bit integers.
+# Branch that some cases must cover: a count of FLOPs that overflows 32-bit integers.
 LARGE: dict[str, Callable[..., bool]] = {
     "more than 32 bits": lambda B, T, S, N, H, **others: 4 * B * T * S * N * H >= 2**32,
 }
@@ -67,7 +67,7 @@ def moved(
     kept: float = 2,
     squares: float = 0,
 ) -> float:
-    """Return the bytes moved.
+    """Return the bytes that attention loads and writes.
 
     ends, kept, squares: how many arrays of the size of the queries, of the keys and of the scores.
     """
@@ -87,9 +87,9 @@ def decode(
     caches: float = 0,
     **counts: float,
 ) -> float:
-    """Return the intensity of decode; `caches` is the number of caches in all.
+    """Return the intensity of decode.
 
-    By default each sequence has a cache.
+    `caches` is the total number of caches; by default each sequence has one.
     """
     queries = moved(B, 1, S, N, K, H, q_bytes, kv_bytes, **counts | {"kept": 0})
     cache = moved(caches or B, 1, S, N, K, H, q_bytes, kv_bytes, **counts | {"ends": 0})
@@ -133,7 +133,7 @@ def start(
 def room(
     H: float, width: float, peak: float, bandwidth: float, fused: bool, **heads: float
 ) -> float:
-    """Return FLOPs per pair of positions, less those that its score traffic costs.
+    """Return the FLOPs per query-key pair, minus those that its score traffic costs.
 
     The traffic is converted to FLOPs at the ridge point.
     """
@@ -170,7 +170,7 @@ def fit(**case: float) -> int:
 
 
 def fits_above(**case: float) -> bool:
-    """Return whether the count is small, and exact or far from the next integer."""
+    """Return whether few enough sequences fit, exactly or with a clear remainder."""
     rooms = free(**case)
     return rooms <= MAX_SEQUENCES and (spare(**case) in (0, -1) or 0.01 < rooms % 1 < 0.99)
 
@@ -189,7 +189,7 @@ def spare(capacity: float, weights: float, **sizes: float) -> float:
     return left if left < each / 2 or capacity < weights else left - each
 
 
-# Equivalent formulas, which floats round differently.
+# Equivalent formulas whose results round differently in floating point.
 WRITINGS: tuple[Callable[[float, float, float], float], ...] = (
     lambda capacity, weights, each: (capacity - weights) / each,
     lambda capacity, weights, each: (capacity - weights) // each,
@@ -236,7 +236,7 @@ def step(
     loads: float = 1,
     caches: float | None = None,
 ) -> tuple[float, float]:
-    """Return the arithmetic and traffic time of a step.
+    """Return the arithmetic time and the traffic time of a decode step.
 
     `caches` is the number of caches; by default each sequence has one.
     """
@@ -461,7 +461,7 @@ EXERCISE = Exercise(
                 "bandwidth": Real(5e11, 4e12),
                 "fused": Choice(True, False),
             },
-            # Rounded lengths and intermediate values stay within the tolerance.
+            # These limits keep rounded lengths and intermediate values within the tolerance.
             allowed=lambda **case: (
                 start(**case) == math.inf
                 or (220 < start(**case) < 150_000 and (room(**case) == 1 or room(**case) > 2))

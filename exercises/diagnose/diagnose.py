@@ -13,8 +13,8 @@ from grading.schema.ranges import Choice, Made, Range, Real, Whole
 
 CAUSES = ("compute", "memory", "traffic", "overhead", "cache")
 
-# From the stored run of roofmeter of 22 November 2026 on an Intel Xeon: roofs are the best sample,
-# times the typical one. tests/exercises/test_diagnose.py compares them with the run.
+# Measured by roofmeter on an Intel Xeon on 22 November 2026; tests/exercises/test_diagnose.py
+# compares these with the stored run. Roofs are the best sample, times the median.
 PEAK, READ, UPDATE, CALL = 3.58535e11, 3.08800e10, 4.74538e10, 3.37297e-7
 MEASURED = {
     "one row": 2.26018e-3,
@@ -65,7 +65,7 @@ def tokens_per_second(chips: int) -> float:
 
 
 def decode(name: str, chips: int, B: int, overhead: float) -> Operation:
-    """Return a published decode step of Llama 2 7B on A100, as one chip sees it."""
+    """Return a published decode step of Llama 2 7B on A100, with counts per chip."""
     (step,) = (
         step
         for step in rl.published_steps()
@@ -104,7 +104,7 @@ def rate_of_each(n: float, rate: float, more: float, more_rate: float) -> float:
 
 
 def scaling(rng: random.Random) -> tuple[int, float, int, float]:
-    """Return two numbers of chips with their rates.
+    """Return two numbers of chips, each with its tokens per second.
 
     The fixed part of the time is neither tiny nor all of it.
     """
@@ -119,7 +119,7 @@ def scaling(rng: random.Random) -> tuple[int, float, int, float]:
 
 
 def times(operation: Mapping[str, Any]) -> dict[str, float]:
-    """Return the times in seconds; extra traffic counts only if there is any."""
+    """Return the seconds of each cause; "traffic" only if extra bytes are moved."""
     found = {
         "compute": operation["flops"] / operation["peak"],
         "memory": operation["needed"] / operation["bandwidth"],
@@ -140,7 +140,7 @@ def cause_of(operation: Mapping[str, Any]) -> str:
 
 
 def without(*left_out: str) -> Callable[[Mapping[str, Any]], str]:
-    """Return a diagnosis that never considers these causes."""
+    """Return a function that diagnoses an operation but never considers these causes."""
 
     def found(operation: Mapping[str, Any]) -> str:
         of = {cause: time for cause, time in times(operation).items() if cause not in left_out}
@@ -172,7 +172,7 @@ def most_bytes_or_flops(operation: Mapping[str, Any]) -> str:
 
 
 def named(diagnosis: Callable[[Mapping[str, Any]], str]) -> Callable[..., list[str]]:
-    """Return a function that names the operations whose diagnosis is the given cause."""
+    """Return a function that names the operations diagnosed with a given cause."""
 
     def answer(operations: Sequence[Operation], cause: str) -> list[str]:
         return [one["name"] for one in operations if diagnosis(one) == cause]
@@ -193,7 +193,7 @@ def log_uniform(rng: random.Random, low: float, high: float) -> float:
 
 
 def an_operation(rng: random.Random, cause: str) -> Operation:
-    """Return an invented operation with this cause, with every other time well below."""
+    """Return an invented operation with this cause; its other times are much shorter."""
     peak, bandwidth = six(log_uniform(rng, 1e11, 1e15)), six(log_uniform(rng, 1e10, 4e12))
     longest_time = log_uniform(rng, 1e-5, 1e-1)
     lower = [longest_time / log_uniform(rng, APART, 40) for _ in range(3)]
@@ -251,7 +251,7 @@ SIX: list[Operation] = [
     ),
     decode("60 sequences on one A100", 1, 60, 0.0),
 ]
-# Invented operations for situations that the six lack: times of a few microseconds; extra traffic
+# Invented operations for situations that SIX lacks: times of a few microseconds; extra traffic
 # that does not decide; extra traffic without which arithmetic would take longest; more bytes than
 # FLOPs where compute decides.
 OTHER_ROOFS = {"peak": 2e13, "bandwidth": 9e10}
@@ -274,7 +274,7 @@ OTHERS: list[Operation] = [
 
 
 def is_clear(operations: Iterable[Operation], **_: object) -> bool:
-    """Return whether other causes are far from explaining each measurement."""
+    """Return whether each measurement clearly has only one possible cause."""
     for one in operations:
         of = times(one)
         *_others, second, first = sorted(
@@ -308,7 +308,7 @@ def predicted(
     moved: Callable[..., float] = bytes_of,
     calls: Callable[[float], float] = lambda rows: 1,
 ) -> float:
-    """Return the ratio of the new time to the old one that the suspect predicts."""
+    """Return new time ÷ old time if the suspected cause takes all the time."""
     if suspect == "compute":
         return math.prod(new) / math.prod(old)
     if suspect == "memory":
@@ -348,9 +348,9 @@ def any_change(
 
 
 def only(suspect: str) -> Callable[..., list[str]]:
-    """Return a function that lists the experiments that change a suspect's time.
+    """Return a function that lists the experiments that change one suspect's time.
 
-    `suspect` is "one" or "other", for the first or the second of two suspects.
+    `suspect` is "one" for the first of two suspected causes, "other" for the second.
     """
 
     def found(
@@ -376,7 +376,7 @@ FACTORS = (0.25, 0.5, 1, 1, 1, 2, 4)
 
 
 def changed_sizes(rng: random.Random) -> tuple[int, int, int, dict[str, list[int]], str, str]:
-    """Return sizes, experiments with invented names, and two suspects."""
+    """Return matmul sizes, experiments that change them, and two suspected causes."""
     B = 2 ** rng.choice((2, 3, 4, 9, 11, 12, 13))
     D, F = (2 ** rng.randint(9, 13) * rng.choice((2, 3)) for _ in "DF")
     sizes = (B, D, F)
@@ -391,7 +391,7 @@ def changed_sizes(rng: random.Random) -> tuple[int, int, int, dict[str, list[int
 
 
 def is_far(sizes: Sequence[int], new: Sequence[int]) -> bool:
-    """Return whether all predictions either nearly agree or clearly differ.
+    """Return whether any two suspects' predictions nearly agree or clearly differ.
 
     No two differ by nearly the factor that tells them apart.
     """
@@ -404,7 +404,7 @@ def told_apart(*suspects: str) -> Callable[..., bool]:
     return lambda **case: {case["one"], case["other"]} == set(suspects)
 
 
-# D and F that are large compared with B, and ones that are not.
+# In FEW, D and F are large compared with B; in MANY they aren't.
 FEW, MANY = {"B": 4, "D": 4096, "F": 16384}, {"B": 8192, "D": 1024, "F": 2048}
 OF_FEW = {
     "four times the rows": [16, 4096, 16384],
@@ -448,7 +448,7 @@ def gain(fix: str, over: Callable[[list[float]], float] = max, **case: float) ->
 
 
 def full_gain(fix: str, **case: float) -> float:
-    """Return what the fix gains where nothing else takes any time."""
+    """Return the gain if only the time that the fix shortens counted."""
     if fix == "fuse":
         return case["moved"] / case["needed"]
     return math.inf if fix == "one call" else 2
@@ -497,7 +497,7 @@ def gains(least: float, most: float) -> Callable[..., bool]:
 
 
 def decides(roof: str) -> Callable[..., bool]:
-    """Return whether this roof takes longest before the fix."""
+    """Return a predicate: whether this roof takes longest before the fix."""
 
     def so(**case: Any) -> bool:
         of = {
@@ -523,7 +523,7 @@ def program(fix: str, flops: float, needed: float, moved: float, overhead: float
 
 
 def clearly(**case: Any) -> bool:
-    """Return whether the fix changes the bound visibly or not at all."""
+    """Return whether the fix gains nothing at all, or more than 5%."""
     return gain(**case) == 1 or gain(**case) > 1.05
 
 
@@ -818,7 +818,7 @@ EXERCISE = Exercise(
                 "goes on at the same time."
             ),
             cases=(
-                # In each, the three times are close, so that any mistake changes the bound.
+                # In these cases, the three times are close, so that any mistake changes the bound.
                 {"B": 256, "D": 4096, "F": 4096, "peak": 2e14, "bandwidth": 7.5e11, "link": 6e10},
                 {"B": 2048, "D": 8192, "F": 4096, "peak": 9.9e14, "bandwidth": 1e12}
                 | {"link": 1.7e11},

@@ -10,10 +10,10 @@ from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part, combinations
 from grading.schema.ranges import Choice, Printed, Sheets, Whole
 
-# The units that the questions name.
+# The units that the questions name, and their factors to FLOP/s and bytes/s.
 PEAK_UNITS = {"TFLOP/s": 1e12, "PFLOP/s": 1e15}
 BANDWIDTH_UNITS = {"B/s": 1, "GB/s": 1e9, "TB/s": 1e12, "Gbit/s": 1e9 / 8}
-# Critical batches stay above a hundred, so that rounding one is within the tolerance.
+# Critical batches exceed 100 in these ranges, so rounding one stays within the tolerance.
 PEAKS = Printed(2e14, 4e15, PEAK_UNITS)
 BANDWIDTHS = Printed(7e11, 9.9e11, BANDWIDTH_UNITS)
 
@@ -166,7 +166,7 @@ def for_each(way: Callable[..., float]) -> Callable[[list[dict[str, Any]]], dict
 def names(
     tokens: Callable[[float, float], float], way: Callable[..., float] = batch
 ) -> Callable[..., list[str]]:
-    """Return a function that names the chips for which there are enough tokens.
+    """Return a function that lists the chips whose critical batch is exceeded.
 
     The number of tokens is `tokens(sequences, length)`.
     """
@@ -180,7 +180,7 @@ def product(sequences: float, length: float) -> float:
 
 
 def ratios(sheets: list[dict[str, Any]], sequences: int, length: int) -> list[float]:
-    """Return the batch divided by each chip's critical batch."""
+    """Return the number of tokens divided by each chip's critical batch."""
     return [sequences * length / needed for needed in for_each(batch)(sheets).values()]
 
 
@@ -315,7 +315,7 @@ EXERCISE = Exercise(
                 "bandwidth, bandwidth_unit": BANDWIDTHS,
             },
             branches=combinations(peak_unit=tuple(PEAK_UNITS), sparse=(True, False)),
-            # Rounding a peak of 989.5 to 1000 changes the batch by a little over 1%.
+            # Accept answers with a peak rounded from 989.5 to 1000, a little over 1% off.
             tolerance=0.02,
             misconceptions=(
                 wrong("sparse-for-dense", sparse_for_dense),
@@ -378,7 +378,7 @@ EXERCISE = Exercise(
                 "some chips": lambda **case: min(ratios(**case)) < 1 < max(ratios(**case)),
                 "all chips": lambda **case: min(ratios(**case)) > 1,
             },
-            # A rounded batch, which is right in part 4, must be right here too.
+            # Part 4 accepts a rounded critical batch, so rounding must not change any answer here.
             allowed=lambda **case: all(abs(ratio - 1) > 0.03 for ratio in ratios(**case)),
             kind="names",
             misconceptions=(

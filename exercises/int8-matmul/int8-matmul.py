@@ -12,14 +12,14 @@ from grading.schema.ranges import Range, Real, Whole
 
 PEAK, BANDWIDTH = 3.94e14, 8.1e11  # numbers that the exercise states
 
-# Each argument has the same value in two cases, so that no answer can depend on it alone.
+# One value of each argument occurs in two cases: no function of one argument alone passes.
 SIZES = (
     {"B": 64, "D": 4096, "F": 16384},
     {"B": 500, "D": 1024, "F": 8192},
     {"B": 24, "D": 8192, "F": 3072},
     {"B": 64, "D": 8192, "F": 8192},
 )
-# The smallest sizes: a single extra element shows, and so do swapped sides.
+# The smallest sizes: counting one element too many changes the answer visibly.
 SMALLEST = {"B": 2, "D": 512, "F": 512}
 
 CHIPS = (
@@ -39,12 +39,12 @@ SIZE_RANGES: dict[str, Range] = {
     "D": Whole(512, 16384, multiple_of=128),
     "F": Whole(512, 16384, multiple_of=128),
 }
-# For questions that assume a batch much smaller than D and F.
+# Range of B for questions that assume a batch much smaller than D and F.
 SMALL_BATCH: dict[str, Range] = {"B": Whole(2, 256)}
-# Critical batches stay above a hundred, so that rounding one is within the tolerance.
+# Critical batches exceed 100 in these ranges, so rounding one stays within the tolerance.
 CHIP_RANGES: dict[str, Range] = {"peak": Real(4e14, 4e15), "bandwidth": Real(3e11, 1.9e12)}
 
-# Cases that overflow 32-bit integers.
+# Branch that some cases must cover: a count of FLOPs that overflows 32-bit integers.
 LARGE: dict[str, Callable[..., bool]] = {
     "more than 32 bits": lambda B, D, F: 2 * B * D * F >= 2**32,
 }
@@ -133,7 +133,7 @@ EXERCISE = Exercise(
                 "moves, loaded and written together. You have functions for both from the parts "
                 "before. The unit, OP/byte, says which of the lines is divided by which."
             ),
-            # The intensity of the small batch needs more than three decimals.
+            # In the last case, rounding the intensity to three decimals exceeds the tolerance.
             cases=(*SIZES, {"B": 2, "D": 2048, "F": 4096}),
             ranges=SIZE_RANGES,
             branches=LARGE,
@@ -173,7 +173,7 @@ EXERCISE = Exercise(
                 "intensity reaches that number. Put in what you found for small batches, and solve "
                 "for the batch."
             ),
-            # The last critical batch is beyond the reach of a short search.
+            # The last critical batch, over 6,000, is too large for a short search to find.
             cases=(*CHIPS, {"peak": 3.9e15, "bandwidth": 3.2e11}),
             ranges=CHIP_RANGES,
             tolerance=0.01,

@@ -13,14 +13,14 @@ from grading.schema.ranges import Range, Real, Whole
 
 PEAK, BANDWIDTH = 1.97e14, 8.1e11  # numbers that the exercise states
 
-# Each argument has the same value in two cases, so that no answer can depend on it alone.
+# One value of each argument occurs in two cases: no function of one argument alone passes.
 SIZES = (
     {"B": 64, "D": 4096, "F": 16384},
     {"B": 500, "D": 1024, "F": 8192},
     {"B": 24, "D": 8192, "F": 3072},
     {"B": 64, "D": 8192, "F": 8192},
 )
-# The smallest sizes: a single extra element shows.
+# The smallest sizes: counting one element too many changes the answer visibly.
 SMALLEST = {"B": 32, "D": 512, "F": 512}
 CHIPS = (
     {"peak": PEAK, "bandwidth": BANDWIDTH},
@@ -35,13 +35,13 @@ SIZE_RANGES: dict[str, Range] = {
     "D": Whole(512, 16384, multiple_of=128),
     "F": Whole(512, 16384, multiple_of=128),
 }
-# Critical batches stay above a hundred, so that rounding one is within the tolerance.
+# Critical batches exceed 100 in these ranges, so rounding one stays within the tolerance.
 CHIP_RANGES: dict[str, Range] = {"peak": Real(2e14, 1e15), "bandwidth": Real(5e11, 9.9e11)}
 
 # For questions about both bounds: the wider bandwidths put the ridge point on either side of B.
 BOTH_BOUNDS: dict[str, Range] = {"B": Whole(64, 2048), "bandwidth": Real(5e11, 4e12)}
 
-# Cases that overflow 32-bit integers.
+# Branch that some cases must cover: a count of FLOPs that overflows 32-bit integers.
 LARGE: dict[str, Callable[..., bool]] = {
     "more than 32 bits": lambda B, D, F: 2 * B * D * F >= 2**32,
 }
@@ -92,7 +92,7 @@ MAX_BATCH = 30_000  # tokens; larger critical batches depend too much on roundin
 
 
 def clear(**case: float) -> bool:
-    """Return whether the sizes are far from those whose critical batch is infinite."""
+    """Return whether the critical batch is clearly finite or clearly infinite."""
     return abs(critical(**case, infinite=False)) < MAX_BATCH
 
 
@@ -165,11 +165,11 @@ EXERCISE = Exercise(
                 {"D": 1024, "F": 2048, **CHIPS[2]},
                 {"D": 8192, "F": 3072, **CHIPS[1]},
                 {"D": 256, "F": 512, **GIVEN},  # no batch is enough
-                {"D": 128, "F": 128, **CHIPS[3]},  # no batch is enough, by far
+                {"D": 128, "F": 128, **CHIPS[3]},  # far from any batch being enough
                 {"D": 480, "F": 500, **GIVEN},  # many thousands are enough
                 {"D": 4096, "F": 3072, **CHIPS[3]},
             ),
-            # Sizes start at 128, so that for some hidden ones no batch is enough.
+            # D and F start at 128, so that in some hidden cases no batch is enough.
             ranges={
                 "D": Whole(128, 8192, power_of_two=True),
                 "F": Whole(128, 8192, multiple_of=128),

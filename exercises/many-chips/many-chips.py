@@ -13,7 +13,7 @@ PEAK, BANDWIDTH, LINK = 4.1e14, 1.7e12, 7e10  # numbers that the exercise states
 GIVEN = {"peak": PEAK, "link": LINK}
 OTHER = {"peak": 9e14, "link": 4.6e11}
 
-# Each argument has the same value in two cases, so that no answer can depend on it alone.
+# One value of each argument occurs in two cases: no function of one argument alone passes.
 SIZES = (
     {"B": 700, "D": 12288, "F": 3072, "N": 4, **GIVEN},
     {"B": 24, "D": 4096, "F": 12288, "N": 8, **OTHER},
@@ -49,7 +49,7 @@ def one_lap(size: float, N: float) -> float:
 
 
 def not_whole(size: float, N: float) -> bool:
-    """Return whether rounding a piece's or all bytes would exceed the tolerance."""
+    """Return whether rounding the sent bytes to an integer exceeds the tolerance."""
     return 0.1 < sent(size, N) % 1 < 0.9 and sent(size, N) < 4000
 
 
@@ -72,7 +72,7 @@ def times(
 
 
 def network_times(factor: Callable[[float], float]) -> Callable[..., tuple[float, float]]:
-    """Return `times` as a function with the network time multiplied by `factor(N)`."""
+    """Return a variant of `times` that multiplies the network time by `factor(N)`."""
 
     def found(**case: float) -> tuple[float, float]:
         arithmetic, network = times(**case)
@@ -91,7 +91,7 @@ def depth(N: float, peak: float, link: float) -> float:
     return 2 * (N - 1) * peak / link
 
 
-# Equivalent formulas, which floats round differently.
+# Equivalent formulas whose results round differently in floating point.
 WRITINGS: tuple[Callable[[float, float, float], float], ...] = (
     lambda N, peak, link: 2 * (N - 1) * peak / link,
     lambda N, peak, link: 2 * (N - 1) / link * peak,
@@ -148,7 +148,7 @@ def roofs(
 
 
 def gain(over: Callable[[list[float]], float] = max, without: str = "", **case: float) -> float:
-    """Return the speedup over one chip, leaving out one of the three roofs if named."""
+    """Return the speedup over one chip, without the roof that `without` names."""
     found = []
     for N in (1, case["N"]):
         named = zip(("compute", "HBM", "network"), roofs(**case | {"N": N}), strict=True)
@@ -157,7 +157,7 @@ def gain(over: Callable[[list[float]], float] = max, without: str = "", **case: 
 
 
 def gain_by(**counted: object) -> Callable[..., float]:
-    """Return the speedup as a function, passing these arguments to `roofs`."""
+    """Return a function that computes the speedup with these arguments of `roofs`."""
 
     def found(**case: float) -> float:
         *alone, _ = roofs(**case | {"N": 1}, **counted)
@@ -184,9 +184,9 @@ def waiting(
     delays: float | None = None,
     laps: float = 2,
 ) -> tuple[float, float]:
-    """Return delay and transfer time in seconds, with `delays` delays.
+    """Return the total delay and the transfer time of a ring, in seconds.
 
-    By default there is one delay per step.
+    `delays` is the number of delays, by default one per step.
     """
     steps = laps * (N - 1)
     return (steps if delays is None else delays) * delay, sent(size, N, laps) / link
@@ -198,7 +198,7 @@ def between_numbers(value: float) -> bool:
 
 
 def small_and_uneven(case: Case, rng: random.Random) -> Case:
-    """Return a case in which link times delay is small and not an integer."""
+    """Return a case in which bandwidth · delay is small and not an integer."""
     while True:
         link = float(f"{rng.uniform(2e10, 3e10):.5e}")
         delay = float(f"{rng.uniform(5e-7, 6e-7):.5e}")
@@ -318,7 +318,7 @@ EXERCISE = Exercise(
                 {"N": 8, "peak": 1.8432e15, "link": 9e11},
             ),
             ranges={"N": Choice(2, 3, 4, 6, 8), **CHIP_RANGES},
-            # Small enough to show off-by-one errors, and far from integers unless equal to one.
+            # Widths small enough to show off-by-one errors, and either integers or far from any.
             allowed=lambda **case: (
                 300 < depth(**case) < 40_000
                 and (is_whole(**case) or 0.05 < depth(**case) % 1 < 0.95)
@@ -412,7 +412,7 @@ EXERCISE = Exercise(
                 {"size": 1_500_000, "N": 4, "link": 4.6e11, "delay": 1.5e-6},
                 {"size": 30_000, "N": 2, "link": 4.6e11, "delay": 3e-6},
                 {"size": 1_500_000, "N": 64, "link": LINK, "delay": 2e-5},
-                {"size": 100_000, "N": 64, "link": 2e10, "delay": 5e-7},  # a piece has half a byte
+                {"size": 100_000, "N": 64, "link": 2e10, "delay": 5e-7},  # pieces of 1562.5 bytes
             ),
             ranges={"size": Real(1e5, 1e9), **RING},
             branches={

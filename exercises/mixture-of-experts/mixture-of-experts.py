@@ -10,9 +10,9 @@ from grading.schema.misconceptions import wrong
 from grading.schema.parts import Case, Exercise, Part
 from grading.schema.ranges import Choice, Made, Range, Real
 
-Config = dict[str, Any]  # the keys of a config.json that the exercise explains
+Config = dict[str, Any]  # has the keys of a config.json that the exercise explains
 
-# As the exercise states them; none of these models or chips exists.
+# PEAK and BANDWIDTH are stated in the exercise. All models and chips here are invented.
 PEAK, BANDWIDTH = 8.1e14, 2.6e12
 GIVEN = {"peak": PEAK, "bandwidth": BANDWIDTH}
 LOW_RIDGE = {"peak": 1.4e14, "bandwidth": 3.5e12}
@@ -82,7 +82,7 @@ def layer(
     router: int = 1,
     shared: int = 1,
 ) -> dict[str, int]:
-    """Return the weights of one layer: common to all tokens, and of one expert."""
+    """Count a layer's weights: those used by all tokens, and those of one expert."""
     D, H = config["hidden_size"], head_width(config, given)
     attention = 2 * D * H * (config["num_attention_heads"] + config[kv])
     expert = gates * D * config[X]
@@ -110,9 +110,9 @@ def parameters(
     norms: int = 0,
     **counted: Any,
 ) -> tuple[int, int]:
-    """Return the weights in all, and those with which a token is multiplied.
+    """Count all weights, and the weights with which one token is multiplied.
 
-    `ends` returns how many tables are among the former and among the latter.
+    `ends` returns how many embedding tables each of the two counts includes.
     """
     of = layer(config, **counted)
     L = config["num_hidden_layers"] if layers is None else layers
@@ -136,7 +136,7 @@ def cache(
     kv: str = "num_key_value_heads",
     given: bool = True,
 ) -> float:
-    """Return the bytes of cache for a position of one sequence."""
+    """Return the bytes of cache per position of one sequence."""
     L = config["num_hidden_layers"] if layers is None else layers
     return kept * L * config[kv] * head_width(config, given) * kv_bytes
 
@@ -147,7 +147,7 @@ def cached_by(**counted: Any) -> Callable[..., float]:
 
 # --- a decode step --------------------------------------------------------------------------------
 
-Loaded = Callable[[float, float, float], float]  # E, k and B → distinct experts of a layer
+Loaded = Callable[[float, float, float], float]  # (E, k, B) → experts loaded in a layer
 
 
 def expected(E: float, k: float, B: float) -> float:
@@ -268,7 +268,7 @@ Changes = dict[str, dict[str, float]]
 
 
 def gains(changes: Changes, step: Callable[..., float] = step, **now: Any) -> dict[str, float]:
-    """Return, for each change, how many times as many tokens per second it gives."""
+    """Return the factor by which each change raises the tokens per second."""
     rate = now["B"] / step(**now)
     return {
         name: (now | change)["B"] / step(**now | change) / rate for name, change in changes.items()
@@ -284,7 +284,7 @@ def gains_in_time(changes: Changes, **now: Any) -> dict[str, float]:
 
 
 def changed_alone(changes: Changes, **now: Any) -> dict[str, float]:
-    """Return by which factor each change changes its quantity."""
+    """Return the factor by which each change improves the quantity it sets."""
     found = {}
     for name, change in changes.items():
         ((key, value),) = change.items()
@@ -311,7 +311,7 @@ def with_faster_arithmetic(changes: Changes, **now: Any) -> dict[str, float]:
 
 
 def changed_by(other: Callable[..., dict[str, float]], **case: Any) -> float:
-    """Return the largest relative difference to gains that `other` computes."""
+    """Return the largest relative difference between `gains` and `other`."""
     found = other(**case)
     return max(abs(found[name] / gain - 1) for name, gain in gains(**case).items())
 
@@ -352,7 +352,7 @@ def six(value: float) -> float:
     return float(f"{value:.6g}")
 
 
-# What should bound a step → ranges of B, S, peak and bandwidth that often lead to it.
+# Desired binding roof → ranges of B, S, peak and bandwidth that often make it bind.
 SPANS = {
     "compute": ((500, 8000), (64, 512), (1e14, 3e14), (3e12, 8e12)),
     "weights": ((1, 200), (64, 2000), (2e14, 2e15), (5e11, 8e12)),
@@ -362,7 +362,7 @@ STEP = "config, B, S, width, kv_bytes, peak, bandwidth"
 
 
 def a_step(rng: random.Random) -> dict[str, Any]:
-    """Return the arguments of a step that is bound by what was drawn first."""
+    """Return the arguments of a step bound by compute, weights or cache, at random."""
     wanted = rng.choice(list(SPANS))
     while True:
         B, S, peak, bandwidth = (log_uniform(rng, *span) for span in SPANS[wanted])
@@ -380,7 +380,7 @@ def a_step(rng: random.Random) -> dict[str, Any]:
 
 
 def a_step_to_change(rng: random.Random) -> tuple[Any, ...]:
-    """Return the arguments of a step, and three changes."""
+    """Return the arguments of a step, and three changes to them."""
     case = a_step(rng)
     possible: Changes = {
         "a larger batch": {"B": case["B"] * rng.choice((2, 3, 4))},
@@ -564,8 +564,8 @@ EXERCISE = Exercise(
                 "peak": Real(1e14, 2e15),
                 "bandwidth": Real(5e11, 8e12),
             },
-            # Intermediate values that are rounded to whole numbers stay within the tolerance, and
-            # so does the batch at which the expected number of experts is loaded, instead of all.
+            # These limits keep two variants within the tolerance: rounded intermediate values, and
+            # a batch computed with the expected number of loaded experts instead of all.
             allowed=lambda **case: (
                 critical_batch(**case) < 100_000 and tokens_of_an_expert(**case) > 170
             ),

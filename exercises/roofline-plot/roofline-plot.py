@@ -33,10 +33,10 @@ SIZE_RANGES: dict[str, Range] = {
     "D": Whole(512, 16384, multiple_of=128),
     "F": Whole(512, 16384, multiple_of=128),
 }
-# Critical batches stay above a hundred, so that rounding one is within the tolerance.
+# Critical batches exceed 100 in these ranges, so rounding one stays within the tolerance.
 CHIP_RANGES: dict[str, Range] = {"peak": Real(2e14, 1e15), "bandwidth": Real(5e11, 9.9e11)}
 
-# For questions about the ceiling: the wider bandwidths put sizes below it and at it.
+# For questions about the ceiling: with wider bandwidths, some cases reach it, some don't.
 BOTH_BOUNDS: dict[str, Range] = {"B": Whole(64, 2048), "bandwidth": Real(5e11, 4e12)}
 
 
@@ -64,7 +64,7 @@ MAX_BATCH = 30_000  # tokens; larger critical batches depend too much on roundin
 
 
 def clear(**case: float) -> bool:
-    """Return whether the sizes are far from those that only just reach the ceiling."""
+    """Return whether a curve clearly reaches the ceiling, or clearly never does."""
     return abs(critical(**case, infinite=False)) < MAX_BATCH
 
 
@@ -119,7 +119,7 @@ def both(small: float, large: float, peak: float, bandwidth: float) -> tuple[flo
 
 
 def ends(sizes: list[int], batches: list[int], peak: float, bandwidth: float) -> tuple[float, ...]:
-    """Return where each curve reaches its ceiling, as a share of the largest batch."""
+    """Return at what share of the largest batch each curve reaches its ceiling."""
     return tuple(critical(size, size, peak, bandwidth) / max(batches) for size in sizes)
 
 
@@ -129,7 +129,7 @@ def apart(sizes: list[int]) -> bool:
 
 
 def curves(height: Callable[..., float], **counts: Any) -> Callable[..., dict[int, list[float]]]:
-    """Return a function that computes a figure's curves: size → FLOP/s at each batch."""
+    """Return a function that computes a figure's curves: size → FLOP/s per batch."""
     return lambda sizes, batches, peak, bandwidth: {
         size: [height(B, size, size, peak, bandwidth, **counts) for B in batches] for size in sizes
     }
@@ -201,7 +201,7 @@ EXERCISE = Exercise(
                 {"D": 480, "F": 500, **GIVEN},
                 {"D": 4096, "F": 3072, **CHIPS[3]},
             ),
-            # Sizes start at 128, so that some hidden ones never reach the ceiling.
+            # D and F start at 128, so that some hidden cases never reach the ceiling.
             ranges={
                 "D": Whole(128, 8192, power_of_two=True),
                 "F": Whole(128, 8192, multiple_of=128),
@@ -236,12 +236,12 @@ EXERCISE = Exercise(
                 {"small": 1024, "large": 4096, **GIVEN},
                 {"small": 768, "large": 8192, **CHIPS[2]},
                 {"small": 1024, "large": 8192, **GIVEN},
-                # The small matrix reaches the ceiling late, so that rounding the ridge point shows.
+                # Ridge points near 250, whose rounding changes the small matrix's batch visibly.
                 {"small": 640, "large": 4096, "peak": 1.9992e14, "bandwidth": 8e11},
                 {"small": 640, "large": 4096, "peak": 1.9928e14, "bandwidth": 8e11},
                 {"small": 640, "large": 8192, "peak": 1.99056e14, "bandwidth": 8e11},
             ),
-            # Ridge points below 256, so that the small matrix reaches the ceiling too.
+            # With ridge points up to 250, the small matrix also reaches the ceiling.
             ranges={
                 "small": Whole(640, 2048, multiple_of=128),
                 "large": Whole(3072, 16384, multiple_of=128),
@@ -286,8 +286,8 @@ EXERCISE = Exercise(
                 "a curve at its ceiling": lambda **case: min(ends(**case)) < 0.8,
                 "a curve below its ceiling": lambda **case: max(ends(**case)) > 1,
             },
-            # Curves are far apart in the first third, as in the published cases, so that a label
-            # beside one there clearly belongs to it.
+            # Curves are far apart in the first third of the batches, as in the published cases: a
+            # label beside a curve there clearly belongs to it.
             allowed=lambda **case: sorted(ends(**case))[1] > 1 / 3 and apart(case["sizes"]),
             kind="figure",
             tolerance=0.01,

@@ -13,14 +13,14 @@ from grading.schema.misconceptions import wrong
 from grading.schema.parts import Exercise, Part
 from grading.schema.ranges import Choice, Pairs, Range, Real, Whole
 
-# Each argument has the same value in two cases, so that no answer can depend on it alone.
+# One value of each argument occurs in two cases: no function of one argument alone passes.
 SIZES = (
     {"B": 16, "D": 4096, "F": 16384},
     {"B": 500, "D": 1024, "F": 8192},
     {"B": 24, "D": 8192, "F": 3072},
     {"B": 16, "D": 8192, "F": 8192},
 )
-# The smallest sizes, where a single extra element shows, and more rows than columns.
+# SMALLEST: one extra element changes the answer visibly. TALL: more rows than columns.
 SMALLEST = {"B": 3, "D": 256, "F": 256}
 TALL = {"B": 1000, "D": 256, "F": 384}
 SIZE_RANGES: dict[str, Range] = {
@@ -34,7 +34,7 @@ CATALOG = {
     chip.name: (chip.peaks.get("int8", chip.peaks.get("fp8")), chip.bandwidth)
     for chip in rl.chips()
 }
-# Invented chips: low peaks and fast memory, with ridge points just above and below each limit.
+# Invented chips with ridge points just above and below each limit of the intensity.
 INVENTED = {
     "Acorn": (3.8e11, 4e11),
     "Birch": (6.3e11, 6e11),
@@ -44,7 +44,7 @@ INVENTED = {
     "Fir": (2.1e12, 5e11),
     "Hazel": (4e13, 4e11),
 }
-# Ridge points exactly at each limit, and so close below it that trying out sizes won't show it.
+# Ridge points exactly at each limit, and so little below it that trying sizes can't tell.
 BORDERLINE = {
     f"{name} {bytes_per_element}": (factor * 2 / bytes_per_element * bandwidth, bandwidth)
     for name, factor, bandwidth in (("Rowan", 1, 4e11), ("Sorrel", 0.9999, 6e11))
@@ -52,7 +52,7 @@ BORDERLINE = {
 }
 FEW = {"Willow": (2.6e11, 5e11), "Acorn": (3.84e11, 8e11)}
 
-# Cases that overflow 32-bit integers.
+# Branch that some cases must cover: a count of FLOPs that overflows 32-bit integers.
 LARGE: dict[str, Callable[..., bool]] = {
     "more than 32 bits": lambda B, D, F: 2 * B * D * F >= 2**32,
 }
@@ -152,7 +152,7 @@ EXERCISE = Exercise(
                 "the unit, OP/byte. To see whether it is plausible, double B and look what happens "
                 "to both."
             ),
-            # With small sides the exact value and its limit differ in the second decimal.
+            # With small D and F, the exact intensity and its limit differ in the second decimal.
             cases=(*SIZES, {"B": 3, "D": 256, "F": 384}),
             ranges=SIZE_RANGES,
             branches=LARGE,
