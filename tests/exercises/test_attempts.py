@@ -25,7 +25,7 @@ ALL = [
     for name in NAMES
     for one in attempts(name)
 ]
-SLOW = {"too-late"}  # graded in one class only
+SLOW = {"too-late"}  # attempts that reach the time limit are graded in one class only
 
 
 def part_of(attempt: Attempt) -> Part:
@@ -39,7 +39,7 @@ def released_part(name: str, key: str) -> str:
 
 
 def function(attempt: Attempt) -> Any:
-    """Return the attempt's function, among the reference's other functions."""
+    """Return the attempt's function, defined beside the reference's other functions."""
     names: dict[str, Any] = {}
     for source in (*solutions.solved(attempt.exercise), attempt.source):
         exec(source, names)
@@ -47,7 +47,7 @@ def function(attempt: Attempt) -> Any:
 
 
 def graded(attempt: Attempt, seed: int, limit: Any = nullcontext) -> Verdict:
-    """Grade the attempt with the cases of the class with this seed."""
+    """Grade the attempt with the cases drawn for the class that has this seed."""
     part, found = part_of(attempt), solutions.asked(attempt.exercise, attempt.part, seed)
     *answers, again = ask_all(function(attempt), found.inputs, part.kind, limit)
     return judge(
@@ -63,7 +63,7 @@ def _short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("attempt", ALL)
-def test_the_check_gives_the_right_message(
+def test_the_check_shows_the_expected_message_for_each_attempt(
     attempt: Attempt, capsys: pytest.CaptureFixture[str]
 ) -> None:
     cases(released_part(attempt.exercise, attempt.part))

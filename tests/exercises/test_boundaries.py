@@ -24,7 +24,7 @@ BOUNDED = [
 
 
 def asked(name: str, key: str) -> list[tuple[dict[str, Any], Any]]:
-    """Return pairs of case and expected answer, published and of `CLASSES` classes."""
+    """Return (case, expected answer), for published cases and `CLASSES` classes."""
     cases = in_check(name, key)
     for seed in range(CLASSES):
         cases += in_class(name, key, seed)
@@ -32,9 +32,9 @@ def asked(name: str, key: str) -> list[tuple[dict[str, Any], Any]]:
 
 
 def times_apart(N: int, peak: float, link: float, D: int, written: str) -> float:
-    """Return network time less arithmetic time at width D.
+    """Return the network time minus the arithmetic time at width D.
 
-    `written` names one of the forms that learners write.
+    `written` names one of the formulas that learners write.
     """
     B, F = 24, 3072
     ways: dict[str, Callable[[], float]] = {
@@ -48,7 +48,7 @@ def times_apart(N: int, peak: float, link: float, D: int, written: str) -> float
 
 
 @pytest.mark.parametrize("written", ["whole", "pieces", "share", "cancelled", "each chip"])
-def test_the_first_width_is_found_by_comparing_times(written: str) -> None:
+def test_comparing_times_by_any_formula_finds_the_expected_first_width(written: str) -> None:
     for case, expected in asked("many-chips", "first-depth"):
         assert times_apart(**case, D=expected, written=written) <= 0, case
         assert times_apart(**case, D=expected - 1, written=written) > 0, case
@@ -68,7 +68,7 @@ DEPTHS: dict[str, Callable[[int, float, float], float]] = {
 
 
 @pytest.mark.parametrize("written", DEPTHS)
-def test_every_form_of_the_quotient_rounds_up_to_the_same_width(written: str) -> None:
+def test_every_formula_for_the_first_width_rounds_up_to_the_same_one(written: str) -> None:
     ties = 0
     for case, expected in asked("many-chips", "first-depth"):
         assert math.ceil(DEPTHS[written](**case)) == expected, case
@@ -97,7 +97,7 @@ FITS: dict[str, Callable[[float, float, float, float], float]] = {
 
 
 @pytest.mark.parametrize("written", FITS)
-def test_every_form_of_the_count_gives_the_same_sequences(written: str) -> None:
+def test_every_formula_finds_the_same_number_of_sequences_that_fit(written: str) -> None:
     exact = 0
     for case, expected in asked("attention", "sequences-that-fit"):
         free = case["capacity"] - case["weights"]
@@ -119,7 +119,7 @@ ROOMS: dict[str, Callable[..., float]] = {
 
 
 @pytest.mark.parametrize("written", ROOMS)
-def test_the_length_is_infinite_exactly_at_the_edge_too(written: str) -> None:
+def test_every_formula_agrees_when_the_compute_bound_length_is_infinite(written: str) -> None:
     edges = 0
     for case, expected in asked("attention", "compute-bound-from"):
         if not case["fused"]:

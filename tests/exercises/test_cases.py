@@ -32,7 +32,7 @@ def drawn(part: Part, seed: int) -> list[dict[str, Any]]:
 @each_part
 def test_published_cases_cover_all_branches(name: str, part: Part) -> None:
     if (name, part.key) == ("h100-spec-sheet", "one-way-bandwidth"):
-        return  # this part's cases don't combine every unit with both kinds of link
+        return  # its published cases don't combine every unit with both kinds of link
     shown = {key for case in part.cases for key, so in part.branches.items() if so(**case)}
     assert shown == part.branches.keys()
 
@@ -50,7 +50,7 @@ def test_drawn_cases_have_the_arguments_of_published_ones(name: str, part: Part)
     assert not any(case in part.cases for case in drawn(part, 7))
 
 
-# Parts with a tolerance of 1%: rounding a batch or a ratio is right, rounding a count is not.
+# Parts with a tolerance of 1%, which accept a rounded batch, ratio, length or curve.
 ROUNDED = {
     "critical-batch",
     "critical-batch-limit",
@@ -63,7 +63,7 @@ SHEET = {"critical-batch": 0.02, "critical-batches": 0.02}  # wide enough to acc
 
 
 @each_part
-def test_a_part_has_the_tolerance_that_its_text_promises(name: str, part: Part) -> None:
+def test_each_part_has_the_expected_tolerance(name: str, part: Part) -> None:
     if name == "h100-spec-sheet":
         assert part.tolerance == SHEET.get(part.key, 1e-5)
     else:
@@ -95,7 +95,7 @@ def scaled(value: Any, factor: float) -> Any:
 
 @classes
 @each_part
-def test_each_class_covers_all_strata(name: str, part: Part, seeds: range) -> None:
+def test_hidden_cases_cover_all_strata_in_every_class(name: str, part: Part, seeds: range) -> None:
     for seed in seeds:
         if part.kind == "figure":  # computing the expected values is slow
             cases = stratified(name, part, part.draws(random.Random(seed)))
@@ -107,7 +107,7 @@ def test_each_class_covers_all_strata(name: str, part: Part, seeds: range) -> No
 
 @classes
 @each_part
-def test_each_class_exposes_all_misconceptions(name: str, part: Part, seeds: range) -> None:
+def test_hidden_cases_expose_all_misconceptions(name: str, part: Part, seeds: range) -> None:
     if part.kind == "figure":
         return  # tested in tests/kit/test_figures.py, with two cases
     for seed in seeds:
@@ -146,7 +146,7 @@ def none_and_all(cases: Cases, values: list[Any], argument: str) -> bool:
 
 
 def bound_by(cases: Cases, values: list[Any], flops: Callable[..., float]) -> set[bool]:
-    """Return the set of answers to whether compute decides the lower bound."""
+    """Return {True}, {False} or both: whether compute decides each lower bound."""
     return {
         math.isclose(flops(**case) / case["peak"], value[0])
         for case, value in zip(cases, values, strict=True)
@@ -154,7 +154,7 @@ def bound_by(cases: Cases, values: list[Any], flops: Callable[..., float]) -> se
 
 
 BANDWIDTH_UNITS = ("B/s", "GB/s", "TB/s", "Gbit/s")
-# (exercise, part) → predicate: whether cases and values cover all that the question names.
+# (exercise, part) → predicate: whether cases cover all situations that the question names.
 NAMED: dict[tuple[str, str], Callable[[Cases, list[Any]], bool]] = {
     ("int8-matmul", "bounds"): lambda cases, values: (
         bound_by(cases, values, lambda B, D, F, **chip: 2 * B * D * F) == {True, False}
@@ -202,7 +202,9 @@ NAMED: dict[tuple[str, str], Callable[[Cases, list[Any]], bool]] = {
 
 @classes
 @pytest.mark.parametrize(("name", "key"), NAMED)
-def test_each_class_covers_all_that_the_question_names(name: str, key: str, seeds: range) -> None:
+def test_hidden_cases_cover_all_situations_in_the_question(
+    name: str, key: str, seeds: range
+) -> None:
     for seed in seeds:
         found = in_class(name, key, seed)
         assert NAMED[name, key](list(found.inputs), list(found.expected)), seed

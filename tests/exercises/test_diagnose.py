@@ -13,9 +13,9 @@ import roofmeter
 from grading.release import exercises
 from roofmeter.workloads import POLYNOMIAL_DEGREE
 
-DIGITS = 2e-5  # relative: six digits are written in the exercise
+DIGITS = 2e-5  # relative tolerance: the exercise states six digits
 RUN = roofmeter.runs()["intel-r-xeon-r-processor-2026-11-22"]
-# Name in the exercise → name in the run, and the roof of its bytes.
+# Operation in the exercise → (operation in the stored run, figure of its bandwidth).
 FROM_THE_RUN = {
     "one row": ("thin 1", "read"),
     "256 rows": ("thin 256", "read"),
@@ -74,7 +74,7 @@ def test_operations_not_in_the_run_are_published_steps(name: str, chips: int, B:
     assert one["measured"] == step.seconds
     assert one["needed"] / one["bandwidth"] == pytest.approx(bound.times["HBM"])
     assert one["flops"] / one["peak"] == pytest.approx(bound.times["compute"])
-    # The link's bandwidth explains nothing: its bytes take far less than the measured time.
+    # The link can't be the cause: its bytes take less than 1% of the measured time.
     assert bound.times["NVLink"] < one["measured"] / 100
 
 
@@ -103,7 +103,7 @@ def test_the_six_operations_have_the_causes_that_chapters_give() -> None:
         assert explained_by(operations, cause) == [n for n, c in CAUSES.items() if c == cause]
 
 
-def test_one_fixed_time_and_one_shared_part_fit_all_published_chips() -> None:
+def test_a_fixed_time_plus_a_divided_time_fits_all_published_steps() -> None:
     steps = {
         step.chips: step
         for step in rl.published_steps()
@@ -126,7 +126,9 @@ def test_no_published_case_is_close_to_another_answer(key: str) -> None:
 
 
 @pytest.mark.parametrize(("key", "function"), [("rates", "rates"), ("layer-times", "layer_times")])
-def test_the_draft_gives_the_answers_of_its_misconception(key: str, function: str) -> None:
+def test_the_draft_to_repair_gives_the_answers_of_its_misconception(
+    key: str, function: str
+) -> None:
     (question,) = (
         cell.source
         for cell in exercises.source("diagnose").cells

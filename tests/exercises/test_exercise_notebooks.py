@@ -14,7 +14,7 @@ from grading.release import exercises
 
 POINTS = 20  # points of each exercise
 SOLUTION = re.compile(r"### BEGIN SOLUTION(.*?)### END SOLUTION", re.DOTALL)
-MIN_TELLING = 12  # shorter solution lines reveal nothing
+MIN_TELLING = 12  # characters; shorter solution lines reveal nothing
 # The answers in the published sources, and their values from the exact formula.
 ANSWERS = (
     r"\b(486|243|244|240|241|120|121|122|136|138|226|232|1\.6[68]|295|298"
@@ -106,7 +106,7 @@ def test_each_part_has_a_documented_function_to_write(name: str) -> None:
 
 
 @each_exercise
-def test_points_add_up(name: str) -> None:
+def test_points_of_each_exercise_add_up_to_20(name: str) -> None:
     assert sum(marks(cell).get("points", 0) for cell in exercises.source(name).cells) == POINTS
 
 

@@ -37,7 +37,7 @@ FILES = ["README.md", *sorted(f"rooflib/{path.name}" for path in ROOT.glob("roof
 
 
 def worked(case: Any) -> Iterator[dict[str, Any]]:
-    """Yield the case, also with the catalog's bandwidth where it states another."""
+    """Yield the case; if its bandwidth is `GIVEN`, also with the TPU v5e's instead."""
     yield dict(case)
     if case.get("bandwidth") == GIVEN:
         yield {**case, "bandwidth": V5E.bandwidth}
@@ -54,15 +54,15 @@ def single(value: Any) -> Iterator[float]:
 def in_the_catalog(value: float) -> bool:
     """Return whether a value is a chip's peak, bandwidth or ridge point.
 
-    The course shows these. Exercise 5 goes from sheets to these; it asks for functions, of sheets
-    that are invented too.
+    The course shows these values. Exercise 5 computes them from data sheets, but asks for
+    functions, which are also checked with invented sheets.
     """
     known = [k for c in rl.chips() for k in (*c.peaks.values(), c.bandwidth, c.ridge())]
     return any(math.isclose(value, figure, rel_tol=1e-9) for figure in known)
 
 
 def is_a_size(value: float) -> bool:
-    """Return whether a value is a power of two, as sizes on every page are."""
+    """Return whether a value is a power of two, like the sizes on every page."""
     return value == int(value) and int(value).bit_count() == 1
 
 
@@ -88,12 +88,12 @@ def given_away(text: str) -> list[tuple[str, float]]:
     return [
         (part, value)
         for part, value in ANSWERS
-        # Two-digit numbers match by chance.
+        # Skip answers of two significant digits, which match by chance.
         if float(f"{value:.1e}") != value and any(number.tells(value) for number in told)
     ]
 
 
-def test_the_answers_in_the_sources_are_among_those_searched_for() -> None:
+def test_published_answers_are_among_those_searched_for() -> None:
     for part, known in [
         ("int8-matmul/critical-batch", 243),
         ("int8-weights/critical-batch-limit", 120),
@@ -138,5 +138,5 @@ def test_answers_are_found_in_every_notation(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["120.9", "243.9", "24", "TPU v243", "1.6", "1.07", "67.4 GB"])
-def test_other_numbers_are_not_answers(text: str) -> None:
+def test_numbers_that_only_resemble_an_answer_are_ignored(text: str) -> None:
     assert not given_away(text)

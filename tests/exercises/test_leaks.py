@@ -17,7 +17,7 @@ from commands import handouts, lab
 from repository import ROOT
 
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.DOTALL)
-TAG = re.compile(r"</?[a-zA-Z][^>]*>")  # a parser of HTML takes ten times as long
+TAG = re.compile(r"</?[a-zA-Z][^>]*>")  # an HTML parser takes ten times as long
 HARMLESS = {"for size in sizes:"}  # reveals no more than the question
 MIN_LENGTH = 16  # shorter lines, such as `return 2 * B * D`, may occur anywhere
 
@@ -103,7 +103,7 @@ def test_the_readers_working_copies_contain_no_solution(site: Path) -> None:
 
 
 def test_the_site_and_the_bundle_lack_the_solution_command(site: Path) -> None:
-    """`make solution` needs a script and the sources, and neither is handed out."""
+    """Check that neither the script nor the Makefile of `make solution` is published."""
     names = [name for name, _ in contents(site)]
     bundle = next(name for name in names if name.endswith("exercises.zip"))
     with zipfile.ZipFile(bundle) as archive:
@@ -113,7 +113,7 @@ def test_the_site_and_the_bundle_lack_the_solution_command(site: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["html", "ipynb", "whl", "zip"])
-def test_a_leak_would_be_found(kind: str) -> None:
+def test_a_solution_line_is_found_in_every_kind_of_file(kind: str) -> None:
     line = sorted(solution_lines())[0]
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(f"x = 1\n    {line}")])
     leaking = {

@@ -91,7 +91,7 @@ def test_each_part_has_at_least_three_misconceptions(name: str, part: Part) -> N
 
 
 def pairs_alike(part: Part, cases: Cases) -> set[tuple[str, str]]:
-    """Return the pairs of keys with equal values in all cases.
+    """Return the pairs of misconceptions with equal values in all cases.
 
     The right answer has the key "".
     """
@@ -120,7 +120,7 @@ def test_published_cases_distinguish_all_misconceptions(name: str, part: Part) -
 
 
 @pytest.mark.parametrize("at", sorted({at for at, _, _ in ALIKE}))
-def test_indistinguishable_misconceptions_are_so_in_every_case(at: str) -> None:
+def test_indistinguishable_misconceptions_agree_in_drawn_cases_too(at: str) -> None:
     name, _, key = at.partition("/")
     (part,) = (part for part in exercises.load(name).parts if part.key == key)
     drawn = itertools.islice(part.draws(random.Random(0)), DRAWS)

@@ -48,7 +48,7 @@ MIXTURES = [
 each_mixture = pytest.mark.parametrize("model", MIXTURES, ids=lambda model: model.name)
 
 
-def test_there_are_mixtures_in_the_catalog() -> None:
+def test_mixtures_of_the_catalog_are_tested() -> None:
     assert {"Mixtral 8x7B", "Qwen3 30B-A3B"} <= {model.name for model in MIXTURES}
 
 
@@ -62,7 +62,7 @@ def test_weights_are_those_of_the_catalog_without_norms(model: rl.Model) -> None
 
 @each_mixture
 @pytest.mark.parametrize("kv_bytes", [0.5, 1, 2])
-def test_the_cache_is_that_of_the_catalog(model: rl.Model, kv_bytes: float) -> None:
+def test_the_cache_per_position_matches_the_catalog(model: rl.Model, kv_bytes: float) -> None:
     found = reference(NAME)["cache_per_position"](config_of(model), kv_bytes)
     assert found == model.kv_bytes_per_token(DTYPES[kv_bytes])
 
@@ -77,7 +77,7 @@ def test_step_times_match_rooflib_up_to_small_terms(model: rl.Model, B: int) -> 
 
 
 @each_mixture
-def test_experts_are_compute_bound_from_the_batch_that_rooflib_finds(model: rl.Model) -> None:
+def test_rooflib_finds_experts_compute_bound_from_the_critical_batch_on(model: rl.Model) -> None:
     batch = reference(NAME)["critical_batch"](config_of(model), 2, **CHIP)
 
     def binding(B: int) -> str | None:
@@ -110,7 +110,7 @@ def test_the_notebook_has_the_models_of_the_checks() -> None:
         assert all(case["config"] in known for case in part_of(NAME, key).cases)
 
 
-def test_the_models_of_the_checks_can_be_read_by_rooflib() -> None:
+def test_rooflib_can_read_the_configs_of_the_notebook() -> None:
     for config in reference(NAME)["configs"]:
         assert rl.model_from_config(config).layers == config["num_hidden_layers"]
 
@@ -124,7 +124,7 @@ def test_the_best_of_three_changes_differs_from_case_to_case() -> None:
     assert all(best.values()), best
 
 
-def test_one_chip_has_room_for_less_than_a_twentieth_of_the_batch_that_experts_need() -> None:
+def test_one_chip_fits_less_than_a_twentieth_of_the_critical_batch() -> None:
     book = reference(NAME)
     whole, _ = book["parameters"](book["alder"])
     position = book["cache_per_position"](book["alder"], 2)

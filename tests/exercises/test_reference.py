@@ -15,7 +15,7 @@ import rooflib as rl
 from grading.schema.parts import Part
 
 DRAWS = 12
-# More draws for exercises whose answers appear nowhere else in the book.
+# Draw more cases of exercises whose answers appear nowhere else in the book.
 FURTHER = ("attention", "many-chips", "diagnose", "mixture-of-experts")
 SEEDS = dict.fromkeys(FURTHER, range(1, 31))
 EXACT = 1e-9
@@ -104,9 +104,9 @@ def test_decode_intensity_tends_to_the_group_size() -> None:
     assert book["decode_intensity"](1, 131_072, 64, 8, 128, 2, 2) == pytest.approx(8, rel=1e-3)
 
 
-def test_a_sequence_takes_as_much_memory_as_published() -> None:
+def test_the_cache_of_a_sequence_takes_as_much_memory_as_published() -> None:
     fits = reference("attention")["sequences_that_fit"]
-    # How To Scale Your Model, "All About Transformer Inference": 6.7 GB for Llama 2 13B.
+    # Source: How To Scale Your Model, "All About Transformer Inference", 6.7 GB for Llama 2 13B.
     llama = {"weights": 26e9, "S": 8192, "layers": 40, "K": 40, "H": 128, "kv_bytes": 2}
     assert fits(26e9 + 3 * 6.72e9, **llama) == 3
     assert fits(26e9 + 3 * 6.70e9, **llama) == 2
@@ -145,14 +145,14 @@ def test_step_bounds_agree_with_a_decode_step_of_a_model(model: rl.Model) -> Non
     assert arithmetic == pytest.approx(step.flops - attention, rel=1e-3)
 
 
-def test_two_four_and_eight_v5e_need_the_widths_of_the_chapter() -> None:
+def test_first_widths_on_two_four_and_eight_v5e_match_the_chapter() -> None:
     first_depth, link = reference("many-chips")["first_depth"], V5E.link("ICI").bandwidth
     widths = [first_depth(N, V5E.peak(), link) for N in (2, 4, 8)]
     assert widths == [8_756, 26_267, 61_289]
 
 
 @pytest.mark.parametrize("N", [2, 3, 8, 64])
-def test_delays_double_the_time_at_the_equal_size(N: int) -> None:
+def test_delays_double_the_all_reduce_time_at_the_equal_size(N: int) -> None:
     book = reference("many-chips")
     size = book["equal_size"](N, 4.5e10, 2e-6)
     with_delay = book["all_reduce_time"](size, N, 4.5e10, 2e-6)

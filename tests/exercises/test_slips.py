@@ -20,14 +20,14 @@ from grading.release import exercises
 matplotlib.use("agg")
 
 NAMES = exercises.names()
-FIGURES = 40  # of slips in plots, try one in this many: each takes a second
+FIGURES = 40  # try one in 40 slips in plots: each takes a second
 
 each_exercise = pytest.mark.parametrize("name", NAMES)
 
 
 @cache
 def chosen(name: str) -> tuple[Slip, ...]:
-    """Return all slips of an exercise, and a fixed sample of those of figures."""
+    """Return the slips of an exercise; of those in figures, only a fixed sample."""
     return tuple(
         slip
         for slip in slips(name)
@@ -42,15 +42,14 @@ def is_figure(slip: Slip) -> bool:
 @pytest.mark.long
 @each_exercise
 def test_the_learners_check_finds_every_slip_that_matters(name: str) -> None:
-    """A slip in an earlier part's function may change nothing in this part.
+    """Check that a slip that passes the check is explained, and right in every class.
 
-    But then it is right in every class: the verdict never depends on the class, and an answer that
-    the check calls right gets its points.
+    Slips in earlier parts' functions need no explanation: they may change nothing in this part.
     """
     unexplained, by_luck = [], []
     for slip in chosen(name):
         if not own_check(slip).passed:
-            continue  # grading asks the same cases, so it gives no points either
+            continue  # grading includes the check's cases, so it gives no points either
         if slip.own and not explained(slip):
             unexplained.append(str(slip))
         classes = 1 if is_figure(slip) else CLASSES
@@ -72,7 +71,7 @@ def test_feedback_on_slips_contains_nothing_false(name: str) -> None:
 
 
 @pytest.mark.long
-def test_each_entry_of_the_equivalents_table_is_needed() -> None:
+def test_each_entry_of_the_table_of_equivalent_slips_is_needed() -> None:
     passing = [
         slip for name in NAMES for slip in slips(name) if slip.own and own_check(slip).passed
     ]
@@ -91,7 +90,7 @@ def test_every_part_has_at_least_ten_distinct_slips() -> None:
 
 
 @each_exercise
-def test_spelled_out_functions_are_right(name: str) -> None:
+def test_spelled_out_functions_without_a_slip_are_right(name: str) -> None:
     for part in exercises.load(name).parts:
         for slip in unchanged(name, part):
             assert own_check(slip).passed, slip.function

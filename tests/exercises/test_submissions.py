@@ -24,7 +24,7 @@ PARTS = [
     for name in NAMES
     for part in exercises.load(name).parts
 ]
-# Only published cases expose these mistakes, since hidden ones rarely repeat a value.
+# Mistakes that hidden cases don't expose in every class, mostly as they rarely repeat a value.
 TOLD_BY_PUBLISHED_CASES = {
     *itertools.product(
         ("wrong_kept_for_the_batch", "wrong_kept_for_the_width"),
@@ -33,15 +33,15 @@ TOLD_BY_PUBLISHED_CASES = {
     ("wrong_kept_for_the_width", "compute-bound-chips"),
     ("wrong_empties", "intensity-limit"),
     ("wrong_empties", "compute-bound-chips"),  # the first list may already be empty
-    # The function empties its argument, so a repeated call returns []; so may the first one.
+    # It empties its argument, so a repeated call returns []. A hidden case may expect [] anyway.
     ("wrong_early_end", "enough-on"),
     ("wrong_sum", "dense-peak"),
-    ("wrong_with_the_bound", "ceiling-batch"),  # large batches are near multiples of anything
+    ("wrong_with_the_bound", "ceiling-batch"),  # large batches rounded up to 128s are within 1%
 }
 
 
 def functions(submission: Submission) -> dict[str, Any]:
-    """Return the names that a notebook with this submission defines."""
+    """Run a notebook with this submission, and return what it defines, by name."""
     keys = {part.key: part.function for part in exercises.load(submission.exercise).parts}
     book = exercises.source(submission.exercise)
     cells = hand_in(submission, book, book, keys).cells
@@ -52,7 +52,7 @@ def functions(submission: Submission) -> dict[str, Any]:
 def verdict(found: list[Answer], part: Part, cases: Cases) -> Verdict:
     """Judge one answer per case.
 
-    A problem in the last answer, which is asked again, counts for all of them.
+    The last answer repeats a call; if it has a problem, all answers count as having it.
     """
     count = len(cases.inputs)
     shown = [found[-1]] * count if found[-1].problem else found[:count]

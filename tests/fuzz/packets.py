@@ -89,7 +89,7 @@ def _picture(random):
 
 
 def line(random, keys):
-    """Generate a line of a fork of the kernel: hello, an answer, or invalid JSON."""
+    """Generate a line from a fork of the kernel: hello, an answer, or invalid JSON."""
     made = random.choice(
         (
             {"part": random.choice((*keys, 7))},

@@ -41,10 +41,10 @@ NAMES = ("{}", "D = {:,}", "{} × {}", "D=F={}", "width {:_}", "{}²")
 
 
 def known(inputs):
-    """Return, for each case, what some of the known figures show."""
+    """Return, for each case, the contents of a quarter of the known figures."""
     drawn = [one.function for one in figures()[::EVERY]]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # fonts lack some of the glyphs
+        warnings.simplefilter("ignore")  # matplotlib warns of missing glyphs
         answers = [[ask(one, case, "figure") for one in drawn] for case in inputs]
     return [
         [json.loads(json.dumps(one.value)) for one in some if not one.problem] for some in answers

@@ -188,14 +188,14 @@ class Line:
 
 
 def draw_lines(random):
-    """Generate the bytes from a process that claims to be a fork of the notebook's."""
+    """Generate the bytes sent by what claims to be a fork of the notebook's process."""
     name, part = random.choice(parts())
     lines = [packets.line(random, [part.key]) for _ in range(random.randrange(9))]
     return name, part.key, b"".join(lines), random.getrandbits(32)
 
 
 def ask(drawn):
-    """Ask such a process for answers and grade them."""
+    """Ask a process that sends these bytes for answers, and grade them."""
     name, wanted, content, seed = drawn
     part = next(one for _, one in parts() if one.key == wanted)
     channel = _Channel(Line(content, seed), time.monotonic() + 60)

@@ -21,7 +21,7 @@ from grading.reports import feedback
 
 MAX_SECONDS, MAX_BYTES = 2.0, 500_000_000  # per draw
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "15"))
-PLANTED_EXAMPLES = 2000  # about one in ten finds the planted fault, which ends the test
+PLANTED_EXAMPLES = 2000  # about one draw in ten finds the planted fault, which ends the test
 usual = settings(
     phases=[Phase.generate],  # shrinking slow draws would take hours
     report_multiple_bugs=False,
@@ -56,7 +56,7 @@ def test_readers_handle_all_drawn_inputs(name: str) -> None:
 
 
 def failing_message(monkeypatch: pytest.MonkeyPatch) -> str:
-    """Plant a reader of messages that fails on each output; one draw in ten has any."""
+    """Plant a reader that fails on each output; one draw in ten has an output."""
 
     def fails(outputs: Any, kind: str, content: Any) -> None:
         raise AssertionError("a planted fault")

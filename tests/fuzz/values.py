@@ -44,7 +44,7 @@ def _misread(random, known):
 
 def _slipped(random, known):
     """Apply the same slip to every number."""
-    if random.random() < 0.1:  # the values of other cases
+    if random.random() < 0.1:  # shift the values to other cases
         turn = random.randrange(len(known.expected) + 1)
         return [*known.expected[turn:], *known.expected[:turn]]
     way = _way(random)

@@ -51,10 +51,10 @@ LAYOUT = {"rooflib/plots.py", "site/book_extension/preview_picture.py"}
 # Placeholders for the test files that import the module or name the file: those that don't need the
 # built site, and those that do.
 USERS, SITE_USERS = "{users}", "{site_users}"
-USING_FOLDERS = {"grading": ("grading",)}  # for files of other packages:
+USING_FOLDERS = {"grading": ("grading",)}  # package → test folders searched; else OTHER_FOLDERS
 OTHER_FOLDERS = ("book", "kit", "site", "meter", "locale")
 RESUMED = "tests/grading/test_grading_resume.py"
-WITH_LONG = "+long"  # a stage with this also runs the long tests of its files
+WITH_LONG = "+long"  # a stage that contains this also runs the long tests of its files
 # Folders for which the long tests of all stages run at the end, if no stage notices the fault.
 ALSO_LONG = ("rooflib/", "kit/", "exercises/")
 SAME = f"tests/grading/test_grading_same.py {WITH_LONG}"
@@ -80,7 +80,7 @@ LIVE = "tests/kit/test_live.py"
 PAGES = "tests/site/test_page_python.py"
 EXERCISE_PAGE = "tests/site/test_exercise_page.py"
 LOOKS = "tests/site/test_looks.py"
-# Every page of the site, and pages of each kind in Chinese.
+# Tests that visit every page of the site, and pages of each kind in Chinese.
 VISITS = "tests/site/test_site.py tests/locale/test_edition.py"
 PDF = f"tests/site/test_pdf.py {WITH_LONG}"
 SMALL_DECK = "tests/site/test_small_deck.py"
@@ -380,7 +380,7 @@ def _lines(file: str, root: Path) -> str:
 
 @functools.cache
 def areas(root: Path = ROOT) -> dict[str, list[str]]:
-    """Return the files of each area in which faults are drawn, sorted."""
+    """Return area → the files in which faults are drawn, sorted."""
     return {
         name: [path for path in paths if path not in NOT_TRIED]
         for name, paths in _all_files(root).items()
@@ -435,7 +435,7 @@ def drawn(
 
 
 def shares(count: int) -> dict[str, int]:
-    """Return how many of so many faults each area gets."""
+    """Return how many of `count` faults each area gets."""
     total = sum(area.share for area in AREAS.values())
     return {name: round(count * area.share / total) for name, area in AREAS.items()}
 
@@ -459,7 +459,7 @@ def stages(path: str, root: Path = ROOT) -> tuple[tuple[str, ...], ...]:
             options = ("-k", chosen) if chosen else ()
             options += ("-m", "long or not long") if WITH_LONG in words else ()
             found.append((*new, *options))
-    # Types come last, since few faults are of the wrong type.
+    # The type checker comes last, since it notices few faults.
     if path.endswith(".py") and not path.startswith("exercises/"):
         found.append((TYPES,))
     if path.startswith(ALSO_LONG) and not path.endswith(".js"):

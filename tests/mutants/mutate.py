@@ -45,7 +45,7 @@ OPPOSITE = {"min": "max", "any": "all", "minimum": "maximum", "floor": "ceil"}
 OPPOSITE |= {"startswith": "endswith", "argmin": "argmax", "add": "discard"}
 OPPOSITE |= {other: one for one, other in OPPOSITE.items()}
 
-# The order of their arguments doesn't matter, or would always fail.
+# Don't swap the arguments of these: their order doesn't matter, or a swap always fails.
 UNORDERED = ("isinstance", "suppress")
 
 # Arguments that only style a figure, set a timeout, or make no difference on Linux.
@@ -198,7 +198,7 @@ class _File:
             yield self.put(test, "True", "condition")
 
     def of_return(self, node: ast.Return) -> Iterator[Mutant]:
-        # Skip False: None is falsy, too. Elsewhere, False becomes True.
+        # Skip `return False`: None is falsy, too. `False` itself is mutated to True elsewhere.
         if node.value is not None and not _is_false(node.value):
             yield self.put(node.value, "None", "return")
 

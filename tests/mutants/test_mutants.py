@@ -134,7 +134,7 @@ def test_a_fault_in_javascript_replaces_tokens(source: str, broken: set[str]) ->
 
 
 @pytest.mark.parametrize("path", choose.areas()["JavaScript"])
-def test_tokens_and_the_gaps_between_them_make_up_a_script(path: str) -> None:
+def test_tokens_comments_and_whitespace_make_up_each_script(path: str) -> None:
     source = choose.read(path)
     end = 0
     for token in javascript.tokens(source):
@@ -162,7 +162,7 @@ def test_faults_in_our_javascript_are_valid_code() -> None:
     assert done.stdout.split() == ["200", "parsed"]
 
 
-# By default one area of each language: a draw makes all faults of all files in its area.
+# Areas tested by default, one per language: each draw takes long, as it makes all their faults.
 SOME = ("checks", "catalog", "JavaScript")
 
 
@@ -282,7 +282,7 @@ def test_a_test_that_fails_without_a_fault_stops_the_run(copy: Copy) -> None:
 
 
 @pytest.mark.long
-def test_a_test_that_needs_others_is_checked_with_its_stage(copy: Copy) -> None:
+def test_a_test_that_depends_on_others_is_checked_with_its_stage(copy: Copy) -> None:
     text = "known = []\ndef test_a(): known.append(1)\ndef test_b(): assert known\n"
     (copy.tree / "test_one.py").write_text(text)
     bench = runner.Bench([copy], [])
@@ -294,7 +294,7 @@ def test_a_test_that_needs_others_is_checked_with_its_stage(copy: Copy) -> None:
     ("killed", "reviewed", "unknown", "good"),
     [(95, 5, 0, True), (94, 6, 0, False), (99, 0, 1, False), (100, 0, 0, True)],
 )
-def test_few_faults_may_survive_and_only_reviewed_ones(
+def test_at_most_5_percent_may_survive_and_only_reviewed_faults(
     killed: int, reviewed: int, unknown: int, good: bool
 ) -> None:
     dead = runner.Outcome("checks", "a.py", 1, "", "a", "b", False, "test", 1.0, 60.0)

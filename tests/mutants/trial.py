@@ -25,7 +25,7 @@ NOT_COPIED = shutil.ignore_patterns(
 # Leave out nbval: loading it takes longer than most tests take to notice a fault.
 PYTEST = ("-m", "pytest", "-x", "-rfE", "-p", "no:cacheprovider", "-p", "no:nbval")
 FOUND = re.compile(r"^(?:FAILED|ERROR) (\S+\.py\b.*?)(?: - .*)?$", re.MULTILINE)
-CELLS = ".jupyter_cache"  # the outputs of pages' cells
+CELLS = ".jupyter_cache"  # folder of the cached outputs of pages' cells
 POLL_SECONDS = 0.05
 BUILD_SECONDS = 1200
 
@@ -74,7 +74,7 @@ class Copy:
         # Reuse the cached outputs of pages' cells, which are keyed by the cells' code.
         if (cells := root / "_build" / CELLS).exists():
             shutil.copytree(cells, self.tree / "_build" / CELLS)
-        # Some tests run as another user.
+        # Some tests run as another user, who must reach these folders.
         self.folder.chmod(0o755)
         self.scratch.chmod(0o1777)
         self.clock = int(time.time())
@@ -177,7 +177,7 @@ class Copy:
         return Result(passed, by, cost, output)
 
     def _forget_build(self) -> None:
-        """Remove what was built.
+        """Remove all build outputs except the cached outputs of cells.
 
         Otherwise a file that a fault no longer writes would still be there.
         """

@@ -1,4 +1,4 @@
-"""Tests of the second run of failed files: passing then counts."""
+"""Tests of again.py, which reruns failed test files and ignores one-off failures."""
 
 import json
 import shutil
@@ -13,7 +13,7 @@ GOOD, BAD = "def test_it():\n    pass\n", "def test_it():\n    assert False\n"
 
 
 def again(folder: Path, files: dict[str, str], status: int) -> int:
-    """Return the status after a first run in which each of these files failed."""
+    """Run again.py after a run in which all these files failed; return its status."""
     tests, cache = folder / "tests", folder / ".pytest_cache" / "v" / "cache"
     for place in (tests, cache):
         place.mkdir(parents=True)
@@ -32,7 +32,9 @@ def again(folder: Path, files: dict[str, str], status: int) -> int:
     [
         pytest.param([GOOD], 1, 0, marks=pytest.mark.long),
         ([GOOD, BAD], 1, 1),
-        pytest.param([GOOD] * 4, 1, 1, marks=pytest.mark.long),  # many failures have a common cause
+        pytest.param(
+            [GOOD] * 4, 1, 1, marks=pytest.mark.long
+        ),  # too many files: assume a common cause
         ([GOOD], 2, 2),  # interrupted: not all tests ran
     ],
 )

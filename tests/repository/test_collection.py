@@ -6,7 +6,7 @@ import sys
 
 from repository import ROOT
 
-# With tests in a browser and others: pytest puts those with the same address of the site together.
+# Each has browser tests and others: pytest groups tests that use the same address of the site.
 FILES = [f"tests/{name}.py" for name in ("locale/test_chinese_values", "site/test_ways")]
 
 

@@ -61,7 +61,7 @@ def test_make_test_checks_the_system_first_and_runs_every_check() -> None:
     assert again == "python tests/again.py $?"
 
 
-def test_every_file_in_longest_exists() -> None:
+def test_every_test_file_listed_in_longest_exists() -> None:
     names = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
     (listed,) = re.findall(r"LONGEST = \((.*?)\)", read("tests/conftest.py"), re.DOTALL)
     assert set(re.findall(r"\w+\.py", listed)) <= names
@@ -81,7 +81,8 @@ def test_locks_pin_every_chosen_package_by_hash_without_urls(name: str) -> None:
     assert set(re.findall(r"^([\w-]+)", asked, re.MULTILINE)) - {"-c", "-r"} <= set(pinned)
     for package, version in re.findall(r"^([\w-]+)==(\S+)$", asked, re.MULTILINE):
         assert pinned[package] == version
-    # jsonschema would import it whenever a process reads a notebook, which takes a second or two.
+    # If it were installed, jsonschema would import it in each process that reads a notebook, which
+    # takes a second or two.
     assert "rfc3987-syntax" not in pinned
     assert "://" not in lock
     assert not re.search(r"^\s*-(?!-hash=sha256:[0-9a-f]{64}\b)", lock, re.MULTILINE)
@@ -255,7 +256,7 @@ def test_a_supported_python_is_accepted() -> None:
 
 
 class Machine:
-    """A folder with locks, and a record of the commands instead of what they would do.
+    """A folder with locks, in which commands are recorded instead of run.
 
     `failing`: a word of the command that fails.
     """
@@ -317,7 +318,7 @@ def test_an_environment_is_made_once_and_follows_the_locks(machine: Machine) -> 
     assert machine.steps() == (0, [])
     assert machine.steps("cluster") == (0, ALL)
     assert machine.steps("dev") == (0, ALL)
-    # The environment for tests has all packages.
+    # The environment "dev" includes the packages of "cluster".
     (machine.venv / "cluster.sha256").unlink()
     assert machine.steps("dev") == machine.steps("cluster") == (0, [])
     (machine.folder / "requirements.txt").write_text("changed")
@@ -330,7 +331,7 @@ def test_a_failed_step_is_reported_and_repeated(
 ) -> None:
     machine.failing = "venv"
     assert machine.steps() == (1, ["make"])
-    assert capsys.readouterr().err == ""  # the program has said why
+    assert capsys.readouterr().err == ""  # the failed program printed the reason
     machine.failing = "--require-hashes"
     assert machine.steps() == (1, ["make", "get uv", "install locks"])
     assert capsys.readouterr().err.startswith("could not make .venv: see the message above")
@@ -338,7 +339,7 @@ def test_a_failed_step_is_reported_and_repeated(
     assert machine.steps() == (0, ["make", *ALL])
 
 
-def test_an_environment_is_replaced_if_another_python_is_asked_for(
+def test_an_environment_is_replaced_if_another_python_is_requested(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.steps()
@@ -351,7 +352,7 @@ def test_an_environment_is_replaced_if_another_python_is_asked_for(
     assert machine.steps() == (0, [])
 
 
-def test_packages_for_binder_are_installed_in_any_case(
+def test_here_always_installs_into_the_running_python_for_binder(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.steps()
@@ -362,7 +363,7 @@ def test_packages_for_binder_are_installed_in_any_case(
     assert machine.steps("--here") == (1, ALL)
 
 
-def test_a_python_without_venv_runs_nothing(
+def test_without_venv_no_command_runs(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert environment.has_venv()
@@ -426,7 +427,7 @@ def listening(folder: Path) -> Iterator[http.client.HTTPConnection]:
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
-def test_serve_sends_the_sites_own_page_for_a_missing_one(tmp_path: Path, method: str) -> None:
+def test_serve_sends_the_sites_404_page_for_missing_pages(tmp_path: Path, method: str) -> None:
     (tmp_path / "404.html").write_text("没有", encoding="utf-8")
     with listening(tmp_path) as connection:
         connection.request(method, "/missing.html")
@@ -438,7 +439,9 @@ def test_serve_sends_the_sites_own_page_for_a_missing_one(tmp_path: Path, method
 
 
 @pytest.mark.parametrize(("method", "status"), [("GET", 404), ("POST", 501)])
-def test_serve_sends_other_errors_as_python_does(tmp_path: Path, method: str, status: int) -> None:
+def test_serve_sends_other_errors_as_pythons_own_server_does(
+    tmp_path: Path, method: str, status: int
+) -> None:
     if status != 404:
         (tmp_path / "404.html").write_text("missing")
     with listening(tmp_path) as connection:
@@ -456,7 +459,7 @@ def test_control_c_ends_serve_without_an_error(
 
     monkeypatch.setattr(serve.ThreadingHTTPServer, "serve_forever", stopped)
     assert serve.serve(tmp_path, 0) == 0
-    # The shell's prompt begins on a line of its own.
+    # The last newline lets the shell's prompt begin on a new line.
     assert re.fullmatch(r"http://\S+ \(stop with Ctrl\+C\)\n\n", capsys.readouterr().out)
 
 

@@ -31,7 +31,7 @@ def test_the_containerfile_installs_what_readme_and_tests_need() -> None:
     assert set(words[4:]) == named | set(NEEDED)
 
 
-def test_the_other_step_of_the_containerfile_is_make_environment() -> None:
+def test_the_only_other_command_in_the_containerfile_is_make_environment() -> None:
     others = [words for step, words in STEPS if step == "RUN" and "apt-get" not in words]
     assert others == ["make environment"]
     assert "\nenvironment:\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -43,7 +43,7 @@ def test_build_outputs_are_not_copied() -> None:
     assert left_out == [".venv", "_build", "my-work"]
 
 
-def test_the_instructors_page_shows_its_commands() -> None:
+def test_the_instructors_page_shows_the_commands_in_the_containerfile() -> None:
     page = (ROOT / "chapters" / "instructors.md").read_text(encoding="utf-8")
     section = page.split("### macOS and Windows")[1].split("\n#")[0]
     commands = re.findall(r"^#     (.*)$", TEXT, re.MULTILINE)

@@ -33,7 +33,7 @@ ALLOWED = {
 SCRIPT_FOLDERS = ("site", "grading/sandbox/inside", "tests")
 # Packages that type checkers bring, imported only for type checking.
 TYPING_ONLY = {"typing_extensions"}
-# A mention of a package, one of its modules or its folder in a string.
+# Matches a mention of a package, one of its modules or its folder in a string.
 NAMED_PACKAGE = re.compile(r"(?:^|[=/'\"\s])(grading|kit|roofkit|roofmeter|rooflib)(?=$|[./=])")
 
 
@@ -87,7 +87,9 @@ def test_no_module_imports_are_circular() -> None:
 @pytest.mark.parametrize(
     "back", ["import a", "def f():\n    from a import b", "if TYPE_CHECKING:\n    import a.b.c"]
 )
-def test_circular_imports_are_found_wherever_they_are(tmp_path: Path, back: str) -> None:
+def test_circular_imports_are_found_also_in_functions_and_for_types(
+    tmp_path: Path, back: str
+) -> None:
     sources = {"a": "from a.b import c", "a.b": "from . import c", "a.b.c": "from .. import d"}
     sources["d"] = "import a.b.c"
     files = {name: tmp_path / f"{name}.py" for name in sources}

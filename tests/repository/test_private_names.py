@@ -13,7 +13,7 @@ import pytest
 from repository import ROOT
 
 PACKAGES = ("rooflib/", "kit/", "grading/", "site/", "exercises/")
-# Python documents it, despite the underscore.
+# Names that are public despite the underscore: Python documents them.
 DOCUMENTED = {"_exit"}
 
 
@@ -44,7 +44,7 @@ def defined(trees: list[ast.Module]) -> collections.Counter[str]:
 
 
 def used(node: ast.AST) -> Iterator[tuple[str, bool]]:
-    """Yield the names that a node looks up elsewhere.
+    """Yield the names that a node looks up in an object or a module.
 
     Each comes with whether a base class must have it.
     """
@@ -66,7 +66,7 @@ def used(node: ast.AST) -> Iterator[tuple[str, bool]]:
 
 
 def foreign(files: list[tuple[str, ast.Module]]) -> dict[str, set[str]]:
-    """Return each private name that none of our code defines → the files that use it."""
+    """Return private names that our code doesn't define → the files that use them."""
     ours = defined([tree for _, tree in files])
     found: dict[str, set[str]] = collections.defaultdict(set)
     for path, tree in files:
@@ -111,10 +111,10 @@ def test_each_listed_name_has_a_test_that_exists() -> None:
         ("class A(B):\n    def _said(self):\n        return super()._said()", "_said"),
     ],
 )
-def test_private_names_are_found(code: str, name: str) -> None:
+def test_private_names_of_other_projects_are_found(code: str, name: str) -> None:
     assert foreign([("one.py", ast.parse(code))]) == {name: {"one.py"}}
 
 
-def test_names_of_our_own_are_not_private_to_others() -> None:
+def test_names_that_our_code_defines_or_python_documents_are_not_reported() -> None:
     code = "def _own():\n    pass\nmodule._own()\nos._exit(1)\nself.__dict__"
     assert foreign([("one.py", ast.parse(code))]) == {}

@@ -1,4 +1,4 @@
-"""Series of which the default run tests a part."""
+"""Tests of `in_part`, which leaves most values of a series to the long tests."""
 
 import pytest
 from series import in_part

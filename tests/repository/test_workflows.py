@@ -192,7 +192,7 @@ def test_jobs_have_only_the_permissions_that_they_need() -> None:
     }
 
 
-def test_only_a_tested_main_is_published() -> None:
+def test_only_the_main_branch_is_published_and_only_if_its_tests_pass() -> None:
     publish = read(".github/workflows/site.yml")["jobs"]["publish"]
     assert publish["needs"] == ["changes", "test", "javascript", "book"]
     assert publish["if"].split(" && ") == [
@@ -208,7 +208,7 @@ def test_only_a_tested_main_is_published() -> None:
     assert gitlab["pages"]["rules"] == [{"if": "$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH"}]
 
 
-def test_each_change_uploads_a_preview() -> None:
+def test_each_pull_request_uploads_a_preview_of_the_site() -> None:
     workflow = read(".github/workflows/site.yml")
     assert "pull_request" in workflow[True]
     (preview,) = [s for s in workflow["jobs"]["book"]["steps"] if s.get("name") == "Keep a preview"]
@@ -365,7 +365,7 @@ def test_binder_calls_existing_commands() -> None:
 
 
 class Replaced(Exception):
-    """This process would have become another program."""
+    """Raised where the process would have been replaced by another program."""
 
 
 def test_binder_starts_jupyterlab_on_the_readers_copies(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ def test_dir_lists_all_public_names():
 def test_every_public_name_has_a_docstring(name):
     summary = inspect.getdoc(getattr(rl, name)).split("\n\n")[0]
     assert summary.endswith(".")
-    assert not summary.startswith(f"{name}(")  # the default docstring of a dataclass
+    assert not summary.startswith(f"{name}(")  # a dataclass's default docstring
 
 
 def test_imported_names_are_in_all():

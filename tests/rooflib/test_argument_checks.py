@@ -84,7 +84,7 @@ def test_invalid_sizes_are_named_in_the_error(name, count, size):
         getattr(rl, name)(*[size] * count)
 
 
-def test_operations_and_bounds_with_arrays_are_comparable():
+def test_operations_and_bounds_with_arrays_compare_by_value():
     one, same = rl.matmul([1, 2], 4, 8), rl.matmul([1, 2], 4, 8)
     other, longer = rl.matmul([1, 3], 4, 8), rl.matmul([1, 2, 3], 4, 8)
     assert one == same
@@ -99,7 +99,7 @@ def test_operations_and_bounds_with_arrays_are_comparable():
     assert sent[0] not in sent[2:]
 
 
-# Values for arguments that aren't sizes.
+# Values for the arguments that aren't sizes, by argument name.
 OTHER = {"chip": "H100 SXM", "link": "NVLink", "op": LAYER, "model": rl.model("Llama 3 8B")}
 OF_SIZES = {
     name: sizes
@@ -109,7 +109,7 @@ OF_SIZES = {
 
 
 @pytest.mark.parametrize("name", OF_SIZES)
-def test_results_do_not_change_with_the_arrays_that_were_passed(name):
+def test_changing_a_passed_array_does_not_change_the_result(name):
     call, given = getattr(rl, name), {size: np.array([128.0, 4096.0]) for size in OF_SIZES[name]}
     others = {key: OTHER[key] for key in inspect.signature(call).parameters if key in OTHER}
     result = call(**given, **others)
@@ -192,7 +192,7 @@ POINTS = [
 
 
 @pytest.mark.parametrize(("point", "error", "message"), POINTS)
-def test_points_must_be_numbers_or_pairs(ax, point, error, message):
+def test_points_of_a_roofline_plot_must_be_numbers_or_pairs(ax, point, error, message):
     with pytest.raises(error, match=f"^{message}"):
         rl.plots.roofline(ax, {"bf16": 1e15}, {"HBM": 1e12}, {"mine": point})
 
@@ -206,7 +206,7 @@ ROOFS = [
 
 
 @pytest.mark.parametrize(("roofs", "message"), ROOFS)
-def test_roofs_must_be_single_numbers(ax, roofs, message):
+def test_roofs_of_a_roofline_plot_must_be_single_numbers(ax, roofs, message):
     with pytest.raises(TypeError, match=f"^{message}"):
         rl.plots.roofline(ax, *roofs)
 
@@ -224,6 +224,6 @@ BARS = [
 
 
 @pytest.mark.parametrize(("bounds", "error", "message"), BARS)
-def test_bars_require_bounds_of_plain_numbers(ax, bounds, error, message):
+def test_bar_plots_require_bounds_of_plain_numbers(ax, bounds, error, message):
     with pytest.raises(error, match=f"^{message}"):
         rl.plots.time_bars(ax, bounds)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import rooflib as rl
 
 BITS = {"fp32": 32, "bf16": 16, "int8": 8, "fp4": 4}
-# B, T, S, N, K, H
+# Each shape is (B, T, S, N, K, H).
 SHAPES = [
     (1, 1, 1, 1, 1, 1),
     (2, 3, 3, 2, 2, 2),
@@ -34,7 +34,7 @@ def count(B, T, S, N, K, H, causal, fused, x, kv, out, scores):
             for h in range(H):
                 loaded["q", b, t, n, h] = BITS[x]
                 loaded["k", b, s, group, h] = BITS[kv]
-                flops += 2  # multiplication, and addition to the score
+                flops += 2  # a multiplication, and an addition to the score
             if not fused:
                 written["score", b, n, t, s] = loaded["score", b, n, t, s] = BITS[scores]
         for i, s in enumerate(visible):
@@ -155,7 +155,7 @@ def test_a_causal_mask_has_no_effect_on_one_query(shape, fused):
 
 @quick
 @given(sizes, sizes, heads, sizes)
-def test_a_causal_mask_keeps_half_of_the_pairs_and_the_diagonal(B, T, heads, H):
+def test_a_causal_mask_keeps_the_diagonal_and_half_of_the_other_pairs(B, T, heads, H):
     every = rl.attention(B, T, T, *heads, H, causal=False)
     masked = rl.attention(B, T, T, *heads, H)
     assert 2 * T * masked.flops == (T + 1) * every.flops
@@ -204,12 +204,12 @@ def test_attention_intensity_matches_the_scaling_book(B, T, S, N, H):
 @pytest.mark.parametrize(
     ("model", "tokens", "kv", "printed"),
     [
-        # How To Scale Your Model, "Serving LLaMA 3-70B on TPUs", commit 04d8de5.
+        # Source: How To Scale Your Model, "Serving LLaMA 3-70B on TPUs", commit 04d8de5.
         ("Llama 3 70B", 1, "int8", 160 * 2**10),
-        # The same, "All About Transformer Inference": 6.7 GB.
+        # Source: the same book, "All About Transformer Inference", which prints 6.7 GB.
         ("Llama 2 13B", 8192, "bf16", 6.7e9),
-        # Allocations of llama.cpp, from huggingface.co/dranger003/c4ai-command-r-v01-iMat.GGUF,
-        # discussion 6: 256 MiB and 640 MiB.
+        # Source: allocations that llama.cpp reports, 256 MiB and 640 MiB, in discussion 6 of
+        # huggingface.co/dranger003/c4ai-command-r-v01-iMat.GGUF.
         ("Llama 3 8B", 2048, "fp16", 256 * 2**20),
         ("Llama 3 70B", 2048, "fp16", 640 * 2**20),
     ],

@@ -53,7 +53,7 @@ def test_a_custom_link_need_not_belong_to_the_chip():
         rl.bound(rl.operation(), CHIP, "far")
 
 
-def test_bytes_for_a_named_link_stay_on_it():
+def test_bytes_for_a_named_link_always_use_that_link():
     op = rl.operation(sent={"ring": 1e9, "link": 2e9, "host": 4e9})
     assert rl.bound(op, CHIP, "ring").times == {"compute": 0, "HBM": 0, "ring": 3, "host": 2}
     assert rl.bound(op, CHIP, SWITCH).times["switch"] == 0.1
@@ -117,7 +117,7 @@ def test_bounds_of_arrays_display_ranges():
     assert repr(one).startswith("<Bounds: HBM binds, lower 100 µs, upper 100 µs")
 
 
-def test_ties_between_links_go_to_the_first():
+def test_in_a_tie_between_links_the_first_one_binds():
     b = rl.bound(rl.operation(sent={"ring": 1e9, "host": 2e9}), CHIP)
     assert b.binding == "ring"
     assert (b.fraction_of_peak, b.idle, b.attainable) == (0, 1, 0)

@@ -17,7 +17,7 @@ from rooflib.units import FACTORS
 
 MIB, GIB = 1_048_576, 1_073_741_824
 
-# Links: bytes/s of one link, one way; links per axis; axes; topology.
+# Each link: bytes/s one way, links per axis, axes, topology.
 EXPECTED = {
     "A100 80GB SXM": {
         "maker": "NVIDIA",
@@ -211,7 +211,7 @@ SHEET = {
     "TPU7x": "google-tpu7x",
 }
 
-# Figures from other sources, mostly because the vendor doesn't publish them.
+# Figures from a source other than SHEET, mostly because the vendor doesn't publish them.
 ELSEWHERE = {
     ("A100 80GB SXM", "capacity"): "modal-2797",
     ("H100 SXM", "capacity"): "modal-2797",
@@ -276,9 +276,9 @@ def test_rates_of_exponentials_match_an_independent_list():
     assert found == {name: EXPECTED[name].get("exponentials") for name in EXPECTED}
 
 
-def test_exponentials_take_the_cycles_that_their_sources_count():
+def test_exponentials_take_the_published_share_of_matmul_time():
     # On a B200, a tile of 128 × 128 scores with a head of 128 takes 1,024 cycles of the tensor
-    # cores and as many of the exponential units. On an H100, its exponentials, in 16 bits, take
+    # cores and as many of the exponential units. On an H100, the tile's 16-bit exponentials take
     # half as long as its matmuls.
     for name, published in {"H100 SXM": 0.5, "B200": 1}.items():
         tile = rl.bound(rl.attention(1, 128, 128, 1, 1, 128, causal=False), name).times
@@ -300,12 +300,12 @@ def test_disagreeing_figures_are_listed_with_their_sources():
     assert [each[3] for each in found] == pytest.approx([value for _, _, value, _ in ALSO])
 
 
-def test_published_shares_match_an_independent_list():
+def test_published_shares_of_peak_match_an_independent_list():
     found = [(a.chip, a.roof, a.fraction, a.source.key, a.note) for a in rl.published_shares()]
     assert found == ACHIEVED
 
 
-def test_published_shares_say_if_their_chip_is_in_the_catalog():
+def test_published_shares_of_peak_say_if_their_chip_is_in_the_catalog():
     for measured in rl.published_shares():
         assert measured.cataloged == (measured.chip in EXPECTED)
 
@@ -323,7 +323,7 @@ def test_figures_of_a_chip_come_from_one_data_sheet(name, sheet):
 
 
 @pytest.mark.parametrize("name", ["A100 80GB SXM", "TPU v4"])
-def test_missing_peaks_stay_missing(name):
+def test_chips_without_fp8_units_have_no_fp8_peak(name):
     assert "fp8" not in rl.chip(name).peaks
 
 
@@ -452,7 +452,8 @@ def test_names_unlike_any_chip_get_no_suggestion(name):
     assert str(error.value).endswith(f"M1 Max; got {name!r}")
 
 
-# Chips outside of the course's tables: peaks, then HBM, read a second time in their sources.
+# Chips outside of the course's tables: peaks, HBM bandwidth and HBM capacity, copied from the
+# sources independently of the catalog.
 MORE = {
     "MI300X": (
         {"bf16": 1_307e12, "fp16": 1_300e12, "tf32": 653.7e12, "fp8": 2_610e12, "int8": 2_600e12},

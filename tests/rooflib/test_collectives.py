@@ -49,7 +49,7 @@ def test_collective_bytes_match_a_simulated_ring(N):
 
 @pytest.mark.parametrize(("N", "share"), [(1, 0), (2, 1), (4, 1.5), (8, 1.75)])
 def test_all_reduce_matches_known_factors(N, share):
-    # 2(N-1)/N is the factor from algorithm to bus bandwidth in NCCL's own tests.
+    # NCCL's tests convert algorithm bandwidth to bus bandwidth with 2(N-1)/N.
     assert rl.all_reduce(1000, N) == share * 1000
 
 
@@ -75,11 +75,11 @@ def test_sharded_matmuls_send_the_bytes_of_their_collective(split, result, expec
 
 
 @pytest.mark.parametrize("split", ["B", "F"])
-def test_a_sharded_result_sends_nothing(split):
+def test_row_or_column_splits_with_a_sharded_result_send_nothing(split):
     assert rl.sharded_matmul(8, 16, 24, 4, split=split, result="sharded").sent == {}
 
 
-def test_one_chip_sends_nothing():
+def test_a_matmul_on_one_chip_sends_nothing():
     assert rl.sharded_matmul(8, 16, 24, 1).sent == {}
 
 

@@ -10,7 +10,7 @@ from broken_configs import BROKEN, BROKEN_FILES, DEEPSEEK, GEMMA, LLAMA, QWEN, q
 import rooflib as rl
 
 
-def test_there_are_enough_broken_configs():
+def test_at_least_40_broken_configs_are_tested():
     assert len(BROKEN) + len(BROKEN_FILES) >= 40
 
 
@@ -83,7 +83,7 @@ def windows(config):
     ]
 
 
-def test_windows_are_read_from_patterns_layer_types_and_switches():
+def test_attention_windows_are_read_from_all_keys_that_describe_them():
     many = GEMMA | {"num_hidden_layers": 13}
     assert sorted(windows(many)) == [0] * 2 + [16] * 11
     kinds = ["sliding_attention", "full_attention", "sliding_attention"]
@@ -97,7 +97,7 @@ def test_windows_are_read_from_patterns_layer_types_and_switches():
     assert sorted(windows(qwen | {"use_sliding_window": True})) == [0, 8]
 
 
-def test_keys_that_published_files_leave_out_have_the_defaults_of_transformers():
+def test_missing_keys_have_the_defaults_of_transformers():
     left_out = ("vocab_size", "num_attention_heads", "num_key_value_heads")
     gemma = rl.model_from_config({key: GEMMA[key] for key in GEMMA if key not in left_out})
     assert (gemma.vocabulary, gemma.N, gemma.K, gemma.H) == (262_208, 8, 4, 256)
@@ -108,7 +108,7 @@ def test_keys_that_published_files_leave_out_have_the_defaults_of_transformers()
     assert counts == {16: 5, 0: 4}
 
 
-def test_dense_layers_of_mixtures_are_recognized():
+def test_dense_layers_of_mixtures_of_experts_are_recognized():
     def dense(config):
         return sum(each.count for each in rl.model_from_config(config).kinds if not each.experts)
 
@@ -116,12 +116,12 @@ def test_dense_layers_of_mixtures_are_recognized():
     assert dense(many) == 0
     assert dense(many | {"mlp_only_layers": [0, 5]}) == 2
     assert dense(many | {"decoder_sparse_step": 2}) == 3
-    # Of eight layers, the third and the sixth have experts.
+    # With a step of three, only the third and the sixth of eight layers have experts.
     assert dense(many | {"num_hidden_layers": 8, "decoder_sparse_step": 3}) == 6
     assert dense(DEEPSEEK | {"first_k_dense_replace": 1}) == 1
     shared = rl.model_from_config(DEEPSEEK | {"n_shared_experts": 3}).kinds[-1]
     assert (shared.F, shared.X, shared.experts, shared.active) == (96, 32, 8, 2)
-    for active in (1, 8):  # the fewest and the most of eight experts
+    for active in (1, 8):  # one of eight experts per token, or all
         config = QWEN | {"num_experts_per_tok": active}
         assert rl.model_from_config(config).kinds[0].active == active
 
@@ -131,18 +131,18 @@ def test_biases_of_latent_attention_are_those_of_its_outermost_matrices():
     plain, biased = (
         rl.model_from_config(config | {"attention_bias": each}).kinds[0] for each in (False, True)
     )
-    # One bias for each output: of queries' rank, of the cached vector, and of the width.
+    # The biases have the outputs' widths: the query rank, the cached vector, the model width.
     assert biased.gains - plain.gains == 24 + (16 + 8) + 64
 
 
-def test_the_sizes_of_a_mixture_are_those_of_its_last_layer():
+def test_the_sizes_of_a_mixture_of_experts_are_those_of_its_last_layer():
     config = DEEPSEEK | {"first_k_dense_replace": 1, "n_shared_experts": 2}
     model = rl.model_from_config(config)
     assert [kind.F for kind in model.kinds] == [96, 2 * 32]
     assert model.F == 2 * 32
 
 
-def test_a_missing_architecture_is_shown_as_empty():
+def test_a_missing_model_type_is_shown_as_empty():
     with pytest.raises(ValueError, match=r"model_type must be one of .*; got ''$"):
         rl.model_from_config({})
 

@@ -38,7 +38,7 @@ PARAMETERS = {
     "DeepSeek-V3": 671_026_404_352,
 }
 
-# Parameters for the defaults of configuration classes that no model of the catalog covers.
+# Parameter counts of default configurations, for families that the catalog lacks.
 OTHERS = [
     (
         {"model_type": "qwen2", "num_hidden_layers": 32, "hidden_size": 4096}
@@ -65,7 +65,7 @@ FAMILIES = pytest.mark.parametrize(
 )
 
 
-def test_every_model_of_the_catalog_has_a_count():
+def test_every_model_of_the_catalog_has_an_expected_parameter_count():
     assert {model.name for model in rl.models()} == set(PARAMETERS)
 
 
@@ -79,7 +79,7 @@ def test_parameters_of_other_families_equal_those_of_transformers(config, counte
     assert rl.model_from_config(config).parameters == counted
 
 
-def test_every_model_type_that_is_read_has_a_count():
+def test_every_supported_model_type_has_expected_counts():
     assert {each["config"]["model_type"] for each in COUNTED["models"]} == set(FAMILIES_READ)
 
 
@@ -88,13 +88,13 @@ def flops(step):
 
 
 @FAMILIES
-def test_small_models_have_the_parameters_of_transformers(counted):
+def test_small_models_have_the_parameter_counts_of_transformers(counted):
     assert rl.model_from_config(counted["config"]).parameters == counted["parameters"]
 
 
 @FAMILIES
 def test_prefill_flops_equal_those_that_torch_counts(counted):
-    # Torch's attention also multiplies what the causal mask and the window hide: S · S pairs.
+    # Torch's attention also computes pairs that the causal mask or the window hides: all S · S.
     model = rl.model_from_config(counted["config"])
     mine, theirs = flops(model.prefill(B, S, logits="all")), dict(counted["prefill"])
     heads = sum(kind.count * kind.N * kind.pair_flops(False) for kind in model.every_kind)
@@ -109,14 +109,14 @@ def test_prefill_flops_equal_those_that_torch_counts(counted):
 
 @FAMILIES
 def test_decode_flops_equal_those_that_torch_counts(counted):
-    # Transformers' DeepSeek makes keys and values of all cached positions again in each step.
+    # In each step, DeepSeek in transformers recomputes keys and values of all cached positions.
     model = rl.model_from_config(counted["config"])
     assert flops(model.decode(B, S + 1, latent="expanded")) == counted["decode"]
 
 
 @FAMILIES
 def test_training_flops_equal_those_that_torch_counts(counted):
-    # As in a prefill, torch's attention also multiplies what is masked, forward and backward.
+    # As in a prefill, torch's attention also computes masked pairs, forward and backward.
     model = rl.model_from_config(counted["config"])
     masked = counted["prefill"]["attention"] - flops(model.prefill(B, S))["attention"]
     assert model.train(B, S).flops == counted["training"] - 3 * masked
@@ -129,7 +129,7 @@ def test_absorbed_and_expanded_attention_have_the_expected_flops():
                           ("absorbed", "expanded"))  # fmt: skip
     rank, rope, N, layers = (c["kv_lora_rank"], c["qk_rope_head_dim"], c["num_attention_heads"],
                              c["num_hidden_layers"])  # fmt: skip
-    # Queries compare with the cached rank and rotary part; the result is a mix of cached ranks.
+    # Scores multiply queries with latents and rotary keys; outputs are weighted sums of latents.
     assert absorbed.pop("attention") == layers * B * N * (S + 1) * (2 * (rank + rope) + 2 * rank)
     both = c["qk_nope_head_dim"] + c["v_head_dim"]
     again = layers * 2 * B * S * rank * N * both

@@ -91,7 +91,7 @@ def test_split_defaults_to_the_contraction_dimension():
     assert rl.sharded_matmul(8, 8, 8, 4).loaded == rl.sharded_matmul(8, 8, 8, 4, split="D").loaded
 
 
-def test_link_stops_binding_at_the_first_whole_width():
+def test_the_link_stops_binding_at_the_first_whole_critical_depth():
     ridge = {"bf16": 4.096e14}
     chip = rl.Chip("tied", ridge, 1e30, 16e9, links=(rl.Link("wire", 1e11),))
     first = rl.first_whole_from(rl.critical_depth(chip, "wire", 4))
@@ -102,7 +102,7 @@ def test_link_stops_binding_at_the_first_whole_width():
     assert binding == ["wire", "compute"]
 
 
-def test_first_whole_numbers_accept_arrays():
+def test_first_whole_from_accepts_arrays():
     values = np.array([[0, 0.5, 1], [297.3, 298, math.inf]])
     assert rl.first_whole_from(values).tolist() == [[0, 1, 1], [298, 298, math.inf]]
     assert [rl.first_whole_from(v) for v in (0, 0.5, 1, math.inf)] == [0, 1, 1, math.inf]

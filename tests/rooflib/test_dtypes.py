@@ -43,7 +43,7 @@ def test_data_type_widths():
 
 
 @pytest.mark.parametrize(("first", "second"), list(itertools.product(BYTES, BYTES)))
-def test_common_types_exist_only_for_standard_pairs(first, second):
+def test_only_standard_pairs_of_data_types_have_a_common_type(first, second):
     meet = {first} if first == second else set()
     meet |= {
         kind for kind in (first, second) if {first, second} - {kind} <= AGREED.get(kind, set())

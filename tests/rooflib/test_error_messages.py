@@ -17,14 +17,14 @@ BAD_SIZES = [0, -1, float("nan"), float("inf"), -float("inf"), np.float64(-2.5)]
 @pytest.mark.parametrize("bad", BAD_SIZES)
 @pytest.mark.parametrize("name", ["B", "D", "F"])
 @pytest.mark.parametrize("make", [rl.matmul, rl.matmul_per_example])
-def test_invalid_sizes_are_named(make, name, bad):
+def test_errors_name_invalid_sizes(make, name, bad):
     sizes = {"B": 2, "D": 3, "F": 4} | {name: bad}
     with pytest.raises(ValueError, match=rf"^{name} must be above zero and finite; got"):
         make(**sizes)
 
 
 @pytest.mark.parametrize("bad", [0, -1, np.nan, np.inf])
-def test_invalid_array_entries_are_located(bad):
+def test_errors_locate_invalid_array_entries(bad):
     sizes = np.array([[1.0, 2.0], [3.0, bad]])
     with pytest.raises(ValueError, match=re.escape("D must be above zero and finite; D[1, 1] is")):
         rl.matmul(2, sizes, 4)
@@ -44,7 +44,7 @@ def test_non_numeric_sizes_raise_type_errors(bad):
     ids=lambda bad: f"{type(bad).__name__}",
 )
 @pytest.mark.parametrize("make", [rl.dot, rl.elementwise, lambda N: rl.matmul_per_example(2, N, 3)])
-def test_too_large_sizes_are_named(make, bad):
+def test_errors_name_sizes_that_are_too_large(make, bad):
     with pytest.raises(ValueError, match=r"^[ND] must be at most 1e\+30; got .{1,60}$"):
         make(bad)
 
@@ -56,7 +56,7 @@ def test_maximum_sizes_have_finite_bounds(make):
     assert b.upper < float("inf")
 
 
-def test_too_large_array_entries_are_located():
+def test_errors_locate_array_entries_that_are_too_large():
     with pytest.raises(ValueError, match=r"^D must be at most 1e\+30; D\[1\] is 1e\+31$"):
         rl.matmul(2, [1e30, 1e31], 4)
 
@@ -96,13 +96,13 @@ SHAPES = [
 
 
 @pytest.mark.parametrize(("wrong", "named"), SHAPES)
-def test_shape_mismatches_name_the_arrays(wrong, named):
+def test_errors_about_shapes_name_the_arrays(wrong, named):
     with pytest.raises(ValueError, match=r"^shapes must broadcast") as caught:
         wrong()
     assert str(caught.value) == f"shapes must broadcast against each other; got {named}"
 
 
-def test_shape_mismatches_omit_scalars():
+def test_errors_about_shapes_omit_scalars():
     assert rl.matmul(np.ones((2, 1)), 3, np.ones(4)).flops.shape == (2, 4)
     with pytest.raises(ValueError, match="got B of shape") as caught:
         rl.matmul(two, 3, three)

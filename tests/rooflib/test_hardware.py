@@ -177,7 +177,7 @@ def test_a_chips_table_rounds_rates_to_four_digits():
     assert numbers == ["123.5", "1.235", "123.5", "1.235", "12.35", "123.5"]
 
 
-def test_optional_facts_of_a_chip_are_empty():
+def test_optional_attributes_of_a_chip_default_to_empty():
     mine = laptop()
     assert (mine.maker, mine.links, mine.vector, mine.on_chip) == ("", (), {}, {})
     assert mine.exponentials is None

@@ -20,7 +20,7 @@ quick = settings(deadline=None, max_examples=60)
 
 def ring(N, size, link, passes):
     """Simulate a ring; return the seconds until the last chip has the last part."""
-    ready = np.zeros(N)  # time at which each chip has its next part
+    ready = np.zeros(N)  # time at which each chip has the part that it sends next
     for _ in range(passes * (N - 1)):
         ready = np.roll(ready, 1) + link.latency + size / N / link.to_one_peer
     return ready.max()
@@ -39,7 +39,7 @@ def test_ring_time_matches_a_simulated_ring(N, link, split, result, passes):
     assert b.times[link.name] == pytest.approx(ring(N, 2 * 24 * 24, link, passes), rel=1e-12)
 
 
-def test_no_sent_bytes_mean_no_hops():
+def test_operations_that_send_nothing_have_no_hops():
     assert rl.sharded_matmul(24, 48, 24, 4, split="F", result="sharded").hops == {}
     many = rl.sharded_matmul(24, 48, 24, np.array([1, 2, 4]))
     assert many.hops["link"].tolist() == [0, 2, 6]
@@ -85,7 +85,7 @@ def test_a_chip_displays_link_latency():
     assert "a hop" not in str(rl.chip("TPU v5e").table)
 
 
-def test_launch_is_a_separate_roof():
+def test_launch_time_is_a_separate_roof():
     op = rl.operation(flops=1e6, bytes=1e4)
     plain, started = rl.bound(op, CHIP), rl.bound(op, CHIP, launch=5e-6)
     assert rl.bound(op, CHIP, launch=0) == plain
@@ -125,7 +125,7 @@ def test_exponentials_have_a_roof_where_their_rate_is_known():
     assert "exponentials" not in str(rl.operation(4, 8).table)
 
 
-def test_some_of_several_operations_may_lack_a_count():
+def test_arrays_may_mix_zero_and_nonzero_vector_work():
     op = rl.operation(flops=1e9, bytes=1e6, vector=[0, 2e7], exponentials=[3e6, 0])
     known = dataclasses.replace(CHIP, exponentials=1e9)
     times = rl.bound(op, known).times

@@ -56,7 +56,7 @@ def test_expected_experts_are_the_mean_over_all_routings(E, k, tokens):
 
 
 @pytest.mark.parametrize("tokens", [1, 2, 64, 10**6, 10**30])
-def test_expected_experts_lie_between_the_extremes(tokens):
+def test_expected_experts_lie_between_the_fewest_and_the_most(tokens):
     layer = rl.Layer(**HEADS, experts=128, active=8, X=8)
     fewest, mean, most = (layer.touched(tokens, how) for how in ("fewest", "expected", "most"))
     assert 8 == fewest <= mean <= most <= 128
@@ -92,7 +92,7 @@ def test_latent_attention_has_the_weights_of_its_matrices(q_rank, V):
     counted = matrices(layer, 16)
     assert layer.projections(16) == sum(counted.values())
     assert layer.expansion() == counted["kv_b"]
-    # Chips hold a part of the heads each, and all of what makes latent vectors.
+    # Each chip holds its share of the heads, but all of the matrices that make latents.
     shared = counted.get("q_a", 0) + counted["kv_a"]
     assert layer.projections(16, 2) == shared + (sum(counted.values()) - shared) / 2
     assert (layer.cached(), layer.cached(4)) == (13, 13)
@@ -108,7 +108,7 @@ def test_weights_on_a_chip_are_exact_at_any_size():
     assert latent.projections(D, 2) == D * (11 + 2) + 2 * D * n * 6 + 11 * n * (6 - 2 + 6)
 
 
-def test_a_plain_layer_has_only_heads():
+def test_a_layer_has_only_attention_heads_by_default():
     nothing = dict.fromkeys(
         ["V", "F", "experts", "active", "X", "window", "q_rank", "kv_rank", "rope", "gains"], 0
     )
@@ -152,7 +152,7 @@ def test_kinds_must_be_layers_whose_counts_add_up():
         rl.Model("tiny", **sizes, quantized={"mlp": "int8"})
 
 
-# A model with every kind of layer that there is, small enough to count by hand.
+# A model with a windowed layer and two layers with experts, small enough to count by hand.
 WINDOW, CHUNK, E = 3, 4, 6
 LAYERS = (
     rl.Layer(1, N=4, K=2, H=6, F=8, gains=5, window=WINDOW),
@@ -164,7 +164,7 @@ MIXED = rl.Model("mixed", 3, 16, 4, 4, 2, 6, 32, kinds=LAYERS)
 @pytest.mark.parametrize("tied", [False, True])
 def test_active_parameters_are_those_that_one_token_takes(tied):
     model = dataclasses.replace(MIXED, tied=tied)
-    # A token takes two of the six experts in each of two layers.
+    # A token leaves four of six experts idle in each of two layers.
     idle, table = 2 * (E - 2) * (3 * 16 * 8 + 2 * 8 + 16), 32 * 16
     assert model.active_parameters() == model.parameters - idle
     tables = table if tied else 2 * table
@@ -217,7 +217,7 @@ def test_logits_of_all_positions_are_counted():
     assert rows["logits"] == 2 * 2 * 7 * 32 * 16
     assert every.flops - last.flops == 2 * 2 * 6 * 32 * 16
     assert every.written - last.written == 2 * 2 * 6 * 32
-    # The last of three chunks, or each of them, loads the output matrix.
+    # "last": only the last of three chunks loads the output matrix. "all": each of them does.
     for which, passes in (("last", 1), ("all", 3)):
         chunks = {part.name: part for part in MIXED.prefill(2, 7, chunk=3, logits=which).parts}
         assert chunks["logits"].loaded == passes * 2 * 32 * 16
@@ -232,7 +232,7 @@ STEPS = [
 
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("model", rl.models(), ids=lambda model: model.name)
-def test_the_parts_add_up_to_the_step(model, step):
+def test_the_parts_of_a_step_add_up_to_its_counts(model, step):
     for layout in ({}, {"chips": 2, "replicas": 2}):
         op = step(model, **layout)
         assert len({part.name for part in op.parts}) == len(op.parts) >= 5
@@ -245,7 +245,7 @@ def test_the_parts_add_up_to_the_step(model, step):
 
 
 @pytest.mark.parametrize("name", ["Mixtral 8x7B", "gpt-oss 120B", "DeepSeek-V3"])
-def test_replicas_with_whole_experts_share_the_same_work(name):
+def test_expert_parallelism_only_redistributes_the_work_of_experts(name):
     model = rl.model(name)
     alone = model.decode(64, 4096)
     spread = model.decode(64, 4096, 2, replicas=4, expert_parallel=True)
@@ -265,8 +265,8 @@ def test_replicas_with_whole_experts_share_the_same_work(name):
 
 @pytest.mark.parametrize("shared", [0, 6])
 def test_expert_parallel_tokens_travel_to_their_chips_and_back(shared):
-    # Six chips with one expert each, two replicas of three: a token takes two experts at random.
-    # A shared expert is split over the chips of a replica, so its sums need the second all-reduce.
+    # Two replicas of three chips, one expert on each chip: a token takes two experts at random.
+    # A shared expert is split over a replica's chips, so its sums need a second all-reduce.
     layer = rl.Layer(2, N=6, K=3, H=4, F=shared, experts=6, active=2, X=6, gains=32)
     model = rl.Model("wide", 2, 16, 6, 6, 3, 4, 30, kinds=(layer,))
     B, chips, replicas = 12, 3, 2
@@ -282,13 +282,13 @@ def test_expert_parallel_tokens_travel_to_their_chips_and_back(shared):
     assert op.hops["link"] == 2 * (2 * (chips - 1) + 2 * 5 + passes * (chips - 1))
 
 
-def test_experts_split_over_chips_need_two_sums_a_layer():
+def test_experts_split_over_chips_need_two_all_reduces_per_layer():
     op = MIXED.decode(4, 9, 2)
     assert op.sent == {"link": 3 * 2 * rl.all_reduce(2 * 4 * 16, 2)}
     assert op.hops == {"link": 3 * 2 * 2}
 
 
-def test_only_whole_experts_may_have_a_width_that_chips_do_not_divide():
+def test_chips_must_divide_the_width_of_experts_unless_experts_stay_whole():
     layer = rl.Layer(1, N=4, K=4, H=4, F=4, experts=4, active=2, X=6)
     model = rl.Model("narrow", 1, 16, 4, 4, 4, 4, 32, kinds=(layer,))
     with pytest.raises(ValueError, match=r"chips must divide X; got X=6, chips=4; .* over 1, 2$"):
@@ -318,7 +318,7 @@ def test_expert_parallel_needs_experts():
         rl.model("Llama 3 8B").decode(4, 100, expert_parallel=True)
 
 
-def test_windows_bound_what_a_step_reads_and_holds():
+def test_attention_windows_limit_what_a_step_reads_and_holds():
     model = rl.model("Gemma 3 27B")
     local, full = model.kinds
     assert (local.count, local.window, full.count, full.window) == (52, 1024, 10, 0)
@@ -328,7 +328,7 @@ def test_windows_bound_what_a_step_reads_and_holds():
     assert math.isclose(far.loaded - near.loaded, position * 10 * (131_072 - 1024))
 
 
-def test_quantized_rows_count_their_scales():
+def test_bytes_of_quantized_weights_include_their_scales():
     model = rl.model("gpt-oss 120B")
     experts = next(part for part in model.decode(1, 1, experts="fewest").parts
                    if part.name == "experts")  # fmt: skip
@@ -338,7 +338,7 @@ def test_quantized_rows_count_their_scales():
     assert model.decode(1, 1, w="bf16").held > 3 * model.decode(1, 1).held
 
 
-def test_weights_of_different_kinds_need_a_compute_type():
+def test_weights_of_different_types_need_an_explicit_compute_type():
     model = rl.model("gpt-oss 120B")
     with pytest.raises(ValueError, match="compute must be given: weights of this model differ"):
         model.decode(1, 1, x="fp8")

@@ -24,7 +24,7 @@ PRINTED = {
 
 
 @pytest.mark.parametrize(("name", "printed"), PRINTED.items())
-def test_only_explained_differences_remain(name, printed):
+def test_only_explained_differences_from_llm_analysis_remain(name, printed):
     model = rl.model(name)
     parameters, forward, backward, cache = printed
     layers, D, F = model.layers, model.D, model.F

@@ -21,8 +21,8 @@ import rooflib as rl
 
 B, S = 4, 2048
 
-# FLOPs of projections, MLP and attention of one layer in a prefill, and of the logits; the same in
-# a decode step; bytes of weights, of the cache read in both and of the cache written in both.
+# prefill, decode: FLOPs of a layer's projections, MLP and attention, and of the logits.
+# weights: bytes of all weights. read, written: bytes of the cache in a prefill and a decode step.
 PRINTED = {
     "Llama 2 7B": {
         "prefill": (4 * 274_877_906_944, 3 * 738_734_374_912, 277_562_261_504, 524_288_000),
@@ -64,7 +64,7 @@ PRINTED = {
 
 
 @pytest.mark.parametrize(("name", "printed"), PRINTED.items())
-def test_only_explained_differences_remain(name, printed):
+def test_only_explained_differences_from_llm_viewer_remain(name, printed):
     model = rl.model(name)
     steps = {"prefill": model.prefill(B, S), "decode": model.decode(B, S)}
     found = {step: {part.name: part for part in op.parts} for step, op in steps.items()}

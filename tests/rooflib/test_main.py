@@ -63,7 +63,7 @@ def test_options_may_precede_or_follow_sizes(capsys):
 def test_a_sharded_operation_prints_link_traffic(capsys):
     command = ["TPU v5e", "sharded-matmul", 512, 8192, 8192, 4, "--link", "ICI"]
     shown = rows(capsys, *command, "--split", "F", "--result", "replicated")
-    # 3/4 of 2·512·8192 bytes, at 45 GB/s
+    # An all-gather sends 3/4 of 2·512·8192 bytes, at 45 GB/s.
     assert shown["sent over link"] == "6.29 MB"
     assert shown["ICI"] == "140 µs"
     wide = rows(capsys, *command, "--partial", "fp32", "--compute", "int8")
@@ -102,12 +102,12 @@ def test_decode_accepts_a_model_name(capsys):
     )
 
 
-def test_launch_is_a_roof(capsys):
+def test_launch_time_is_shown_as_a_roof(capsys):
     shown = rows(capsys, "H100 SXM", "dot", 9, "--launch", "5e-6")
     assert (shown["launch"], shown["binding"]) == ("5 µs", "launch")
 
 
-def test_no_options_switch_flags_off(capsys):
+def test_options_that_begin_with_no_switch_flags_off(capsys):
     sizes = ["attention", 1, 8, 8, 1, 1, 8]
     assert rows(capsys, "H100 SXM", *sizes)["FLOPs"] == "1.15 kFLOP"  # 36 of 64 pairs
     whole = rows(capsys, "H100 SXM", *sizes, "--no-causal", "--no-softmax")
@@ -123,7 +123,7 @@ def test_an_operation_has_help(capsys):
     shown = capsys.readouterr().out
     assert all(part in shown for part in ("B T S N K H", "--no-causal", "--launch", "--kv"))
     assert inspect.getdoc(rl.attention).splitlines()[0] in shown
-    # Kinds and defaults of parameters, as in the signature.
+    # Each option shows its parameter's kind and default, as in the signature.
     told = dict(re.findall(r"^  (--[\w-]+ [A-Z]+) +(.+)$", shown, re.MULTILINE))
     assert told["--x NAME"] == "a data type; bf16 if left out"
     assert told["--kv NAME"] == "a data type"

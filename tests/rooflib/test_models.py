@@ -17,7 +17,7 @@ from rooflib.catalog import _catalog
 
 quick = settings(deadline=None, max_examples=60)
 
-# layers, D, F, N, K, H, vocabulary; typed from the sources in models.toml.
+# (layers, D, F, N, K, H, vocabulary), copied by hand from the sources that models.toml names.
 SHAPES = {
     "Llama 2 7B": (32, 4096, 11008, 32, 32, 128, 32000),
     "Llama 2 13B": (40, 5120, 13824, 40, 40, 128, 32000),
@@ -33,7 +33,7 @@ TINY = {"layers": 2, "D": 4, "F": 8, "N": 4, "K": 2, "H": 3, "vocabulary": 8}
 PLAIN = [model for model in rl.models() if not model.kinds]
 
 
-def test_the_catalog_has_the_plain_models_in_order():
+def test_the_catalog_begins_with_the_models_without_kinds_in_order():
     found = {m.name: (m.layers, m.D, m.F, m.N, m.K, m.H, m.vocabulary) for m in PLAIN}
     assert list(found.items()) == list(SHAPES.items())
     assert all(model.gated and not model.tied for model in PLAIN)
@@ -47,10 +47,10 @@ def test_the_catalog_has_the_plain_models_in_order():
         ("Llama 2 13B", 13_015_864_320),
         ("Llama 2 70B", 68_976_648_192),
         ("Llama 3 70B", 70_553_706_496),
-        # From the page of ollama's API for llama3.
+        # Source: the page of ollama's API for llama3.
         ("Llama 3 8B", 8_030_261_248),
-        # Sizes of the files on Hugging Face, as listed in a study of training runs. Llama 2 files
-        # also contain the rotary frequencies: half a head width per layer.
+        # Source: sizes of the files on Hugging Face, as listed in a study of training runs. Llama 2
+        # files also contain the rotary frequencies: half a head width per layer.
         ("Llama 2 7B", 6_738_417_664 - 32 * 64),
         ("Llama 3.1 405B", 405_853_388_800),
     ],
@@ -60,13 +60,13 @@ def test_parameter_counts_match_published_ones(name, printed):
 
 
 def test_tied_embeddings_are_counted_once():
-    # Llama 3.2 1B, from a test of GPTQModel.
+    # The expected count of Llama 3.2 1B is from a test of GPTQModel.
     model = rl.Model("Llama 3.2 1B", 16, 2048, 8192, 32, 8, 64, 128256, tied=True)
     assert model.parameters == 1_235_814_400
 
 
 def weights(model):
-    """Yield all weights except the embedding table, with the indices that split them."""
+    """Yield (weight, its key head, the index that chips split), without embeddings."""
     for layer in range(model.layers):
         for d, n, h in itertools.product(range(model.D), range(model.N), range(model.H)):
             yield ("q", layer, d, n, h), n // (model.N // model.K), n
@@ -104,7 +104,7 @@ def chip_step(model, B, S, chips, chip, w, kv, x):
         loaded += 2 * kv * model.H
         held += 2 * kv * model.H
         written += 2 * kv * model.H if s == S - 1 else 0
-        # Each query takes a product with the key, and each score a product with the value.
+        # Each query is multiplied with the key, and each score with the value.
         flops += sum(4 * model.H for n in mine if n // (model.N // model.K) == k)
     return flops, loaded, written, held
 
@@ -144,7 +144,7 @@ def test_decode_times_match_the_scaling_book(B, printed):
 
 def test_counts_of_chips_and_replicas_are_exact_at_any_size():
     model, b, S = rl.Model("tiny", **TINY), 10**20 + 1, 10**12 + 1
-    # Matrix weights and FLOPs for a query and a position in a layer, on one of two chips.
+    # layer, pair: one of two chips' matrix weights, and FLOPs of a query-key pair, per layer.
     layer, pair = (4 * 3 * (2 * 4 + 2 * 2) + 3 * 4 * 8) // 2, 4 * 3 * 4 // 2
     last, cached = 4 * 8 // 2, 2 * 2 * 3 // 2
     for replicas in (1, 3):
@@ -161,7 +161,7 @@ def test_counts_of_chips_and_replicas_are_exact_at_any_size():
             assert prompt.written == b * (2 * 2 * cached * S + 2 * 8 // 2)
 
 
-def test_a_step_has_no_parts_without_work():
+def test_a_step_leaves_out_parts_without_work():
     model = rl.Model("tiny", **TINY)
     alone = ["embedding, norms", "projections", "attention", "MLP", "logits"]
     assert [part.name for part in model.decode(1, 1).parts] == alone
@@ -185,7 +185,7 @@ counts = st.integers(1, 2**16)
 @quick
 @given(cataloged, counts, counts, st.sampled_from([1, 2, 4, 8, 16]))
 def test_arrays_match_elementwise_scalars(model, B, S, chips):
-    used = chips if model.N % chips == 0 else 1  # Llama 2 13B has 40 heads
+    used = chips if model.N % chips == 0 else 1  # 16 doesn't divide the 40 heads of Llama 2 13B
     many = model.decode(np.array([[B], [B + 1]]), np.array([S, S + 7, S]), np.array([1, 2, used]))
     for i, j in itertools.product(range(2), range(3)):
         one = model.decode(B + i, [S, S + 7, S][j], [1, 2, used][j])
@@ -213,7 +213,7 @@ def test_long_context_decode_intensity_approaches_the_group_size(model, B):
     assert step.intensity == pytest.approx(model.N / model.K, rel=1e-3)
 
 
-def test_key_heads_are_replicated_over_more_chips_than_heads():
+def test_key_heads_are_replicated_where_chips_outnumber_them():
     model = rl.model("Llama 3 70B")
     caches = [model.decode(4, 2**40, chips).held for chips in (1, 8, 16, 64)]
     assert caches[1] == pytest.approx(caches[0] / 8, rel=1e-6)
@@ -235,7 +235,7 @@ def test_invalid_models_are_rejected(change, message):
         rl.Model("tiny", **TINY | change)
 
 
-def test_exceptions_to_the_data_type_are_a_read_only_copy():
+def test_quantized_is_a_read_only_copy_of_the_passed_mapping():
     exceptions = {"experts": "fp8"}
     model = rl.Model("tiny", **TINY, quantized=exceptions)
     exceptions["experts"] = "fp4"
@@ -246,7 +246,7 @@ def test_exceptions_to_the_data_type_are_a_read_only_copy():
         rl.Model("tiny", **TINY, quantized=7)
 
 
-def test_kinds_of_layers_may_be_a_list():
+def test_kinds_of_layers_may_be_passed_as_a_list():
     layer = rl.Layer(2, N=4, K=2, H=3, F=8)
     model = rl.Model("tiny", **TINY, kinds=[layer])
     assert {model: "tiny"}[rl.Model("tiny", **TINY, kinds=(layer,))] == "tiny"
@@ -271,7 +271,7 @@ def test_uneven_splits_over_chips_are_rejected():
         model.decode([2, 3], 1, replicas=2)
 
 
-def test_errors_list_at_most_1024_chips():
+def test_errors_list_possible_layouts_up_to_1024_chips():
     wide = {"N": 4096, "K": 4096, "F": 4096, "vocabulary": 4096}
     layer = rl.Layer(2, N=4096, K=4096, H=3, experts=4096, active=1, X=4096)
     model = rl.Model("wide", **TINY | wide, kinds=(layer,))
@@ -299,7 +299,7 @@ def test_a_models_source_is_neither_compared_nor_printed(model):
     assert repr(unsourced) == repr(model)
 
 
-def test_every_model_has_a_source_and_vice_versa():
+def test_every_model_has_a_source_and_every_source_a_model():
     sources = _catalog("models.toml")["sources"]
     assert {model.source for model in rl.models()} == set(sources.values())
     for source in sources.values():

@@ -105,7 +105,7 @@ def test_rms_norm_counts_match_explicit_loops():
     for b in range(B):
         for d in range(D):
             count.load("x", (b, d), 16)
-            count.flops += 1 if d == 0 else 2  # square, and addition to the sum
+            count.flops += 1 if d == 0 else 2  # squaring; after the first also an addition
         count.flops += 3  # division by D, addition of epsilon, reciprocal square root
         for d in range(D):
             count.load("gain", d, 16)
@@ -150,7 +150,7 @@ def test_shards_together_compute_the_whole_product(split):
         parts = [a @ b for a, b in zip(np.split(x, N, 1), np.split(w, N, 0), strict=True)]
         whole = sum(parts)
     np.testing.assert_array_equal(whole, x @ w)
-    # Each chip writes its part in the data type that it sends.
+    # Each chip writes its whole part, at two bytes per element.
     assert rl.sharded_matmul(B, D, F, N, split=split).written == 2 * parts[0].size
 
 
@@ -169,7 +169,7 @@ def test_integer_counts_are_exact_at_any_size():
         assert share.flops == 18 * (side + 1) ** 3
 
 
-def test_dot_reads_and_writes_its_data_type():
+def test_bytes_of_dot_depend_on_its_data_type():
     op = rl.dot(5, x="fp32")
     assert (op.loaded, op.written) == (40, 4)
 
@@ -179,12 +179,12 @@ def test_array_counts_do_not_overflow():
     assert rl.matmul(side, side, side).flops == pytest.approx(2e21)
 
 
-def test_fractions_stay_exact():
+def test_matmul_keeps_fractions_exact():
     third = Fraction(1, 3)
     assert rl.matmul(third, 3, 3).flops == 6
 
 
-def test_fractions_stay_exact_in_every_operation():
+def test_other_operations_keep_fractions_exact():
     third = Fraction(1, 3)
     assert rl.dot(third).bytes == Fraction(10, 3)
     assert rl.elementwise(third, flops_per_element=Fraction(1, 7)).flops == Fraction(1, 21)
@@ -248,7 +248,7 @@ def test_custom_operations_keep_their_counts():
 @pytest.mark.parametrize("partial", [None, "fp32"])
 def test_a_chip_holds_its_inputs_and_the_larger_output(N, split, result, partial):
     B, D, F = 4, 8, 12
-    # Bytes of all arrays that exist at some point, by (array, index).
+    # One chip's ranges of the three dimensions.
     rows = range(B // N if split == "B" else B)
     depth = range(D // N if split == "D" else D)
     columns = range(F // N if split == "F" else F)
@@ -280,7 +280,7 @@ def test_intensity_without_bytes_is_infinite():
 
 
 @pytest.mark.filterwarnings("error")
-def test_an_empty_operation_attains_zero():
+def test_an_operation_without_flops_attains_zero():
     flops, size = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1])
     chip = rl.Chip("even", {"bf16": 1}, 1, 1)
     many = rl.operation(flops, size)
@@ -324,7 +324,7 @@ def test_an_operation_displays_its_counts():
         lambda N: rl.elementwise(N),
     ],
 )
-def test_an_empty_array_gives_empty_arrays(make):
+def test_an_empty_array_of_sizes_gives_empty_results(make):
     op = make(np.array([]))
     assert op.intensity.shape == (0,)
     assert "no values" in repr(op)

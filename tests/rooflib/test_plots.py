@@ -126,7 +126,7 @@ def drawn(seed):
 
 
 def inside(ax):
-    """Return the labels that the layout disregards: they belong inside the axes."""
+    """Return labels that matplotlib's layout ignores; they belong inside the axes."""
     return [note for note in ax.texts if not note.get_in_layout() and note.get_text()]
 
 
@@ -142,15 +142,15 @@ def corners(text):
 
 
 def places(points):
-    """Return the boxes of the labels of these points in a roofline."""
+    """Draw a roofline; return each point's position → the corners of its label."""
     ax = plots.roofline(plots.axes(5.4, 3.6), {"bf16": V5E.peak()}, {"HBM": V5E.bandwidth}, points)
     ax.figure.canvas.draw()
     return {note.xy: corners(note).vertices for note in ax.texts if note.get_text() in points}
 
 
-def test_places_of_labels_do_not_depend_on_the_names_of_points():
+def test_label_positions_do_not_depend_on_the_names_of_points():
     values = [share * V5E.ridge() for share in (0.7, 0.75, 0.8, 0.9)]
-    expected = places(dict(zip("bdpq", values, strict=True)))  # letters of the same width
+    expected = places(dict(zip("bdpq", values, strict=True)))  # these letters have the same width
     assert len(expected) == 4
     for order in (values, values[::-1]):
         found = places(dict(zip("qpdb", order, strict=True)))
@@ -177,7 +177,7 @@ def test_labels_and_leader_lines_cross_no_label(seed):
         low, high = box.vertices.min(axis=0), box.vertices.max(axis=0)
         assert (low > -1).all(), one
         assert (high < ax.figure.bbox.max + 1).all(), one
-    # Labels that the layout disregards would cover the numbers of the axes outside of these.
+    # Labels that the layout ignores would cover tick labels if they left the axes.
     for one in inside(ax):
         box, axes = Text.get_window_extent(one), ax.get_window_extent()
         assert axes.padded(2).contains(*box.min), one
@@ -307,7 +307,7 @@ def test_slope_labels_are_parallel_to_their_slope(draw, height):
         assert note.get_rotation() == pytest.approx(np.degrees(np.arctan2(up, across)), abs=0.5)
 
 
-def test_axes_of_rooflines_have_plain_intensities_and_no_minor_ticks():
+def test_rooflines_show_plain_intensities_and_no_minor_ticks():
     ax = draw_roofline(plots.axes())
     ax.figure.canvas.draw()
     assert {"1", "100", "1,000"} <= {label.get_text() for label in ax.get_xticklabels()}
@@ -322,7 +322,7 @@ def test_tick_labels_have_unit_prefixes(draw):
     assert not any(" " in label for label in labels)
 
 
-def test_throughput_curves_have_the_given_values():
+def test_throughput_curves_show_the_passed_values():
     ax = draw_throughput(plots.axes())
     B = np.arange(1, 513)
     expected = rl.bound(rl.matmul(B, 1024, 1024, w="int8"), V5E).attainable
@@ -345,7 +345,7 @@ def test_separate_lines_are_labeled_at_their_ends():
     assert colors == set(plots.SERIES[:2])
 
 
-def test_curves_may_have_exact_fractions():
+def test_throughput_curves_accept_fractions():
     x, fall = [Fraction(1), Fraction(3, 2)], [Fraction(7, 3), Fraction(2)]
     ax = plots.throughput(plots.axes(), x, {"fall": fall, "rise": [Fraction(1, 3), Fraction(2)]})
     ax.figure.canvas.draw()
@@ -386,8 +386,8 @@ def words(ax):
 
 
 def test_default_limits_include_all_ridges_and_points():
-    # Ridge points at 10 and 100 and a point at 3000: limits are whole decades, at least a factor of
-    # 2.5 beyond.
+    # Ridge points are at 10 and 100, and a point at 3000: the limits are the next whole decades
+    # that are at least a factor of 2.5 away.
     ax = plots.roofline(plots.axes(), {"a": 1e12, "b": 1e11}, {"w": 1e10}, {"p": 3000})
     assert ax.get_xlim() == pytest.approx((1, 1e4))
     assert ax.get_ylim() == pytest.approx((1e10, 2.5e12))
@@ -426,7 +426,7 @@ def test_labels_of_zones_are_inside_their_zone():
     ax = plots.roofline(plots.axes(), {"a": 1e12}, {"w": 1e10, "v": 1e9}, regions=labels)
     for zone, note in zip(ax.patches, ax.texts, strict=False):
         assert zone.get_x() < note.xy[0] < zone.get_x() + zone.get_width()
-        # In the middle of the zone, on a logarithmic axis.
+        # The label is in the middle of the zone on the logarithmic axis.
         assert note.xy[0] ** 2 == pytest.approx(zone.get_x() * (zone.get_x() + zone.get_width()))
 
 
@@ -439,7 +439,7 @@ def test_narrow_zones_wrap_their_label():
     assert labels[2] in shown
 
 
-def test_invalid_plot_values_are_named():
+def test_invalid_plot_values_are_named_in_the_error():
     for ceilings, slopes, points, name in [
         ({"a": 0}, {"w": 1}, {}, r"ceilings\['a'\]"),
         ({"a": 1}, {"w": -1}, {}, r"slopes\['w'\]"),
@@ -508,7 +508,7 @@ def test_bars_are_labeled_with_roofs_and_bounds():
     assert 3 < names["sent"] < 4
 
 
-def test_bars_have_few_times_and_lines_only_across_them():
+def test_bar_plots_have_few_time_ticks_and_only_vertical_grid_lines():
     with mpl.rc_context(plots.STYLE):
         ax = draw_bars(plots.axes())
     ax.figure.canvas.draw()

@@ -94,11 +94,11 @@ def test_critical_batch_is_where_the_times_meet(chip, D, F, x, w, out):
     limit = rl.critical_batch_limit(chip, x=x, w=w)
     if math.isinf(batch):
         times = rl.bound(rl.matmul(2**60, D, F, x=x, w=w, out=out), chip).times
-        # The times are equal where rounding hides the weights' bytes.
+        # Allow equal times: rounding can hide the bytes of the weights.
         assert times["HBM"] >= times["compute"]
         return
     assert batch >= limit * (1 - 1e-12)
-    # For huge batches, the closed form subtracts two nearly equal numbers.
+    # Skip huge batches, whose formula subtracts two nearly equal numbers and is inaccurate.
     if batch < 1e6 * limit:
         b = rl.bound(rl.matmul(batch, D, F, x=x, w=w, out=out), chip)
         assert b.times["compute"] == pytest.approx(b.times["HBM"], rel=1e-6)
@@ -150,7 +150,7 @@ def test_dimensions_broadcast():
     assert rl.matmul(B, D, F).intensity.shape == (3, 4, 5)
 
 
-def test_ties_go_to_compute_and_double_the_bound():
+def test_in_a_tie_compute_binds_and_the_upper_bound_is_twice_the_lower():
     chip = rl.Chip("even", {"bf16": 1e12}, 1e12, 1e12)
     b = rl.bound(rl.operation(flops=1e9, bytes=1e9), chip)
     assert b.binding == "compute"

@@ -9,7 +9,7 @@ import pytest
 import rooflib as rl
 from rooflib.catalog import PublishedStep, _catalog
 
-# Model, chip, chips, B, printed tokens/s, number of chips they count; typed from the tables.
+# (model, chip, chips, B, printed tokens/s, factor to the tokens/s of all chips), copied by hand.
 PRINTED = [
     ("Llama 2 7B", "A100 80GB SXM", 1, 1, 104.9, 1),
     ("Llama 2 7B", "A100 80GB SXM", 2, 1, 168.84, 1),
@@ -22,7 +22,7 @@ PRINTED = [
     ("Llama 2 7B", "H100 SXM", 1, 112, 6818, 1),
     ("Llama 2 7B", "A100 80GB SXM", 1, 60, 1928, 1),
 ]
-# Mixtures of experts, as above; then prefills, with B, S and the printed ms to the first token.
+# Further steps, as in PRINTED; then prefills: (model, chip, chips, B, S, printed milliseconds).
 PRINTED_MORE = [
     ("Mixtral 8x7B", "A100 80GB SXM", 2, 1, 96.67, 1),
     ("Mixtral 8x7B", "A100 80GB SXM", 4, 1, 155.35, 1),
@@ -75,12 +75,12 @@ def test_more_published_steps_match_the_printed_tables():
 
 
 @pytest.mark.parametrize("each", MORE, ids=named)
-def test_more_measured_steps_are_between_one_and_seven_lower_bounds(each):
+def test_more_measured_steps_take_one_to_seven_times_the_lower_bound(each):
     assert lower(each) < each.seconds < 7 * lower(each)
 
 
-def test_a_published_prefill_is_not_bounded_as_decode():
-    # Two FLOPs for each weight and token, at the peak in fp8; attention adds a few percent.
+def test_the_lower_bound_of_a_published_prefill_is_that_of_a_prefill():
+    # A prefill takes two FLOPs per weight and token at the fp8 peak, and a little for attention.
     prefill = next(m for m in MORE if m.first_token and m.S == 2048 and m.model == "Llama 2 7B")
     weights = rl.model("Llama 2 7B").parameters - 2 * 32000 * 4096
     alone = 2 * weights * 2048 / 1.979e15
@@ -88,7 +88,7 @@ def test_a_published_prefill_is_not_bounded_as_decode():
 
 
 @pytest.mark.parametrize("each", MEASURED, ids=lambda m: f"{m.model} B={m.B} {m.chips}x{m.chip}")
-def test_measured_steps_are_between_one_and_five_lower_bounds(each):
+def test_measured_steps_take_one_to_five_times_the_lower_bound(each):
     assert lower(each) < each.seconds < 5 * lower(each)
 
 
@@ -98,31 +98,31 @@ def test_published_steps_fit_into_hbm(each):
 
 
 def test_the_published_out_of_memory_cases_do_not_fit():
-    # The tables of gpt-fast have "OOM" (out of memory) for these models in bf16 on one chip.
+    # For these models in bf16 on one chip, gpt-fast's tables show "OOM", out of memory.
     for name in ("Llama 2 70B", "Mixtral 8x7B"):
         assert not rl.bound(rl.model(name).decode(1, 208), "A100 80GB SXM").fits
 
 
-def test_a_lower_bound_matches_a_hand_count():
-    # Elements: weights without the embedding table, one row of the table, cache and new position (2
-    # · 32 · 32 · 128 each per position), and 32,000 logits.
+def test_the_lower_bound_of_a_published_step_matches_a_hand_count():
+    # Elements moved: weights without the embedding table, one row of the table, the cache and the
+    # new position (2 · 32 · 32 · 128 per position), and 32,000 logits.
     table = 32000 * 4096
     elements = rl.model("Llama 2 7B").parameters - table + 4096 + 262_144 * (208 + 1) + 32000
     assert lower(MEASURED[0]) == pytest.approx(2 * elements / 2.039e12, rel=1e-12)
 
 
-def test_a_step_generates_one_token_per_sequence():
+def test_a_published_step_generates_one_token_per_sequence():
     by_batch = next(m for m in MEASURED if m.B == 64)
     assert by_batch.seconds == 64 / by_batch.tokens_per_second
 
 
-def test_a_step_counts_in_all_its_data_types():
+def test_a_published_step_is_counted_in_all_its_data_types():
     types = {"x": "fp16", "w": "int8", "kv": "fp8"}
     each = dataclasses.replace(MEASURED[1], B=3, **types)
     assert each.step == rl.model("Llama 2 7B").decode(3, each.S, 2, **types)
 
 
-def test_every_published_step_has_a_source_and_vice_versa():
+def test_every_published_step_has_a_source_and_every_source_a_step():
     files = ("published_steps.toml", "more_steps.toml")
     known = {source for file in files for source in _catalog(file)["sources"].values()}
     assert {each.source for each in ALL} == known

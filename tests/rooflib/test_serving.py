@@ -53,13 +53,13 @@ def test_as_many_sequences_and_positions_fit_as_stated(name, chip, options):
 
 
 def test_positions_can_be_counted_by_a_32_bit_python():
-    """Check a limit of Python in a page, whose largest size is 2³¹ - 1."""
+    """Check the limit in a web page, whose 32-bit Python counts up to 2³¹ - 1."""
     assert serving.MAX_POSITIONS < 2**31
     vast = rl.Chip("vast", {"bf16": 1e15}, 1e12, capacity=1e30)
     assert rl.Serving("Llama 3 8B", vast).positions == 2**30
 
 
-def test_a_name_and_its_entry_in_the_catalog_are_equal():
+def test_models_and_chips_can_be_passed_by_name():
     named = rl.Serving("llama-3-8b", "h100-sxm")
     assert named == rl.Serving(rl.model("Llama 3 8B"), rl.chip("H100 SXM"))
 
@@ -71,7 +71,7 @@ def test_one_sequence_of_8192_positions_is_served_by_default():
 
 
 @SERVED
-def test_changes_are_sorted_by_tokens_per_second(name, chip, options):
+def test_suggested_changes_are_sorted_by_tokens_per_second(name, chip, options):
     served = rl.Serving(name, chip, **options)
     rates = [other.tokens_per_second for _, other in served.changes]
     assert rates == sorted(rates, reverse=True)
@@ -80,7 +80,7 @@ def test_changes_are_sorted_by_tokens_per_second(name, chip, options):
 
 
 @SERVED
-def test_the_table_of_changes_compares_them_with_now(name, chip, options):
+def test_the_table_of_changes_compares_them_with_the_current_setup(name, chip, options):
     served = rl.Serving(name, chip, **options)
     now = served.tokens_per_second
     expected = [
@@ -111,7 +111,7 @@ def test_the_table_gives_memory_times_and_rates():
     assert dict(rl.Serving("Llama 3.1 405B", "TPU v5e").table.rows)["fits"] == "no"
 
 
-def test_each_change_alters_one_setting():
+def test_each_suggested_change_alters_one_setting():
     served = rl.Serving("Mixtral 8x7B", "H100 SXM", B=16, chips=2)
     changes = dict(served.changes)
     assert set(changes) == {"weights in int8", "weights in int4", "cache in fp8", "twice the batch",
@@ -126,7 +126,7 @@ def test_each_change_alters_one_setting():
     assert changes["cache in fp8"].decode.held < served.decode.held
 
 
-def test_narrower_weights_keep_the_activations():
+def test_narrower_weights_keep_the_type_of_the_activations():
     types = {"w": "int8", "x": "fp16"}
     changes = dict(rl.Serving("Llama 3 8B", "H100 SXM", **types).changes)
     assert "weights in int8" not in changes
@@ -144,7 +144,7 @@ def test_narrower_weights_keep_the_activations():
         ({"chips": 2, "expert_parallel": True}, False),
     ],
 )
-def test_whole_experts_are_offered_where_chips_share_the_experts(layout, offered):
+def test_whole_experts_are_suggested_where_chips_share_the_experts(layout, offered):
     changes = rl.Serving("Mixtral 8x7B", "H100 SXM", B=4, **layout).changes
     assert ("whole experts on each chip" in dict(changes)) == offered
 
@@ -163,15 +163,15 @@ def test_the_next_chip_is_of_the_same_maker_and_supports_the_types(chip, types, 
     assert [name for name, _ in changes if "chip," in name] == expected
 
 
-def test_impossible_changes_are_left_out():
+def test_impossible_changes_are_not_suggested():
     names = [name for name, _ in rl.Serving("Llama 3 8B", "GB200", B=1, chips=32, S=64).changes]
-    assert "twice the chips" not in names  # 64 chips don't divide 32 heads
+    assert "twice the chips" not in names  # 32 heads can't be split over 64 chips
     assert not any("next chip" in name for name in names)
     narrow = rl.Serving("gpt-oss 120B", "H100 SXM", B=1, kv="fp8").changes
     assert not {"weights in int8", "weights in int4", "cache in fp8"} & {name for name, _ in narrow}
 
 
-def test_a_price_gives_a_cost_between_two_bounds():
+def test_a_price_gives_the_cost_at_the_lower_and_the_upper_bound():
     served = rl.Serving("Llama 3 8B", "H100 SXM", B=16, chips=2, replicas=4, price=3)
     hours = served.per_token.lower * 1e6 / 16 / 3600
     assert served.cost() == pytest.approx(8 * 3 * hours)
@@ -196,19 +196,19 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("options", "kind", "message"), WRONG)
-def test_wrong_arguments_are_named(options, kind, message):
+def test_wrong_arguments_of_serving_are_named_in_the_error(options, kind, message):
     with pytest.raises(kind, match=message):
         rl.Serving("Llama 3 8B", "H100 SXM", **options)
 
 
-def test_chips_without_links_serve_alone():
+def test_a_chip_without_links_can_only_serve_alone():
     own = rl.Chip("own", {"bf16": 1e14}, 1e12, 64e9)
     assert rl.Serving("Llama 3 8B", own).per_token.fits
     with pytest.raises(ValueError, match="link must be given"):
         rl.Serving("Llama 3 8B", own, chips=2)
 
 
-def test_one_chip_uses_its_links_only_if_one_is_given():
+def test_one_chip_uses_a_link_only_if_it_is_named():
     def roofs(**options):
         served = rl.Serving("Llama 3 8B", "H100 SXM", B=2, **options)
         return {*served.per_token.times, *served.decode_table.columns}

@@ -94,7 +94,7 @@ def test_short_sequences_take_six_flops_per_weight_and_token(name):
 
 @pytest.mark.parametrize("link", ["NVLink", "DCN"])
 @pytest.mark.parametrize("option", [{}, {"recompute": True}, {"x": "fp8"}, {"gradients": "fp32"}])
-def test_from_the_critical_batch_on_arithmetic_hides_the_link(link, option):
+def test_arithmetic_hides_the_link_from_the_critical_batch_on(link, option):
     model, layout = rl.model("Llama 3 8B"), {"S": 2048, "chips": 64} | option
     first = rl.critical_training_batch(model, "H100 SXM", link, **layout)
 
@@ -107,7 +107,7 @@ def test_from_the_critical_batch_on_arithmetic_hides_the_link(link, option):
     assert first > 1 or (link, option) == ("NVLink", {"recompute": True})
 
 
-def test_wrong_arguments_are_named():
+def test_wrong_arguments_of_train_are_named_in_the_error():
     with pytest.raises(ValueError, match="B must be above zero and finite; got 0"):
         MODEL.train(0, 8)
     with pytest.raises(TypeError, match="recompute must be True or False; got 'yes'"):

@@ -35,7 +35,7 @@ def test_data_sheet_units_convert_to_base_units(printed, unit, base):
     assert to_base(printed, unit) == base
 
 
-def test_every_prefix_and_unit_has_its_factor():
+def test_every_prefix_and_unit_has_the_expected_factor():
     decimal = {prefix: 10 ** (3 * i) for i, prefix in enumerate(["", *"kMGTPE"])}
     binary = {prefix: 1024**i for i, prefix in enumerate(["Ki", "Mi", "Gi", "Ti"], start=1)}
     expected = {f"{p}{u}": f for u in ("FLOP/s", "OP/s", "B", "B/s") for p, f in decimal.items()}
@@ -45,7 +45,7 @@ def test_every_prefix_and_unit_has_its_factor():
     assert {unit: to_base(1, unit) for unit in FACTORS} == expected
 
 
-def test_unknown_units_are_named():
+def test_unknown_units_are_named_in_the_error():
     with pytest.raises(ValueError, match=r"unit must be one of .*GB/s.*; got 'GBps'"):
         to_base(1, "GBps")
 
