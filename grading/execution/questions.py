@@ -19,7 +19,7 @@ from roofkit.check.answers import Answer
 from roofkit.check.messages import PROBLEMS
 from roofkit.check.packing import literal
 
-SLACK_SECONDS = 30.0  # extra wait for an answer: timers in the copy enforce the call's own limit
+SLACK_SECONDS = 30.0  # extra wait for an answer: timers in the forked copy enforce the call's limit
 MAX_CONNECTIONS = 64
 MAX_HELLO_BYTES = 1_000
 MAX_ANSWER_BYTES = 2_000_000  # 100 times the size of a plot, the largest legitimate answer
@@ -76,7 +76,7 @@ class Questions:
         trace: TracebackType | None,
     ) -> None:
         for channel in self.channels.values():
-            channel.close()  # ends the copy at the other end
+            channel.close()  # EOF makes the forked copy of the notebook's process exit
         self.stack.close()
 
     def kernel(self) -> int | None:
@@ -97,7 +97,7 @@ class Questions:
             return number or None
 
     def collect(self, parts: set[str]) -> None:
-        """Accept the copies that have reported, and drop all other connections.
+        """Accept copies of the process that have reported; drop all other connections.
 
         A notebook continues only after its copy has reported, so this never waits.
         """

@@ -22,7 +22,7 @@ from .inside.request import Request, SandboxLimits
 LIMITS = SandboxLimits()
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from inside import cells; cells.main()"
 START_SECONDS = 300  # timeout for a start, which takes milliseconds on an idle machine
-SETTLE_SECONDS = 5  # timeout for init's exit message after the kernel's socket has closed
+SETTLE_SECONDS = 5  # timeout for the kernel's exit code, once the kernel's socket has closed
 FIRST_USER = 0x7A000000  # far above the ids of a host's users
 MAX_PROCESS_IDS = 1 << 22  # Linux's own maximum
 BOXES_PER_PROCESS = 16  # user ids per grader process; after that they repeat

@@ -162,7 +162,7 @@ def test_the_total_text_of_a_notebook_is_limited(kind):
 
 
 def test_the_total_picture_size_of_a_notebook_is_limited():
-    large = PNG + bytes(MAX_PICTURE_BYTES // 4)  # two of them, in base64, use up the limit
+    large = PNG + bytes(MAX_PICTURE_BYTES // 4)  # in base64, two fit; a third exceeds the limit
     drawn = [new_output("display_data", shown(large)) for _ in range(3)]
     small = new_output("display_data", shown(PNG))
     nb = nbformat.v4.new_notebook(

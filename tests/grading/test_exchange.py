@@ -324,7 +324,7 @@ def odd_files(inbound):
     return entries
 
 
-def test_each_entry_that_is_no_submission_is_logged_with_the_reason(collect, caplog):
+def test_invalid_exchange_entries_are_logged_with_the_reason(collect, caplog):
     entries = odd_files(Path(collect.root, "roofline", "inbound"))
     assert chosen(collect, record("ada", MONDAY)) == {record("ada", MONDAY)}
     assert set(caplog.messages) == {

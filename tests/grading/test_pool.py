@@ -179,7 +179,7 @@ def test_jobs_in_a_window_of_one_run_one_at_a_time():
     "busy",
     [
         "__import__('time').sleep(600)",
-        # PyDLL keeps the interpreter lock, as some C code does: no thread of Python can run.
+        # PyDLL doesn't release the GIL, like some C code: no other Python thread can run.
         pytest.param(
             "__import__('ctypes').PyDLL(None).sleep(600)", marks=[LINUX, pytest.mark.long]
         ),

@@ -136,7 +136,7 @@ def test_a_process_that_died_by_chance_costs_no_points(seen: Seen) -> None:
     assert shown(graded) == seen.texts[0]
 
 
-def test_a_run_that_saw_no_hidden_inputs_is_discarded(seen: Seen) -> None:
+def test_a_run_that_died_before_hidden_inputs_is_discarded(seen: Seen) -> None:
     seen.ends_cells = True
     graded = grade(right(), NAME, "seed")
     assert total(graded) == FULL

@@ -141,7 +141,7 @@ def page(work: Path, home: Path, browser: Browser) -> Iterator[Page]:
 
 
 def start_page(page: Page) -> Locator:
-    """Press the button that shows the current start page; return the page."""
+    """Press JupyterLab's "Start page" button; return the element of the start page."""
     page.keyboard.press("Escape")  # closes a dialog that another test left
     page.get_by_role("button", name="Start page").click()
     return page.locator(".roofkit-sheet")

@@ -218,7 +218,7 @@ def test_without_proc_a_busy_machine_is_refused_by_cpu_share():
 
 
 def test_two_clock_ticks_of_other_load_are_ignored():
-    machine = FakeMachine()  # adds two ticks per interval
+    machine = FakeMachine()  # adds two clock ticks of other load per interval
     assert not any(sample.disturbed for sample in taken(machine))
     assert all(sample.others == pytest.approx(0) for sample in taken(machine))
 

@@ -352,7 +352,7 @@ def test_an_environment_is_replaced_if_another_python_is_requested(
     assert machine.steps() == (0, [])
 
 
-def test_here_always_installs_into_the_running_python_for_binder(
+def test_the_option_here_installs_into_the_running_python_for_binder(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.steps()

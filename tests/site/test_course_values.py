@@ -472,7 +472,7 @@ DRAWN = """([rendered, note]) => {
 }"""
 
 
-def test_the_source_of_an_undrawn_cell_is_hidden_and_its_note_shown(page: Page) -> None:
+def test_an_unrendered_text_cell_hides_its_source_and_shows_its_note(page: Page) -> None:
     assert page.evaluate(DRAWN, [True, "As printed"]) == [
         "drawn",
         False,

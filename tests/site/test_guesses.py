@@ -282,7 +282,7 @@ def test_guesses_are_accessible(chapter: Page) -> None:
     assert chapter.evaluate(SIDEWAYS) <= 0
 
 
-# Enters the right answer to each guess of a page: {name: [kind, right answer, feedback]}.
+# Enters the right answer to each guess; returns {name: [kind, right answer, feedback]}.
 ANSWERED = """() => Object.fromEntries([...document.querySelectorAll(".answer")].map((answer) => {
   const { name, kind } = answer.dataset;
   const right = answer.querySelector(".right").textContent.trim();

@@ -44,7 +44,9 @@ def values(book: Path, pages: Any = PAGES) -> dict[str, dict[str, str]]:
     return {page: v["values"] for page, v in kept_values.kept_or_computed(book, pages).items()}
 
 
-def test_a_second_start_runs_no_page(book: Path, ran: list[list[str]]) -> None:
+def test_values_of_unchanged_pages_are_taken_from_the_cache(
+    book: Path, ran: list[list[str]]
+) -> None:
     assert values(book) == VALUES
     assert values(book) == VALUES
     assert ran == [["one", "two"]]

@@ -126,10 +126,10 @@ def test_formulas_have_no_numbers(page: Page, unchanged: None) -> None:
 def test_the_source_is_hidden_until_a_cell_is_rendered(page: Page, changing: None) -> None:
     """The test recreates the state of a cell that was never rendered."""
     prose(page)
-    seen = """(undrawn) => {
+    seen = """(unrendered) => {
       const cell = window.jupyterapp.shell.currentWidget.content.widgets[2];
       cell.inputArea.showEditor();
-      if (!undrawn) cell.showEditor();
+      if (!unrendered) cell.showEditor();
       return getComputedStyle(cell.node.querySelector(".jp-InputArea-editor")).visibility;
     }"""
     assert page.evaluate(seen, True) == "hidden"

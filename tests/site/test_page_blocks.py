@@ -229,7 +229,8 @@ def test_notes_stand_beside_their_values(browser: Browser, server: Server) -> No
     assert found["refused"] == "3 values expected on this page, 4 found"
 
 
-# Compares drawings with the built one, which is a line with a label: same, close or other.
+# Compares several SVGs with the figure in the built page, a labeled line; returns for each
+# "same", "close" or "other".
 LIKENESS = """async (folder) => {
   const { outputs } = await import(folder + "outputs.js");
   const figure = (path, label) =>

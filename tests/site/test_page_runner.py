@@ -427,7 +427,7 @@ def test_steps_compute_what_the_page_shows(site: Path, computed: Path, chapter: 
     given = json.loads((computed / f"{chapter}.steps.json").read_text())
     for step, made in zip(data["steps"], given, strict=True):
         if "blocks" in step:
-            # All values are as built, and all premises hold.
+            # Every value equals the built page's, and every {while} condition holds.
             assert all(state == UNCHANGED for state in made)
             continue
         assert not made["failed"], made["outputs"]

@@ -344,7 +344,7 @@ def test_steps_are_cells_and_the_blocks_that_follow_them() -> None:
         {"blocks": [0]},
         {"code": "n = m = 2", "cell": 0, "alt": "A plot."},
         {"blocks": [1]},
-        {"blocks": [2, 3]},  # the answer to a guess is in no step
+        {"blocks": [2, 3]},  # block 4, a guess's answer, is not recomputed
         {"code": "last = 1", "cell": None, "alt": ""},
     ]
     assert found["blocks"] == [

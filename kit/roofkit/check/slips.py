@@ -66,7 +66,7 @@ def slip(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
 
 
 def rounded(pairs: Sequence[Pair]) -> bool:
-    """Return whether all these numbers are the right ones with fewer digits."""
+    """Return whether all these numbers are the right ones, rounded in the same way."""
     if any(not math.isfinite(right) or not math.isfinite(value) for value, right in pairs):
         return False
     ways: list[Callable[[float], float]] = [math.floor, math.ceil]

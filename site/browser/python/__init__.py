@@ -169,8 +169,8 @@ def steps_of(notebook: NotebookNode, doctree: nodes.document) -> dict[str, Any]:
     A step is {"code", "cell", "alt"}, where cell is the index among the page's cells or null, or
     {"blocks": [index, ...]}. blocks: those with values or a premise, in order, as roofkit.following
     reads them; "shown" has the expression of each place on the page that belongs to the block, or
-    null for the mark of a block without values. The right answers of guesses are in no step: a
-    guess is about the page as built.
+    null for the mark of a block without values. Blocks with the right answer to a guess belong to
+    no step: a guess is about the page as built.
     """
     shown = list(cells(doctree))
     place = {cell["cell_index"]: number for number, cell in enumerate(shown)}

@@ -76,7 +76,7 @@ def widen(numpy: ModuleType, type_name: str = "int64") -> None:
 
 
 class WideTypes:
-    """The narrow and the wide integer type, and conversions from one to the other."""
+    """Numpy's native integer type and a wider one, with conversions between them."""
 
     def __init__(self, numpy: ModuleType, narrow: Any, wide: Any) -> None:
         self.narrow, self.wide = narrow, wide

@@ -14,7 +14,7 @@
   const BLOCKS = "course_blocks";
   const WORDS = "course_words";
   const NOTE = "course-note"; // in a cell's metadata, and the class of its element
-  const UNDRAWN = "course-undrawn";
+  const UNRENDERED = "course-unrendered";
   const EVAL = /(?<![`\\])\{eval\}`([^`]+)`/g;
   // Format a value as the book does: a string without quotes or escapes, an integer with commas.
   const asShown = (expression) =>
@@ -231,16 +231,16 @@
 
   // A text cell is rendered some time after it comes into view. Hide its source until then, unless
   // the reader opens it.
-  const hideUndrawn = (MarkdownCell) => {
+  const hideUnrendered = (MarkdownCell) => {
     const { initializeDOM, showEditor } = MarkdownCell.prototype;
     MarkdownCell.prototype.initializeDOM = function () {
-      this.node.classList.toggle(UNDRAWN, this.rendered);
+      this.node.classList.toggle(UNRENDERED, this.rendered);
       const done = initializeDOM.call(this);
       drawNote(this);
       return done;
     };
     MarkdownCell.prototype.showEditor = function () {
-      this.node.classList.remove(UNDRAWN);
+      this.node.classList.remove(UNRENDERED);
       return showEditor.call(this);
     };
   };
@@ -249,7 +249,7 @@
   // and the site has none. Don't clip tall formulas at the top. Put links above the empty boxes that
   // KaTeX lays over the line above a root: covered links would get no clicks.
   const STYLE = `
-    .${UNDRAWN} .jp-InputArea-editor { visibility: hidden; }
+    .${UNRENDERED} .jp-InputArea-editor { visibility: hidden; }
     .${NOTE} { margin: 0 1rem 0.5rem; padding-inline-start: 0.5rem; border-inline-start: 3px solid currentcolor; }
     .myst :has(> .katex-display) + div { visibility: hidden; }
     .myst :has(> .katex-display) { padding-block: 0.4em; }
@@ -268,7 +268,7 @@
     requires: [INotebookTracker],
     activate: (app, tracker) => {
       holdTargets(Notebook);
-      hideUndrawn(MarkdownCell);
+      hideUnrendered(MarkdownCell);
       addStyle();
       finishClicks();
       const running = new Set();
