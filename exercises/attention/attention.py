@@ -570,7 +570,7 @@ EXERCISE = Exercise(
                 | SMALL_RIDGE,
                 {"B": 6, "S": 9000, "parameters": 6.9e10, "width": 0.5, "per_position": 82944}
                 | SMALL_RIDGE,
-                # A small model with a small cache, then with a large one.
+                # Small models; only the second case has a cache larger than the weights.
                 {"B": 2, "S": 128, "parameters": 1e9, "width": 0.5, "per_position": 524288} | GIVEN,
                 {"B": 1000, "S": 16000, "parameters": 1e9, "width": 0.5, "per_position": 524224}
                 | {"peak": 2e15, "bandwidth": 8e11},

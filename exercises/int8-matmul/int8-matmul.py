@@ -173,7 +173,7 @@ EXERCISE = Exercise(
                 "intensity reaches that number. Put in what you found for small batches, and solve "
                 "for the batch."
             ),
-            # The last critical batch, over 6,000, is too large for a short search to find.
+            # The last critical batch is over 6,000, beyond answers that try only small batches.
             cases=(*CHIPS, {"peak": 3.9e15, "bandwidth": 3.2e11}),
             ranges=CHIP_RANGES,
             tolerance=0.01,

@@ -89,7 +89,7 @@ class _Stuck(Exception):
 
 
 class _Late(Exception):
-    """An order sent to the notebook's process exceeded its time limit on this clock."""
+    """A request to the notebook's process exceeded its time limit on this clock."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -166,8 +166,8 @@ class _Runner:
         return _Stuck(NOT_STOPPED)
 
     def _answer(self, what: str, word: Any, cpu: float, wall: float) -> Content:
-        """Return the final reply to an order; raise _Late if it takes too many seconds."""
-        self.channel.order(what, word)
+        """Return the final reply to a request; raise _Late if it takes too many seconds."""
+        self.channel.request(what, word)
         return self._wait(cpu, wall)
 
     def _wait(self, cpu: float, wall: float) -> Content:

@@ -63,9 +63,10 @@ def fill(
 
 
 def columns(text: str, exercises: Sequence[str], named: Mapping[str, str]) -> dict[str, str]:
-    """Return exercise → heading of its column, from `named` or the exercise's name.
+    """Return exercise → column heading, from `named` or else matched by name.
 
-    Canvas writes "int8-matmul (4711)", Moodle "Assignment:int8-matmul (Real)".
+    An exercise without exactly one matching heading is left out. Canvas writes
+    "int8-matmul (4711)", Moodle "Assignment:int8-matmul (Real)".
     """
     found = dict(named)
     for name in exercises:

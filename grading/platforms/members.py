@@ -57,8 +57,8 @@ def members(folder: Path, session: Any) -> Members:
     listed = set(results.read(folder / FOLDER / ROSTER) or ())
     people = session.query(Student).all() if session else []
     known = {one.id: _texts(one) for one in people}
-    # Students with a name or email count as from a roster too: an older version, or nbgrader,
-    # has imported them.
+    # Count students with a name or email as imported from a roster, too: an older version, or
+    # nbgrader, did that.
     roster = {one: texts for one, texts in known.items() if one in listed or any(texts)}
     return Members(roster, frozenset(known), frozenset(handed_in(folder)))
 

@@ -12,20 +12,20 @@ from time import monotonic
 from typing import Any
 
 MESSAGE_BYTES = 8_000_000  # longer lines are discarded without being buffered
-# Limits that end the notebook: bytes in total, lines for one order, and lines in total. Ordinary
+# Limits that end the notebook: bytes in total, lines for one request, and lines in total. Ordinary
 # notebooks stay below them because inside/output.py has lower limits.
 ENDLESS_BYTES = 100_000_000
 ENDLESS_LINES, ALL_ENDLESS_LINES = 20_000, 100_000
 SMALL_BYTES = 4_000
 BUDGET_BYTES = 30_000_000  # beyond this, messages over SMALL_BYTES are dropped
-SEND_SECONDS = 5  # timeout for sending an order
+SEND_SECONDS = 5  # timeout for sending a request
 BLOCK = 1 << 18
 
 Content = dict[str, Any]
 
 
 class Ended(Exception):
-    """The process has ended, or accepts no more orders."""
+    """The process has ended, or accepts no more requests."""
 
 
 class Endless(Exception):
@@ -33,7 +33,7 @@ class Endless(Exception):
 
 
 class Channel:
-    """A connection that sends orders and receives replies of limited size.
+    """A connection that sends requests and receives replies of limited size.
 
     Malformed replies are dropped. ended: returns whether the process has ended. life: becomes
     readable when it may have ended.
@@ -52,12 +52,12 @@ class Channel:
         self.received = 0
         self.rest = bytearray()
         self.searched = 0  # this many bytes of `rest` contain no newline
-        self.lines, self.all_lines = 0, 0  # received for this order, and for all earlier ones
+        self.lines, self.all_lines = 0, 0  # received for this request, and for all earlier ones
 
-    def order(self, what: str, word: Any) -> None:
-        """Send an order; raise Ended if the process doesn't accept it.
+    def request(self, what: str, word: Any) -> None:
+        """Send a request; raise Ended if the process doesn't accept it.
 
-        From now on, `receive` returns only replies to this order. Its random number keeps the
+        From now on, `receive` returns only replies to this request. Its random number keeps the
         notebook from sending forged replies in advance.
         """
         self.number = secrets.randbits(53)
@@ -73,7 +73,7 @@ class Channel:
             self.connection.setblocking(False)
 
     def receive(self, seconds: float) -> tuple[str, Content] | None:
-        """Return the next reply to the last order, None if none arrives in time.
+        """Return the next reply to the last request, None if none arrives in time.
 
         Raise Ended or Endless if there will be no more.
         """
@@ -129,7 +129,7 @@ class Channel:
             raise Endless
 
     def _read(self, line: bytes) -> tuple[str, Content] | None:
-        """Parse a reply to the last order; return None if the line is anything else."""
+        """Parse a reply to the last request; return None if the line is anything else."""
         if not line or (self.received > BUDGET_BYTES and len(line) > SMALL_BYTES):
             return None
         try:

@@ -69,7 +69,7 @@ _message_parsers: dict[str, Any] = {}
 
 
 def where_and_why(path: str, text: str, failure: BaseException | None) -> str:
-    """Return a line with file, line and exception, then the failing cell's traceback."""
+    """Return where and why a page failed, with the traceback if a cell failed."""
     name = getattr(failure, "ename", type(failure).__name__)
     value = getattr(failure, "evalue", failure)
     reason = f"{name}: {value}"

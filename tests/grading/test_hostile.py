@@ -565,7 +565,7 @@ WORST_FOLDERS = (
 def by_nbgrader(
     release: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Classroom, str, set[int]]:
-    """Grade the worst students with `nbgrader autograde`.
+    """Grade the most hostile submissions with `nbgrader autograde`.
 
     Returns (room, log, processes left).
     """

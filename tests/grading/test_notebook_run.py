@@ -41,7 +41,7 @@ class Process:
     tick = 1.0  # seconds from one message to the next
 
     def __init__(self, monkeypatch, does, spare=False):
-        self.does, self.spare, self.orders, self.signals = does, spare, [], []
+        self.does, self.spare, self.requests, self.signals = does, spare, [], []
         self.limits, self.now, self.left = [], 0.0, []
         monkeypatch.setattr(notebook, "Stopwatch", self.stopwatch)
         monkeypatch.setattr(notebook, "monotonic", lambda: self.now)
@@ -50,22 +50,22 @@ class Process:
         return self
 
     def kernel(self):
-        assert [what for what, _ in self.orders] == ["begin"]
+        assert [what for what, _ in self.requests] == ["begin"]
         return 123
 
     def signal(self, number):
         self.signals.append(number)
 
     def stopwatch(self, process):
-        assert process == (None if self.orders[-1][0] == "begin" else 123)
+        assert process == (None if self.requests[-1][0] == "begin" else 123)
         return self
 
     def late(self, cpu, wall):
         self.limits.append((cpu, wall))
         return self.left.pop(0) if self.left and self.left[0] in (CPU, WALL) else None
 
-    def order(self, what, word):
-        self.orders.append((what, word))
+    def request(self, what, word):
+        self.requests.append((what, word))
         self.left = list(self.does.get(word if isinstance(word, str) else "", [{}]))
 
     def receive(self, seconds):
@@ -101,9 +101,9 @@ def test_cells_run_in_order_and_checks_keep_a_copy(monkeypatch):
     ]
     execution, process, nb = ran(monkeypatch, *cells, one=[text("a"), text("b"), {}])
     assert execution == Execution("", frozenset())
-    begin, *orders = process.orders
+    begin, *requests = process.requests
     assert begin == ("begin", [notebook.PROBE, Process.address])
-    assert orders == [("run", "one"), ("keep", "first"), ("run", "two"), ("stay", "last")]
+    assert requests == [("run", "one"), ("keep", "first"), ("run", "two"), ("stay", "last")]
     assert [cell.get("execution_count") for cell in nb.cells] == [
         *(None, 1, None, None, None),
         *(2, None, None),
@@ -118,7 +118,7 @@ def test_cells_run_in_order_and_checks_keep_a_copy(monkeypatch):
 )
 def test_the_process_itself_answers_if_nothing_follows_the_check(monkeypatch, after, spare, how):
     _, process, _ = ran(monkeypatch, check("one"), *after, spare=spare)
-    assert (how, "one") in process.orders
+    assert (how, "one") in process.requests
 
 
 def test_old_outputs_of_a_cell_are_removed(monkeypatch):
@@ -146,7 +146,7 @@ def test_a_notebook_names_the_python_that_ran_it(monkeypatch):
 def test_a_process_that_ends_stops_the_run(monkeypatch, error, reason, count):
     execution, process, nb = ran(monkeypatch, code("one"), code("two"), one=[text("a"), error])
     assert execution == Execution(reason, frozenset())
-    assert ("run", "two") not in process.orders
+    assert ("run", "two") not in process.requests
     assert nb.cells[0].execution_count == count
     assert printed(nb.cells[0]) == "a"
 
@@ -157,7 +157,7 @@ def test_a_late_cell_is_interrupted_and_the_next_runs(monkeypatch, clock, second
     execution, process, nb = ran(monkeypatch, *cells, one=[text("a"), clock, text("b"), {}])
     assert execution == Execution("", {clock})
     assert process.signals == [signal.SIGINT]
-    assert process.orders[-1] == ("stay", "part")
+    assert process.requests[-1] == ("stay", "part")
     assert printed(nb.cells[0]) == "ab" + STOPPED.format(seconds)
     assert nb.cells[1].outputs == []
     error = nb.cells[0].outputs[-1]
@@ -169,7 +169,7 @@ def test_a_cell_that_goes_on_after_the_interrupt_ends_the_run(monkeypatch):
     execution, process, nb = ran(monkeypatch, code("one"), code("two"), one=[CPU, WALL])
     assert execution == Execution(notebook.NOT_STOPPED, {CPU, WALL})
     assert printed(nb.cells[0]) == STOPPED.format(3)
-    assert ("run", "two") not in process.orders
+    assert ("run", "two") not in process.requests
 
 
 def test_three_late_cells_end_the_run(monkeypatch):
@@ -177,8 +177,8 @@ def test_three_late_cells_end_the_run(monkeypatch):
     cells = [code("one"), code("one"), code("two"), code("one"), code("three")]
     execution, process, nb = ran(monkeypatch, *cells, one=[CPU, {}])
     assert execution == Execution(notebook.MANY_LATE, {CPU})
-    assert process.orders[-1] == ("run", "one")
-    assert len(process.orders) == 1 + 4
+    assert process.requests[-1] == ("run", "one")
+    assert len(process.requests) == 1 + 4
     assert printed(nb.cells[3]) == STOPPED.format(3)
 
 
@@ -194,7 +194,7 @@ def test_three_late_cells_end_the_run(monkeypatch):
 def test_a_check_that_keeps_no_copy_ends_the_run(monkeypatch, does, reason, late):
     execution, process, _ = ran(monkeypatch, check("part"), code("two"), part=does)
     assert execution == Execution(reason, late)
-    assert (("run", "two") in process.orders) is (reason == "")
+    assert (("run", "two") in process.requests) is (reason == "")
     assert all(wall >= 70 for _, wall in process.limits)
 
 

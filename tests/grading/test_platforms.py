@@ -267,7 +267,7 @@ def test_a_table_without_people_reports_its_columns(text):
 SCORES = {("ada", NAME): "17.5", ("wang", NAME): "20", ("left", NAME): "3"}
 
 
-def test_canvas_gets_its_table_with_only_the_points_column():
+def test_canvas_import_has_only_student_columns_and_graded_exercises():
     columns = grades.columns(CANVAS, [NAME, "other"], {})
     assert columns == {NAME: "int8-matmul (4711)"}
     text, lines = grades.fill(CANVAS, SCORES, columns)
@@ -282,7 +282,7 @@ def test_canvas_gets_its_table_with_only_the_points_column():
     assert lines == ["nobody: nothing is graded", "left: not in the platform's table"]
 
 
-def test_moodle_gets_its_table_with_the_points():
+def test_moodle_import_has_the_points():
     columns = grades.columns(MOODLE, [NAME], {})
     scores = {("ada@example.org", NAME): "4", ("k-13", NAME): "20"}
     text, lines = grades.fill(MOODLE, scores, columns)

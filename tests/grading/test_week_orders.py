@@ -119,7 +119,7 @@ def test_the_documented_weekly_commands_work_without_activation(tmp_path, releas
     found = commands(tmp_path)
     named = " ".join(words[0] for words in found)
     assert named == "roster due release due collect check grade grade return export"
-    # Each command has a process of its own: the first starts Python, and the others are forks.
+    # The first command starts Python; the others run in forks, where successive gradings share one.
     for words in (["-m", "grading", *found[0]], ["-c", FORKED, NAME, json.dumps(found[1:])]):
         ended = subprocess.run(
             [sys.executable, *words],

@@ -976,11 +976,12 @@ EIGHT = curve(X, [7, 8, 9], "8")
 @pytest.mark.parametrize(
     ("curves", "expected"),
     [
-        # Curves without a size don't matter, whether they are visible or not.
+        # Ignore curves that no label names, whether they are visible or not.
         ([curve(X, [1, 2, 3], "9"), curve(X, [7, 8, 9]), curve(X, [7, 8, 9], **UNSEEN)], [1, 2, 3]),
         ([curve(X, [1, 2, 3], "9", **UNSEEN), curve(X, [7, 8, 9])], "figure-unseen"),
         ([curve(X, [1, 2, 3], **UNSEEN)], "figure-unseen"),
-        # Of several curves of one size, prefer a sloped one, then the one with the most points.
+        # If several curves are labeled with the same matrix size, prefer a sloped one, then the one
+        # with the most points.
         ([curve([*X, 4], [5, 5, 5, 5], "9"), curve(X, [1, 2, 3], "9")], [1, 2, 3]),
         ([curve(X[::2], [1, 2], "9"), curve(X, [1, 2, 3], "9")], [1, 2, 3]),
         ([curve(X, [4, 5, 6], "9"), curve(X, [1, 2, 3], "9", **ALIKE)], [1, 2, 3]),

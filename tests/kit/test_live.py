@@ -383,7 +383,7 @@ def test_jupyterlab_and_the_site_share_one_dark_palette() -> None:
     assert lab.items() <= site.items()
 
 
-# Tests of the site's pages. Each figure is tested in the chapter that shows it.
+# Browser tests on the built site: each figure is tested on the page of its chapter.
 
 
 @pytest.fixture(scope="module")

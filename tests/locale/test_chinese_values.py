@@ -52,7 +52,7 @@ def test_the_scale_word_after_a_number_is_merged_into_the_value() -> None:
         (["运行 ", nodes.literal("", "图"), " 一次"], "运行 图 一次"),
     ],
 )
-def test_spaces_remain_only_next_to_latin_letters(
+def test_spaces_between_chinese_characters_are_removed(
     parts: list[str | nodes.Node], shown: str
 ) -> None:
     document = new_document("page")
@@ -148,8 +148,8 @@ def test_works_of_the_bibliography_are_marked_as_english(site: Path) -> None:
     assert languages("chapters/references.html") == {None}
 
 
-# Shows a block with a count of millions as after runs in the page, once for each of `texts`, the
-# new counts. Returns the text if the block follows the change, and its note if it doesn't.
+# Shows a paragraph with a count in millions, as if a run in the page had changed the count to each
+# of `texts`. Returns pairs: the paragraph's text if it follows the change, and its note if not.
 SHOW = """async ([folder, texts]) => {
   const { blocksOf } = await import(folder + "prose_blocks.js");
   const article = document.createElement("article");
@@ -165,8 +165,8 @@ SHOW = """async ([folder, texts]) => {
 }"""
 
 
-# Shows a value in words as after two runs in the page: unchanged, then changed to a list. Returns
-# each time the text, and how many values changed.
+# Shows a value in words as if after two runs in the page: the first leaves it unchanged, the second
+# changes it to a list. Returns for each run the text and the number of changed values.
 ANSWER = """async (folder) => {
   const { blocksOf } = await import(folder + "prose_blocks.js");
   const article = document.createElement("article");

@@ -447,7 +447,8 @@ def test_stacked_matmuls_use_no_threads_if_blas_threads_cannot_be_limited(monkey
         both = tried()
         monkeypatch.setattr(workloads, "blas_can_be_limited", lambda: False)
         left = tried()
-    # Smaller matmuls keep their threads: up to 64 × 64, the BLAS uses one thread in any case.
+    # If the BLAS can't be limited to one thread, variants that use our thread pool are skipped. Up
+    # to 64 × 64 they remain, because the BLAS doesn't use threads for matmuls that small.
     assert [key for key, _ in both - left] == ["stack 96", "stack 128", "stack 256"]
     assert len({key for key, _ in left}) == len(left) == len(workloads.STACKED_SIDES)
     # Variants of one size differ in their number of matmuls: two threads need an even one.

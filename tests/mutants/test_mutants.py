@@ -68,7 +68,7 @@ console.log(sources.length, "parsed");
         ("raise a(b + c)", {"pass"}),
         ("def a():\n    return b", {"return None"}),
         ("def a():\n    return False", {"return True"}),
-        # Styles, timeouts and wording are not mutated.
+        # Annotations, decorators, styles, timeouts and wording are not mutated.
         ('"""One sentence: 1 < 2."""', set()),
         ("a: Literal[1] = b", set()),
         ("def a(b: Literal[1]) -> Literal[2]: ...", set()),

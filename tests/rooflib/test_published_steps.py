@@ -103,7 +103,7 @@ def test_the_published_out_of_memory_cases_do_not_fit():
         assert not rl.bound(rl.model(name).decode(1, 208), "A100 80GB SXM").fits
 
 
-def test_the_lower_bound_of_a_published_step_matches_a_hand_count():
+def test_the_lower_bound_of_a_published_decode_step_matches_a_hand_count():
     # Elements moved: weights without the embedding table, one row of the table, the cache and the
     # new position (2 · 32 · 32 · 128 per position), and 32,000 logits.
     table = 32000 * 4096

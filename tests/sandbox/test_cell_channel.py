@@ -72,10 +72,10 @@ class Ends:
         self.channel = Channel(ours, lambda: ended)
 
     def read(self) -> list[Any]:
-        """Return the next order from the channel."""
+        """Return the next request from the channel."""
         line = self.theirs.makefile("rb").readline()
-        order: list[Any] = json.loads(line)
-        return order
+        request: list[Any] = json.loads(line)
+        return request
 
     def write(self, *lines: bytes) -> None:
         """Write the lines from a thread, since they may exceed the buffer, and hang up."""
@@ -101,7 +101,7 @@ class Ends:
 @pytest.fixture
 def ends() -> Iterator[Ends]:
     made = Ends()
-    made.channel.order("run", "x = 1")
+    made.channel.request("run", "x = 1")
     yield made
     made.channel.connection.close()
     made.theirs.close()
@@ -114,7 +114,7 @@ def stream(number: object, text: str) -> bytes:
 def test_each_order_is_sent_with_an_unpredictable_number(ends: Ends) -> None:
     number, *rest = ends.read()
     assert rest == ["run", "x = 1"]
-    ends.channel.order("keep", "two\nlines")
+    ends.channel.request("keep", "two\nlines")
     other, *rest = ends.read()
     assert rest == ["keep", "two\nlines"]
     assert other not in (number, number + 1)
@@ -178,7 +178,7 @@ def test_lines_are_limited_per_order_and_over_all_orders(
     ends, received = Ends(), 0
     try:
         for count in lines:
-            ends.channel.order("run", "x = 1")
+            ends.channel.request("run", "x = 1")
             ends.theirs.sendall(stream(ends.channel.number, "a") * count)
             for _ in range(count):
                 received += 1
@@ -223,7 +223,7 @@ def test_an_order_longer_than_the_sockets_buffer_arrives_whole(ends: Ends) -> No
     seen: list[Any] = []
     reader = threading.Thread(target=lambda: seen.extend(ends.read()))
     reader.start()
-    ends.channel.order("run", cell)
+    ends.channel.request("run", cell)
     reader.join()
     assert seen[1:] == ["run", cell]
     assert not ends.channel.connection.getblocking()
@@ -233,16 +233,16 @@ def test_order_raises_ended_if_it_cannot_be_sent(monkeypatch: Any) -> None:
     monkeypatch.setattr(cell_channel, "SEND_SECONDS", 0.01)
     ends = Ends()
     with pytest.raises(Ended):
-        ends.channel.order("run", "#" * 10_000_000)
+        ends.channel.request("run", "#" * 10_000_000)
     ends.theirs.close()
     with pytest.raises(Ended):
-        ends.channel.order("run", "1")
+        ends.channel.request("run", "1")
     ends.channel.connection.close()
 
 
 def test_ended_process_is_detected_while_its_forks_hold_the_socket() -> None:
     ends = Ends(ended=True)
-    ends.channel.order("run", "1")
+    ends.channel.request("run", "1")
     ends.theirs.sendall(stream(ends.channel.number, "last output"))
     assert ends.channel.receive(0.01) == ("stream", {"name": "stdout", "text": "last output"})
     with pytest.raises(Ended):

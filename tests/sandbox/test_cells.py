@@ -86,7 +86,7 @@ def test_concurrent_displays_do_not_interleave() -> None:
     shown: list[Any] = []
     with sandbox.open(LIMITS) as box:
         channel = box.channel()
-        channel.order("run", show)
+        channel.request("run", show)
         while (message := channel.receive(60)) != ("done", {}):
             assert message is not None
             shown.append(message[1]["data"]["text/plain"])
@@ -128,7 +128,7 @@ def test_interrupt_after_a_cell_has_finished_is_ignored() -> None:
     with sandbox.open(LIMITS, unsafe=True) as box:  # no init: signals reach the kernel directly
         channel = box.channel()
         for source in ("x = 1", "assert x == 1"):
-            channel.order("run", source)
+            channel.request("run", source)
             message = channel.receive(60)
             assert message is not None
             assert message[0] == "done"
@@ -189,7 +189,7 @@ import sys
 from grading import sandbox
 box = sandbox.open(unsafe=True)
 channel = box.channel()
-channel.order("run", "print('begun', flush=True)\\nwhile True: pass")
+channel.request("run", "print('begun', flush=True)\\nwhile True: pass")
 assert channel.receive(60)
 print(box._process.pid, *(folder.name for folder in box._folders), flush=True)
 sys.stdin.read()
@@ -197,7 +197,7 @@ sys.stdin.read()
 
 
 @pytest.mark.skipif(
-    sys.platform != "linux", reason="without death signals it ends when it next reads an order"
+    sys.platform != "linux", reason="without death signals it ends when it next reads a request"
 )
 def test_unsandboxed_kernel_dies_with_a_killed_grader() -> None:
     grader = subprocess.Popen(

@@ -504,7 +504,7 @@ def test_the_roof_of_a_quiet_machine_is_measured(blank: Page) -> None:
 
 
 @pytest.mark.parametrize(("tick", "chunk"), [(0.05, 1), (2, 20)])
-def test_readings_of_the_clock_are_ten_ticks_or_one_millisecond_apart(
+def test_clock_readings_are_at_least_ten_ticks_and_one_millisecond_apart(
     blank: Page, tick: float, chunk: float
 ) -> None:
     assert simulated(blank, tick=tick)["chunks"] == pytest.approx([chunk])
@@ -1003,7 +1003,7 @@ navigator.__defineGetter__("hardwareConcurrency", () => undefined);
 
 
 @pytest.mark.long
-def test_the_roof_is_measured_from_disk_and_in_an_old_browser(
+def test_measuring_works_from_a_file_url_and_in_an_old_browser(
     open_page: Opened, server: Server
 ) -> None:
     """An old browser has no relaxed SIMD, and does not report the number of cores."""

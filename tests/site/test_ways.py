@@ -104,7 +104,7 @@ def test_chapters_and_ways_state_their_minutes(site: Path) -> None:
     assert max(times.values()) <= LONGEST, times
     home = BeautifulSoup((site / "index.html").read_text(encoding="utf-8"), "html.parser")
     named = [way.get_text() for way in home.select(".ways .way")]
-    # The second time is without the sections that the way leaves out.
+    # The reading time of the inference route excludes the sections that it skips.
     assert named == [
         f"The whole course, about {minutes.hours(sum(times.values()))}",
         "Inference, about 2 hours",

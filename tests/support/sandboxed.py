@@ -60,7 +60,7 @@ def run_in(
         for place, source in enumerate(sources):
             shown.append([])
             outputs.begin(shown[-1])
-            channel.order("run", source)
+            channel.request("run", source)
             if _done(channel, outputs, late_seconds if place in late else FINISH_SECONDS):
                 continue
             if place not in late:

@@ -42,7 +42,7 @@ def in_class(name: str, key: str, seed: int) -> Cases:
 
 @cache
 def asked(name: str, key: str, seed: int) -> Cases:
-    """Return what grading asks one class: the published cases, then its hidden ones."""
+    """Return the cases with which a class is graded: published, then its hidden ones."""
     return in_check(name, key) + in_class(name, key, seed)
 
 

@@ -1,7 +1,7 @@
 """Process that runs cells: IPython's kernel without its sockets and threads.
 
 Orders arrive over a socket, one JSON line each: [number, command, argument]. Replies are JSON lines
-too: [number, kind, content]; the last one for an order is [number, "done", content].
+too: [number, kind, content]; the last one for a request is [number, "done", content].
 """
 
 import asyncio
@@ -83,7 +83,7 @@ def warm_up() -> None:
 
 
 def run(descriptor: int) -> None:
-    """Execute orders from this socket until it closes."""
+    """Execute requests from this socket until it closes."""
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed()  # otherwise every fork draws the same numbers
     app: Any = _app()

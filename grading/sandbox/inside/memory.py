@@ -36,7 +36,7 @@ class Memory:
         sizes = {one: _sizes(one) for one in processes}
         hidden = self._unmapped({one: sharable for one, (_, sharable, _) in sizes.items()}, most)
         hidden += _sockets() * self.buffer + sum(map(_page_tables, processes))
-        # A fast upper bound: shared pages count once per process, and each page as a mapping.
+        # A fast upper bound: count shared pages once per process, and assume one mapping per page.
         mappings = sum(min(total // PAGE, MAX_MAPS) for total, _, _ in sizes.values())
         resident = sum(resident for _, _, resident in sizes.values())
         if resident + hidden + mappings * MAP_BYTES <= most:

@@ -25,11 +25,11 @@ FLUSH_SECONDS = 0.2
 
 
 class Lines(Session):
-    """Session that writes IPython's messages as [number of the order, kind, content]."""
+    """Session that writes IPython's messages as [number of the request, kind, content]."""
 
     connection: socket.socket
-    number = 0  # number of the current order
-    counted = 0  # number of the order that the counters below belong to
+    number = 0  # number of the current request
+    counted = 0  # number of the request that the counters below belong to
     messages = size = errors = all_messages = all_size = 0
     is_cut = False  # whether the cell's truncation note has been sent
     lock = threading.RLock()

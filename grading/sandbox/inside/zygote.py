@@ -157,11 +157,11 @@ def _watch(
                 child = None
                 _tell(life, exit=os.waitstatus_to_exitcode(status))
         if life in ready:
-            order = life.recv(4096)
-            if not order:
+            number = life.recv(4096)
+            if not number:
                 return
             if child is not None:
-                os.kill(child, int(order))
+                os.kill(child, int(number))
         if time.monotonic() > end:
             _tell(life, stopped="time")
             return

@@ -20,7 +20,7 @@ __all__ = ["Answer", "Plain", "TooLate", "ask", "ask_all", "describe", "plain"]
 MAX_DETAIL = 300  # longest error message that is shown, in characters
 # Function names of comprehensions in tracebacks; since Python 3.12 most have no frame.
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
-REPEAT_TOLERANCE = 1e-12  # relative difference allowed between two answers to one case
+REPEAT_TOLERANCE = 1e-12  # relative difference allowed when a case is repeated
 
 Limit = Callable[[], AbstractContextManager[object]]
 

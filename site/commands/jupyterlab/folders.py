@@ -21,7 +21,7 @@ QUIET = {"fetchNews": "false", "checkForUpdates": False}
 
 
 def variables(folder: Path, environment: Mapping[str, str], home: Path) -> dict[str, str]:
-    """Return environment variables that place Jupyter's own folders below `folder`.
+    """Return variables that move the folders of Jupyter's tools below `folder`.
 
     Variables that the user's environment already sets stay. So does the settings folder of the
     user's JupyterLab, if there is one: its theme and keyboard shortcuts apply here, too.
