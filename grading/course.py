@@ -253,7 +253,7 @@ class Course:
     def _job(
         self, submission: Submission, writer: GradebookWriter, common: dict[str, Any]
     ) -> tuple[tuple[Job, Submission, bytes], Job]:
-        """Return a (name, job) for `pool.done`.
+        """Return a submission's (name, job), as `pool.done` takes them.
 
         The name is (job, submission, content of timestamp.txt).
         """
@@ -276,9 +276,9 @@ class Course:
         return (job, submission, timestamp), job
 
     def _earlier(self, student: str, name: str, digest: str) -> str:
-        """Return the graded notebook of a run that got hidden inputs and is repeated.
+        """Return the graded notebook of an earlier run that got hidden inputs.
 
-        Returns "" otherwise.
+        Returns "" if this grading does not repeat such a run.
         """
         before = results.read(self.results.folder / student / f"{name}.json")
         graded = self.graded(student, name)

@@ -120,8 +120,8 @@ def _grade(
             box.settle()
         ended = execution.trouble == ENDED and not box.stopped
         if is_repeated(ended, execution.late):
-            # This run received no hidden inputs, so the next one may receive the same ones, and its
-            # output may be shown.
+            # This run received no hidden inputs, so the next run may use the same seed and show its
+            # own output.
             return _Run(nb, told=False, again=True)
         questions.collect(set(functions))
         try:
@@ -142,7 +142,7 @@ def _grade(
         "late": bool(late) or box.stopped == "time",
         "told": questions.told,
     }
-    # Repeat only late runs here: a run whose process ended has returned above if there was time.
+    # Repeat only late runs here: if the process ended and time was left, the run returned above.
     return _Run(nb, questions.told, is_repeated(ended=False, late=late))
 
 

@@ -110,7 +110,7 @@ def work(job: Job) -> Outcome:
         raise
     except MemoryError:
         return _worked(replace(job, reason=TOO_LARGE), start)
-    except Exception as error:  # a bug in the grader must not stop the class
+    except Exception as error:  # a grader bug must not stop the other notebooks
         kind = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         failed = replace(job, reason=f"the grading itself failed ({kind})")
         return replace(_worked(failed, start), again=True)

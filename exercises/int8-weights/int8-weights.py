@@ -165,8 +165,8 @@ EXERCISE = Exercise(
                 {"D": 1024, "F": 2048, **CHIPS[2]},
                 {"D": 8192, "F": 3072, **CHIPS[1]},
                 {"D": 256, "F": 512, **GIVEN},  # no batch is enough
-                {"D": 128, "F": 128, **CHIPS[3]},  # far from any batch being enough
-                {"D": 480, "F": 500, **GIVEN},  # many thousands are enough
+                {"D": 128, "F": 128, **CHIPS[3]},  # no batch is enough, by a wide margin
+                {"D": 480, "F": 500, **GIVEN},  # a batch of many thousands is enough
                 {"D": 4096, "F": 3072, **CHIPS[3]},
             ),
             # D and F start at 128, so that in some hidden cases no batch is enough.

@@ -25,7 +25,7 @@ PROBE = b64encode(
 ).decode()
 READY_SECONDS = 300  # limit for the first reply, generous for busy machines
 POLL_SECONDS = 0.2  # between two checks of the time limits
-ANSWER_CPU_SECONDS = 2  # for a reply that takes an idle process milliseconds
+ANSWER_CPU_SECONDS = 2  # limit for a reply that takes an idle process milliseconds
 MAX_LATE_CELLS = 3  # stop after this many cells exceeded a time limit; MANY_LATE names the number
 # Why a notebook did not run to its end; translated where the learner reads it.
 ENDED = N_("A cell ended the whole Python process; the cells after it were not run.")
@@ -89,7 +89,7 @@ class _Stuck(Exception):
 
 
 class _Late(Exception):
-    """A request to the notebook's process exceeded its time limit on this clock."""
+    """A request to the notebook's process exceeded its CPU or wall-clock limit."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -143,7 +143,7 @@ class _Runner:
             raise
 
     def _interrupt(self, cell: NotebookNode, clock: Clock) -> None:
-        """Interrupt a cell; raise _Stuck if it continues, or if too many took too long."""
+        """Interrupt a cell; raise _Stuck if it continues, or after too many late cells."""
         self.late.add(clock)
         self.late_cells += 1
         self.box.signal(signal.SIGINT)

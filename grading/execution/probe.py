@@ -79,7 +79,7 @@ def _wait_for_questions(
     with contextlib.suppress(OSError):
         os.setsid()  # a signal meant for the notebook must not end the copy
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if ignored, no exit status would be kept
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # if ignored, children would leave no exit status
     _close_files(outlet)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as channel:
         channel.setblocking(False)  # a busy grader must not block the notebook
@@ -147,7 +147,7 @@ def _asked(
 
 
 def _most_seconds(question: Question) -> int:
-    """Return the CPU seconds for all calls of this question and of the next one."""
+    """Return the CPU limit that allows all calls of this question and the next one."""
     calls = len(question["cases"]) + REPEATS
     if question["more"]:
         calls += question["more"] + REPEATS

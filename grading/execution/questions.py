@@ -80,7 +80,7 @@ class Questions:
         self.stack.close()
 
     def kernel(self) -> int | None:
-        """Return the id of the process that connected first, None if it is unknown.
+        """Return the process id of the first connection's peer, None if it is unknown.
 
         Call this before the first cell, when only the kernel itself can have connected.
         """

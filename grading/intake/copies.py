@@ -132,8 +132,8 @@ def _without_answers(
     if unclear and _preferred(unclear, works, exercise) is None:
         said = "several notebooks, and none has the exercise's name"
         return Choice(None, f"{said}: {_path_list(unclear)}")
-    # Prefer the one with all the work: an answer to the open question gives no points, but the
-    # feedback shows it.
+    # Prefer the notebook with all the work: an answer to the open question gives no points, but
+    # the feedback shows it.
     complete = [one for one in empty if all(works[one].contains(works[path]) for path in empty)]
     return Choice((complete or ordered)[0])
 
@@ -169,7 +169,7 @@ def name_list(names: Sequence[str]) -> str:
 
 
 def _report(base: Path, place: Parts, path: Parts, exercise: str) -> list[Any]:
-    """Return the fields of a `Work` as JSON data."""
+    """Read a notebook; return the fields of its `Work` as JSON data."""
     content, problem = safe_files.read(base, (*place, *path), MAX_NOTEBOOK_BYTES)
     if not problem:
         try:

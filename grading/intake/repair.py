@@ -44,7 +44,7 @@ def repair(nb: NotebookNode, name: str) -> tuple[list[str], list[str]]:
             cell.metadata.nbgrader = copy.deepcopy(original.metadata.nbgrader)
             if kept:
                 remarks.append(f"what was added to the locked cell {grade_id} was kept")
-                # Code added to a check goes above it: it may be the answer that is checked.
+                # Code added to a check goes above the check: it may be the answer that is checked.
                 place = _index(nb, cell) + (not exercises.is_check(cell))
                 nb.cells.insert(place, _new_cell(nb, kept, f"added-to-{grade_id}"))
     remarks += _add_missing(nb, source_cells, name)

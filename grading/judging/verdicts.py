@@ -61,7 +61,7 @@ class Asked(NamedTuple):
 
 @functools.cache
 def cases(name: str, key: str, seed: str) -> tuple[Cases, Cases]:
-    """Return a part's published and hidden cases, the same for the whole class.
+    """Return a part's published and hidden cases, the same for all students.
 
     Published cases count too: a part that fails the learner's own check gets no points.
     """

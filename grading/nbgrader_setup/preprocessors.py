@@ -20,7 +20,7 @@ Resources = dict[str, Any]
 
 
 class RemoveCopiedFiles(NbGraderPreprocessor):  # type: ignore[misc]
-    """First step of autograde: removes copies of the files beside the notebook.
+    """First step of autograde: removes files that nbgrader copied with the notebook.
 
     The formgrader would serve them, including a learner's own HTML pages, to the logged-in
     instructor.

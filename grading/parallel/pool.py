@@ -19,7 +19,7 @@ from grading.parallel.workers import JOB_BYTES, JOB_SECONDS, TooMuch, Workers
 
 ANSWER_SECONDS = 10  # a scheduler must answer within this time
 WORKERS_SECONDS = 30  # a scheduler must have its first worker within this time
-MAX_TRIES = 3  # attempts at a job whose worker process dies each time
+MAX_TRIES = 3  # attempts at a job whose worker processes die
 TOO_MUCH: Literal["too much"] = "too much"
 
 Name = TypeVar("Name")

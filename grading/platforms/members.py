@@ -1,4 +1,4 @@
-"""The members of a class: everybody in the roster or with a submission."""
+"""The students of a course: everybody in the roster or with a submission."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ MIN_SCORE = 60  # % similarity that a suggested name must have
 
 @dataclass(frozen=True)
 class Members:
-    """The students of a class, from three sources.
+    """The students of a course, from three sources.
 
     roster: folder name → searchable texts about the person. known: students in the gradebook.
     handed_in: students with a folder in submitted/.

@@ -68,7 +68,7 @@ def decisive(name: str) -> list[tuple[str, Path]]:
         "check": Path(roofkit.check.__file__).parent,
         "rooflib": Path(rooflib.__file__).parent,
     }
-    # These files, and the catalogs, put the feedback into a notebook's language.
+    # These files, and the catalogs, translate the feedback into a notebook's language.
     kit = Path(roofkit.check.__file__).parents[1]
     files += [(name, kit / name) for name in ("words.py", "notebook_language.py")]
     catalogs = [

@@ -44,7 +44,7 @@ TEMPLATES = [
 Resources = dict[str, Any]
 Budget = dict[str, int]  # the characters of text and bytes of pictures left for a notebook
 Attachments = dict[str, dict[str, str]]  # file name → MIME type → base64 data
-# Characters of one output, and of all outputs of a notebook.
+# Limits for one output, and for all outputs of a notebook.
 MAX_OUTPUT_CHARACTERS, MAX_TEXT_CHARACTERS = 100_000, 1_000_000
 MAX_PICTURE_BYTES = 10_000_000  # bytes of all pictures of a notebook
 MAX_PIXELS = 25_000_000  # pixels of one picture: a small file can decompress to a huge one

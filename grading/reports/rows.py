@@ -134,7 +134,7 @@ def misconceptions(state: State) -> list[tuple[str, str, str, int]]:
 
 
 def ungraded(course: Course, state: State) -> list[tuple[str, str]]:
-    """Return (what, why) for everything that was not graded completely."""
+    """Return (path or submission, reason) for all that was not graded completely."""
     entries = [
         (f"{student}/{name}", result["reason"])
         for student, own in sorted(state.items())

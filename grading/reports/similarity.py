@@ -1,4 +1,4 @@
-"""Measures how similar the solutions of a class are, for the instructor to judge.
+"""Measures how similar students' solutions are, for the instructor to judge.
 
 The syntax trees of the learners' own code are compared element by element, in source order. The
 elements are kinds of expressions and statements, names, and constants; comments, layout, docstrings
@@ -32,7 +32,7 @@ MAX_ELEMENTS = 5_000  # elements of one notebook
 MIN_ELEMENTS = 20  # shorter solutions are similar by chance
 MAX_PAIRS = 10  # pairs reported for each exercise
 MAX_SOURCE_CHARACTERS = 300_000  # characters parsed per notebook; later cells are ignored
-# Elements are hashed to characters of Unicode's private-use area.
+# Syntax tree elements are hashed to characters of Unicode's private-use area.
 CODES, FIRST_CODE = 6_400, 0xE000
 OPERATORS = (ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
 SKIPPED = (*OPERATORS, ast.expr_context, ast.arguments)

@@ -65,7 +65,7 @@ class Box:
     def __init__(self, limits: SandboxLimits) -> None:
         server = fork_server()
         number = next(server.numbers)
-        # Name it after this process too: other processes may share the server.
+        # Include this process's id: other processes may share the server.
         name = f"{os.getpid()}-{number}"
         self.folder = server.folder / name
         self.folder.mkdir(mode=0o755)
@@ -201,7 +201,7 @@ def _user(number: int) -> int:
     own += number % BOXES_PER_PROCESS
     if any(first <= own < first + count for first, _, count in spans):
         return own
-    first, _, count = spans[-1]  # a container that maps few ids: use one of the last
+    first, _, count = spans[-1]  # in a container that maps few ids: use one of the last
     return first + count - 2 - own % min(1000, count // 2)
 
 
@@ -246,7 +246,7 @@ class UnsafeBox:
                 cwd=self._folders[1].name,
                 start_new_session=True,
             )
-        if self.stopped:  # its time was over before it started
+        if self.stopped:  # its wall-clock limit passed before it started
             self.signal(signal.SIGKILL)
         return Channel(self._connection, lambda: self.poll() is not None)
 

@@ -52,7 +52,7 @@ class Channel:
         self.received = 0
         self.rest = bytearray()
         self.searched = 0  # this many bytes of `rest` contain no newline
-        self.lines, self.all_lines = 0, 0  # received for this request, and for all earlier ones
+        self.lines, self.all_lines = 0, 0  # received for this request, and for all earlier requests
 
     def request(self, what: str, word: Any) -> None:
         """Send a request; raise Ended if the process doesn't accept it.

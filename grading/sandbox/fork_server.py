@@ -113,7 +113,7 @@ class ForkServer:
                 stdout=subprocess.DEVNULL,
                 stderr=self.errors,
                 env={},
-                process_group=0,  # Ctrl-C must not kill bubblewrap, for the same reason
+                process_group=0,  # Ctrl-C must not kill bubblewrap: its child might never end
             )
         # Don't use atexit, which the workers of a multiprocessing pool skip.
         self.at_exit = Finalize(None, self.close, exitpriority=0)
@@ -171,7 +171,7 @@ class ForkServer:
             return  # this process is a fork of the one that owns the zygote
         self.control.close()  # the zygote ends
         if not self.is_ready and self.process.poll() is None:
-            # Kill bubblewrap and its child: the zygote would finish its imports first.
+            # Kill bubblewrap and its child: otherwise the zygote would finish its imports first.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()

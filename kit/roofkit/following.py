@@ -1,7 +1,8 @@
-"""Which blocks of a page's prose are updated after a reader's changes.
+"""Decisions which blocks of a page's prose are updated after a reader's changes.
 
-A block is ``{"values": {expression: text as printed}, "premise": expression}``, the latter only
-if the author gave one. A block without a premise that holds keeps what was printed.
+A block is ``{"values": {expression: text}, "premise": expression}``: its computed texts when the
+page was built and, if the author gave one, a condition. A block is updated only if its condition
+is true; otherwise it keeps the texts of the build.
 """
 
 import json
@@ -15,8 +16,8 @@ Block = Mapping[str, Any]
 class State(TypedDict):
     """Decision whether a block of prose is updated.
 
-    follows: it shows the values computed now; otherwise it speaks of the page as printed. now: the
-    values that differ from the printed ones, None for one that can't be computed. undefined: a
+    follows: it shows the values computed now; otherwise it describes the page as built. now: the
+    values that differ from those of the build, None for one that can't be computed. undefined: a
     name is missing, as in a notebook whose cells have not been run.
     """
 
@@ -55,7 +56,7 @@ def evaluated(expression: str, names: dict[str, Any]) -> Any:
 
 
 def is_true(value: Any) -> bool:
-    """Return whether a premise's value counts as true."""
+    """Return whether the value of a block's condition counts as true."""
     try:
         return not isinstance(value, Failed) and bool(value)
     except Exception:  # the truth of an array is ambiguous

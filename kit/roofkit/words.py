@@ -26,7 +26,7 @@ SOURCES = Path(__file__).parents[2] / "locale"
 # Cache of a clone's compiled catalogs, by hash of the sources: compiling takes half a second.
 KEPT = SOURCES.parent / "_build" / "words"
 
-# Page messages with markup, and long ones: no table or matplotlib figure shows these.
+# Matches page messages that have markup or are long: no table or matplotlib figure shows these.
 MARKUP_OR_LONG = re.compile(r"[`$*\n]|\{(?!\d)|^.{60}")
 
 _chosen: ContextVar[str | None] = ContextVar("_chosen", default=None)
@@ -69,7 +69,7 @@ def N_(message: str) -> str:
 
 @cache
 def translations(code: str) -> gettext.NullTranslations:
-    """Return a language's messages; none are known of a language without catalogs."""
+    """Return a language's messages; a language without catalogs has none."""
     compiled = COMPILED / f"{code}.mo"
     if compiled.is_file():
         return gettext.GNUTranslations(io.BytesIO(compiled.read_bytes()))

@@ -123,7 +123,7 @@ def _memory(root: Path) -> float:
     for name in ("memory.max", "memory/memory.limit_in_bytes"):
         limit = _read(root / "sys/fs/cgroup" / name).strip()
         sizes.append(float(limit) if limit.isdecimal() else math.inf)
-    # Without any source, assume 4 GiB: the least that the arrays need.
+    # If no source states the memory, assume 4 GiB.
     return min(sizes) if min(sizes) < math.inf else 4 * 2.0**30
 
 

@@ -76,7 +76,7 @@ def references(store: Floats, pool: ThreadPool) -> Mapping[str, Work]:
     pieces = itertools.cycle(np.array_split(store, max(1, store.nbytes // 2**27)))
 
     def reading(repeats: int) -> None:
-        for _ in range(repeats):  # a different piece each time, so that it is in no cache
+        for _ in range(repeats):  # another piece in each pass, so that it is in no cache
             pool.run(np.maximum.reduce, 1, split([next(pieces)], pool.threads))
 
     return {"cores": cores, "memory": reading}

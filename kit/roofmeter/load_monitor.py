@@ -100,7 +100,7 @@ class LoadMonitor:
         enough: int = TARGET_SAMPLES,
         relevant: Collection[str] | None = None,
     ) -> list[Sample]:
-        """Take samples until enough undisturbed ones agree, or until the time `until`.
+        """Take up to MAX_SAMPLES, until enough undisturbed ones agree or time is up.
 
         Only the references named in `relevant` can invalidate a sample; None means all of them. A
         warm-up pass is not counted: it meets cold caches and untouched pages.

@@ -143,7 +143,7 @@ class Run:
 
     @cached_property
     def staircase(self) -> Mapping[float, Figure]:
-        """Figures of repeated reads, by the bytes read by all threads together."""
+        """Figures of repeated reads, by the total bytes of all threads' arrays."""
         stairs = [f for key, f in self.figures.items() if key.startswith("cache ")]
         return {figure.footprint: figure for figure in sorted(stairs, key=lambda f: f.footprint)}
 

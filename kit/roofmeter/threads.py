@@ -74,7 +74,7 @@ def _pin_thread(cores: SimpleQueue[int]) -> None:
 
 
 def array_budget(available: float) -> int:
-    """Return the size of the arrays: a power of two, at most ¼ of `available` bytes."""
+    """Return the bytes for arrays: a power of two, ≤ ¼ of `available` but ≥ 1 MiB."""
     return int(min(MAX_ARRAY_BYTES, 2 ** math.floor(math.log2(max(available / 4, 2**20)))))
 
 
@@ -109,7 +109,7 @@ def split(arrays: Sequence[Floats], parts: int) -> list[tuple[Floats, ...]]:
 
 
 def blas_threads(threads: int) -> AbstractContextManager[object]:
-    """Limit BLAS and OpenMP to `threads` threads in a context, given threadpoolctl.
+    """Limit BLAS and OpenMP threads in a `with` block, if threadpoolctl is installed.
 
     OpenBLAS counts the cores of the CPU affinity and ignores CPU quotas.
     """

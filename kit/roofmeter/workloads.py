@@ -39,7 +39,7 @@ POLYNOMIAL_DEGREE = 16
 
 
 def workloads(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
-    """Yield a probe for every workload, those that the chapter needs most first.
+    """Yield a probe for every workload, the most needed in chapters/machine.md first.
 
     The length of the array `store` is a power of two.
     """
@@ -64,10 +64,10 @@ def workloads(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
 def small_batch_matmul(
     store: Floats, pool: ThreadPool, B: int, row_by_row: bool = False, same_weights: bool = False
 ) -> Probe:
-    """Return a probe of x[B, D] · w[D, F] in fp32, with different weights each time.
+    """Return a probe of x[B, D] · w[D, F] in fp32, with other weights per pass.
 
     A model with many layers does the same. `row_by_row` multiplies one row at a time, with the
-    matrix-vector routine of the BLAS. `same_weights` uses the same weights each time.
+    matrix-vector routine of the BLAS. `same_weights` uses the same weights in every pass.
     """
     width = _weight_width(store)
     sizes = {"B": B, "D": width, "F": width, "x": "fp32"}
@@ -239,7 +239,7 @@ def decode_attention(store: Floats, pool: ThreadPool) -> Probe:
 
 
 def _weight_width(store: Floats) -> int:
-    """Return D = F of weight matrices: the largest power of two at which eight fit."""
+    """Return the largest D = F, a power of two, at which `store` holds 8 matrices."""
     return 1 << (math.isqrt(len(store) // 8).bit_length() - 1)
 
 

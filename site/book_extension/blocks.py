@@ -44,7 +44,7 @@ class PremiseRole(SphinxRole):
 
 
 def block_of(node: nodes.Node) -> nodes.Element | None:
-    """Return the block that a node belongs to.
+    """Return the block of prose that contains a node.
 
     It is the table row around the node or, outside of tables, the nearest text.
     """
@@ -59,7 +59,7 @@ def block_of(node: nodes.Node) -> nodes.Element | None:
 
 
 class ReadPremises(SphinxTransform):
-    """Move each premise from its role to its block."""
+    """Move the expression of each ``{while}`` role to the block of prose around it."""
 
     # Run after translations (20), and before Sphinx reads the titles for references (850).
     default_priority = 100
@@ -89,7 +89,7 @@ def begins(block: nodes.Element, node: nodes.Node) -> bool:
 
 
 def mark_or_remove(node: nodes.Element, block: nodes.Element | None) -> None:
-    """Remove a premise node, or put an empty mark there; remove the space after it.
+    """Remove a premise node or replace it by an empty mark; drop the space after it.
 
     Only blocks without values get the mark, by which scripts find them.
     """

@@ -17,7 +17,7 @@ def setup(app: Sphinx) -> None:
 
 
 def empty_entries(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Clear entries of an earlier build; return the pages with bibliographies.
+    """Clear bibliography entries of an earlier build; return the docnames to rewrite.
 
     Those pages are written again in each build, since the cited works may have changed.
 

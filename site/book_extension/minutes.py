@@ -42,13 +42,13 @@ def prose(element: nodes.Element) -> Iterator[str]:
 
 
 def exactly(counts: dict[str, int]) -> float:
-    """Return the time to read these counts, in minutes."""
+    """Return the minutes to read this many words, formulas and figures, not rounded."""
     words = counts["words"] / WORDS_PER_MINUTE
     return words + FORMULA * counts["formulas"] + FIGURE * counts["figures"]
 
 
 def minutes(counts: dict[str, int]) -> int:
-    """Return the time to read these counts in minutes, as a multiple of STEP."""
+    """Return ``exactly(counts)`` rounded to a multiple of STEP, at least STEP."""
     return STEP * max(round(exactly(counts) / STEP), 1)
 
 

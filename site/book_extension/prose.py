@@ -121,9 +121,9 @@ def _block(line: int, lines: list[str], directive: str) -> Iterator[Block]:
 
 
 def premise_name(expression: str) -> str:
-    """Return the name under which a page records a premise.
+    """Return the key under which a page records the check of a ``{while}`` condition.
 
-    No expression has such a name.
+    It differs from the keys of values, which are their expressions.
     """
     return f"while {expression}"
 

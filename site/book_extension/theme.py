@@ -60,10 +60,7 @@ def site_path(address: str) -> str:
 
 
 def is_one_of(names: list[str], file: Any) -> bool:
-    """Return whether a script or style sheet contains one of these names.
-
-    Both its address and its text count.
-    """
+    """Return whether the address or text of a script or style sheet contains a name."""
     return any(name in f"{file.filename} {file.attributes}" for name in names)
 
 

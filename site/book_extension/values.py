@@ -37,7 +37,7 @@ class ValueRole(SphinxRole):
 
 
 def values_of(role: SphinxRole) -> dict[str, Any]:
-    """Return what the hidden cells of a role's page have recorded."""
+    """Return the values and conditions that hidden cells of a role's page recorded."""
     document = role.inliner.document
     if "nb_renderer" in document:
         # Keep the values for fragments that Sphinx parses later, such as translations.
@@ -77,7 +77,7 @@ def caption(cell: NotebookNode) -> str:
 
 
 def values_cell(markdown: str) -> NotebookNode | None:
-    """Return the hidden cell that computes a text's values and premises.
+    """Return the hidden cell that computes a text's values and {while} conditions.
 
     Return None if the text has none.
     """

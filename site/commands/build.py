@@ -46,7 +46,7 @@ def page_python() -> str:
 
 
 def state(book: Path) -> dict[str, object]:
-    """Return hashes of all inputs of a build, and the state of its output."""
+    """Return hashes of a build's inputs, and the modification times of its output."""
     html = book / "_build" / "html"
     pages = [path for name in FOLDERS for path in (book / name).rglob("*")]
     site = [*(book / "site").rglob("*")]
@@ -199,7 +199,8 @@ def build(book: Path, python: Path | None = None) -> bool:
         # Sphinx warns only while parsing a page: drop the cache, or a retry shows no warning.
         environment.unlink(missing_ok=True)
         complete = False
-    # Wait for the translations in any case. If the original failed, their warnings are the same.
+    # Wait for the translations even if the original failed, but then hide their warnings: they
+    # repeat the original's.
     if not translations.finish(report=status == 0) or not complete:
         return False
     stamp.write_text(json.dumps(now | {"output": state(book)["output"]}), encoding="utf-8")

@@ -44,7 +44,7 @@ def stamp(kind: str) -> Path:
 
 
 def is_installed(kind: str) -> bool:
-    """Return whether `.venv` is up to date for this kind of use or for dev."""
+    """Return whether `.venv` matches the locks for this kind of use or those for dev."""
     return any(
         stamp(one).exists() and stamp(one).read_text() == lock_digest(one)
         for one in dict.fromkeys((kind, "dev"))

@@ -26,7 +26,7 @@ CELL_SECONDS = 60  # as in _config.yml
 def fill_cache(book: Path, folder: Path, languages: Sequence[str] = ()) -> None:
     """Run each page and deck that the cache lacks, and cache its outputs.
 
-    Figures show themselves in these languages, too; `live_figures` keeps those beside the cache.
+    Cells make their figures in these languages, too; `live_figures` keeps those in the folder.
     """
     cache = get_cache(folder)
     todo = [(path, page) for path, page in read_pages(book) if not is_cached(cache, page)]
@@ -68,7 +68,7 @@ def run(task: tuple[Path, NotebookNode]) -> bool:
     """Run a page's cells in place; return whether all succeeded."""
     path, page = task
     if not any(cell.cell_type == "code" for cell in page.cells):
-        return True  # cached unchanged; otherwise MyST-NB would start a kernel for it
+        return True  # so that the page is cached: else MyST-NB would start a kernel for it
     try:
         # Recorded times would change the cells' metadata, and with it the page's key in the cache.
         execute(page, cwd=str(path.parent), timeout=CELL_SECONDS, record_timing=False)

@@ -21,12 +21,12 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 SITE = Path(__file__).resolve().parents[1]
 PRELOADED = ["ipykernel.kernelapp", "roofkit.figures", "rooflib.plots"]
 NAME = "forked"
-imported: dict[Path, bool] = {}  # the book whose packages were imported, and whether it worked
+imported: dict[Path, bool] = {}  # book → whether its packages could be imported
 
 
 @contextlib.contextmanager
 def forks(book: Path) -> Iterator[None]:
-    """Start kernels as forks with a book's packages while the block runs.
+    """Start kernels as forks with a book's packages inside the ``with`` block.
 
     If the packages can't be imported, each kernel is a process of its own, whose cell says why.
     """
@@ -110,18 +110,18 @@ class Forked(LocalProvisioner):
 
 
 def kernel(arguments: Sequence[str], folder: str, variables: dict[str, str]) -> None:
-    """Become a kernel with these arguments, working directory and environment."""
+    """Run a kernel in this process, with these arguments, folder and environment."""
     import matplotlib
     from ipykernel.kernelapp import launch_new_instance
 
     # Set the backend here: Matplotlib was imported before, without a kernel's environment.
     matplotlib.rcParams["backend"] = "module://matplotlib_inline.backend_inline"
-    os.setsid()  # signals to the kernel reach what its cells have started
+    os.setsid()  # signals to the kernel's group also reach processes that its cells started
     os.environ.clear()
     os.environ.update(variables)
     os.chdir(folder)
     packages = variables["PYTHONPATH"].split(os.pathsep)  # set by build.prepare_kernels
-    # The build's own folder is not for pages: `import commands` must fail there, too.
+    # Remove the folder of the build's own modules: pages must not import `commands`.
     others = [path for path in sys.path if path not in {*packages, str(SITE)}]
     sys.path[:] = [*packages, *others]
     threading.Thread(target=end_with_the_build, daemon=True).start()

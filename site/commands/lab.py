@@ -73,7 +73,7 @@ def exercises_in(release: Path, language: Language) -> Path:
 
 
 def asked(options: list[str]) -> tuple[str | None, list[str]]:
-    """Return the language among the options, if any, and JupyterLab's options."""
+    """Return the value of --language, None without it, and JupyterLab's options."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--language")
     told, others = parser.parse_known_args(options)

@@ -21,7 +21,7 @@ from commands.jupyterlab.folders import variables
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "my-work"
-CELL_SECONDS = 60  # as for a page of the book; checks have their own limit for calls
+CELL_SECONDS = 60  # per cell, as for pages of the book; checks limit their calls separately
 RULES = (
     "It is one way of several. If you work with an instructor, their rules come first: they may\n"
     "not want you to see it before the date for handing in, or to pass it on at all."
@@ -70,7 +70,7 @@ def checks(released: NotebookNode) -> list[str]:
 
 
 def not_passed(copy: Path, released: NotebookNode) -> list[str]:
-    """Run a copy from top to bottom and return the parts whose check fails."""
+    """Run a reader's copy of a notebook and return the parts whose check fails."""
     try:
         notebook = nbformat.read(copy, as_version=4)
         notebook.cells = with_released_checks(notebook, released)

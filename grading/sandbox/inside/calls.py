@@ -111,7 +111,7 @@ DENIED = {
     "clock_settime": (227, 112),
     "clock_adjtime": (305, 266),
     "adjtimex": (159, 171),
-    # covert channels between sandboxes through the same files: locks, and notice of reads
+    # covert channels through files that several sandboxes see: locks, notifications of reads
     "flock": (73, 32),
     "inotify_add_watch": (254, 27),
     # covert channel: which pages of shared files are cached

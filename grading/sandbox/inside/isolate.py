@@ -108,7 +108,7 @@ def mount_folders(
         _mount(f"/proc/self/fd/{source}", f"/proc/self/fd/{target}", None, BIND | RECURSIVE)
         os.close(source)
         os.close(target)
-    # Read-only, or a process could lower its oom_score_adj again.
+    # Mount /proc read-only, or a process could lower its oom_score_adj again.
     _mount("none", "/proc", "proc", plain | NO_EXEC | READ_ONLY)
     for mask, place in proc_masks():
         _mount(mask, place, None, BIND)

@@ -23,7 +23,7 @@ MAX_CALLS = 5_000
 # First folder of a path → how it is named in a report.
 PLACES = {name.encode(): f"in /{name}" for name in ("etc", "proc", "root", "sys", "usr", "var")}
 PLACES |= {b"home": "in a home", b"Users": "in a home"}
-BATCH = 50  # handle at most this many at a time, so that init's other tasks are not delayed
+BATCH = 50  # most messages to handle at a time, so that init's other tasks are not delayed
 
 
 class Refusals:
@@ -154,7 +154,7 @@ def watch(readable: Sequence[str]) -> None:
             if full.startswith("/proc/") and full.endswith("/schedstat"):
                 return  # read by the probe, to measure how long a call waited for a core
             seen.add(path)
-            sender = make(family, kind)  # a new one each time: a notebook may close any descriptor
+            sender = make(family, kind)  # one socket per path: a notebook may close any descriptor
             try:
                 sender.sendto(path[:PATH_CHARACTERS].encode(errors="replace"), ADDRESS)
             finally:

@@ -157,7 +157,7 @@ def scope(known: Mapping[str, Any]) -> list[str]:
 
 
 def tries() -> dict[str, Any]:
-    """Return counts and results of checks as data that survive a restart of Python."""
+    """Return counts and results of checks, to restore after a restart of Python."""
     return {"failed": dict(_failed), "wrong": sorted(_wrong), "passed": sorted(_passed)}
 
 
@@ -181,7 +181,7 @@ def _require_all() -> None:
 
 
 def _speaking(language: str) -> AbstractContextManager[None]:
-    """Choose the language of a notebook; "" keeps the one in force."""
+    """Use a notebook's language in a `with` block; "" keeps the one in force."""
     return spoken(language) if language else nullcontext()
 
 

@@ -101,7 +101,7 @@ def _as_text(arguments: dict[str, Any]) -> str:
     """Return the arguments as text, which includes the order of dictionaries."""
     try:
         return repr(arguments)
-    except Exception:  # the function has added an object whose repr fails
+    except Exception:  # the function has added to its arguments an object whose repr fails
         return ""
 
 

@@ -24,7 +24,7 @@ POLL_SECONDS = 0.05
 
 
 class Host(Protocol):
-    """A guard of calls where timers and threads are missing, as in a browser."""
+    """Time limits for calls where timers and threads are missing, as in a browser."""
 
     def __call__(
         self, cpu: float, wall: float, note: Callable[[], None]
@@ -32,7 +32,7 @@ class Host(Protocol):
         """Guard one call; if it times out, call `note` and raise an exception in it."""
 
     def doubt(self) -> str:
-        """Return a warning that a finished call may time out in grading, or ""; reset it."""
+        """Return a warning that a finished call may time out in grading, or ""; clear it."""
 
 
 host: Host | None = None  # set by the page that runs Python in a browser
@@ -45,7 +45,7 @@ def doubt() -> str:
 
 @contextmanager
 def limited(cpu: float = CALL_SECONDS, wall: float = CALL_WALL_SECONDS) -> Iterator[None]:
-    """Raise TooLate if the body takes longer, in CPU time or wall-clock time.
+    """Raise TooLate if the body exceeds its CPU time limit or its wall-clock limit.
 
     It is raised even if the body catches the exception that should stop it, and finishes.
     """

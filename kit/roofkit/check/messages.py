@@ -73,7 +73,7 @@ PROBLEMS = {
     ),
 }
 
-# Problems whose message ends with how to return the numbers, such as in a tuple.
+# Problems whose message ends with the sentence of `asked_for`.
 NUMBERS = {"not-numbers", "wrong-length", "wrong-form"}
 
 
@@ -100,7 +100,7 @@ def sentence(problem: str, detail: str, expected: Plain) -> str:
 
 
 def asked_for(expected: Plain) -> str:
-    """Return a sentence that says how to return the numbers, such as in a tuple."""
+    """Return a sentence: which container to return, and with how many numbers."""
     if isinstance(expected, dict):
         return _("Return a dictionary from name to number.")
     count = len(expected) if isinstance(expected, list) else 1

@@ -26,7 +26,7 @@ LARGEST = 2**18
 
 
 def _lower_at(batch: str) -> str:
-    """Return the formula of the lower bound at the batch size `batch`, a formula."""
+    """Return the formula of a step's lower bound; `batch` is a formula, too."""
     flops = (
         f"rl.decode_flops({batch}, S, layers[model], queries[model], head[model], chips, matrices,"
         " last)"
@@ -145,7 +145,7 @@ def plain() -> list[Model]:
 
 
 def split_weights(model: Model) -> int:
-    """Return the weights per layer that chips split evenly.
+    """Return the number of weights per layer that chips split evenly.
 
     These are the query and output projections and the MLP.
     """

@@ -161,6 +161,6 @@ def names() -> list[Mark]:
 
 
 def place(family: str, what: str) -> str:
-    """Return the formula of the x or y of a family's dot `i`, by the quantity `what`."""
+    """Return the formula of dot `i` of a family: its x if `what` is "at", else a y."""
     scale = X if what == "at" else Y
     return scale.inside(f"at({family}_{what}, i)")

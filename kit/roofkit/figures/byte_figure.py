@@ -116,7 +116,7 @@ def formulas(jobs: Iterable[str]) -> dict[str, str]:
         **{f"{name}_text": f"text({name}, 's')" for name in (*TIMES, "lower")},
         **{f"{name}_text": f"percent({name})" for name in ("waits", "road_waits")},
         **fits("held[job]", "memory"),
-        # Shares of a round, at least 1e-12 because formulas divide by them.
+        # Durations as shares of a round, at least 1e-12 because formulas divide by them.
         "load": "max(1e-12, t_load / lower)",
         "store": "max(1e-12, t_store / lower)",
         "math": "max(1e-12, t_math / lower)",

@@ -169,7 +169,7 @@ def _peer() -> list[Mark]:
 def _bytes(linked: bool) -> list[Mark]:
     """Draw the followed byte and, smaller, those up to three rounds before and after."""
     hbm, chip, unit = PLACES.values()
-    # The byte enters during the first quarter of the arithmetic, so that its motion is visible.
+    # The byte enters the unit in the first quarter of the arithmetic, so that readers see it move.
     enters = "min(1, 4 * part / math)"
     x = [
         f"{hbm} + ({chip} - {hbm}) * max(0, min(1, (part - store) / load))",
@@ -203,7 +203,10 @@ def _x(rounds: str) -> str:
 
 
 def _lane(y: float, sentence: str, waits: str, *parts: str) -> list[Mark]:
-    """Draw when something is busy in each round; the followed byte's part is darker."""
+    """Draw a lane of the timeline: its label, and busy and idle times in each round.
+
+    The busy times of the followed byte are darker.
+    """
     own = {"load": "0", "math": "1", "link": "2", "store": "rounds - 1"}
     look: dict[str, Formula] = {"rx": 0, "stroke_width": 0, "each": "rounds"}
     words = said(sentence, share=f"percent({waits})")

@@ -118,7 +118,7 @@ def _formulas() -> dict[str, str]:
         "each": _flops("ridge"),
         "each_0": _flops("ridge_0"),
         "wider": f"either(text(ratio) == '1', {quoted(as_much)}, {quoted(more)})",
-        # No sentence, one for a single memory, or one for several.
+        # Chosen by the number of on-chip memories: no sentence, the one for one, or for several.
         "memories": one_of(
             ("", one, several),
             f"min(2, {' + '.join(f'1 * (size_{j} > 0)' for j in range(MEMORIES))})",

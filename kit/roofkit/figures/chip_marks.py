@@ -99,7 +99,7 @@ def _link(j: int) -> list[Mark]:
     width = f"(either({torus}, lane_{j}, total_{j}) * {SCALE})"
     x = f"{left} + 5 + i * ({width} + 10)"
     middle = f"{x} + {width} / 2"
-    # The names below are in the order of TOPOLOGIES, then ONE_PEER.
+    # These texts are in the order of TOPOLOGIES, followed by ONE_PEER.
     topologies = ", ".join(
         (
             said(_("to {count} neighbors"), count=f"text(lanes_{j})"),

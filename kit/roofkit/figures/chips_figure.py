@@ -142,7 +142,7 @@ class Name:
         return f"either({away} < {self.half}, {self.otherwise}, {self.at})"
 
 
-# Positions far enough apart that names don't overlap.
+# The positions `at` and `otherwise` keep the names from overlapping.
 def curve_names() -> dict[str, Name]:
     return {
         "t_math": Name(_("compute"), 2**15, 2**17, middle=-40, half=30),

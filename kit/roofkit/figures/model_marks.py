@@ -146,7 +146,7 @@ def _bars() -> list[Mark]:
     }
     every = {"each": len(ROWS), "where": where, "shown": "part > 0"}
     high = f"{BAR_STEP} - 4"
-    # What can bind an operation, in the order of their colors.
+    # The roofs that can bind an operation, in the order of their colors.
     roofs = one_of([roof_names()[name] for name in ("HBM", "compute", "the link")], "roof")
     words = said(_("{share}, {roof}"), share="percent(part / whole)", roof=roofs)
     return [

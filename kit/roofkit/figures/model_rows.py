@@ -21,7 +21,7 @@ CHIPS = REPLICAS = (1, 2, 4, 8)
 COUNTS = (*CHIPS, 16)
 HOLDERS = (1, 2, 4, 8, 16, 32, 64, 128)
 """Numbers that formulas know of chips of a replica, and of all: those to choose, and twice that."""
-# An error of rooflib: the number that can't be divided, how many chips, and how many could.
+# Matches rooflib's error: the size that can't be divided, the chips, and the possible chips.
 REFUSAL = re.compile(
     r"chips .*; got (?P<name>\w+)=(?P<size>\d+), chips.*=(?P<count>\d+);"
     r" (?P<model>.+) can be \w+ over (?P<fitting>.+)"
@@ -106,7 +106,7 @@ def _computes(model: Model, x: str) -> str:
 
 
 def _reached(kind: Layer, count: int) -> float:
-    """Return how many other chips a token goes to.
+    """Return how many other chips each token is sent to if `count` share the experts.
 
     It is 0 if `count` chips can't share the experts.
     """

@@ -13,8 +13,6 @@ WHOLE, PARTS = "whole on every chip", "a part on each chip"
 SIZES = [4096, 8192, 16384]
 
 
-# Source: the table of rooflib.sharded_matmul. A cut is 0 if every chip holds the whole matrix, 1 if
-# it is split by rows, and 2 if it is split by columns.
 def part(matrix: str) -> str:
     """Return the formula of the words "1/N of" a matrix, for one chip's share."""
     return said(_("1/{n} of {matrix}"), n="text(N)", matrix=quoted(matrix))
@@ -24,6 +22,8 @@ def whole(matrix: str) -> str:
     return said(_("all of {matrix}"), matrix=quoted(matrix))
 
 
+# Source: the table of rooflib.sharded_matmul. The formulas `…_cut` are 0 if every chip holds the
+# whole matrix, 1 if it is split by rows, and 2 if it is split by columns.
 def formulas() -> dict[str, str]:
     sums = quoted(_("partial sums for all of out"))
     nothing, scatter, gather, reduce = map(

@@ -67,7 +67,7 @@ def marks() -> Sequence[Mark]:
 def _cells(
     name: str, left: str, top: Formula, count: dict[str, Formula], at: tuple[str, str]
 ) -> list[Mark]:
-    """Draw a matrix of numbered cells, darker for higher numbers, and its bands."""
+    """Draw a matrix of numbered cells, darker for higher numbers, and tile edges."""
     # Don't use PLACE here: evaluating it for this many cells would be slow.
     column, row = f"({at[1]} + {COLUMNS[left]}) * cell", f"({at[0]} + {ROWS[top]}) * cell"
     x, y = f"wide / 2 + {column}", f"{TOP} + {row}"

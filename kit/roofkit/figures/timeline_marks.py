@@ -131,7 +131,7 @@ def waits(name: str, y: float, each: str, start: str, end: str) -> list[Mark]:
 
 
 def inside(y: float, words: str, half: str, each: str, where: Mapping[str, Formula]) -> Mark:
-    """Label a bar in its middle, or left of the lower bound's line if it is there.
+    """Label a bar in its middle, or left of the lower bound's line if they overlap.
 
     half: half the label's width with a margin, in pixels. Labels that don't fit are left out.
     """

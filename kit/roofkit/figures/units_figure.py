@@ -102,7 +102,7 @@ def formulas() -> dict[str, str]:
         "matrix_ridge": "rl.ridge(matrix, bandwidth)",
         "vector_ridge": "rl.ridge(vector, bandwidth)",
         "b": "rows[work]",
-        # 0: dot product, 1: element-wise operation, 2: matmul.
+        # The kind of the operation: 0: dot product, 1: element-wise operation, 2: matmul.
         "kind": "1 * (inputs[work] > 0) + 2 * (b > 0)",
         "flops": (
             "at([rl.dot_flops(n), rl.elementwise_flops(n, steps[work]), rl.matmul_flops(b, d, f)],"

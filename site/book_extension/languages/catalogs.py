@@ -22,8 +22,8 @@ from . import code_words
 
 MARKUP_OR_LONG = re.compile(r"[`$*\n]|\{(?!\d)|^.{60}")  # as in kit/roofkit/words.py
 NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)  # written in place of the time of compilation
-SPHINX = "sphinx"  # where Sphinx looks for the words of templates
-# Header lines to drop, such as people and dates; programs need the excepted ones.
+SPHINX = "sphinx"  # catalog in which Sphinx looks up the words of templates
+# Header lines to drop, such as people and dates, but not those that programs need.
 HEADER = re.compile(r'^"(?!Language:|Plural-Forms:|MIME|Content-)[A-Z][\w-]+: .*\n', re.MULTILINE)
 
 
@@ -137,7 +137,7 @@ def of_code(source: Path, language: str) -> Catalog:
 
 
 def of_python(source: Path, language: str) -> Catalog:
-    """Return translations of code's words and pages' short messages without markup.
+    """Return translations of words in code and of pages' short texts without markup.
 
     Headings and cells of the tables that a page's cells make are among the latter.
     """

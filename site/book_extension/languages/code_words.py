@@ -133,7 +133,7 @@ def pieces(block: str) -> Iterator[str]:
 
 
 def of_settings(book: Path) -> Iterator[str]:
-    """Yield the book's title, author, captions of parts and titles of ways."""
+    """Yield the book's title, author, captions of parts and titles of reading routes."""
     config = yaml.safe_load((book / "_config.yml").read_text(encoding="utf-8"))
     contents = yaml.safe_load((book / "_toc.yml").read_text(encoding="utf-8"))
     yield from (config["title"], config["author"])

@@ -31,7 +31,7 @@ function splitQuery(query) {{
 
 
 def words(run: str) -> list[str]:
-    """Return a run's words: for Chinese, its single characters and bigrams."""
+    """Return the words in a run of letters: for Chinese, its characters and bigrams."""
     if not re.match(f"[{HAN}]", run):
         return [run]
     return [*run, *(run[at : at + 2] for at in range(len(run) - 1))]

@@ -108,7 +108,7 @@ def _address(name: str, value: object, allowed: str) -> str:
     here = parts.hostname in (
         "127.0.0.1",
         "localhost",
-    )  # for trying out a build before publishing it
+    )  # a local server, to try out a build before publishing it
     secure = parts.scheme == "https" or (parts.scheme == "http" and here)
     if text and not (secure and parts.netloc and not parts.query and not parts.fragment):
         raise AddressError(f"{name} in _config.yml is {value!r}; allowed is {allowed}")

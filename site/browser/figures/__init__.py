@@ -52,7 +52,7 @@ def keep_translated(page: NotebookNode, cache: Path) -> None:
 
 
 def place(cache: Path, tag: str, original: str) -> Path:
-    """Return the path of a figure's version in a language."""
+    """Return the cache file of a figure's translation, named by the original's hash."""
     digest = hashlib.sha256(original.encode()).hexdigest()[:24]
     return cache / FOLDER / tag / f"{digest}.html"
 

@@ -173,7 +173,7 @@ def follow_translation(app: Sphinx, doctree: nodes.document) -> None:
             words = ", ".join(named["choice"][place].astext() for place in found["places"])
             text = computed[0] if len(computed) == 1 else right
             if text.astext() != words:
-                text.setdefault("original", text.astext())  # the text that rerun cells give
+                text.setdefault("original", text.astext())  # untranslated, as cells compute it
                 text.children = []
                 text += nodes.Text(words)
 

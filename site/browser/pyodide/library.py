@@ -52,7 +52,7 @@ def packed(archives: Iterable[Path], target: Path) -> None:
 
 
 def as_loaded(name: str, content: bytes) -> tuple[str, bytes]:
-    """Return a file's name and content in the archive.
+    """Return the name and content with which a file goes into the archive.
 
     Sources are compiled, most of them without docstrings.
     """

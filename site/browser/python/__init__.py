@@ -106,7 +106,7 @@ def mark_first_input(app: Sphinx, doctree: nodes.document, page: str) -> None:
 def offer_python(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Add buttons to a page with cells or an exercise; write the page's steps file."""
+    """Add buttons to a page with cells or an exercise; write the page's .steps.json."""
     if files() is None or doctree is None:
         return
     if exercise := EXERCISE.fullmatch(page):
@@ -197,7 +197,7 @@ def steps_of(notebook: NotebookNode, doctree: nodes.document) -> dict[str, Any]:
 
 
 def places(doctree: nodes.document) -> Iterator[nodes.inline]:
-    """Yield a page's values and the marks of blocks without values, in order."""
+    """Yield the nodes of a page's values, and of the marks for blocks without values."""
     for node in doctree.findall(nodes.inline):
         if {"computed", "premise"} & set(node["classes"]):
             yield node
@@ -214,10 +214,10 @@ def text_with_values(cells: list[NotebookNode], index: int) -> str:
 
 
 def block_data(block: prose.Block, marks: Iterator[nodes.inline]) -> dict[str, Any]:
-    """Return a block with its values as built, which are the next ones on the page.
+    """Return a prose block's data for the page's script; take its nodes from marks.
 
-    A translated block may have its values in another order. They are those of the cells, which
-    speak English; the page's script translates their words.
+    A translated block may have its values in another order. The data has the cells' values, which
+    are English; the page's script translates their words.
     """
     expected = [*block.expressions] or [block.premise]
     on_page = [mark for mark in (next(marks, None) for _ in expected) if mark is not None]

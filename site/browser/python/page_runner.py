@@ -30,7 +30,7 @@ Output = dict[str, str]
 # roofkit recognizes code of a notebook's cells by file names of this form.
 CELL = "<ipython-input-{}-{}>"
 MAX_PRINTED = 200_000  # characters per cell: a loop could fill the memory with output
-# Imported by most pages; what most cells need comes first.
+# Modules that most pages import; those that most cells need come first.
 PRELOADS = (
     "rooflib",
     "rooflib.plots",
@@ -152,7 +152,7 @@ class Page:
         if hasattr(value, "savefig"):
             return  # all figures are shown at the end of the cell
         for method, kind in RICH_METHODS:
-            # A class has its instances' methods, but needs an instance to call them.
+            # Skip classes: their display methods can be called only on an instance.
             shown = not isinstance(value, type) and getattr(value, method, None)
             text = shown() if callable(shown) else None
             if text is not None:
@@ -273,7 +273,7 @@ def snapshot(names: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def copy(value: Any, known: dict[int, Any]) -> Any:
-    """Return a deep copy of a plain collection or array, any other value unchanged."""
+    """Return a deep copy of a list, dict, set or small array, or other values as is."""
     if id(value) in known:
         return known[id(value)]
     kind = type(value)

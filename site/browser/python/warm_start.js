@@ -10,8 +10,8 @@ const FALLBACK_DELAY_MS = 200; // where the browser has no requestIdleCallback
 
 let engine = null;
 
-// Return the engine for a page's cells or exercise, of which it has only one: the warm one, or a new
-// one. After its first run, pages opened later in this tab start warm.
+// Return the page's only engine: the one that warmUp() started, or a new one. After its first run,
+// pages opened later in this tab start Python in advance.
 export function takeEngine() {
   engine ??= new Engine();
   engine.addEventListener("ran", rememberRun);

@@ -8,7 +8,7 @@
   ];
   const CHINESE = document.documentElement.lang.startsWith("zh");
   const LENGTH = CHINESE ? 120 : 240;
-  const WORD = 30; // characters in which a space should come, except in Chinese
+  const WORD = 30; // look for a space within this many characters of a cut
 
   // Return an inline formula as plain text: keep letters, replace or drop commands.
   const spoken = (formula) => formula

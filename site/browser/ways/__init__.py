@@ -1,4 +1,4 @@
-"""Ways through the course, one of which the reader chooses.
+"""Ways through the course: reading routes, one of which the reader chooses.
 
 The choice is on the home page, and "next" follows it. `ways` in `_config.yml` lists the ways
 besides the whole course, each with a title, in which {hours} stands for its time, its pages in
@@ -36,7 +36,7 @@ class Ways(SphinxDirective):
 
 
 def known_ways(app: Sphinx) -> dict[str, tuple[str, list[str]]]:
-    """Return name → (title, pages) of the ways besides the whole course."""
+    """Return name → (title, pages) of the reading routes besides the whole course."""
     listed = {}
     for name, way in app.config.ways.items():
         pages = [page for page in way["pages"] if page in app.env.found_docs]
@@ -46,7 +46,7 @@ def known_ways(app: Sphinx) -> dict[str, tuple[str, list[str]]]:
 
 
 def skipped(app: Sphinx, name: str, page: str) -> list[nodes.section]:
-    """Return the sections of a page that a way leaves out."""
+    """Return the sections of a page that a reading route leaves out."""
     known = app.env.domaindata["std"]["labels"]
     ids = [known[label][1] for label in app.config.ways[name].get("skips", ()) if label in known]
     sections = app.env.get_doctree(page).findall(nodes.section)
@@ -85,7 +85,7 @@ def choice(app: Sphinx, here: str) -> nodes.container:
 
 
 def neighbors(app: Sphinx, page: str) -> dict[str, dict[str, list[str]]]:
-    """Return way → address and title of "prev" and "next", where they exist."""
+    """Return reading route → address and title of a page's "prev" and "next"."""
     found: dict[str, dict[str, list[str]]] = {}
     for name, (_, pages) in known_ways(app).items():
         if page not in pages:
@@ -100,9 +100,9 @@ def neighbors(app: Sphinx, page: str) -> dict[str, dict[str, list[str]]]:
 
 
 def detours(app: Sphinx, page: str) -> dict[str, list[list[str]]]:
-    """Return way → the page's sections that it leaves out, each with the next one.
+    """Return reading route → the sections it omits, each with the next one shown.
 
-    An entry has the section's id, and id and title of the next.
+    Each is a list: the section's id, and the id and title of the next one shown.
     """
     found: dict[str, list[list[str]]] = {}
     for name, (_title, pages) in known_ways(app).items():
@@ -140,7 +140,7 @@ def serve(app: Sphinx, config: Config) -> None:
 
 
 def write_home_again(app: Sphinx, env: Any) -> list[str]:
-    """Return the home page: it shows other pages' times, so each build rewrites it."""
+    """Return the home page, to rewrite it: it shows reading times of other pages."""
     return [app.config.root_doc]
 
 

@@ -9,7 +9,7 @@
   try {
     way = localStorage.getItem(KEY) ?? WHOLE;
   } catch {
-    // Storage is disabled: the whole course.
+    // Storage is disabled: keep to the whole course.
   }
 
   const along = JSON.parse(dataset.ways)[way] ?? {};

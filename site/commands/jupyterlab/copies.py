@@ -87,7 +87,7 @@ def _bring(
 
 
 def _beside(target: Path) -> list[Path]:
-    """Return the paths of new versions next to a copy: existing ones and a free one."""
+    """Return the paths of new versions saved beside a copy, and last an unused path."""
     places = [target.with_suffix(".new.ipynb")]
     while places[-1].exists():
         places.append(target.with_suffix(f".new-{len(places) + 1}.ipynb"))
@@ -124,9 +124,9 @@ def _digest(data: object) -> str:
 
 
 def _with_mark(docname: str, notebook: NotebookNode) -> str:
-    """Serialize a notebook as a copy.
+    """Serialize a notebook as a reader's copy.
 
-    Its metadata has the page, version and hash.
+    Its metadata records the page, and hashes of the notebook and of its cells.
     """
     marked = copy.deepcopy(notebook)
     mark = {"page": docname, "version": version_of(notebook), "cells": cells_of(notebook)}
@@ -170,7 +170,7 @@ def _same_text(path: Path, supplied: NotebookNode) -> bool:
 
 
 def _read_given(path: Path) -> dict[str, str]:
-    """Read each page's version at the last update; a damaged file counts as empty."""
+    """Read docname → notebook hash at the last update; treat a damaged file as empty."""
     try:
         given = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Language of the lab, chosen at the first start and remembered.
+"""Language of `make lab`, chosen at its first start and remembered.
 
 An option changes it.
 """

@@ -1,4 +1,4 @@
-"""Cache of the pages' values in ``_build``, reused by the next start.
+"""Cache of the pages' values in ``_build``, reused when `make lab` runs again.
 
 A page is run again if its own cells or anything that they may use has changed.
 """
@@ -22,7 +22,7 @@ USED = (
 
 
 def kept_or_computed(book: Path, pages: Mapping[str, Steps]) -> dict[str, dict[str, Any]]:
-    """Return what each page computes; run only pages that are not cached."""
+    """Return each page's values and error; run only pages that are not cached."""
     kept, shared = _read(book / FILE), shared_digest(book)
     keys = {page: _digest(shared, json.dumps(steps)) for page, steps in pages.items()}
     known = {page: kept[key] for page, key in keys.items() if key in kept}

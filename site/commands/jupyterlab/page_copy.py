@@ -155,7 +155,7 @@ def chapter_notebook(
 
 
 def in_scale(pieces: list[Piece], values: Mapping[str, str]) -> tuple[list[Piece], dict[str, str]]:
-    """Move scale words into comments of expressions; return pieces and values."""
+    """Return pieces and values with scale words moved into expressions' comments."""
     scaled = [
         piece if piece.kind == "code" else replace(piece, text=with_scales(piece.text, values))
         for piece in pieces
@@ -196,9 +196,9 @@ def stored(expressions: list[str], values: Mapping[str, str], _: Words) -> list[
 
 
 def block_data(block: Block, values: Mapping[str, str], words: Words) -> dict[str, Any]:
-    """Return a block as roofkit.following reads it, with its first words.
+    """Return a prose block's data for roofkit.following, with its first words.
 
-    The values stay as the cells compute them, since they are compared.
+    The values stay untranslated, since they are compared with what cells compute.
     """
     printed = {e: values[e] for e in block.expressions if e in values}
     shown = {e: value_words.of_expression(e, value, words) for e, value in values.items()}

@@ -19,7 +19,7 @@ WITH_TARGET = re.compile(r"(?P<text>.*?)\s*<(?P<target>[^<>]+)>", re.DOTALL)
 
 @dataclass(frozen=True)
 class Links:
-    """References from one page: all targets, and the path of each page's copy."""
+    """Converter of one page's references to links between the pages' copies."""
 
     targets: Targets
     places: Mapping[str, str]
@@ -90,7 +90,7 @@ def replaced(name: str, body: str, links: Links) -> str:
         return links.to(page, "", text or links.targets.titles.get(page, target))
     if name.startswith("cite"):
         return cited([key.strip() for key in body.split(",")], name == "cite:t", links)
-    # {download}: the file is in the reader's folder already, or isn't needed there.
+    # Of {download}, keep the text: the reader has the file already, or doesn't need it.
     return text or target
 
 
@@ -111,7 +111,7 @@ def work_label(key: str) -> str:
 
 
 def with_values(markdown: str, values: Mapping[str, str]) -> str:
-    """Replace each ``{eval}`` role by its value, and remove premises."""
+    """Replace each ``{eval}`` role by its value, and remove ``{while}`` roles."""
     markdown = without_premises(markdown)
     parts, end = [], 0
     for role in EVAL.finditer(without_code(markdown)):

@@ -13,7 +13,7 @@ SITE = Path(__file__).resolve().parents[2]
 
 
 class Translations:
-    """Builds of all translations of a book from the same cells.
+    """Builds of all translations of a book from the same executed cells.
 
     Each runs in its own process.
     """

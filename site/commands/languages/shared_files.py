@@ -45,7 +45,7 @@ def is_page(path: Path) -> bool:
 
 
 def original_files(original: Path, target: Path) -> set[Path]:
-    """Return the files of the original without those of its translation."""
+    """Return the original site's files, except those in the translation's folder."""
     found = {path for path in original.rglob("*") if path.is_file()}
     return {path.relative_to(original) for path in found if target not in path.parents}
 

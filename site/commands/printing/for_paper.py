@@ -59,7 +59,7 @@ def _unfold(details: Tag) -> None:
 
 
 def _still(figure: Tag) -> None:
-    """Replace a live figure's controls by their question."""
+    """Replace a live figure's controls by a paragraph with their legend."""
     legend = figure.legend
     if legend is not None and legend.parent is not None:
         legend.parent.replace_with(_element("p", "still-title", legend.get_text(" ", strip=True)))

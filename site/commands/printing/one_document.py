@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 
 @dataclass
 class Entry:
-    """Line of the contents."""
+    """Line of the table of contents."""
 
     anchor: str
     title: str
@@ -92,7 +92,7 @@ class Book:
 
     def contents(self) -> dict[str, list[Entry]]:
         """Return each part's pages with their sections, in order."""
-        # Omit titles that many pages share, such as "Hints": they say nothing in a list.
+        # Omit section titles that occur twice or more, such as "Hints": they say little in a list.
         sections = {page.name: _sections(page) for page in self.pages}
         times = Counter(_unnumbered(entry.title) for found in sections.values() for entry in found)
         parts: dict[str, list[Entry]] = {}
@@ -106,7 +106,7 @@ class Book:
         """Return the style sheets of all pages, each once, in the pages' order."""
         found: dict[Path, None] = {}
         html = built_pages.site(self.folder, self.language)
-        # Start with the longest list: the others lack some sheets, but have the same order.
+        # Start with the page that has the most style sheets: others lack some, in the same order.
         for page in sorted(self.pages, key=lambda page: -len(page.styles)):
             base = (html / page.name).parent
             found |= {(base / urlsplit(address).path).resolve(): None for address in page.styles}
@@ -143,7 +143,7 @@ def _css_string(text: str) -> str:
 
 
 def anchors(entries: Iterable[Entry]) -> list[str]:
-    """Return the anchors that lines of the contents link to."""
+    """Return the anchors that lines of the table of contents link to."""
     return [anchor for entry in entries for anchor in (entry.anchor, *anchors(entry.below))]
 
 

@@ -59,7 +59,8 @@ def rate_scales(label: object) -> tuple[tuple[float, ...], str]:
     found, problem = _rate(plain_text(label))
     if not problem or names_no_unit(plain_text(label)):
         return found, problem
-    # The label isn't understood. "FLOP/giây" at least has a scale; others may have any.
+    # No rate is recognized, maybe because of the language. If the label names operations, as in
+    # "FLOP/giây", or a prefix, its scale is known; otherwise it may have any scale.
     return (ANY if problem == "figure-unit" and found == (1.0,) else found), ""
 
 
@@ -143,7 +144,7 @@ _NOTHING = re.compile(r"[\W\d_]*|(?:the )?[xyzti][ -]?(?:axis|label|values?)?|la
 
 
 def names_batch(label: object) -> bool:
-    """Return whether a label may name the batch: not another quantity, or nothing."""
+    """Return whether a label may name the batch, and isn't empty or another quantity."""
     text = plain_text(label).lower()
     if _OTHER_UNIT.search(text) or _PER_SECOND.search(text):
         return False

@@ -68,7 +68,7 @@ def shown(text: Any, background: Color) -> bool:
 
 
 def from_texts(ax: Any, curves: Sequence[Drawn], background: Color) -> tuple[list[Any], list[Any]]:
-    """Return each curve's texts: nearest to it alone, and as near to others."""
+    """Return, by curve, texts nearest to it alone, and texts as near to others."""
     clear: list[list[tuple[float, str]]] = [[] for _ in curves]
     others: list[list[str]] = [[] for _ in curves]
     for text in [*ax.texts, *ax.figure.texts] if curves else []:

@@ -34,7 +34,7 @@ def _facts(figure: Any) -> Facts:
         "legend": bool(legends(figure)),
         "entries": sum(len(legend.get_texts()) for legend in legends(figure)),
         "axes": seen,
-        # Fallback for curves whose axes have no label: that of twin axes or of the whole figure.
+        # Fallback for curves whose axes have no label: the label of twin axes or of the figure.
         **{
             f"{name}label": _first(
                 *(ax[name]["label"] for ax in seen),

@@ -1,4 +1,4 @@
-"""Assignment of curves to sizes, by the legend and the texts next to the curves."""
+"""Assignment of curves to the sizes asked for, by the legend and by nearby texts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,7 +15,7 @@ MAX_TEXTS = 20  # limit on the texts read per curve, for each kind of text
 
 
 def owners(curves: list[Facts], sizes: Sequence[int], legend: bool) -> tuple[dict[int, Facts], str]:
-    """Return the curve of each size, and "" or why some size has none."""
+    """Return each size's curve and "", or no curves and why some size has none."""
     whose = _with_sizes_of_points([_sizes(curve, sizes) for curve in curves], curves)
     by_elimination = _named_by_elimination(curves, whose, sizes)
     named: dict[int, Facts] = {}

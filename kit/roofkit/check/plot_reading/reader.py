@@ -57,7 +57,7 @@ def looked_at(batches: Sequence[float] | Floats) -> NDArray[np.int64]:
 
 
 def _read(curve: Facts, seen: Facts, batches: Floats) -> tuple[Floats, str]:
-    """Return the curve's values at the compared batches, or any values and a problem."""
+    """Return the values at the compared batches, and "" or why they are invalid."""
     xlabel, ylabel, axes = _labels(curve, seen)
     x, y = from_left_to_right(curve)
     if _swapped(x, y, batches):

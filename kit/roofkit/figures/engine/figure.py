@@ -66,7 +66,7 @@ class Figure(BaseFigure):
             return made_for(self)
 
     def _translated(self) -> dict[str, str]:
-        """Return the figure in the other languages that the environment asks for."""
+        """Return the figure's HTML in each language that the variable LANGUAGES lists."""
         found: dict[str, str] = {}
         if self.again is None:
             return found

@@ -24,7 +24,7 @@ def title() -> str:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number of the reader's chip: name, unit for typing it, and factor to SI units.
+    """A quantity of the reader's chip: name, unit of the field, factor to SI units.
 
     Attributes
     ----------

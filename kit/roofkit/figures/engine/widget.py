@@ -87,7 +87,7 @@ def made_for(figure: BaseFigure) -> Made:
                 continue
             steps, last = inputs[control.name], int(values[control.last])
             last = min(last, len(control.options) - 1)
-            # Buttons stop at the last step, and the slider returns to it from beyond.
+            # Buttons stop at the last step, and a slider beyond it moves back to it.
             players[control.name].max = last
             if steps.index > last:
                 steps.index = last
@@ -164,7 +164,7 @@ class _ConfigFields:
         self.shown = [self.file, self.text, self.says]
 
     def observe(self, read: Callable[[bytes], None]) -> None:
-        """Call `read` with the content of each file that is chosen, and of each text."""
+        """Call `read` with the content of each chosen file and each pasted text."""
 
         def chosen(change: dict[str, Any]) -> None:
             for file in change["new"]:

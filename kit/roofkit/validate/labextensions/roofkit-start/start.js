@@ -116,7 +116,7 @@
     return made;
   };
 
-  // Returns links to newer versions, released after the reader began to write.
+  // Returns links to newer versions of a notebook, released after the reader began to write.
   const news = (app, path, files) => {
     const begin = path.replace(/\.ipynb$/, ".new");
     const found = [...files].filter((file) => file.startsWith(begin) && file.endsWith(".ipynb"));

@@ -83,7 +83,7 @@
     if (JSON.stringify(before) !== JSON.stringify(after)) cell.setMetadata(KEY, after);
   };
 
-  // Return a value as printed and what it would be now, for a block that stays as printed.
+  // For a block that stays as built, return the text of a built value and what it would be now.
   const asPrinted = (phrase, printed, now) =>
     now === null
       ? phrase("{printed} (as printed; can’t be computed now)", { printed })
@@ -103,8 +103,9 @@
     }
   };
 
-  // Return what each expression of a cell shows: the printed value if its block doesn't follow. Before
-  // the cells above have run, names are missing, and shown values stay.
+  // Return what each expression of a cell shows. If its block doesn't follow, that is the built
+  // value, with the current one if it differs. Before the cells above have run, names are missing,
+  // and shown values stay.
   const decided = (notebook, blocks, states, wanted, results) => {
     const found = new Map(
       wanted.map((expression, i) => [expression, resultInLanguage(notebook, expression, results[i])]),
@@ -126,7 +127,8 @@
       .map((expression) => ({ expression, result: found.get(expression) }));
   };
 
-  // Blocks whose premise fails although no value shows it are named in a note below their cell.
+  // Return the text of the note below a cell. It names the blocks whose {while} condition fails
+  // although all of their values are unchanged.
   const noteOf = (phrase, blocks, states) => {
     const failing = blocks.filter((_, place) => {
       const state = states[place];
