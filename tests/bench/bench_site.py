@@ -40,7 +40,7 @@ to the first figure (median of {loads}), violations that axe finds in both theme
 BUILDS_LEGEND = """
 Seconds to build: clean once; the others as median of {builds} (fastest to slowest).
 """
-# Files for the exercise pages, prepared before Sphinx runs; copied from our build for stock.
+# Files for the exercise pages, prepared before Sphinx runs; the stock build gets copies of ours.
 PREPARED = ("course", "solutions")
 
 # Records the time in ms at which the article's first picture is loaded and laid out.

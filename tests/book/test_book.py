@@ -212,7 +212,7 @@ def test_values_appear_everywhere_in_prose(builds: Builds) -> None:
         "Later 8,763",
         "A text heard.",
         "The same text, heard.",
-        # Premises leave no trace, neither in their block nor in a reference to a heading.
+        # Conditions of {while} roles leave no trace in prose or in a reference to a heading.
         "A reference: A heading.",
         "cell 8,758 row 8,758",
         "An item.",
@@ -221,7 +221,7 @@ def test_values_appear_everywhere_in_prose(builds: Builds) -> None:
     assert seen.count("{eval}`nothing`") == 2
     assert "_page_values" not in html
     assert "while" not in seen
-    # Scripts find a block without values by an empty mark.
+    # Prose with a {while} condition but no values has an empty span by which scripts find it.
     plain = re.sub(r"(?<=<h\d) [^>]*", "", html).replace('<span class="premise"></span>', "")
     for begins in ("<h1>A page", "<p>row", "<h2>A <strong>", "<p>An item", "<p>In a panel"):
         assert begins in plain, begins
@@ -365,7 +365,7 @@ def test_the_whole_book_is_built_with_another_catalog(site: Path, tmp_path: Path
     built = ("_build", ".venv", "my-work", ".git", "__pycache__")
     shutil.copytree(ROOT, tmp_path / "book", ignore=shutil.ignore_patterns(*built))
     book = Book(tmp_path / "book")
-    # A small change: with twice the peak, premises of sentences fail, and the build says so.
+    # A small change: with twice the peak, {while} conditions would be false and fail the build.
     multiply_bf16_peak(book.folder / "rooflib" / "hardware.toml", "TPU v5e", 1.1)
     run = book.build()
     assert run.returncode == 0, run.stderr

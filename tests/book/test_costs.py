@@ -26,7 +26,7 @@ def written(texts: int, behind: int = 4096) -> float:
     return dollars((loads + stores) / HBM) / texts * 1e6
 
 
-def test_a_flop_and_a_byte_cost_their_share_of_an_hour() -> None:
+def test_stated_costs_of_flops_and_bytes_follow_from_the_hourly_price() -> None:
     printed = re.findall(r": ([\d.]+) dollars", outputs(PAGE))
     assert [float(p) for p in printed] == [
         pytest.approx(dollars(1e18 / PEAK), abs=0.005),
@@ -76,14 +76,14 @@ def test_the_price_is_dated_and_has_a_source() -> None:
         ],
     ],
 )
-def test_each_entry_of_the_map_cites_a_work(rows: list[str]) -> None:
+def test_each_technique_in_the_summarys_tables_cites_a_work(rows: list[str]) -> None:
     page = (ROOT / f"{PAGE}.md").read_text(encoding="utf-8")
     works = (ROOT / "references.bib").read_text(encoding="utf-8")
     for row in rows:
         found = re.search(rf"^\| {row} \|.*\{{cite:t\}}`(\w+)` \|$", page, re.MULTILINE)
         assert found, row
         assert f"{{{found[1]}," in works
-    # The introduction names each technique of the map, too.
+    # The introduction names each technique of these tables, too.
     introduction = sentences("chapters/introduction")
     for row in rows:
         assert re.search(row.split()[0][:5], introduction), row

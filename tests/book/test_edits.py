@@ -77,13 +77,13 @@ def report(name: str, tally: Tally) -> None:
 
 
 @pytest.mark.parametrize("name", in_part(PAGES))
-def test_no_block_is_false_after_some_edits(name: str) -> None:
+def test_some_edits_of_cells_make_no_prose_false(name: str) -> None:
     report(name, in_a_process(name, DRAWN))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", PAGES)
-def test_no_block_is_false_after_any_edit(name: str) -> None:
+def test_no_edit_of_a_cell_makes_prose_false(name: str) -> None:
     report(name, in_a_process(name, None))
 
 
@@ -94,7 +94,7 @@ def statements() -> tuple[list[str], list[str]]:
     return missing, [*unused(pages, CLAIMS), *false]
 
 
-def test_blocks_with_premises_and_comparisons_have_claims() -> None:
+def test_prose_with_a_while_condition_and_a_comparison_has_a_claim() -> None:
     with ProcessPoolExecutor(1, multiprocessing.get_context("fork"), limit_memory) as pool:
         missing, stray = pool.submit(statements).result()
     assert not missing, "\n\n".join(missing)
@@ -120,7 +120,7 @@ def problems(cell: str, text: str, *holds: str) -> list[str]:
 H100 = 'chip = rl.chip("H100 SXM")'
 
 
-def test_a_block_without_a_premise_never_follows_an_edit() -> None:
+def test_prose_without_a_while_condition_is_never_updated_after_an_edit() -> None:
     page = page_of("n = 4", "At 4 it is {eval}`n`, more than three.")
     tally = check(page, page.edits, [])
     assert tally.edits == tally.as_printed == len(page.edits) > 5
@@ -140,7 +140,7 @@ def test_a_claim_that_cannot_be_evaluated_is_found() -> None:
     assert "NameError" in problems("n = 4", "{while}`n` All {eval}`n`.", "m > 2")[0]
 
 
-def test_claims_are_checked_in_blocks_without_values_too() -> None:
+def test_claims_are_checked_in_prose_without_values_too() -> None:
     text = "{while}`n < %s` They do not fit."
     assert problems("n = 4", text % 9, "n < 9") == []
     assert "`n < 9`, which is false" in problems("n = 4", text % 99, "n < 9")[0]
@@ -165,14 +165,14 @@ def test_a_plural_after_a_computed_1_is_found() -> None:
     assert problems("n = 4", "{while}`n > 1` On {eval}`n` chips.") == []
 
 
-def test_a_block_stays_as_built_if_one_of_its_values_raises_an_error() -> None:
+def test_prose_keeps_its_built_text_if_one_of_its_values_raises_an_error() -> None:
     page = page_of("n = [4, 5]", "{while}`True` The second is {eval}`n[1]`.")
     tally = check(page, page.edits, [])
     assert tally.as_printed
     assert tally.problems == []
 
 
-def test_blocks_below_a_failing_cell_are_not_counted() -> None:
+def test_prose_below_a_failing_cell_is_not_counted_as_checked() -> None:
     page = page_of("n = 4\nassert n > 2", "{while}`True` {eval}`n` here.")
     tally = check(page, page.edits, [])
     # These edits fail: n to 1 or 2; the 2 in the assert to 4, 20 or 2000.

@@ -52,7 +52,7 @@ def test_unpublished_peaks_are_dashes_and_are_listed() -> None:
 
 
 def prefill(tokens: int, heads: int, kept: int, width: int = 128) -> tuple[int, int]:
-    """Count the FLOPs of each query-key pair under a causal mask, and the bf16 bytes."""
+    """Return the FLOPs of causal attention over a prompt, and its bf16 bytes."""
     pairs = sum(position + 1 for position in range(tokens))
     arrays = tokens * width * (heads + kept + kept + heads)
     return 2 * 2 * width * heads * pairs, 2 * arrays
@@ -76,7 +76,7 @@ def test_prefill_becomes_compute_bound_at_the_stated_length(
         assert (flops / peak > moved / bandwidth) is computes
 
 
-def test_decode_intensity_is_the_group_size_at_every_batch() -> None:
+def test_stated_decode_intensities_are_exact_and_equal_for_both_batches() -> None:
     for tokens in (300, 3_000, 30_000):
         cells = row(f"{tokens:,}", "decode, one sequence")
         exact = (2 * 2 * 128 * 64 * tokens) / (2 * 128 * (64 + 8 * tokens + 8 * tokens + 64))

@@ -1,4 +1,4 @@
-"""All measured figures in the book come from stored runs with provenance."""
+"""All measured numbers in the book come from stored runs with provenance."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def other_sources(source: str) -> Iterator[str]:
             yield node.id
 
 
-def test_pages_take_measured_figures_only_from_stored_runs():
+def test_pages_take_measured_numbers_only_from_stored_runs():
     assert len(PAGES) > 10
     found = {page.name: list(other_sources(cell)) for page in PAGES for cell in cells(page)}
     assert not {name: used for name, used in found.items() if used}
@@ -115,7 +115,7 @@ def shown() -> list[rl.Table]:
     return tables
 
 
-def test_every_measured_figure_in_the_chapter_changes_with_the_run(stored):
+def test_every_measured_number_in_the_chapter_changes_with_the_run(stored):
     worlds = []
     for seed in (1, 2):
         stored(seed)

@@ -37,11 +37,11 @@ def typed_by_hand(page: str) -> list[str]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.stem)
-def test_every_value_uses_a_name_from_a_cell(page) -> None:
+def test_every_eval_expression_uses_a_name(page) -> None:
     assert typed_by_hand(page.read_text(encoding="utf-8")) == []
 
 
-def test_a_typed_number_inside_a_value_is_found() -> None:
+def test_a_number_typed_by_hand_inside_an_eval_is_found() -> None:
     page = HEADER + "\n{eval}`f'{240}'`, {eval}`8`, {eval}`ridge`, {eval}`f'{ridge:.1f}'`\n"
     assert typed_by_hand(page) == ["f'{240}'", "8"]
 
@@ -90,12 +90,12 @@ PLANTED = {
 
 
 @pytest.mark.parametrize("where", PLANTED)
-def test_a_planted_number_is_found(where: str) -> None:
+def test_a_number_typed_by_hand_is_found_in_every_kind_of_text(where: str) -> None:
     text, figures = PLANTED[where]
     assert [s.number for s in stray_numbers(HEADER + "\n# Page\n\n" + text + "\n")] == figures
 
 
-def test_the_line_of_a_typed_number_is_reported() -> None:
+def test_the_line_of_a_number_typed_by_hand_is_reported() -> None:
     text = "\n# Page\n\nOne.\n\n```{code-cell} ipython3\nx = 5\n```\n\n\nTwo:\n44.\n"
     line = (HEADER + text).splitlines().index("44.") + 1
     assert [s.line for s in stray_numbers(HEADER + text)] == [line]
@@ -119,7 +119,7 @@ CLEAN = {
 
 
 @pytest.mark.parametrize("what", CLEAN)
-def test_text_without_typed_numbers_passes(what: str) -> None:
+def test_text_without_numbers_typed_by_hand_passes(what: str) -> None:
     assert stray_numbers(HEADER + "\n# Page\n\n" + CLEAN[what] + "\n") == []
 
 

@@ -38,7 +38,7 @@ def copies() -> dict[str, NotebookNode]:
 
 
 @pytest.mark.parametrize("page", CHAPTERS, ids=lambda p: p.split("/")[1])
-def test_copies_are_valid_with_only_roles_and_directives_that_jupyterlab_supports(
+def test_chapter_notebooks_use_only_markup_that_jupyterlab_supports(
     page: str,
 ) -> None:
     copy = chapter_notebook(ROOT / f"{page}.md")
@@ -49,7 +49,7 @@ def test_copies_are_valid_with_only_roles_and_directives_that_jupyterlab_support
         assert not LABEL.search(text)
 
 
-def test_every_link_in_the_copies_leads_to_a_cell() -> None:
+def test_links_of_chapter_notebooks_lead_to_existing_notebooks_and_cells() -> None:
     made = copies()
     cells = {BOOK.places[page]: {c.id for c in copy.cells} for page, copy in made.items()}
     exercises = {place for page, place in BOOK.places.items() if page.startswith("exercises/")}
@@ -68,7 +68,7 @@ def test_every_link_in_the_copies_leads_to_a_cell() -> None:
             assert place in cells, f"{page}: {address}"
             if fragment:
                 assert fragment.removeprefix("cell-id=") in cells[place], f"{page}: {address}"
-    # So many links were checked: those of references, glossary terms and citations.
+    # Guard against an empty check: references, glossary terms and citations give many links.
     assert counted > 200
 
 
@@ -78,7 +78,7 @@ def test_a_reference_without_a_target_stays_text(tmp_path: Path) -> None:
     assert [cell.source for cell in chapter_notebook(page).cells] == ["there X"]
 
 
-def test_premises_leave_no_trace_in_a_copy(tmp_path: Path) -> None:
+def test_while_conditions_are_removed_from_chapter_notebooks(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     cell = (
         '```{code-cell} python3\n---\nmystnb:\n  figure: {caption: "{while}`n` C"}\n---\nn = 1\n```'
@@ -89,7 +89,7 @@ def test_premises_leave_no_trace_in_a_copy(tmp_path: Path) -> None:
     assert [cell.source for cell in chapter_notebook(page).cells] == shown
 
 
-def test_the_same_sources_make_the_same_copy() -> None:
+def test_the_same_sources_make_the_same_chapter_notebook() -> None:
     kept_book.cache_clear()
     assert chapter_notebook(ROOT / "chapters/time.md") == copies()["chapters/time"]
 

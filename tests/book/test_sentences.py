@@ -171,7 +171,7 @@ def test_stated_batches_are_the_smallest_sufficient_integers() -> None:
     assert int(shrinks[3]) == rl.first_whole_above(rl.chip("TPU v5e").ridge())
 
 
-def test_cells_to_edit_print_sufficient_sizes() -> None:
+def test_cells_that_readers_edit_print_the_smallest_sufficient_sizes() -> None:
     h100 = rl.chip("H100 SXM")
     tokens = number(re.search(r"compute-bound from ([\d,]+) tokens on", outputs("chapters/matmul")))
     bindings = [rl.bound(rl.matmul(b, 8192, 8192), h100).binding for b in (tokens - 1, tokens)]
@@ -214,7 +214,7 @@ def test_the_stated_number_of_sequences_fits_and_one_more_does_not() -> None:
     most = number(
         re.search(r"([\d,]+) sequences fit on the one H100", sentences("chapters/attention"))
     )
-    # Weights, including the embedding table, and a cache of 128 KiB per position.
+    # The weights include the embedding table; the cache takes 128 KiB per position.
     left = 81_559 * 2**20 - 2 * 8_030_261_248
     assert most * 8192 * 131072 <= left < (most + 1) * 8192 * 131072
 
@@ -243,7 +243,7 @@ def test_delay_equals_transfer_time_at_the_stated_message_size() -> None:
     assert float(array[1]) * 1e3 / 8 / 4.5e10 == pytest.approx(1e-6)
 
 
-def test_tokens_per_second_stay_below_the_memory_bound() -> None:
+def test_the_stated_tokens_per_second_are_the_memory_bound_rounded_down() -> None:
     most = number(re.search(r"at most ([\d,]+) tokens per second", sentences("chapters/time")))
     assert most <= 3.35e12 / 14e9 < most + 1
 
@@ -259,7 +259,7 @@ def test_table_and_text_state_the_same_speed_of_the_dot_product() -> None:
     assert shown == {"409.5 GFLOP/s"}
 
 
-def test_doubling_the_peak_doubles_the_ridge_point() -> None:
+def test_the_page_states_that_fp8_doubles_the_ridge_point() -> None:
     page = sentences("chapters/roofline")
     assert "in fp8 the ridge point lies at 2 times the intensity that it has in bf16" in page
 
@@ -318,7 +318,7 @@ def test_shares_of_peak_are_attributed_to_their_source() -> None:
     assert re.search(r"\{cite:t\}`austin2025scaling` report that promising designs", page)
 
 
-def test_the_v5e_bandwidth_mentions_the_makers_other_figure() -> None:
+def test_pages_mention_the_makers_other_figure_for_the_v5e_bandwidth() -> None:
     prints = [f.as_printed for f in rl.data_points() if f.chip == "TPU v5e" and f.unit == "GiB/s"]
     assert f"prints {prints[0]} in the newest one" in sentences("chapters/hardware")
     assert "{ref}`the catalog <hardware-disagreements>` compares" in sentences("chapters/intensity")

@@ -33,7 +33,7 @@ def test_critical_intensity_of_v5e_is_about_240():
     assert round(V5E.ridge(), 1) == 240.5
 
 
-def test_dot_product_tends_to_one_half():
+def test_dot_product_intensity_tends_to_one_half():
     assert rl.dot(1000).intensity == (2 * 1000 - 1) / (4 * 1000 + 2)
     assert rl.dot(10**9).intensity == pytest.approx(0.5, rel=1e-8)
 
@@ -59,7 +59,7 @@ def test_times_of_a_matmul_on_two_chips_match_the_source():
     assert b.times["ICI"] == 2 * B * F / 4.5e10
 
 
-def test_the_threshold_of_two_chips_is_8756():
+def test_a_matmul_on_two_chips_is_compute_bound_from_a_depth_of_8756():
     depth = rl.critical_depth(V5E, "ICI", 2)
     assert depth == pytest.approx(8755.6, abs=0.1)
     assert rl.first_whole_from(depth) == 8756
@@ -120,7 +120,7 @@ def test_exercise_5_matches_its_published_answers():
         ("B200", 292),
     ],
 )
-def test_each_chip_has_its_own_critical_batch(name, batch):
+def test_each_listed_chip_has_the_expected_critical_batch(name, batch):
     limit = rl.critical_batch_limit(rl.chip(name))
     assert limit == pytest.approx(batch, abs=1)
 
@@ -130,7 +130,7 @@ def test_hbm_is_faster_than_links_by_the_stated_factors():
     assert V5E.bandwidth / V5E.link("ICI").to_one_peer == pytest.approx(18, abs=0.5)
 
 
-def test_int8_lowers_the_critical_batch_only_for_weights():
+def test_int8_activations_do_not_change_the_critical_batch():
     assert rl.critical_batch_limit(GIVEN, x="int8") == pytest.approx(
         rl.critical_batch_limit(GIVEN), rel=1e-12
     )
@@ -149,7 +149,7 @@ def test_no_batch_is_enough_for_a_narrow_matmul():
     assert rl.bound(rl.matmul(10**9, 128, 128), V5E).binding == "HBM"
 
 
-def test_the_stated_bandwidth_raises_the_critical_batch_from_240_to_243():
+def test_the_bandwidth_of_the_source_raises_the_critical_batch_to_243():
     given = dataclasses.replace(V5E, bandwidth=8.1e11)
     assert rl.critical_batch_limit(given) == pytest.approx(243, abs=0.3)
     assert rl.critical_batch_limit(V5E) == pytest.approx(240.5, abs=0.1)

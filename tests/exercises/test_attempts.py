@@ -25,7 +25,7 @@ ALL = [
     for name in NAMES
     for one in attempts(name)
 ]
-SLOW = {"too-late"}  # attempts that reach the time limit are graded in one class only
+SLOW = {"too-late"}  # reach the time limit, so they are graded for one class only
 
 
 def part_of(attempt: Attempt) -> Part:
@@ -47,7 +47,7 @@ def function(attempt: Attempt) -> Any:
 
 
 def graded(attempt: Attempt, seed: int, limit: Any = nullcontext) -> Verdict:
-    """Grade the attempt with the cases drawn for the class that has this seed."""
+    """Grade the attempt with the cases that this seed draws for a class of students."""
     part, found = part_of(attempt), solutions.asked(attempt.exercise, attempt.part, seed)
     *answers, again = ask_all(function(attempt), found.inputs, part.kind, limit)
     return judge(
@@ -84,7 +84,9 @@ def test_the_check_shows_the_expected_message_for_each_attempt(
 
 @pytest.mark.parametrize("attempt", in_part(ALL))
 @pytest.mark.parametrize("classes", [2, pytest.param(60, marks=pytest.mark.long)])
-def test_an_attempt_gets_the_same_verdict_in_every_class(attempt: Attempt, classes: int) -> None:
+def test_an_attempt_passes_or_fails_alike_in_every_class_of_students(
+    attempt: Attempt, classes: int
+) -> None:
     slow = attempt.verdict in SLOW
     for seed in range(1 if slow else classes):
         limit = partial(limited, 1.0, 20.0) if slow else nullcontext

@@ -24,7 +24,10 @@ BOUNDED = [
 
 
 def asked(name: str, key: str) -> list[tuple[dict[str, Any], Any]]:
-    """Return (case, expected answer), for published cases and `CLASSES` classes."""
+    """Return (case, expected answer) for the published and the hidden cases.
+
+    The hidden cases are those of `CLASSES` classes of students.
+    """
     cases = in_check(name, key)
     for seed in range(CLASSES):
         cases += in_class(name, key, seed)

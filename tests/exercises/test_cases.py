@@ -95,7 +95,9 @@ def scaled(value: Any, factor: float) -> Any:
 
 @classes
 @each_part
-def test_hidden_cases_cover_all_strata_in_every_class(name: str, part: Part, seeds: range) -> None:
+def test_hidden_cases_cover_all_branches_and_kinds_of_values_in_every_class(
+    name: str, part: Part, seeds: range
+) -> None:
     for seed in seeds:
         if part.kind == "figure":  # computing the expected values is slow
             cases = stratified(name, part, part.draws(random.Random(seed)))
@@ -211,7 +213,7 @@ def test_hidden_cases_cover_all_situations_in_the_question(
 
 
 @classes
-def test_each_class_draws_figures_with_unsorted_sizes(seeds: range) -> None:
+def test_each_class_of_students_draws_a_figure_with_unsorted_sizes(seeds: range) -> None:
     part = part_of("roofline-plot", "figure")
     for seed in seeds:
         cases = stratified("roofline-plot", part, part.draws(random.Random(seed)))

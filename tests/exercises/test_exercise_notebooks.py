@@ -53,7 +53,7 @@ def test_notebook_is_valid_and_names_its_kernel(name: str) -> None:
 
 
 @each_exercise
-def test_cells_have_no_outputs_and_unique_ids(name: str) -> None:
+def test_cell_ids_are_unique_and_cells_have_no_outputs(name: str) -> None:
     cells = exercises.source(name).cells
     assert all(cell.outputs == [] for cell in cells if cell.cell_type == "code")
     assert all(cell.execution_count is None for cell in cells if cell.cell_type == "code")

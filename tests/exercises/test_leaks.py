@@ -17,8 +17,8 @@ from commands import handouts, lab
 from repository import ROOT
 
 SOLUTION = re.compile(r"### BEGIN SOLUTION\n(.*?)### END SOLUTION", re.DOTALL)
-TAG = re.compile(r"</?[a-zA-Z][^>]*>")  # an HTML parser takes ten times as long
-HARMLESS = {"for size in sizes:"}  # reveals no more than the question
+TAG = re.compile(r"</?[a-zA-Z][^>]*>")  # a regex: an HTML parser takes ten times as long
+HARMLESS = {"for size in sizes:"}  # lines that reveal no more than the question
 MIN_LENGTH = 16  # shorter lines, such as `return 2 * B * D`, may occur anywhere
 
 

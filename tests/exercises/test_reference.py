@@ -15,7 +15,7 @@ import rooflib as rl
 from grading.schema.parts import Part
 
 DRAWS = 12
-# Draw more cases of exercises whose answers appear nowhere else in the book.
+# Draw more cases for exercises whose answers appear nowhere else in the book.
 FURTHER = ("attention", "many-chips", "diagnose", "mixture-of-experts")
 SEEDS = dict.fromkeys(FURTHER, range(1, 31))
 EXACT = 1e-9
@@ -152,7 +152,7 @@ def test_first_widths_on_two_four_and_eight_v5e_match_the_chapter() -> None:
 
 
 @pytest.mark.parametrize("N", [2, 3, 8, 64])
-def test_delays_double_the_all_reduce_time_at_the_equal_size(N: int) -> None:
+def test_at_the_equal_size_message_delays_double_the_all_reduce_time(N: int) -> None:
     book = reference("many-chips")
     size = book["equal_size"](N, 4.5e10, 2e-6)
     with_delay = book["all_reduce_time"](size, N, 4.5e10, 2e-6)

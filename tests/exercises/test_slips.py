@@ -42,7 +42,7 @@ def is_figure(slip: Slip) -> bool:
 @pytest.mark.long
 @each_exercise
 def test_the_learners_check_finds_every_slip_that_matters(name: str) -> None:
-    """Check that a slip that passes the check is explained, and right in every class.
+    """Check that slips that pass the check are equivalent and right in every class.
 
     Slips in earlier parts' functions need no explanation: they may change nothing in this part.
     """

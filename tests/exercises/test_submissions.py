@@ -24,7 +24,8 @@ PARTS = [
     for name in NAMES
     for part in exercises.load(name).parts
 ]
-# Mistakes that hidden cases don't expose in every class, mostly as they rarely repeat a value.
+# (submission, part): mistakes that hidden cases miss in some classes of students, mostly since
+# these cases rarely repeat a value.
 TOLD_BY_PUBLISHED_CASES = {
     *itertools.product(
         ("wrong_kept_for_the_batch", "wrong_kept_for_the_width"),
@@ -33,7 +34,8 @@ TOLD_BY_PUBLISHED_CASES = {
     ("wrong_kept_for_the_width", "compute-bound-chips"),
     ("wrong_empties", "intensity-limit"),
     ("wrong_empties", "compute-bound-chips"),  # the first list may already be empty
-    # It empties its argument, so a repeated call returns []. A hidden case may expect [] anyway.
+    # wrong_early_end empties its argument, so a repeated call returns []. A hidden case may expect
+    # [] anyway.
     ("wrong_early_end", "enough-on"),
     ("wrong_sum", "dense-peak"),
     ("wrong_with_the_bound", "ceiling-batch"),  # large batches rounded up to 128s are within 1%
@@ -97,7 +99,7 @@ def test_each_exercise_has_a_right_submission(name: str) -> None:
 
 
 def is_wrong(function: Callable[..., Any], part: Part, cases: Cases) -> bool:
-    """Return whether any answer is wrong, or fails when asked again."""
+    """Return whether any answer is wrong, or the repeated call has a problem."""
     found = ask_all(function, cases.inputs, part.kind)
     for expected, answer in zip(cases.expected, found, strict=False):
         if answer.problem or not same(answer.value, expected, part.tolerance):

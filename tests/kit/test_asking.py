@@ -18,7 +18,7 @@ def problems(function, cases=CASES, **options):
     return [answer.problem for answer in ask_all(function, cases, "number", **options)]
 
 
-def test_each_case_is_called_once_and_the_first_case_twice():
+def test_each_case_is_called_once_and_then_the_first_case_again():
     asked = []
 
     def area(B, sides):
@@ -53,7 +53,7 @@ def test_changed_arguments_are_detected_by_repeating_the_first_call():
 
 
 def test_state_kept_between_calls_is_not_reported_as_changed_inputs():
-    """A further call with fresh inputs happens to give the first answer again."""
+    """The third call returns another number; a fourth would return the first by chance."""
     known = [2]
 
     def before(B, sides):
@@ -172,7 +172,7 @@ CALLABLE = [
 
 @pytest.mark.parametrize("parameters", CALLABLE)
 def test_any_parameter_list_with_the_requested_names_is_accepted(parameters: str) -> None:
-    """Positional-only parameters get their values by name as well."""
+    """Arguments for positional-only parameters are matched by name, too, not by order."""
     answers = list(ask_all(function_with(parameters), ASKED, "number"))
     assert [(a.problem, a.detail) for a in answers] == [("", ""), ("", "")]
     assert answers[0].value == WANTED
@@ -248,7 +248,7 @@ def test_a_mismatched_parameter_list_is_quoted_as_written(parameters: str, takes
 
 
 @given(st.data())
-def test_callable_parameter_lists_are_accepted_and_all_others_quoted(data: st.DataObject) -> None:
+def test_matching_parameter_lists_are_accepted_and_all_others_quoted(data: st.DataObject) -> None:
     """Draw random parameter lists of all kinds that Python allows."""
     names = data.draw(st.permutations(["B", "D", "F", "scale", "more"]))
     count = data.draw(st.integers(0, 5))

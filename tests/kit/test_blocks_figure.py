@@ -67,14 +67,15 @@ def test_numbers_match_rooflib(at: dict[str, object]) -> None:
     assert uses in texts["says"]
 
 
-def test_uses_of_each_element_match_a_loop() -> None:
+def test_flops_per_byte_of_each_array_equal_its_elements_uses_in_a_loop() -> None:
     B, D, F = 2, 3, 4
     uses = {"x": np.zeros((B, D)), "w": np.zeros((D, F)), "out": np.zeros((B, F))}
     for b, d, f in np.ndindex(B, D, F):
         uses["x"][b, d] += 1
         uses["w"][d, f] += 1
         uses["out"][b, f] += 1
-    # A product is two FLOPs and an element two bytes: an array's FLOP/byte are its elements' uses.
+    # A multiply-add is two FLOPs and an element two bytes, so the FLOPs per byte of one array equal
+    # the uses of each of its elements.
     for name, counted in uses.items():
         alone = 2 * B * D * F / (2 * counted.size)
         assert (counted == alone).all()

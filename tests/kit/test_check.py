@@ -446,7 +446,7 @@ def test_compared_batches_are_evenly_spaced_on_a_log_scale(count, places):
     assert gaps.size == 0 or gaps.max() <= max(math.log(2), 1.01 * math.log(count) / 47)
 
 
-def test_the_longer_of_two_curves_for_one_size_is_read(capsys):
+def test_the_longer_of_two_curves_for_one_matrix_size_is_read(capsys):
     def draw(ax, sizes, batches):
         plotted(ax, sizes, batches)
         for size in sizes:
@@ -489,7 +489,7 @@ def test_a_curve_may_be_drawn_from_right_to_left_and_with_gaps(capsys):
         ("1k", 1000, False),
     ],
 )
-def test_common_spellings_of_a_size_are_recognized(text, size, named):
+def test_common_spellings_of_a_matrix_size_are_recognized(text, size, named):
     seen = {"curves": [{"x": [1, 2], "y": [1, 2], "texts": [text]}], "legend": True}
     seen |= {"xlabel": "B", "ylabel": "FLOP/s"}
     _, problem = reading(seen, {"sizes": [size], "batches": [1, 2]})
@@ -624,7 +624,7 @@ def test_a_misconception_that_explains_all_values_takes_precedence():
         ({"roof": "HBM"}, False),
     ],
 )
-def test_only_a_value_that_hardly_agrees_by_chance_shows_a_misconception(wrong, agrees):
+def test_a_value_that_may_agree_by_chance_shows_no_misconception(wrong, agrees):
     """The other answer is right, so the misconception explains only one of the two."""
     known = MisconceptionValues("slip", "A slip.", "here", ["another value", wrong])
     answers = [Answer("the right value"), Answer(wrong)]
@@ -639,7 +639,7 @@ def test_a_misconception_may_stop_with_an_error_in_some_cases():
         assert recognize(answers, [False, False], [known], 1e-9) == found
 
 
-def test_right_answers_have_no_cause_and_no_sentences():
+def test_the_verdict_on_right_answers_has_no_cause_and_no_sentences():
     verdict = judge([Answer(8)], [8], [], 0, [{"B": 2}])
     assert (verdict.passed, verdict.cause, verdict.sentences) == (True, "", ())
 

@@ -137,7 +137,9 @@ def test_messages_about_problems_end_with_one_full_stop() -> None:
         ([1.0, 4.0], "you returned 1 and 4, which is not it (neither of the two)."),
     ],
 )
-def test_the_wrong_one_of_a_pair_is_named(value: list[float], said: str) -> None:
+def test_the_wrong_one_of_two_returned_numbers_is_pointed_out(
+    value: list[float], said: str
+) -> None:
     found = Findings([Answer(value=value)], [[2.0, 3.0]], [False], [{"B": 5}], 1e-9)
     assert next(found.sentences(private=True)) == f"For B = 5 {said}"
 

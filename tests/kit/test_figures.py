@@ -254,7 +254,7 @@ def test_labels_of_other_quantities_are_not_accepted_as_the_batch(label: str) ->
         *((text, None) for text in ("2^4096", "0.4096", "4096,5", "", "large")),
     ],
 )
-def test_common_spellings_of_a_size_are_parsed(text: str, size: int | None) -> None:
+def test_common_spellings_of_a_matrix_size_are_parsed(text: str, size: int | None) -> None:
     assert named_size(text, [1536, 1024, 4096]) == size
 
 
@@ -978,12 +978,14 @@ EIGHT = curve(X, [7, 8, 9], "8")
     [
         # Ignore curves that no label names, whether they are visible or not.
         ([curve(X, [1, 2, 3], "9"), curve(X, [7, 8, 9]), curve(X, [7, 8, 9], **UNSEEN)], [1, 2, 3]),
+        # It is an error if the curve of a size, or every curve, is invisible.
         ([curve(X, [1, 2, 3], "9", **UNSEEN), curve(X, [7, 8, 9])], "figure-unseen"),
         ([curve(X, [1, 2, 3], **UNSEEN)], "figure-unseen"),
         # If several curves are labeled with the same matrix size, prefer a sloped one, then the one
         # with the most points.
         ([curve([*X, 4], [5, 5, 5, 5], "9"), curve(X, [1, 2, 3], "9")], [1, 2, 3]),
         ([curve(X[::2], [1, 2], "9"), curve(X, [1, 2, 3], "9")], [1, 2, 3]),
+        # With equally many points, prefer the curve that looks just like its legend entry.
         ([curve(X, [4, 5, 6], "9"), curve(X, [1, 2, 3], "9", **ALIKE)], [1, 2, 3]),
         # Labeled points name a line if they are fewer than its own and all lie on it.
         ([curve(X, [1, 2, 3]), curve([1, 1.5], [1, 1.5], "9")], [1, 2, 3]),
@@ -998,6 +1000,7 @@ EIGHT = curve(X, [7, 8, 9], "8")
         ([curve(X, [1, 2, 3], "9", texts=["8"])], [1, 2, 3]),
         ([curve(X, [1, 2, 3], "none", texts=["high", "9", "8"]), EIGHT], [1, 2, 3]),
         ([curve(X, [1, 2, 3], "9", "8", texts=["9"]), EIGHT], [1, 2, 3]),
+        # A legend that gives one curve two sizes is an error if no text names the size.
         ([curve(X, [1, 2, 3], "9", "8", **ALIKE)], "figure-alike"),
         ([curve(X, [1, 2, 3], "9", "8")], "figure-curve"),
         # The axes are swapped if the batches are on the y axis only.
@@ -1013,7 +1016,7 @@ EIGHT = curve(X, [7, 8, 9], "8")
         ([curve(X, [1, 2, 3], between=["9"]), curve(X, [7, 8, 9], between=["9"])], "figure-curve"),
     ],
 )
-def test_the_values_of_a_size_are_read_from_the_curve_named_by_it(
+def test_values_of_a_matrix_size_are_read_from_the_curve_named_by_it(
     curves: list[dict[str, Any]], expected: list[float] | str
 ) -> None:
     figure = {"curves": curves, "legend": True, "xlabel": "B", "ylabel": "FLOP/s"}

@@ -1,4 +1,7 @@
-"""Which blocks of prose are updated after a reader's changes, without a page."""
+"""Decisions which blocks of prose are updated after a reader's changes.
+
+A block's premise is the condition of its {while} role.
+"""
 
 import json
 
@@ -16,22 +19,22 @@ def decided(premise: str | None, **values: str) -> tuple[bool, dict[str, str | N
     return found["follows"], found["now"]
 
 
-def test_a_block_with_unchanged_values_counts_as_up_to_date() -> None:
+def test_prose_with_unchanged_values_counts_as_up_to_date() -> None:
     assert decided(None, n="6", word="six", many="12,345") == (True, {})
     assert decided("n > 5", n="6") == (True, {})
 
 
-def test_a_block_with_changed_values_and_no_premise_is_not_updated() -> None:
+def test_prose_with_changed_values_and_no_while_condition_is_not_updated() -> None:
     assert decided(None, n="5", word="six") == (False, {"n": "6"})
 
 
-def test_a_block_with_changed_values_is_updated_if_its_premise_holds() -> None:
+def test_prose_with_changed_values_is_updated_if_its_while_condition_holds() -> None:
     assert decided("n > 5", n="5", many="1") == (True, {"n": "6", "many": "12,345"})
     assert decided("True", n="5") == (True, {"n": "6"})
 
 
 @pytest.mark.parametrize("premise", ["n > 6", "0", "[]", "missing", "1 / 0", "array", "n >"])
-def test_a_block_whose_premise_fails_is_not_updated(premise: str) -> None:
+def test_prose_whose_while_condition_fails_is_not_updated(premise: str) -> None:
     assert decided(premise, n="5") == (False, {"n": "6"})
     # The same holds if no value changed, or if the block has no values.
     assert decided(premise, n="6") == (False, {})
@@ -39,7 +42,9 @@ def test_a_block_whose_premise_fails_is_not_updated(premise: str) -> None:
 
 
 @pytest.mark.parametrize("expression", ["half", "True", "None", "1 / 0", "missing"])
-def test_a_block_with_a_value_that_prose_cannot_show_is_not_updated(expression: str) -> None:
+def test_prose_with_a_value_of_an_unsupported_type_or_an_error_is_not_updated(
+    expression: str,
+) -> None:
     assert decided("n > 5", **{expression: "6"}) == (False, {expression: None})
 
 

@@ -33,7 +33,7 @@ Oracle = Callable[["Draw"], tuple[Arguments, Any]]
 
 
 class Draw(random.Random):
-    """A random generator of arguments for rooflib's functions."""
+    """Generator of random arguments for rooflib's functions."""
 
     def rate(self) -> float:
         """Return a random rate, in FLOP/s or bytes/s."""
@@ -50,13 +50,13 @@ class Draw(random.Random):
         return rl.Chip("chip", {"bf16": self.rate()}, self.rate(), 1e11, links=(link,))
 
     def matmul(self) -> tuple[list[float], rl.Operation]:
-        """Return a random matmul, after its sizes and its bytes per element."""
+        """Return the sizes and bytes per element of a random matmul, and the operation."""
         sizes, widths = [self.size() for _ in "BDF"], [self.choice(list(TYPES)) for _ in "xwo"]
         x, w, out = (TYPES[width] for width in widths)
         return [*sizes, *widths], rl.matmul(*sizes, x, w=w, out=out, compute="bf16")
 
     def times(self) -> tuple[list[float], rl.Bounds]:
-        """Return three times, some equal and some zero, and the bounds they give."""
+        """Return three random times, at times equal or zero, and the bounds they give."""
         times = [float(10 ** self.uniform(-9, 1)) for _ in range(3)]
         times[2] *= self.random() < 0.8
         if self.random() < 0.3:
@@ -67,7 +67,7 @@ class Draw(random.Random):
         return times, rl.bound(rl.operation(flops, moved, sent={LINK: sent}), chip)
 
     def sharded(self) -> tuple[dict[str, Any], rl.Operation]:
-        """Return the arguments of a sharded matmul, and the operation."""
+        """Return the arguments of a random sharded matmul, and the operation."""
         N, split = self.chips(), self.choice(SPLITS)
         sizes = {name: N * self.size() for name in SPLITS}
         op = sharded_matmul(sizes["B"], sizes["D"], sizes["F"], N, split=split)
@@ -268,7 +268,7 @@ class Step:
 
     @property
     def passes(self) -> list[int]:
-        """Tokens of each sequence in each pass over the weights."""
+        """Return how many tokens of a sequence each pass over the weights processes."""
         return chunks(self.S, self.chunk) if self.prefill else [1]
 
     @property

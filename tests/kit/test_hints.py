@@ -109,7 +109,7 @@ def test_hints_about_a_factor_hide_its_direction_and_size(factor):
     assert not re.search(r"\d|larger|smaller|too much|too little", slip(larger, []))
 
 
-# Lists of factors that share a hint: slips with prefixes, alone or with another factor.
+# Each list has factors that share one hint, which no other list shares.
 KINDS_OF_FACTORS = [
     [1000**power for power in range(1, 6)],
     [1024**power for power in range(1, 6)],
@@ -157,7 +157,8 @@ def test_for_a_single_number_only_known_factors_are_named():
     assert slip([(1 / 1.7, 1.7)], [1.0]) == "The ratio is upside down."
     assert slip([(1.7 * 16, 1.7)], [1.0]) == ""
     assert "is off by a simple factor. Slips" in slip([(1700.0, 1.7)], [1.0])
-    # 2.01 is no simple factor: with a tolerance of 2%, almost every ratio would be one.
+    # 2.01 is not taken for a factor of 2: with a tolerance of 2%, almost every ratio would be a
+    # simple factor.
     assert "factor" not in slip([(2.01, 1.0)], [7.0])
 
 
@@ -210,7 +211,7 @@ def test_a_nearly_constant_factor_must_be_within_two_percent():
 
 
 @pytest.mark.parametrize("wrong", [None, "inf", math.nan])
-def test_invalid_values_for_infinite_answers_refer_to_the_question(wrong):
+def test_messages_on_invalid_values_for_infinite_answers_cite_the_question(wrong):
     data = DATA | {"expected": [*RIGHT[:2], math.inf]}
     said = words(lambda B, D: wrong if B == 11 else right(B, D), data)
     assert "The question says what to return where the answer is not finite." in said
@@ -349,7 +350,7 @@ def test_overflow_is_detected_for_each_width_but_not_for_numbers_that_fit():
 PAIR = DATA | {"kind": "numbers", "expected": [[8.5, y] for y in RIGHT]}
 
 
-def test_the_wrong_number_of_a_pair_is_pointed_out():
+def test_a_wrong_number_among_two_returned_ones_is_pointed_out():
     assert "you returned 8.5 and 5, which is not it (the second)." in words(
         lambda B, D: (8.5, 5), PAIR
     )
@@ -548,7 +549,7 @@ def test_calls_to_a_wrong_part_are_reported_until_it_is_right():
     assert first not in said("whole")  # `sides` has not been checked yet
     assert "calls" not in said("sides")
     assert first in said("whole")
-    # A page restarts Python after a timeout: the counts must survive this.
+    # A page restarts Python after a timeout: the records of failed checks must survive.
     kept = roofkit.check.tries()
     roofkit.check._wrong.clear()
     assert first not in said("whole")

@@ -238,7 +238,8 @@ def test_formulas_and_texts_match_rooflib(name: str, steps: int) -> None:
 @pytest.mark.parametrize(
     ("figure", "settings", "memory"),
     [
-        # Memory on each chip: half of the columns of x, half of the rows of w, all of the output.
+        # Each of the two chips holds half of the columns of x, half of the rows of w, and all of
+        # the output.
         (
             figures.chips,
             {"N": 2, "B": 512, "D": 4096, "F": 4096, "over": OWN},
@@ -267,13 +268,13 @@ def test_memory_that_is_one_byte_too_small_is_reported(
 def test_figures_with_bounds_report_arrays_that_do_not_fit_into_memory(
     made: Callable[[], Figure],
 ) -> None:
-    """The settings at the start need less than a gigabyte, and more than a kilobyte."""
+    """The starting settings need less than a gigabyte and more than a kilobyte."""
     chosen = {"chip": OWN} | ({"bytes": 1e8} if made is figures.time else {})
     assert "not fit" not in made().with_own(memory=1e9).texts(**chosen)["says"]
     assert "not fit" in made().with_own(memory=1e3).texts(**chosen)["says"]
 
 
-def test_bounds_that_differ_by_one_percent_are_shown_differently() -> None:
+def test_bounds_are_called_nearly_equal_if_within_one_percent() -> None:
     for settings in walk(figures.time(), 400):
         values, says = figures.time().values(**settings), figures.time().texts(**settings)["says"]
         nearly_equal = values["upper"] < 1.01 * values["lower"]

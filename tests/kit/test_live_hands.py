@@ -71,7 +71,7 @@ def place(page: Page, intensity: float, reached: float) -> tuple[float, float]:
     return value(X.at(intensity), names), value(Y.at(reached), names)
 
 
-def test_the_algorithm_follows_a_drag(page: Page) -> None:
+def test_the_algorithms_point_follows_a_drag(page: Page) -> None:
     for intensity in (1.5, 1e5, 300.0):  # the last is next to the roof's corner
         drag(page, knob(page, "the algorithm"), *place(page, intensity, 1e12))
         assert says(page) == roofline().texts(intensity=intensity)["says"]
@@ -91,7 +91,7 @@ def test_the_algorithm_follows_a_drag(page: Page) -> None:
     assert says(page) == roofline().texts(intensity=intensity)["says"]
 
 
-def test_an_arrow_key_moves_the_algorithm_by_one_step(page: Page) -> None:
+def test_an_arrow_key_moves_the_algorithms_point_by_one_step(page: Page) -> None:
     options = roofline().controls[0].options
     knob(page, "the algorithm").focus()
     for key, step in (("ArrowRight", 1), ("ArrowLeft", 0), ("ArrowLeft", -1)):
@@ -112,7 +112,7 @@ def test_the_tab_key_leaves_a_handle(page: Page) -> None:
     expect(page.locator(".live-own summary")).to_be_focused()
 
 
-def test_dragging_the_corner_changes_peak_and_bandwidth(page: Page) -> None:
+def test_dragging_the_roofs_corner_changes_peak_and_bandwidth(page: Page) -> None:
     drag(page, knob(page, "the roof's corner"), *place(page, 100, 1.4e15))
     assert OWN in says(page)
     at = {name: float(v) for name, v in _numbers(page).items()}
@@ -128,7 +128,7 @@ PLACE = "(e) => { const { e: x, f: y } = new DOMMatrix(e.style.transform); retur
 SCROLLS = "addEventListener('keydown', (e) => { window.scrolls = !e.defaultPrevented; })"
 
 
-def test_arrow_keys_move_the_corner(page: Page) -> None:
+def test_arrow_keys_move_the_roofs_corner(page: Page) -> None:
     corner = knob(page, "the roof's corner")
     page.evaluate(SCROLLS)
     corner.focus()
@@ -191,7 +191,7 @@ def test_a_drag_does_not_overwrite_typed_numbers(page: Page) -> None:
     assert _roof(page) == before
 
 
-def test_a_typed_chip_is_stored_and_shared_by_all_figures(context: BrowserContext) -> None:
+def test_a_typed_chip_is_stored_and_shared_with_other_open_pages(context: BrowserContext) -> None:
     typed = {"peak": 500.0, "bandwidth": 2000.0, "memory": 24.0, "link": 25.0}
     page = live_pages.opened(context, roofline())
     page.locator(".live-own summary").click()
@@ -258,7 +258,7 @@ def test_figures_work_without_local_storage(context: BrowserContext) -> None:
 
 
 @pytest.mark.parametrize("name", ["time", "intensity", "roofline", "matmul", "chips", "attention"])
-def test_every_live_figure_offers_the_readers_own_chip(name: str) -> None:
+def test_figures_about_chips_offer_the_readers_own_chip(name: str) -> None:
     figure = getattr(figures, name)()
     choice = next(c for c in figure.controls if OWN in c.options)
     doubled = {q: 2 * one.start * one.factor for q, one in QUANTITIES.items()}

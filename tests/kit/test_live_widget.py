@@ -15,7 +15,7 @@ WITH_CHIPS = ["time", "intensity", "roofline", "matmul", "chips", "attention", "
 
 
 def fields(figure: Figure) -> dict[str, Any]:
-    """Return the number fields by quantity."""
+    """Return the number fields for the reader's own chip, by quantity."""
     folded = figure.widget.children[-2]
     assert folded.selected_index is None
     _, *found = folded.children[0].children

@@ -31,7 +31,7 @@ MODELS = [model.name for model in models()]
 
 
 def step(settings: Settings, own: rl.Model | None = None, **changed: Any) -> Operation:
-    """Return the step that rooflib counts at these settings."""
+    """Return rooflib's operation for the decode or prefill step of these settings."""
     at = settings | changed
     model = own or rl.model(at["model"])
     w = None if at["w"] == "as stored" else at["w"]
@@ -51,7 +51,7 @@ def whole(settings: Settings) -> bool:
 
 
 def chunk(settings: Settings) -> int | None:
-    """Return the number in "1,024 tokens", or None."""
+    """Return the chunk size, such as 1024 for "1,024 tokens"; None if not chunked."""
     digits = "".join(filter(str.isdigit, settings["read"]))
     return int(digits) if digits else None
 
@@ -70,7 +70,8 @@ def drawn_settings(name: str, number: int) -> Iterator[Settings]:
 def drawn_setting(draw: random.Random, name: str) -> Settings:
     """Draw a random value for every control.
 
-    Half the time keep the start's layout and type, which fit any model.
+    With a chance of one half each, layout and activation type keep their starting values, which
+    fit any model.
     """
     settings = {control.name: draw.choice(control.options) for control in FIGURE.controls}
     for control in FIGURE.controls:
@@ -283,7 +284,7 @@ def shapes(name: str, **settings: Any) -> list[dict[str, str]]:
     return live_pages.drawn(FIGURE.svg(width=650, **settings), name)
 
 
-def test_dots_lie_on_the_roof_and_their_areas_are_shares() -> None:
+def test_dots_lie_on_the_roof_with_areas_proportional_to_their_times() -> None:
     settings = {"model": "DeepSeek-V3", "chips": 8, "B": 64}
     values = FIGURE.values(**settings)
     part = {name: values["spent"][i] / values["whole"] for i, name in enumerate(ROWS)}
@@ -330,7 +331,7 @@ def test_labels_of_dots_never_overlap_and_stay_inside(name: str, width: int, cou
         assert all(28 <= foot <= (252 if width < 560 else 330) - 42 for foot in feet)
 
 
-def test_bars_are_as_long_as_the_shares() -> None:
+def test_bar_lengths_are_proportional_to_the_times() -> None:
     settings = {"model": "Mixtral 8x7B", "chips": 4}
     values = FIGURE.values(**settings)
     bars = [float(one["width"]) for one in shapes("bars", **settings) if "width" in one]
@@ -339,7 +340,7 @@ def test_bars_are_as_long_as_the_shares() -> None:
     assert bars == pytest.approx([longest * t / max(spent) for t in spent], abs=0.01)
 
 
-def test_the_row_of_a_model_is_plain_data() -> None:
+def test_the_data_of_a_model_for_the_browser_are_plain() -> None:
     """The browser computes with a model from this data alone."""
 
     def plain(data: Any) -> bool:

@@ -43,7 +43,7 @@ def simulated(N: int) -> list[tuple[Held, Sent]]:
 
 @functools.cache
 def at(step: float, N: int, width: float = 400, size: float = 3e8, only: str = "") -> Drawn:
-    """Return the marks by name; the step may be a fraction, as during an animation."""
+    """Return the drawn shapes by mark; the step may be a fraction, as in an animation."""
     figure = picture()
     names: dict[str, Any] = {"step": doubles(step), "N": doubles(N), "size": doubles(size)}
     for name, formula in figure.formulas.items():

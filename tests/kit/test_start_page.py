@@ -220,7 +220,7 @@ def test_newer_versions_of_a_notebook_are_named(page: Page) -> None:
     assert page.evaluate("lab.opened") == ["docmanager:open", "one/one.new2.ipynb"]
 
 
-# Clicks a link with a key; returns whether the start page has handled this.
+# Clicks a link while a modifier key is held; returns whether the start page handled the click.
 HANDLED = """(link, key) => new Promise((resolve) => {
   const heard = (event) => {
     resolve(event.defaultPrevented);
@@ -299,7 +299,7 @@ RACE = """async () => {
 }"""
 
 
-def test_an_earlier_answer_does_not_replace_a_later_one(page: Page) -> None:
+def test_a_late_answer_to_an_earlier_update_is_ignored(page: Page) -> None:
     start(page, files="{ 'one/one.ipynb': lab.notebook([]) }")
     assert page.evaluate(RACE) == ["1 of", "1 of", "2 of"]
 
@@ -307,7 +307,7 @@ def test_an_earlier_answer_does_not_replace_a_later_one(page: Page) -> None:
 PANEL = "lab.main.find(({ id }) => id === 'roofkit-start')"
 
 
-def test_a_hidden_start_page_is_drawn_when_it_is_shown_again(page: Page) -> None:
+def test_a_hidden_start_page_is_updated_when_it_is_shown_again(page: Page) -> None:
     start(page)
     page.evaluate(f"() => {{ {PANEL}.isVisible = false; }}")
     page.evaluate("() => { lab.files['one/one.ipynb'] = lab.notebook(['a']); lab.changed(); }")
@@ -320,7 +320,7 @@ def test_a_hidden_start_page_is_drawn_when_it_is_shown_again(page: Page) -> None
     assert page.locator(".roofkit-sheet").count() == 1
 
 
-def test_a_closed_start_page_is_made_again(page: Page) -> None:
+def test_the_button_reopens_a_closed_start_page(page: Page) -> None:
     start(page)
     close = f"const panel = {PANEL}; panel.isDisposed = true; panel.node.remove();"
     page.evaluate(f"() => {{ {close} lab.main.length = 0; }}")
@@ -338,7 +338,7 @@ def test_a_closed_start_page_is_made_again(page: Page) -> None:
 @pytest.mark.parametrize(
     ("address", "front"), [("lab", True), ("lab/tree/a.ipynb", False), ("doc/a", False)]
 )
-def test_a_notebook_named_in_the_address_stays_in_front(
+def test_the_start_page_stays_behind_a_notebook_named_in_the_address(
     page: Page, address: str, front: bool
 ) -> None:
     page.evaluate("(path) => history.replaceState(null, '', path)", f"/user/{address}")

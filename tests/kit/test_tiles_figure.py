@@ -23,7 +23,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class State:
-    """Counts after a step: loads of elements, products in sums, and written sums."""
+    """Counts after a step: loads per element, products per sum, and sums written."""
 
     x: Counts
     w: Counts

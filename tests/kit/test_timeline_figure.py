@@ -220,7 +220,7 @@ def test_loads_and_stores_share_a_lane_and_compute_has_another(setting: Setting)
         for name in ("load", "math", "store")
     }
     assert rows["load"] == rows["store"] != rows["math"]
-    # Bars of one kind are together as long as all of its bytes or FLOPs take.
+    # The total length of a kind's bars is the time for all of its bytes or FLOPs.
     rounding = 0.01 * setting.slices + NEAR
     bandwidth, peak = setting.on.bandwidth, setting.on.peak()
     for name, seconds in {

@@ -70,7 +70,7 @@ AT_THE_TOP = """() => {
   const visible = cell.closest(".jp-WindowedPanel-outer").getBoundingClientRect();
   return Math.abs(cell.getBoundingClientRect().top - visible.top) < 20;
 }"""
-# The chapter is one that JupyterLab renders quickly.
+# The chapter to read first is one that JupyterLab renders quickly.
 FACTS = {"minutes": 35, "difficulty": "medium", "read_first": "homework"}
 
 
@@ -109,7 +109,7 @@ def work(room: Classroom, tmp_path_factory: pytest.TempPathFactory) -> Path:
     foreign.metadata.kernelspec = half.metadata.kernelspec
     foreign.cells[0].metadata.nbgrader = dict(cell(half, first).metadata.nbgrader)
     del foreign.cells[0].metadata.nbgrader["checksum"]
-    # Half done, and in another language.
+    # One part done, in Chinese.
     chinese = translation.translated(room.released(NAME), NAME, "zh_CN")
     cell(chinese, f"{first}-solution").source = cell(half, f"{first}-solution").source
     broken = room.released(NAME)
@@ -337,7 +337,7 @@ def validated(page: Page, name: str) -> str:
 
 
 @pytest.mark.long
-def test_a_finished_notebook_gets_the_same_message_as_from_the_command(page: Page) -> None:
+def test_the_dialog_lists_all_parts_of_a_finished_notebook_as_right(page: Page) -> None:
     said = validated(page, "finished")
     parts = list(points(NAME))
     first, *lines = filter(None, said.splitlines())
@@ -420,22 +420,24 @@ def test_values_are_shown_before_running_and_updated_after_a_change(
     change = f"{PANEL}.content.widgets[1].model.sharedModel.setSource('n = 2048')"
     page.evaluate(f"void {change}")
     run_all(page)
-    # Each block shows the values at its place in the page; a later cell changes n to 2,049.
+    # Prose shows the values that names have at its place in the page; a later cell sets n to 2,049.
     wait_for_text(page, 2, "The first is 2,048")
     text = shown(page)
     assert "in words 2\N{NO-BREAK SPACE}K." in text
-    # A block without a premise keeps its original value, with the new one beside it.
+    # Prose without a {while} condition keeps its original value, with the new one beside it.
     wait_for_text(page, 4, "It is 16,385 (as printed; now 2,049).")
     assert raw_values(prose(page)) == []
     assert page.locator(".course-note").count() == 0
 
 
-def test_a_block_whose_premise_fails_keeps_its_original_text(page: Page, changing: None) -> None:
+def test_prose_whose_while_condition_fails_keeps_its_original_text(
+    page: Page, changing: None
+) -> None:
     page.evaluate(f"void {PANEL}.content.widgets[1].model.sharedModel.setSource('n = 6144')")
     run_all(page)
     wait_for_text(page, 2, "The first is 16,384 (as printed; now 6,144), in words 16")
     assert page.locator(".course-note").count() == 0
-    # A block without values is quoted in a note below the cell.
+    # If prose without values no longer holds, a note below the cell quotes it.
     page.evaluate(f"void {PANEL}.content.widgets[1].model.sharedModel.setSource('n = 16')")
     run_all(page)
     note = page.locator(".course-note")

@@ -145,7 +145,7 @@ def test_excerpts_show_the_words_that_were_searched(page: Page, server: Server) 
     assert 40 < len(excerpt.inner_text()) < 150
 
 
-def test_pages_state_the_same_minutes_in_both_languages(site: Path) -> None:
+def test_pages_state_the_same_reading_time_in_both_languages(site: Path) -> None:
     for name in ("chapters/time", "chapters/introduction"):
         told = [
             parsed(site / f"{folder}{name}.html").select_one(".minutes") for folder in ("", "zh/")
@@ -219,14 +219,14 @@ def test_a_printed_chapter_is_unfolded_and_fits_the_paper(page: Page, server: Se
     put_theme(page, "light")
 
 
-def test_values_with_words_count_as_unchanged_after_a_run(page: Page, server: Server) -> None:
+def test_translated_values_count_as_unchanged_after_a_run(page: Page, server: Server) -> None:
     put_width(page, DESK)
     first_run(page, f"{server.origin}/zh/chapters/hardware.html")
     assert "约 40 分钟，中等" in page.locator(".bd-article .computed").all_inner_texts()
     assert bar(page) == "完成。文中的数值都没有变。"
 
 
-def test_the_table_of_contents_has_a_chinese_title_for_the_english_page(site: Path) -> None:
+def test_the_table_of_contents_has_a_chinese_title_for_the_english_api_page(site: Path) -> None:
     page = BeautifulSoup((site / "zh/index.html").read_text(encoding="utf-8"), "html.parser")
     (link,) = page.select("nav.bd-links a[href='chapters/api.html']")
     assert re.search("[\u4e00-\u9fff]", link.get_text())

@@ -29,7 +29,7 @@ def messages(name: str) -> list[Message]:
 
 
 def problems(name: str, check: Callable[[str, str], list[str]]) -> list[str]:
-    """Return what is wrong with the current translations of a catalog."""
+    """Return the problems that `check` finds in a catalog's current translations."""
     return [
         f"{message.id[:60]}: {problem}"
         for message in messages(name)

@@ -248,7 +248,7 @@ def test_both_languages_share_files(book: Book) -> None:
     assert not (html / "zh" / "404.html").exists()
 
 
-def test_a_table_of_a_cell_is_translated_cell_by_cell(book: Book) -> None:
+def test_a_table_in_an_output_is_translated_entry_by_entry(book: Book) -> None:
     output = article(book).find_all(class_="cell_output")[1]
     cells = [(cell.get_text().strip(), cell.p.get("lang")) for cell in output.find_all("td")]
     assert [*cells[:3:2]] == [("许多芯片", None), ("other chips", "en")]
@@ -343,7 +343,7 @@ def test_changed_catalogs_change_the_next_build(book: Book) -> None:
     assert all((site / "_static" / "python" / name).is_dir() for name in named)
 
 
-def test_a_language_that_is_not_published_is_built_on_request(
+def test_an_unpublished_language_is_included_only_on_request(
     book: Book, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = book.folder / "locale" / "zh_CN" / "edition.toml"

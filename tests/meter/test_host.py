@@ -50,7 +50,7 @@ def system(root: Path, files: dict[str, str]) -> Path:
 
 
 @pytest.mark.parametrize("name", QUOTAS)
-def test_the_smallest_quota_of_all_parent_groups_applies(tmp_path, monkeypatch, name):
+def test_the_smallest_quota_of_the_group_and_its_parents_applies(tmp_path, monkeypatch, name):
     files, groups, cores = QUOTAS[name]
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(99)), raising=False)
     root = system(tmp_path, {**files, "proc/self/cgroup": groups.rstrip()})
@@ -66,7 +66,7 @@ def test_granted_cores_are_limited_by_affinity_and_at_least_one(tmp_path, monkey
     assert host.granted(system(tmp_path, files)) == 1
 
 
-def test_granted_cores_agree_with_psutil():
+def test_granted_cores_are_at_most_the_cores_that_psutil_finds():
     assert 1 <= host.granted() <= len(psutil.Process().cpu_affinity())
 
 

@@ -1,4 +1,4 @@
-"""Tests that kernels perform the FLOPs and bytes they are counted as."""
+"""Tests of kernels, workloads and threads: work as counted, and a complete run."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def counted(monkeypatch, request):
 
 
 def found(counter: Counting, probe: kernels.Probe, repeats: int = 3) -> tuple[float, float]:
-    """Run a probe; return the FLOPs and bytes per pass, counted in calls of numpy."""
+    """Run a probe; return the FLOPs and bytes per pass of its calls of numpy."""
     work = probe.make()
     counter.flops = counter.bytes = counter.new_arrays = 0
     work(repeats)
@@ -175,7 +175,7 @@ def test_threads_that_cannot_be_pinned_still_work(monkeypatch):
     assert sorted(ran) == [1, 2]
 
 
-def test_cache_probes_read_exactly_their_footprint(counted):
+def test_cache_probes_read_the_counted_bytes_of_arrays_that_double_in_size(counted):
     counter, pool, store = counted
     sizes = []
     for probe in kernels.staircase(store, pool):
@@ -352,7 +352,7 @@ def test_new_runs_measure_the_same_work_as_stored_runs():
     for key, figure in stored.figures.items():
         tried = [[getattr(probe, name) for name in names] for probe in plan if probe.key == key]
         measured = [getattr(figure, name) for name in names]
-        if key == "peak fp32":  # fewer threads don't try its size
+        if key == "peak fp32":  # new runs try its size only with four or more threads
             assert measured[1] == 2 * max(kernels.PEAK_SIDES) ** 3
             measured[1] = tried[0][1]
         assert measured in tried, key
@@ -471,11 +471,11 @@ def test_random_floats_have_both_signs_and_no_denormals():
     ("available", "budget"),
     [(1, 2**20), (2**22, 2**20), (5e8, 2**26), (2**32 - 1, 2**29), (2**32, 2**30), (1e12, 2**30)],
 )
-def test_arrays_use_at_most_a_quarter_of_available_memory(available, budget):
+def test_arrays_take_a_quarter_of_available_memory_or_less_but_at_least_1_mib(available, budget):
     assert array_budget(available) == budget
 
 
-def test_available_memory_is_capped_by_the_whole_and_half_of_it_if_unknown(tmp_path):
+def test_available_memory_is_capped_by_the_total_and_half_of_it_if_unknown(tmp_path):
     assert available_memory(4e6, tmp_path) == 2e6
     (tmp_path / "meminfo").write_text("MemTotal: 9000 kB\nMemAvailable:   3000 kB\nCached: 9 kB\n")
     assert available_memory(4e6, tmp_path) == 3000 * 1024
@@ -489,7 +489,7 @@ def test_a_complete_run_with_real_kernels_on_a_fake_clock(monkeypatch):
         wall = 0.0
 
         def __call__(self) -> ClockTimes:
-            self.wall += 0.1  # readings are further apart than a sample is long
+            self.wall += 0.1  # readings are further apart than a sample must last
             return ClockTimes(self.wall, 2 * self.wall)
 
     monkeypatch.setattr(kernels, "PEAK_SIDES", (32, 64, 128))
@@ -508,7 +508,7 @@ def test_a_complete_run_with_real_kernels_on_a_fake_clock(monkeypatch):
     assert shares[-1] == 1
     assert set(run.operations) > {"thin 1", "thin 1024", "stack 16", "copy", "norm plain", "decode"}
     assert "peak again" in run.figures
-    assert peaks[-1] == peaks[0]  # otherwise their times could not be compared
+    assert peaks[-1] == peaks[0]  # the same matmul, so that their times can be compared
     assert run.date.tzinfo is datetime.UTC
     assert run.date.microsecond == 0
     assert run.figures["read"].footprint == 2**22

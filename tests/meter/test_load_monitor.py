@@ -72,7 +72,6 @@ def test_each_disturbance_is_detected_and_named(disturbance):
 
 @pytest.mark.parametrize("disturbance", DISTURBANCES)
 def test_disturbed_samples_are_repeated_and_not_counted(disturbance):
-    # The first intervals are used to choose the number of passes.
     machine = FakeMachine(lambda interval: DISTURBANCES[disturbance] if interval % 2 else Load())
     found = figure(taken(machine))
     assert len(found.samples) > len(found.values) >= TARGET_SAMPLES
@@ -158,7 +157,7 @@ def test_samples_are_long_enough_and_hardly_longer(seconds):
     repeats = monitor.choose_repeats(lambda repeats: tried.append(repeats) or work(repeats))
     shortest = max(1, math.ceil(MIN_SAMPLE_SECONDS / seconds))
     assert shortest <= repeats <= 1.25 * shortest
-    # The first passes may be wrongly timed, so that their number grows step by step.
+    # The first passes may be wrongly timed, so their number grows at most twelvefold per step.
     assert tried[0] == 1
     assert all(later <= 12 * earlier for earlier, later in itertools.pairwise(tried))
     assert len(tried) <= 8
@@ -239,7 +238,7 @@ def test_figures_contain_the_true_value_or_are_rejected(load):
 
 
 @given(st.lists(st.floats(1, 3), min_size=40, max_size=40))
-def test_invisible_slowdowns_widen_the_interval_or_leave_it_unsettled(slower):
+def test_undetected_slowdowns_widen_the_interval_or_leave_the_figure_unsettled(slower):
     machine = FakeMachine(lambda interval: Load(slower=slower[interval % 40]))
     samples = taken(machine)
     found = figure(samples)
@@ -343,7 +342,7 @@ def test_memory_that_gets_faster_does_not_invalidate_cached_work():
     assert any(sample.disturbed for sample in run.figures["read"].samples)
 
 
-def test_usual_reference_time_is_the_fastest_decile():
+def test_usual_reference_time_is_the_slowest_of_the_fastest_tenth():
     monitor = LoadMonitor(FakeMachine(), 4, references={"cores": print, "memory": print})
     # A tenth of 21 times, rounded up, are three; the slowest of the three fastest is 1.02.
     monitor.reference_times.extend((1.0 + n / 100, 1.0 + n / 100) for n in range(21))
@@ -425,7 +424,7 @@ def test_all_figures_are_remeasured_if_the_machine_speeds_up():
     assert run.left_out == {}
 
 
-def test_a_run_has_the_usual_seconds_per_pass_of_its_references():
+def test_a_run_records_the_usual_seconds_per_pass_of_its_references():
     machine = FakeMachine()
     run = machine.run(references={"cores": machine.work(0.001), "memory": machine.work(0.02)})
     assert run.reference_times == pytest.approx({"cores": 0.001, "memory": 0.02})
@@ -549,7 +548,7 @@ def test_disturbed_attempts_at_a_peak_are_repeated_or_listed_as_left_out():
         machine = FakeMachine()
         better = machine.probe("peak fp32", "FLOP/s", 2e9, 0.01)
 
-        disturbance: list[int] = []  # the disturbed intervals, from the first attempt on
+        disturbance: list[int] = []  # intervals since the attempt began
 
         def load(interval, disturbance=disturbance, lasts=lasts):
             disturbance.append(interval)
@@ -562,7 +561,7 @@ def test_disturbed_attempts_at_a_peak_are_repeated_or_listed_as_left_out():
         run = machine.run([replace(better, make=make)])
         assert run.chip.peak("fp32") == pytest.approx(found)
         missing = "peak fp32, made-up peak fp32"
-        # The call comes after all attempts at the roofs, so it is disturbed as well.
+        # The probe "call" comes after all attempts at the roofs, so it is disturbed as well.
         assert set(run.left_out) == (set() if found > 1e11 else {missing, "call"})
         assert all("its threads waited 50%" in why for why in run.left_out.values())
 

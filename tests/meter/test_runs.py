@@ -65,7 +65,7 @@ POSITIONS = [
 
 @pytest.mark.parametrize(("seconds", "footprint", "position", "reason"), POSITIONS)
 def test_operations_are_placed_relative_to_their_bounds(seconds, footprint, position, reason):
-    # The slowest sample takes 1.02 times the best; with a call, the upper bound is 60 ms.
+    # The slowest sample takes 1.02 times the best. The upper bound of 60.001 ms includes a call.
     run = a_run(operation_figure(seconds, footprint=footprint))
     found = run.operations["some"]
     assert (found.position, found.reason) == (position, reason)
@@ -209,7 +209,7 @@ def test_runs_are_compared_figure_by_figure():
 
 
 @pytest.mark.parametrize(("unit", "expected"), [("s", 0.5), ("B/s", 2)])
-def test_values_are_per_unit_of_work(unit, expected):
+def test_values_are_seconds_per_unit_of_work_or_work_per_second(unit, expected):
     assert max(figure("read", unit, 4, 2).values) == pytest.approx(expected, rel=0.03)
 
 
@@ -219,7 +219,7 @@ def test_runs_round_trip_through_files(tmp_path):
     run = a_run(odd, left_out={"decode": 'with "quotes", a \\ and\na line'})
     run = replace(run, reference_times={"multiply": 0.0012, "read": 0.0034})
     folder = tmp_path / "of a day" / "some-run"
-    for _ in range(2):  # the second time into the same folder
+    for _ in range(2):  # the second save overwrites the first
         assert load_run(run.save(folder)) == run
     assert sorted(path.name for path in folder.iterdir()) == ["some-run.csv", "some-run.toml"]
     assert b"\r" not in (folder / "some-run.csv").read_bytes()

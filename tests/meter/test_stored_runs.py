@@ -27,7 +27,7 @@ def fake_run() -> roofmeter.Run:
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory) -> Path:
-    """Return a folder with one stored run."""
+    """Return a folder with one simulated run, saved."""
     folder, run = tmp_path_factory.mktemp("runs"), fake_run()
     run.save(folder / f"made-up-cpu-{run.date:%Y-%m-%d}")
     return folder
@@ -86,7 +86,7 @@ BREAKS = [
 
 
 @pytest.mark.parametrize(("ending", "old", "new", "problem"), BREAKS)
-def test_each_missing_part_of_a_stored_run_is_reported(kept, tmp_path, ending, old, new, problem):
+def test_missing_or_wrong_parts_of_a_run_are_reported(kept, tmp_path, ending, old, new, problem):
     (source,) = kept.iterdir()
     folder = tmp_path / source.name
     folder.mkdir()

@@ -250,7 +250,7 @@ TESTS: dict[str, tuple[str, ...]] = {
     "grading/sandbox/inside/refusals.py": ("tests/sandbox/test_refused_calls.py", *SANDBOX),
     "site/book_extension/": (
         f"{USERS} tests/site/test_extension.py",
-        # Each builds a small book: most faults that stop a build show without the whole site.
+        # These tests build small books: most faults that stop a build show without the whole site.
         "tests/locale/test_translated_site.py tests/book/test_book.py",
         f"{SITE_USERS} {LOOKS}",
         "tests/site/test_site.py",

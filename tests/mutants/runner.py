@@ -32,7 +32,8 @@ from trial import Copy
 
 DEFAULT_COUNT = 200
 MAX_SURVIVING_SHARE = 0.05
-# One file for each way in which tests run code: imported, forked, in a sandbox, in a browser.
+# Files that `Bench.prove` breaks, at least one for each way in which tests run code: imported,
+# forked, in a sandbox, in a browser.
 PROOFS = (
     "rooflib/units.py",
     "kit/roofkit/check/compare.py",

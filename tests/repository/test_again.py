@@ -38,7 +38,7 @@ def again(folder: Path, files: dict[str, str], status: int) -> int:
         ([GOOD], 2, 2),  # interrupted: not all tests ran
     ],
 )
-def test_failures_are_ignored_if_the_tests_pass_alone(
+def test_failures_of_a_few_files_are_ignored_if_the_files_pass_alone(
     tmp_path: Path, codes: list[str], status: int, expected: int
 ) -> None:
     files = {f"test_{number}.py": code for number, code in enumerate(codes)}

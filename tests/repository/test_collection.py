@@ -6,7 +6,7 @@ import sys
 
 from repository import ROOT
 
-# Each has browser tests and others: pytest groups tests that use the same address of the site.
+# Each file has browser tests and others: pytest groups tests that use the same site address.
 FILES = [f"tests/{name}.py" for name in ("locale/test_chinese_values", "site/test_ways")]
 
 

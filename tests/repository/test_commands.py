@@ -81,8 +81,8 @@ def test_locks_pin_every_chosen_package_by_hash_without_urls(name: str) -> None:
     assert set(re.findall(r"^([\w-]+)", asked, re.MULTILINE)) - {"-c", "-r"} <= set(pinned)
     for package, version in re.findall(r"^([\w-]+)==(\S+)$", asked, re.MULTILINE):
         assert pinned[package] == version
-    # If it were installed, jsonschema would import it in each process that reads a notebook, which
-    # takes a second or two.
+    # If rfc3987-syntax were installed, jsonschema would import it in each process that reads a
+    # notebook, which takes a second or two.
     assert "rfc3987-syntax" not in pinned
     assert "://" not in lock
     assert not re.search(r"^\s*-(?!-hash=sha256:[0-9a-f]{64}\b)", lock, re.MULTILINE)
@@ -237,7 +237,7 @@ def test_an_unsuitable_python_is_explained_in_one_line(version, has_venv, expect
 
 
 @pytest.mark.parametrize("kind", environment.LOCKS)
-def test_each_changed_lock_leads_to_a_new_installation(kind, tmp_path, monkeypatch) -> None:
+def test_each_changed_lock_or_project_file_changes_the_digest(kind, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(environment, "ROOT", tmp_path)
     names = (*environment.LOCKS[kind], "pyproject.toml", "kit/pyproject.toml")
     (tmp_path / "kit").mkdir()
@@ -326,7 +326,7 @@ def test_an_environment_is_made_once_and_follows_the_locks(machine: Machine) -> 
     assert machine.steps() == (0, [])
 
 
-def test_a_failed_step_is_reported_and_repeated(
+def test_a_failed_installation_step_is_reported_and_the_next_run_repeats_it(
     machine: Machine, capsys: pytest.CaptureFixture[str]
 ) -> None:
     machine.failing = "venv"
@@ -352,7 +352,7 @@ def test_an_environment_is_replaced_if_another_python_is_requested(
     assert machine.steps() == (0, [])
 
 
-def test_the_option_here_installs_into_the_running_python_for_binder(
+def test_the_here_option_installs_into_the_running_python_for_binder(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.steps()

@@ -86,7 +86,7 @@ def rows() -> list[tuple[str, str]]:
     return [(line.split(" | ")[0], line.rsplit(" | ", 1)[1]) for line in lines]
 
 
-def test_contributing_lists_every_private_name() -> None:
+def test_contributing_lists_each_private_name_of_other_projects_that_we_use() -> None:
     listed = {name for names, _ in rows() for name in re.findall(r"\b_\w+", names)}
     found = foreign(list(sources()))
     assert len(found) > 5

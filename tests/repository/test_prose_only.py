@@ -99,6 +99,6 @@ def test_new_renamed_and_deleted_pages_are_not_prose_only(history: Path) -> None
 
 
 @pytest.mark.parametrize("commit", ["", "0" * 40, "main; rm -r x"])
-def test_without_a_valid_commit_everything_is_tested(history: Path, commit: str) -> None:
+def test_an_invalid_commit_exits_with_2_so_that_all_tests_run(history: Path, commit: str) -> None:
     done = subprocess.run([ROOT / ".ci/prose_only.py", commit], cwd=history, capture_output=True)
     assert done.returncode == 2

@@ -40,7 +40,7 @@ def linted(command: list[str], *files: Path) -> subprocess.CompletedProcess[str]
     return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
-def test_zizmor_finds_nothing() -> None:
+def test_zizmor_finds_no_fault_in_the_workflows() -> None:
     done = linted(ZIZMOR, *WORKFLOWS)
     assert done.returncode == 0, done.stdout
 
@@ -63,7 +63,7 @@ def test_zizmor_finds_a_planted_fault(tmp_path: Path, before: str, after: str, f
     assert found in done.stdout
 
 
-def test_actionlint_finds_nothing() -> None:
+def test_actionlint_finds_no_fault_in_the_workflows() -> None:
     done = linted(ACTIONLINT, *WORKFLOWS)
     assert done.returncode == 0, done.stdout
 
@@ -135,7 +135,7 @@ def scripts(value: object) -> list[str]:
     return found
 
 
-def test_workflows_run_only_make_commands() -> None:
+def test_workflows_call_the_expected_make_targets() -> None:
     called = {}
     for path in (*WORKFLOWS, GITLAB, CONTAINER):
         lines = scripts(yaml.safe_load(path.read_text(encoding="utf-8")))
@@ -250,7 +250,7 @@ def test_no_workflow_lists_packages(path: Path) -> None:
     assert words & lock == set()
 
 
-def test_colab_notebooks_install_our_packages_and_only_locked_ones() -> None:
+def test_colab_notebooks_install_our_packages_and_only_locked_dependencies() -> None:
     lock = set(re.findall(r"^([a-z0-9._-]+)==", source("requirements.txt"), re.MULTILINE))
     first = source("kit/roofkit/first_cell.py").lower()
     # The cell contains the word "notebook", which is also a package.
@@ -320,7 +320,7 @@ def test_workflows_use_supported_pythons() -> None:
         assert environment.complaint(tuple(map(int, version.split("."))), True) == ""
 
 
-# The long tests of every night, and the weekly upgrade of the locks.
+# Scheduled workflows: the nightly long tests, and the weekly upgrade of the locks.
 
 
 def test_the_long_tests_run_every_night() -> None:
@@ -342,7 +342,7 @@ def test_the_job_that_installs_packages_has_no_write_permission() -> None:
     assert programs == {"git", "gh", "if", "fi"}
 
 
-def test_make_lock_passes_its_arguments_on() -> None:
+def test_make_lock_passes_lock_args_to_pip_compile() -> None:
     command = ["make", "--dry-run", "--always-make", "lock", "LOCK_ARGS=--upgrade"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     (line,) = (

@@ -80,7 +80,7 @@ def test_the_vector_units_have_a_separate_roof():
     assert rl.attainable(1e4, CHIP) == 1e12
 
 
-def test_chips_can_be_given_by_name():
+def test_chips_can_be_passed_by_name():
     op, h100 = rl.matmul(64, 64, 64), rl.chip("H100 SXM")
     assert rl.bound(op, "H100 SXM").times == rl.bound(op, h100).times
     assert rl.attainable(10, "h100 sxm") == rl.attainable(10, h100)

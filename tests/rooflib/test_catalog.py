@@ -316,7 +316,7 @@ def test_ridge_points_match_hand_calculations(name):
 
 
 @pytest.mark.parametrize(("name", "sheet"), SHEET.items())
-def test_figures_of_a_chip_come_from_one_data_sheet(name, sheet):
+def test_figures_of_a_chip_come_from_its_data_sheet_with_listed_exceptions(name, sheet):
     chosen = [p for p in rl.data_points() if p.chip == name and p.chosen]
     found = {(name, p.what): p.source.key for p in chosen if p.source.key != sheet}
     assert found == {which: key for which, key in ELSEWHERE.items() if which[0] == name}

@@ -58,7 +58,7 @@ def test_a_file_and_its_content_give_the_same_model(tmp_path):
     assert rl.model_from_config(write(tmp_path, largest)) == model
 
 
-def test_names_of_classes_are_ignored():
+def test_class_names_in_auto_map_are_ignored():
     classes = {
         "AutoConfig": "configuration_deepseek.DeepseekV3Config",
         "AutoModel": "org/x-1--x.Model_3",
@@ -121,7 +121,7 @@ def test_dense_layers_of_mixtures_of_experts_are_recognized():
     assert dense(DEEPSEEK | {"first_k_dense_replace": 1}) == 1
     shared = rl.model_from_config(DEEPSEEK | {"n_shared_experts": 3}).kinds[-1]
     assert (shared.F, shared.X, shared.experts, shared.active) == (96, 32, 8, 2)
-    for active in (1, 8):  # one of eight experts per token, or all
+    for active in (1, 8):  # one or all of eight experts active per token
         config = QWEN | {"num_experts_per_tok": active}
         assert rl.model_from_config(config).kinds[0].active == active
 
@@ -135,7 +135,7 @@ def test_biases_of_latent_attention_are_those_of_its_outermost_matrices():
     assert biased.gains - plain.gains == 24 + (16 + 8) + 64
 
 
-def test_the_sizes_of_a_mixture_of_experts_are_those_of_its_last_layer():
+def test_the_mlp_width_of_a_mixture_of_experts_is_that_of_its_last_layer():
     config = DEEPSEEK | {"first_k_dense_replace": 1, "n_shared_experts": 2}
     model = rl.model_from_config(config)
     assert [kind.F for kind in model.kinds] == [96, 2 * 32]

@@ -107,7 +107,7 @@ def test_vector_and_matrix_units_overlap():
     assert (op.intensity, op.vector_compute.name) == (1e3, "fp32")
 
 
-def test_work_on_the_vector_units_adds_up():
+def test_flops_and_vector_work_add_up_on_the_vector_units():
     op = rl.operation(flops=4e9, bytes=1e6, vector=1e10)
     assert rl.bound(op, CHIP, unit="vector").times == {"compute": 1.1, "HBM": 1e-4}
 

@@ -64,7 +64,7 @@ def test_expected_experts_lie_between_the_fewest_and_the_most(tokens):
 
 
 @pytest.mark.parametrize(("E", "k", "chips"), [(4, 2, 2), (6, 3, 3), (6, 2, 6), (4, 1, 1)])
-def test_a_token_reaches_the_mean_number_of_other_chips(E, k, chips):
+def test_chips_reached_is_the_mean_over_all_choices_of_experts(E, k, chips):
     layer = rl.Layer(**HEADS, experts=E, active=k, X=8)
     choices = list(itertools.combinations(range(E), k))
     others = [len({e * chips // E for e in taken} - {0}) for taken in choices]
@@ -162,7 +162,7 @@ MIXED = rl.Model("mixed", 3, 16, 4, 4, 2, 6, 32, kinds=LAYERS)
 
 
 @pytest.mark.parametrize("tied", [False, True])
-def test_active_parameters_are_those_that_one_token_takes(tied):
+def test_active_parameters_are_those_that_one_token_uses(tied):
     model = dataclasses.replace(MIXED, tied=tied)
     # A token leaves four of six experts idle in each of two layers.
     idle, table = 2 * (E - 2) * (3 * 16 * 8 + 2 * 8 + 16), 32 * 16

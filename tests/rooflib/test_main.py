@@ -107,7 +107,7 @@ def test_launch_time_is_shown_as_a_roof(capsys):
     assert (shown["launch"], shown["binding"]) == ("5 µs", "launch")
 
 
-def test_options_that_begin_with_no_switch_flags_off(capsys):
+def test_a_no_prefix_on_an_option_switches_the_flag_off(capsys):
     sizes = ["attention", 1, 8, 8, 1, 1, 8]
     assert rows(capsys, "H100 SXM", *sizes)["FLOPs"] == "1.15 kFLOP"  # 36 of 64 pairs
     whole = rows(capsys, "H100 SXM", *sizes, "--no-causal", "--no-softmax")

@@ -242,7 +242,7 @@ def test_rooflines_accept_any_number_of_roofs():
     assert shown == {*peaks, *slopes}
 
 
-def test_labels_with_free_space_stay_in_place():
+def test_labels_with_free_space_keep_their_default_offset():
     ax = plots.roofline(plots.axes(), {"p": 1e14}, {"b": 1e12}, {"measured": (10, 1e12)})
     places = {note.get_text(): note.get_position() for note in ax.texts}
     assert places["measured"] == (8, -12)
@@ -250,7 +250,7 @@ def test_labels_with_free_space_stay_in_place():
     assert places[f"p: 100{NO_BREAK}TFLOP/s"] == (-2, 7)
 
 
-def test_the_rightmost_of_two_close_points_keeps_its_label_in_place():
+def test_the_right_one_of_two_close_points_keeps_its_default_label_offset():
     points = {"left": 10, "right": 12}
     ax = plots.roofline(plots.axes(), {"p": 1e14}, {"b": 1e12}, points)
     moved = {note.get_text(): note.get_position() != (8, -12) for note in ax.texts[-2:]}

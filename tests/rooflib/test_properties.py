@@ -89,7 +89,7 @@ def test_a_faster_chip_is_never_slower(chip, B, D, F):
 
 @quick
 @given(any_chip, sizes, sizes, types, types, st.sampled_from(["int8", "bf16", "fp32"]))
-def test_critical_batch_is_where_the_times_meet(chip, D, F, x, w, out):
+def test_critical_batch_is_where_compute_and_hbm_times_meet(chip, D, F, x, w, out):
     batch = rl.critical_batch(chip, D, F, x=x, w=w, out=out)
     limit = rl.critical_batch_limit(chip, x=x, w=w)
     if math.isinf(batch):

@@ -22,7 +22,7 @@ PRINTED = [
     ("Llama 2 7B", "H100 SXM", 1, 112, 6818, 1),
     ("Llama 2 7B", "A100 80GB SXM", 1, 60, 1928, 1),
 ]
-# Further steps, as in PRINTED; then prefills: (model, chip, chips, B, S, printed milliseconds).
+# Decode steps in more_steps.toml; the columns are those of PRINTED.
 PRINTED_MORE = [
     ("Mixtral 8x7B", "A100 80GB SXM", 2, 1, 96.67, 1),
     ("Mixtral 8x7B", "A100 80GB SXM", 4, 1, 155.35, 1),
@@ -35,6 +35,7 @@ PRINTED_MORE = [
     ("Mixtral 8x7B", "H100 SXM", 2, 128, 3408, 2),
     ("Mixtral 8x7B", "A100 80GB SXM", 2, 128, 1724, 2),
 ]
+# (model, chip, chips, B, S, printed milliseconds)
 PRINTED_PREFILLS = [
     ("Llama 2 7B", "H100 SXM", 1, 1, 128, 6.3),
     ("Llama 2 7B", "H100 SXM", 1, 1, 2048, 30.8),
@@ -64,7 +65,7 @@ def test_published_steps_match_the_printed_tables():
     assert found == [(*what, rate * of) for *what, rate, of in PRINTED]
 
 
-def test_more_published_steps_match_the_printed_tables():
+def test_steps_in_more_steps_toml_match_the_printed_tables():
     assert ALL[: len(MEASURED)] == MEASURED
     decodes = [m for m in MORE if not m.first_token]
     found = [(m.model, m.chip, m.chips, m.B, m.tokens_per_second) for m in decodes]
@@ -75,11 +76,11 @@ def test_more_published_steps_match_the_printed_tables():
 
 
 @pytest.mark.parametrize("each", MORE, ids=named)
-def test_more_measured_steps_take_one_to_seven_times_the_lower_bound(each):
+def test_steps_in_more_steps_toml_take_one_to_seven_times_the_lower_bound(each):
     assert lower(each) < each.seconds < 7 * lower(each)
 
 
-def test_the_lower_bound_of_a_published_prefill_is_that_of_a_prefill():
+def test_the_lower_bound_of_a_published_prefill_is_near_a_hand_count():
     # A prefill takes two FLOPs per weight and token at the fp8 peak, and a little for attention.
     prefill = next(m for m in MORE if m.first_token and m.S == 2048 and m.model == "Llama 2 7B")
     weights = rl.model("Llama 2 7B").parameters - 2 * 32000 * 4096
@@ -116,7 +117,7 @@ def test_a_published_step_generates_one_token_per_sequence():
     assert by_batch.seconds == 64 / by_batch.tokens_per_second
 
 
-def test_a_published_step_is_counted_in_all_its_data_types():
+def test_a_published_step_is_counted_with_its_weight_input_and_cache_types():
     types = {"x": "fp16", "w": "int8", "kv": "fp8"}
     each = dataclasses.replace(MEASURED[1], B=3, **types)
     assert each.step == rl.model("Llama 2 7B").decode(3, each.S, 2, **types)

@@ -60,7 +60,7 @@ def test_a_training_step_computes_in_the_type_of_its_activations():
     assert MODEL.train(1, 8, x="fp32").compute.name == "fp32"
 
 
-def test_recomputation_keeps_less_and_runs_the_layers_twice():
+def test_recomputation_keeps_fewer_activations_and_runs_layers_twice():
     whole, again = MODEL.train(3, 5, 4), MODEL.train(3, 5, 4, recompute=True)
     most = max(sum(kept_tensors(layer, 16)) for layer in MODEL.kinds)
     assert parts(again)["activations"].held == 2 * 3 * 5 * (3 * 16 + most + 32)

@@ -28,7 +28,7 @@ def test_a_closed_box_leaves_no_file_open(times: int) -> None:
     A grader of a large class would otherwise run out of descriptors.
     """
     with sandbox.open():
-        pass  # starts the server, which keeps running
+        pass  # starts the fork server, which keeps running
     before = open_files()
     box = sandbox.open()
     with box:

@@ -180,7 +180,7 @@ def test_other_boxes_and_pseudo_terminals_are_hidden(state: dict[str, Any]) -> N
         assert state["folders"][point] == []
 
 
-def test_proc_is_read_only_and_lists_only_the_box(state: dict[str, Any]) -> None:
+def test_proc_is_read_only_and_lists_only_the_boxs_processes(state: dict[str, Any]) -> None:
     kind, options = mounts(state)["/proc"]
     assert kind == "proc"
     assert {"ro", "nosuid", "nodev", "noexec"} <= options
@@ -188,7 +188,7 @@ def test_proc_is_read_only_and_lists_only_the_box(state: dict[str, Any]) -> None
 
 
 def test_sandboxes_see_the_hosts_linux_version(state: dict[str, Any]) -> None:
-    """Check what the page on unprotected things says: the version isn't hidden."""
+    """Check that the kernel's release and version are not hidden."""
     assert state["kernel"] == [os.uname().release, os.uname().version]
 
 
@@ -238,7 +238,9 @@ def test_environment_reveals_nothing_about_the_host(state: dict[str, Any]) -> No
     assert (state["hostname"], state["cwd"]) == ("sandbox", "/home/learner")
 
 
-def test_kernel_inherits_no_stdin_path_or_session_from_the_grader(state: dict[str, Any]) -> None:
+def test_kernel_gets_no_modules_stdin_path_or_session_from_the_grader(
+    state: dict[str, Any],
+) -> None:
     assert state["inside"] == []
     assert state["first on path"] == "/run/course"
     assert state["standard files"][0] == "/dev/null"

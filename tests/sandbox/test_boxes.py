@@ -94,7 +94,7 @@ def test_closing_a_box_does_not_wait_for_a_newer_one():
         assert run_in(newer, "print(1)").texts == ["1\n"]
 
 
-def test_each_box_has_its_own_namespaces():
+def test_boxes_share_no_namespace_but_uts_and_none_with_the_host():
     kinds = ("ipc", "mnt", "net", "pid", "uts")
     look = f"import os\nprint(*(os.readlink(f'/proc/self/ns/{{kind}}') for kind in {kinds}))"
     with sandbox.open(LIMITS) as first, sandbox.open(LIMITS) as second:
@@ -267,7 +267,7 @@ def test_poll_reports_sigkill_if_all_processes_of_a_box_were_killed():
         assert box.poll() is None
         for process in started:
             os.kill(process, signal.SIGKILL)
-        select.select([box.life], [], [], 60)  # wait until the zygote has closed its copy
+        select.select([box.life], [], [], 60)  # wait until the zygote has closed the life socket
         assert box.poll() == -signal.SIGKILL
 
 
@@ -369,7 +369,9 @@ KB = 1024
         ({"2": (100, 90, 0, 7), "3": (100, 20, 0, 9)}, 126 * KB, False),
     ],
 )
-def test_memory_sum_is_compared_with_the_limit(tmp_path, monkeypatch, processes, most, exceeded):
+def test_total_memory_of_a_box_is_compared_with_its_limit(
+    tmp_path, monkeypatch, processes, most, exceeded
+):
     """Compare the memory of made-up processes with the limit.
 
     processes: id → resident and proportional size and page tables, in kilobytes, and the number of
@@ -413,7 +415,7 @@ def test_memory_sum_is_compared_with_the_limit(tmp_path, monkeypatch, processes,
         ("0 1000 4", lambda pid, number: range(1, 4)),
     ],
 )
-def test_each_box_gets_its_own_user_id(monkeypatch, map_, expected):
+def test_boxes_get_different_user_ids_if_enough_ids_are_mapped(monkeypatch, map_, expected):
     monkeypatch.setattr(Path, "read_text", lambda *_, **__: map_)
     users = [boxes._user(number) for number in range(1, 17)]
     allowed = [expected(os.getpid(), number) for number in range(1, 17)]

@@ -111,7 +111,7 @@ def stream(number: object, text: str) -> bytes:
     return json.dumps([number, "stream", {"name": "stdout", "text": text}]).encode() + b"\n"
 
 
-def test_each_order_is_sent_with_an_unpredictable_number(ends: Ends) -> None:
+def test_each_request_is_sent_with_an_unpredictable_number(ends: Ends) -> None:
     number, *rest = ends.read()
     assert rest == ["run", "x = 1"]
     ends.channel.request("keep", "two\nlines")
@@ -121,7 +121,7 @@ def test_each_order_is_sent_with_an_unpredictable_number(ends: Ends) -> None:
     assert ends.channel.number == other
 
 
-def test_noise_and_replies_to_other_orders_are_ignored(ends: Ends) -> None:
+def test_noise_and_replies_to_other_requests_are_ignored(ends: Ends) -> None:
     number, *_ = ends.read()
     noise = [b"x", b"{}", b"[]", b"7", b"[" * 99_999, b"\xff", b"", b"\0", b"9" * 9_999]
     noise += [json.dumps([number, *rest]).encode() for rest in ([], ["stream"], ["stream", {}])]
@@ -170,7 +170,7 @@ def test_overlong_lines_count_toward_the_byte_limit(ends: Ends) -> None:
 
 
 @pytest.mark.parametrize(("lines", "ends_at"), [((3, 2), None), ((4,), 4), ((3, 3), 6)])
-def test_lines_are_limited_per_order_and_over_all_orders(
+def test_lines_are_limited_per_request_and_over_all_requests(
     monkeypatch: pytest.MonkeyPatch, lines: tuple[int, ...], ends_at: int | None
 ) -> None:
     monkeypatch.setattr(cell_channel, "ENDLESS_LINES", 3)
@@ -217,7 +217,7 @@ def test_endless_noise_does_not_delay_timeouts(
     thread.join()
 
 
-def test_an_order_longer_than_the_sockets_buffer_arrives_whole(ends: Ends) -> None:
+def test_a_request_longer_than_the_sockets_buffer_arrives_whole(ends: Ends) -> None:
     ends.read()
     cell = "x = 1\n" * 500_000
     seen: list[Any] = []
@@ -229,7 +229,7 @@ def test_an_order_longer_than_the_sockets_buffer_arrives_whole(ends: Ends) -> No
     assert not ends.channel.connection.getblocking()
 
 
-def test_order_raises_ended_if_it_cannot_be_sent(monkeypatch: Any) -> None:
+def test_request_raises_ended_if_it_cannot_be_sent(monkeypatch: Any) -> None:
     monkeypatch.setattr(cell_channel, "SEND_SECONDS", 0.01)
     ends = Ends()
     with pytest.raises(Ended):
@@ -273,7 +273,7 @@ def test_interrupted_write_does_not_corrupt_the_next_line(ends: Ends) -> None:
     assert ends.received() == ["kept"]
 
 
-def test_write_holds_the_lock_and_blocks_sigint() -> None:
+def test_a_line_is_written_under_the_lock_with_sigint_blocked() -> None:
     lines, acquired, blocked = output.Lines(key=b"unused"), [], []
 
     class InspectingSocket:
@@ -293,7 +293,7 @@ def test_write_holds_the_lock_and_blocks_sigint() -> None:
 
 
 class RecordedLines(output.Lines):
-    """Lines that appends to a list instead of writing to a socket."""
+    """A `Lines` session that appends to a list instead of writing to a socket."""
 
     def write(self, line: bytes) -> None:
         self.connection.append(line)  # type: ignore[attr-defined]

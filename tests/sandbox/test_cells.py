@@ -68,7 +68,7 @@ threading.Timer(0, go.set).start()
 """
 
 
-def test_output_printed_between_cells_is_dropped() -> None:
+def test_output_between_cells_is_dropped_or_shown_by_the_next_cell() -> None:
     """The second cell may show the text if the thread prints while that cell runs."""
     texts = run(LATE_THREAD, "done.wait()\nprint('second')").texts
     assert texts[1] in ("second\n", "between two cells\nsecond\n")
@@ -115,7 +115,7 @@ def test_an_interrupt_cancels_a_cell_that_waits() -> None:
     assert run(waits, late=[0]).texts[0].startswith("cancelled\n")
 
 
-def test_errors_after_the_warm_up_are_printed_as_plain_python_does() -> None:
+def test_errors_after_the_kernels_warm_up_are_printed_as_by_plain_python() -> None:
     code = "from grading.sandbox.inside import cells\ncells.warm_up()\n1 / 0"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
@@ -180,7 +180,7 @@ def test_stdout_raises_the_standard_stream_errors(source: str, error: str) -> No
     assert run(tried, "import os\nos.write(2, said.encode())").texts[1] == error
 
 
-def test_closing_the_graders_socket_ends_the_notebook() -> None:
+def test_a_notebook_that_closes_the_graders_socket_ends() -> None:
     assert run("import os\nos.closerange(3, 256)", "print('still')").died
 
 

@@ -22,7 +22,7 @@ MOST = LIMITS.memory_bytes + 3 * LIMITS.scratch_bytes + (256 << 20)
 
 @pytest.fixture
 def kernel_files(monkeypatch: pytest.MonkeyPatch) -> dict[Path, set[str]]:
-    """Return an empty table to fill: folder → files that each new subfolder gets."""
+    """Imitate cgroupfs; return an empty table: folder → files of new subfolders."""
     known: dict[Path, set[str]] = {}
     make, remove = Path.mkdir, Path.rmdir
 
@@ -237,7 +237,9 @@ REAL = _real()
 
 if REAL is not None:
 
-    def test_real_cgroup_counts_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_real_cgroup_limits_and_counts_processes_and_is_removed(
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
         assert REAL is not None
         monkeypatch.setenv(cgroups.VARIABLE, str(REAL))
         monkeypatch.setattr(fork_servers, "_current", None)

@@ -69,7 +69,7 @@ def test_background_commands_are_refused() -> None:
         shell().system("sleep 1 & ")
 
 
-def test_an_interrupt_ends_the_command_and_its_processes(
+def test_an_interrupt_kills_the_commands_process_group(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     killed = []
@@ -85,7 +85,7 @@ def test_an_interrupt_ends_the_command_and_its_processes(
     assert [number for _, number in killed] == [signal.SIGKILL]
 
 
-def test_the_shell_of_the_environment_runs_the_command(
+def test_the_shell_variable_names_the_shell_that_runs_commands(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("SHELL", "/bin/echo")

@@ -178,7 +178,7 @@ def test_guarded_calls_are_allowed_only_with_listed_arguments(machine: str, name
         refused = NOTIFY if notify and reported else error
         for some, outcome in ((values, ALLOW), (others, refused), (pretended, NO_OP)):
             for value in some:
-                # The kernel ignores the upper half of these arguments.
+                # The kernel ignores the upper half of these arguments, so the filter must too.
                 for whole in (value, value | 1 << 40):
                     arguments = [*place * (0,), whole]
                     assert verdict(program, numbers[machine], AUDIT[machine], *arguments) == outcome
@@ -250,7 +250,7 @@ def test_calls_of_another_architecture_kill_the_process(machine: str) -> None:
             assert verdict(program, REFUSED["ptrace"][machine], architecture) == KILL, name
 
 
-def test_audit_architecture_and_seccomp_number(machine: str) -> None:
+def test_each_machine_has_its_audit_architecture_and_seccomp_number(machine: str) -> None:
     _, audit, own = seccomp.MACHINES[machine]
     assert (audit, own) == (AUDIT[machine], SECCOMP[machine])
 
@@ -331,6 +331,6 @@ def test_refuse_next_tolerates_a_caller_that_has_ended() -> None:
     assert done.stdout == "None\nsocket: internet\n", done.stderr
 
 
-def test_second_filter_works_without_a_listener() -> None:
+def test_filter_works_without_a_listener_if_an_earlier_filter_has_one() -> None:
     done = run_script(SECOND_FILTER)
     assert done.stdout == f"False True {errno.EOPNOTSUPP}\n", done.stderr

@@ -170,7 +170,7 @@ def test_a_server_that_did_not_start_says_why(
         ({"pid": 1, "shared": True, "is_ready": True, "modules": "/other"}, False, False),
     ],
 )
-def test_a_fork_uses_only_a_shared_server_that_is_ready(
+def test_only_running_servers_are_usable_and_by_forks_only_if_shared_and_ready(
     monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], hung_up: bool, usable: bool
 ) -> None:
     monkeypatch.delenv(fork_servers.MODULES, raising=False)

@@ -42,7 +42,7 @@ def held(watched: memory.Memory, up_to: int) -> int:
     return next(most for most in range(0, up_to + 1, KB) if not watched.exceeds(most))
 
 
-def test_segments_count_once_however_many_processes_map_them(put: Put) -> None:
+def test_shared_segments_count_once_however_many_processes_map_them(put: Put) -> None:
     put("2", 9, {"11": 3 * KB, "12": 2 * KB})
     put("3", 9, {"11": 3 * KB})
     put("4", 9, {})

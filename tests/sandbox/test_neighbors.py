@@ -176,7 +176,7 @@ def test_no_system_call_reveals_a_neighbors_activity(pair: tuple[sandbox.Box, sa
 def test_pipe_buffer_quota_is_per_sandbox(
     pair: tuple[sandbox.Box, sandbox.Box],
 ) -> None:
-    """The limit is per user, and only root can give each sandbox its own user."""
+    """Linux limits pipe buffers per user; only root can give each sandbox a user."""
     if os.geteuid() != 0:
         pytest.skip("without root, all sandboxes have the same user")
     first, second = pair
@@ -233,7 +233,7 @@ def test_sandbox_cannot_evict_shared_file_pages_from_the_cache() -> None:
     "name",
     ["cachestat", "fadvise64", "flock", "inotify_add_watch", "mincore", "preadv2", "readahead"],
 )
-def test_calls_with_which_sandboxes_could_signal_are_not_allowed(name: str) -> None:
+def test_system_calls_usable_as_covert_channels_are_not_allowed(name: str) -> None:
     assert name not in ALLOWED
     assert name not in BY_ARGUMENT
 

@@ -24,7 +24,7 @@ NOTEBOOKS = st.lists(
 
 
 class RecordedLines(output.Lines):
-    """Lines that collects messages in a list instead of writing to a socket."""
+    """A `Lines` session that collects lines in a list instead of a socket."""
 
     def __init__(self) -> None:
         super().__init__(key=b"unused")
@@ -39,7 +39,7 @@ def content(kind: str, text: str) -> dict[str, Any]:
 
 
 def expected(notebook: list[list[tuple[bool, int]]]) -> list[list[Any]]:
-    """Return the messages that a notebook may send under SMALL and CELL_ERRORS."""
+    """Return the messages and notes that are sent under SMALL and CELL_ERRORS."""
     sent: list[list[Any]] = []
     in_all: list[int] = []
     for number, cell in enumerate(notebook, start=1):
@@ -69,7 +69,7 @@ def expected(notebook: list[list[tuple[bool, int]]]) -> list[list[Any]]:
 
 
 @given(NOTEBOOKS)
-def test_each_message_is_sent_that_fits_and_one_note_per_cell(
+def test_messages_within_limits_are_sent_and_one_note_per_truncated_cell(
     notebook: list[list[tuple[bool, int]]],
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:

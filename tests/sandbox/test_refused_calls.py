@@ -117,7 +117,7 @@ print(not_refused)
 
 
 def test_unlisted_calls_fail_with_enosys() -> None:
-    """Try each number, including those of calls that are newer than the tables."""
+    """Try all unlisted numbers below 600, also of calls newer than the tables."""
     known = {
         numbers[MACHINE] for table in (ALLOWED, PRETENDED, REFUSED) for numbers in table.values()
     }
@@ -206,7 +206,7 @@ def test_ordinary_cells_make_no_refused_calls():
     assert refused == ()
 
 
-def test_reading_what_proc_shows_is_not_reported():
+def test_reading_visible_proc_files_is_not_reported():
     names = ["cpuinfo", "meminfo", "stat", "self/status"]
     done, refused = run_and_list_refused(
         f"for name in {names}: print(open('/proc/' + name).read())"
@@ -422,7 +422,7 @@ def test_the_report_of_a_flood_of_paths_is_truncated():
 
 @pytest.fixture
 def counted():
-    """Yield Refusals with a readable fake listener, and the messages that it sends."""
+    """Yield a `Refusals` with a fake listener that is readable, and its messages."""
     told = []
     ours, theirs = socket.socketpair()
     theirs.send(b"x")

@@ -58,7 +58,7 @@ def test_workers_that_share_a_server_get_separate_folders() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 @pytest.mark.parametrize("shared", [True, False])
 def test_private_mappings_do_not_count_as_sharable(shared: bool) -> None:
-    """Otherwise the maps of processes that share no memory would be read in vain."""
+    """If they counted, the memory check would read /proc/PID/maps in vain."""
     import mmap
 
     size = 64 << 20

@@ -193,7 +193,7 @@ def source(*names: str) -> str:
 
 @pytest.fixture(scope="module")
 def blank(browser: Browser) -> Iterator[Page]:
-    """An empty page, in which tests evaluate parts of the measurement script."""
+    """Open an empty page, in which tests evaluate parts of the measurement script."""
     page = browser.new_page()
     page.add_script_tag(path=COURSE_SCRIPT)
     yield page
@@ -201,7 +201,7 @@ def blank(browser: Browser) -> Iterator[Page]:
 
 
 def computed(page: Page, names: tuple[str, ...], expression: str, given: object = None) -> Any:
-    """Evaluate a JavaScript expression that uses the named source files, and `given`."""
+    """Evaluate a JavaScript expression that may use the named files and `given`."""
     return page.evaluate(f"async (given) => {{ {source(*names)}; return {expression}; }}", given)
 
 
@@ -644,7 +644,7 @@ def test_rounding_errors_do_not_count_as_spread(blank: Page) -> None:
 def test_long_steps_of_the_clock_are_interruptions(
     blank: Page, steps: list[float], tick: float | None, lost: float
 ) -> None:
-    """With one step, the tick is unknown: infinity, which becomes null in JSON."""
+    """If only one step was recorded, the tick is infinity, which is null in JSON."""
     found = computed(blank, ("samples.js",), "JSON.stringify(interruptions(given))", steps)
     assert json.loads(found) == {"tick": tick, "lost": pytest.approx(lost)}
 
@@ -683,7 +683,7 @@ DRAWN = """(() => {
 })()"""
 
 
-def test_only_reliable_results_are_passed_to_the_picture(blank: Page) -> None:
+def test_only_reliable_results_are_passed_to_the_live_figure(blank: Page) -> None:
     names = computed(blank, ("roof-panel.js",), DRAWN, results(*THIN, *STEP, *NOISY))
     assert names == {
         "thin_at": [0.5, 1],
@@ -898,7 +898,7 @@ def test_the_button_measures_draws_and_saves(open_page: Opened, book: Server) ->
     assert traffic.wrong == []
 
 
-# Records the shares that a progress bar shows.
+# Records each value that a progress bar shows.
 SHARES = """(bar) => {
   window.shares = [];
   new MutationObserver(() => { if (bar.hasAttribute("value")) window.shares.push(bar.value); })

@@ -57,7 +57,7 @@ def test_a_changed_file_changes_only_the_states_that_depend_on_it(book: Path, na
     assert {part for part in after if after[part] != before[part]} == PARTS[name]
 
 
-def test_another_python_or_language_changes_the_state(
+def test_another_python_version_or_language_setting_changes_the_builds_state(
     book: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = build.state(book)

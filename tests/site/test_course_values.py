@@ -211,7 +211,7 @@ def test_values_are_shown_in_the_notebooks_language(page: Page) -> None:
     assert [text for _, text in found["values"]] == [after for _, _, after in counts]
 
 
-def test_a_block_shows_its_built_values_unless_it_follows_the_change(page: Page) -> None:
+def test_prose_keeps_its_built_values_unless_the_kernel_says_to_update_it(page: Page) -> None:
     def decided(states: list[dict[str, object]] | str, words: object = None, **more: object) -> Any:
         blocks = [
             {"values": {"a": "1", "b": "2", "gone": "0"}, "begins": "First"},
@@ -242,7 +242,7 @@ def test_a_block_shows_its_built_values_unless_it_follows_the_change(page: Page)
     found = decided([unknown, stays(c="few and 3"), stays()], CHINESE)
     assert found["values"] == [["c", "原文 很少、现为 3和很少"]]
     assert found["note"] == "未必成立 “Third”"
-    # If the kernel returns no decisions, the shown value stays, and the note disappears.
+    # If the kernel doesn't say which blocks to update, the value stays and the note disappears.
     for broken in ("[]", "{"):
         old = {"expression": "a", "result": {"status": "ok", "data": {"text/plain": "7"}}}
         more = {"user_expressions": [old], "course-note": "before"}
@@ -250,8 +250,8 @@ def test_a_block_shows_its_built_values_unless_it_follows_the_change(page: Page)
         assert (found["values"], found["note"]) == ([["a", "7"]], "")
 
 
-# Runs the cells with these indices, all scheduled at once; returns how many text cells were
-# computed after each of them, and in the end.
+# Schedules the cells with these indices at once and runs them; returns, after each of them, how
+# many text cells have been computed so far.
 COMPUTED = """([cells, places, success]) => {
   const notebook = lab.open(cells.map((type) => [type, type === "markdown" ? "{eval}`n`" : ""]));
   for (const cell of places.map((place) => notebook.widgets[place])) {
@@ -305,7 +305,9 @@ CLOSED = """(isDisposed) => {
 
 
 @pytest.mark.parametrize(("closed", "asked"), [(True, 1), (False, 0)])
-def test_a_closed_cell_is_not_waited_for(page: Page, closed: bool, asked: int) -> None:
+def test_text_does_not_wait_for_a_scheduled_cell_that_was_closed(
+    page: Page, closed: bool, asked: int
+) -> None:
     assert page.evaluate(CLOSED, closed) == asked
 
 
@@ -424,7 +426,7 @@ CLICKS = """([before, now, event]) => {
         ("go", "go", {"shiftKey": True}, 0),
     ],
 )
-def test_a_link_drawn_again_during_a_click_is_followed(
+def test_a_link_rendered_again_during_a_click_is_followed(
     page: Page, before: str, now: str, event: dict[str, object], clicks: int
 ) -> None:
     assert page.evaluate(CLICKS, [before, now, event]) == clicks
@@ -457,7 +459,7 @@ def test_a_click_waits_for_a_complete_address(page: Page) -> None:
     assert page.evaluate(LATE) == "#complete"
 
 
-# Draws a text cell, rendered or not; returns whether its source is visible before and after the
+# Creates a text cell, rendered or not; returns whether its source is visible before and after the
 # editor is shown, and its note.
 DRAWN = """([rendered, note]) => {
   const notebook = lab.open([["markdown", "text", { "course-note": note }]]);

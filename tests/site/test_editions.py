@@ -191,7 +191,7 @@ def test_an_error_while_collecting_keeps_the_old_files(tmp_path: Path) -> None:
     assert (public / "index.html").read_text() == "html"
 
 
-def test_an_interrupted_copy_does_not_count_as_an_edition(
+def test_an_edition_whose_copying_was_interrupted_is_built_again(
     repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOG", str(tmp_path / "log"))

@@ -37,7 +37,8 @@ CONTROLS = ".python-panel :is(button, progress):visible"
 # Shortens the time limit of calls in the notebook; its messages don't depend on the limit.
 SOON = "import functools, roofkit.check as c; c.limited = functools.partial(c.limited, 0.3, 60)"
 ENDLESS = "def bytes_moved(B, D, F):\n    while True:\n        pass"
-# Records the messages of the page's Python, so that a test can wait for a call that never ends.
+# Records the messages from the page's Python worker, so that a test can wait for a call that never
+# ends.
 LISTEN = """
 window.heard = [];
 window.Worker = class extends Worker {
@@ -181,7 +182,7 @@ def test_the_page_has_all_questions_of_the_notebook(
 # ---- checks
 
 
-def test_all_requested_checks_run_once_and_lead_to_the_thoughts(
+def test_a_waiting_check_is_queued_once_and_finished_parts_offer_the_thoughts(
     page: Page, right: dict[str, str]
 ) -> None:
     """Press buttons while Python is fetched; a queued check isn't queued again.
@@ -270,14 +271,14 @@ def test_a_part_is_done_only_while_its_dependencies_are_unchanged(
         assert " 1 to check again, " in done(page)
         write(editor, was)
         assert mark(page, "intensity") == " – done"
-    # Parts that it doesn't depend on may change.
+    # Parts that `intensity` doesn't depend on may change.
     write(field(page, "times"), "def times(*sizes): ...")
     page.reload()
     page.locator(".answers h3").first.wait_for()
     assert mark(page, "intensity") == " – done"
     write(field(page, "bytes-moved"), "print('unseen')\ndef bytes_moved(B, D, F):\n    return 1, 1")
     assert mark(page, "intensity") == " – check again"
-    # Running an own cell runs the parts above it: of these, only errors are shown, and errors
+    # Running the reader's own cell first runs the parts above it: they show only errors, which
     # don't stop the own cell.
     write(field(page, "operations"), "print('seen')\n1 / 0")
     write(helper, "print('ran')")
@@ -402,14 +403,16 @@ def test_texts_and_the_readers_own_cell_are_saved_and_downloaded(
 
 
 @pytest.mark.long
-def test_own_cells_can_be_added_below_any_part(page: Page, right: dict[str, str]) -> None:
+def test_parts_below_a_readers_own_cell_can_use_its_names(
+    page: Page, right: dict[str, str]
+) -> None:
     page.get_by_role("button", name="Add a cell of your own below Part 1").click()
     page.keyboard.insert_text("WIDTH = 1\nunknown")
     with a_run(page):
         page.get_by_role("button", name="Run your own cell below Part 1").click()
     assert bar(page) == "The cell ended with an error."
     assert "NameError" in page.locator(f"{OWN} .given-error").inner_text()
-    # Parts below can use the own cell's names, since their checks run it first.
+    # Checks of parts below the own cell run it first.
     write(field(page, "operations"), f"two = 2 * WIDTH\n{right['operations']}")
     assert checked(page, "operations").startswith("operations: right for")
 

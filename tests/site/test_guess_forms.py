@@ -258,7 +258,7 @@ def test_guesses_work_without_storage(context: BrowserContext, opened: Opened) -
 # ---- where forms are placed, and what they cover
 
 
-def test_each_answer_is_asked_for_in_the_nearest_box_above_it(opened: Opened) -> None:
+def test_forms_are_in_the_nearest_box_above_their_answer_or_right_before_it(opened: Opened) -> None:
     page = opened(
         f"<section>{BOX}<p>one</p>{answer('first', 'number', '1')}{BOX}<p>two</p>"
         f"{answer('second', 'number', '2', ask='This')}{answer('third', 'number', '3', ask='That')}"
@@ -275,7 +275,7 @@ def test_each_answer_is_asked_for_in_the_nearest_box_above_it(opened: Opened) ->
         assert form(page, name).evaluate("(e) => !e.closest('.admonition')")
 
 
-def test_a_cover_ends_where_its_label_is(opened: Opened) -> None:
+def test_a_cover_ends_before_the_element_that_until_names(opened: Opened) -> None:
     ends = answer("one", "number", "1", until="end")
     page = opened(
         f"<section><div>{BOX}<p id='covered'>covered</p>{ends}<p id='end'>end</p></div>"

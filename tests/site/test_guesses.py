@@ -678,7 +678,7 @@ def test_the_right_answer_stays_unchanged_without_translated_options() -> None:
     assert "original" not in part
 
 
-def test_a_cover_that_ends_nowhere_is_reported(warned: list[str]) -> None:
+def test_a_cover_whose_end_label_is_missing_is_reported(warned: list[str]) -> None:
     document = read(f"{NUMBER_ASKED}\n{CHOSEN}")
     guesses.check_ends(gettext_or_html("html"), document)
     assert warned == ["answer size: there is no label “the-end” on this page"]

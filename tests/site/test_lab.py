@@ -123,7 +123,7 @@ def test_chapter_numbers_match_the_site() -> None:
     )
 
 
-def test_a_second_start_changes_nothing(course: Course) -> None:
+def test_a_second_make_lab_changes_no_files(course: Course) -> None:
     before = course.files()
     report = course.lab()
     assert course.files() == before
@@ -346,7 +346,7 @@ def test_the_start_page_lists_pages_and_exercises(course: Course) -> None:
 
 
 def test_exercises_are_listed_in_course_order(course: Course) -> None:
-    """Ignore chapters to read first: the first exercise here has the last chapter."""
+    """The order ignores which chapter each exercise says to read first."""
     for name, chapter in (("a-later", "first"), ("task", "glossary"), ("b-last", "preface")):
         course.put_exercise(name, read_first=chapter)
         if name != "task":
@@ -480,7 +480,7 @@ def test_output_is_flushed_before_jupyterlab_replaces_the_process(
     assert started[0][-1] == "--port=1"
 
 
-def test_control_c_instead_of_an_answer_ends_the_command(
+def test_control_c_at_the_language_question_ends_make_lab(
     started: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object) -> None:

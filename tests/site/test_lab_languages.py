@@ -87,7 +87,7 @@ def test_an_empty_answer_takes_the_language_of_the_environment(
         ([], ORIGINAL),  # end of input
     ],
 )
-def test_the_first_start_asks_until_the_answer_is_a_language(
+def test_the_first_make_lab_asks_until_the_answer_is_a_language(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: list[str], expected: object
 ) -> None:
     terminal = Terminal(monkeypatch, *answers)
@@ -266,7 +266,7 @@ def links_of(cell: NotebookNode) -> list[str]:
 
 
 def blocks_of(cell: NotebookNode) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the premise and the values of each of a cell's blocks, in any order."""
+    """Return the {while} condition and the values of each block in a cell, sorted."""
     found = cell.metadata.get("course_blocks", ())
     return sorted(
         (

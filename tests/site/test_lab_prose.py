@@ -141,7 +141,7 @@ def test_the_source_is_hidden_until_a_cell_is_rendered(page: Page, changing: Non
 def test_links_rendered_again_during_a_click_are_followed(
     page: Page, changing: None, replaced: bool, clicks: int
 ) -> None:
-    """If the link isn't replaced during the click, the script doesn't click it as well."""
+    """If the link isn't replaced during the click, only the browser follows it."""
     prose(page)
     counted = page.evaluate(
         """(replaced) => {

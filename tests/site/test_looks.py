@@ -382,7 +382,9 @@ def test_boxes_have_a_tab_stop_only_while_they_scroll(browser: Browser, server: 
 
 
 @pytest.mark.long
-def test_the_hardware_chapter_stays_short_on_a_phone(browser: Browser, server: Server) -> None:
+def test_the_hardware_chapter_is_short_on_a_phone_and_keeps_its_first_column(
+    browser: Browser, server: Server
+) -> None:
     with opened(browser, viewport={"width": 390, "height": 844}) as (_, page):
         ready(page, f"{server.origin}/chapters/hardware.html")
         assert page.evaluate("document.documentElement.scrollHeight") < 28_000

@@ -1,7 +1,7 @@
-"""Tests of blocks of prose in a page after an edit: which follow, which stay.
+"""Tests of a page's prose after an edit: which blocks are updated, which stay.
 
-The page's steps get premises on their way to the browser, so that one page has all kinds of blocks.
-Python runs once for each premise: each test puts the page back as it was built.
+The tests insert {while} conditions into the page's data on its way to the browser, so that one page
+has all kinds of blocks. Pages stay open for several tests: each test restores the built page.
 """
 
 import json
@@ -44,8 +44,8 @@ def server(site: Path, below: str, request: pytest.FixtureRequest) -> Iterator[S
         yield server
 
 
-# Number of a block → the premise of this and all following blocks, up to the next entry. In MIXED,
-# changing the chip makes the premise fail for all blocks from FAILS_FROM on.
+# Number of a block → the {while} condition of this and all following blocks, up to the next entry.
+# In MIXED, changing the chip makes the condition false for all blocks from FAILS_FROM on.
 NONE = {0: ""}
 FAILS_FROM = 30
 MIXED = {0: "True", FAILS_FROM: "v5e.name == 'TPU v5e'"}
@@ -54,7 +54,7 @@ Opened = Callable[[dict[int, str]], Page]
 
 @pytest.fixture(scope="module")
 def opened(browser: Browser, server: Server, site: Path) -> Iterator[Opened]:
-    """Return a function that opens the chapter with these premises, and runs it once."""
+    """Return a function that runs the chapter with other {while} conditions."""
     pages: dict[str, Page] = {}
 
     def opened(premises: dict[int, str]) -> Page:
@@ -101,7 +101,7 @@ def assert_accessible(page: Page, size: ViewportSize, theme: str) -> None:
 
 
 @pytest.mark.long
-def test_blocks_without_a_premise_stay_as_built_and_get_a_note(opened: Opened) -> None:
+def test_prose_without_a_while_condition_keeps_its_values_and_gets_a_note(opened: Opened) -> None:
     page = opened(NONE)
     before, printed = values(page), heading_and_link(page)
     change_cell(page, OLD, NEW)
@@ -139,7 +139,7 @@ def test_blocks_without_a_premise_stay_as_built_and_get_a_note(opened: Opened) -
 
 
 @pytest.mark.long
-def test_notes_are_accessible_on_a_light_desktop(opened: Opened) -> None:
+def test_notes_are_accessible_on_a_desktop_in_the_light_theme(opened: Opened) -> None:
     page = opened(NONE)
     change_cell(page, OLD, NEW)
     press(page)
@@ -147,7 +147,7 @@ def test_notes_are_accessible_on_a_light_desktop(opened: Opened) -> None:
     put_back(page)
 
 
-def test_blocks_follow_changes_while_their_premise_holds(opened: Opened, site: Path) -> None:
+def test_prose_is_updated_only_while_its_while_condition_holds(opened: Opened, site: Path) -> None:
     page = opened(MIXED)
     assert page.locator(NOTE).count() == 0
     before, printed = values(page), heading_and_link(page)
@@ -165,7 +165,7 @@ def test_blocks_follow_changes_while_their_premise_holds(opened: Opened, site: P
         f"Done. {len(moved)} values in the text changed and are marked. "
         f"{notes.count()} passages stay as printed and say so."
     )
-    # Blocks whose premise fails keep their built values, and have a note even if no value changed.
+    # Blocks whose condition is false keep their values, and have a note even if no value changed.
     blocks = json.loads((site / f"{CHAPTER}.steps.json").read_text(encoding="utf-8"))["blocks"]
     shown = sum(len([*filter(None, block["shown"])]) for block in blocks[FAILS_FROM:])
     assert after[-shown:] == before[-shown:]

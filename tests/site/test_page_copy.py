@@ -77,11 +77,13 @@ def test_a_bibliography_becomes_a_cell_for_each_work() -> None:
         ([":a: b\n", "text\n", ":c: d\n"], {"a": "b"}, "text\n:c: d\n"),
     ],
 )
-def test_options_come_before_the_body(lines: list[str], options: dict[str, str], body: str) -> None:
+def test_options_of_a_directive_end_at_the_first_other_line(
+    lines: list[str], options: dict[str, str], body: str
+) -> None:
     assert split_options(lines) == (options, body)
 
 
-def test_a_piece_has_a_title_only_if_it_begins_with_a_heading() -> None:
+def test_a_piece_of_a_page_has_a_title_only_if_it_begins_with_a_heading() -> None:
     titles = [Piece("markdown", text).title for text in ("\n## A title \n\ntext", "text\n# No", "")]
     assert titles == ["A title", "", ""]
 

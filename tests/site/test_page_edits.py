@@ -34,8 +34,8 @@ LIMITS = ("TimeoutError", "MemoryError", "_ArrayMemoryError")
 FLOAT = re.compile(r"\d+\.\d+(?:e[+-]?\d+)?")
 NO_VALUE = "(no value)"
 
-# Keeps the value and premise elements of each block, since a run may remove some from the page.
-# Returns how many elements belong to no block.
+# Keeps each block's elements of values and {while} conditions, since a run may remove some from the
+# page. Returns how many elements belong to no block.
 PLACES = """(counts) => {
   const places = [...document.querySelectorAll(".bd-article :is(.computed, .premise)")];
   window.blocks = counts.map((count) => places.splice(0, count));
@@ -85,7 +85,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 def drawn(page: EditedPage, half: int) -> list[Edit]:
-    """Return half of a page's random edits, those of the lowest cells first.
+    """Return half of a page's randomly chosen edits, those of the last cells first.
 
     Each edit reruns the cells below it.
     """
@@ -127,7 +127,7 @@ class EditedInBrowser:
         first_run(page, address)
         counts = [len(block["shown"]) for block in data["blocks"]]  # type: ignore[arg-type]
         assert page.evaluate(PLACES, counts) == 0
-        # Leave out answers to guesses, which describe the page as built.
+        # Leave out answers to guesses, which keep their built values.
         self.numbers = [n for step in data["steps"] for n in step.get("blocks", ())]  # type: ignore[attr-defined]
         self.editors = page.locator(EDITOR)
         self.built = [
@@ -136,7 +136,7 @@ class EditedInBrowser:
         self.edited: int | None = None
 
     def edit(self, built: str, code: str) -> str:
-        """Edit and run a cell, with all others as built; return the page's message."""
+        """Edit and run a cell, with all others unedited; return the page's message."""
         place = self.built.index(built.rstrip("\n"))
         if self.edited not in (None, place):
             write(self.editors.nth(self.edited), self.built[self.edited])

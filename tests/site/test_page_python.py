@@ -68,7 +68,7 @@ OWN_CODE = ".own-cell .cell_input pre"
 # Selectors: visible buttons and meters of the bar; static code that an editor should replace.
 CONTROLS = ".python-panel :is(button, progress):visible"
 PLAIN_CODE = ".cell:has(.code-editor) .cell_input pre:visible"
-# Moves the lines of the built figures by 3 points, as another build of Python may draw them.
+# Moves the lines of the built figures by 3 points, as if another build of Python drew them.
 REDRAW = """addEventListener("DOMContentLoaded", () => {
   for (const path of document.querySelectorAll(".cell_output svg.figure path")) {
     const moved = (number) => Number(number) + 3;
@@ -281,7 +281,7 @@ def test_an_endless_cell_can_be_stopped_and_python_restarts(chapter: Page) -> No
     assert chapter.locator(".computed.stale").count() == 0
     # Shift+Enter also moves to the next cell.
     assert "h100 = rl.chip" in written(chapter.locator(f"{EDITOR}:focus"))
-    # A cell that the page doesn't show uses this name, so it fails.
+    # A cell that the page doesn't show uses v6e, so it fails.
     change_cell(chapter, "nvlink = h100", "v6e = None\nnvlink = h100")
     said = "A cell that the page does not show ended with an error (AttributeError: "
     assert press(chapter).startswith(said)
@@ -395,7 +395,7 @@ def test_no_requests_to_other_hosts_and_no_errors(
 ) -> None:
     assert [url for url in traffic.asked if "/_static/python/" in url]
     assert traffic.outside(server.origin) == []
-    # A request to the native Python process was pending when it was stopped.
+    # Ignore the request that was pending when the native Python process was stopped.
     assert [wrong for wrong in traffic.wrong if "/native/ask/" not in wrong] == []
 
 
@@ -534,7 +534,9 @@ def test_the_download_equals_a_notebook_filled_in_by_hand(
 
 
 @pytest.mark.long
-def test_the_notebook_filled_in_by_hand_gets_its_points(by_hand: nbformat.NotebookNode) -> None:
+def test_grading_finds_exactly_the_wrong_parts_of_the_filled_in_notebook(
+    by_hand: nbformat.NotebookNode,
+) -> None:
     graded = {
         part["key"]: part for part in grade(by_hand, EXERCISE, "a seed").metadata.rooflib.parts
     }

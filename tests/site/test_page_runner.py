@@ -114,7 +114,7 @@ def test_long_output_is_truncated() -> None:
         assert text[MAX_PRINTED - 1 :] == expected
 
 
-def test_after_a_rewind_names_have_the_values_that_cells_above_left() -> None:
+def test_a_rewind_restores_the_variables_as_the_cells_above_left_them() -> None:
     page = Page()
     run(page, "import numpy as np\nn, sizes, a = 1, [1], np.zeros(2)\ntable = {'b': sizes}")
     run(page, "n += 1; sizes.append(2); a += 1; later = True")
@@ -173,7 +173,7 @@ def test_rewinding_past_matplotlibs_import_restores_its_defaults() -> None:
     assert json.loads(done.stdout)["outputs"] == [{"kind": "plain", "text": "10.0"}]
 
 
-def test_premises_of_prose_use_the_values_at_their_place_in_the_page() -> None:
+def test_while_conditions_use_the_values_at_their_place_in_the_page() -> None:
     page = Page()
     run(page, "n = 12345")
     block = {"values": {"n": "12,345"}, "premise": "n > 2"}
@@ -333,7 +333,7 @@ def test_a_wide_table_gets_the_same_classes_as_in_the_build() -> None:
 
 # ---- the whole book: running a page's cells computes what the built page shows
 
-# Runs the steps of each page in a process of its own, forked after importing the packages.
+# Runs the cells and prose of each page in a separate process, forked after importing the packages.
 WHOLE = """
 import json, os, sys
 from pathlib import Path
@@ -364,7 +364,7 @@ def words(element: object) -> str:
 
 @pytest.fixture(scope="module")
 def stepped(site: Path) -> list[str]:
-    """Return the pages with cells that a reader can run."""
+    """Return the names of the pages with cells that a reader can run."""
     return sorted(
         path.relative_to(site).as_posix().removesuffix(".steps.json")
         for path in site.rglob("*.steps.json")
@@ -417,7 +417,9 @@ UNCHANGED = {"follows": True, "now": {}, "undefined": False}
 @pytest.mark.parametrize(
     "chapter", [*PAGES, *(pytest.param(name, marks=pytest.mark.long) for name in LONG)]
 )
-def test_steps_compute_what_the_page_shows(site: Path, computed: Path, chapter: str) -> None:
+def test_rerunning_a_page_computes_what_the_built_page_shows(
+    site: Path, computed: Path, chapter: str
+) -> None:
     name = f"chapters/{chapter}"
     data = json.loads((site / f"{name}.steps.json").read_text(encoding="utf-8"))
     html = (site / f"{name}.html").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Tests of how scripts find blocks with a premise: by values or an empty mark."""
+"""How scripts find blocks with a {while} condition: by values or an empty mark."""
 
 from itertools import product
 

@@ -56,7 +56,7 @@ RECORD = """
 
 
 def use(page: Page, origin: str) -> None:
-    """Use features that store data: ways, the theme, the own chip, search, guesses."""
+    """Use what stores data: reading routes, the theme, the own chip, search, guesses."""
     ready(page, f"{origin}/index.html")
     page.locator(".ways input").last.check()
     ready(page, f"{origin}/chapters/roofline.html")
@@ -119,7 +119,7 @@ PYTHON = {*pyodide_files.SERVED, editor_bundle.SCRIPT}
 
 @functools.cache
 def owners(site: Path) -> dict[Path, set[str]]:
-    """Return served file → packages with an identical file, for all non-empty files."""
+    """Map each non-empty served file to the packages with an identical file."""
     served = [path for path in site.rglob("*") if path.is_file() and path.stat().st_size]
     sizes = {path.stat().st_size for path in served}
     having: dict[bytes, set[str]] = {}
@@ -159,7 +159,7 @@ def test_packages_of_served_files_are_named(site: Path) -> None:
 
 @functools.cache
 def cut_fonts() -> dict[str, Path]:
-    """Return package → a font of the package that the site serves as a subset."""
+    """Map each package to its font of which the site serves a subset."""
     cut = {path for path, _ in fonts.sources()}
     return {
         license_name(package.metadata["Name"]): path
@@ -198,7 +198,7 @@ def test_font_licenses_are_named_if_they_differ_from_the_packages() -> None:
         assert own == (f'font_license("{name}")' in SOURCE)
 
 
-def test_each_row_shows_facts_of_the_package_that_it_names() -> None:
+def test_each_row_shows_license_and_version_of_the_package_that_it_names() -> None:
     row = re.compile(r"^\| .+ \| (\{eval\}`.+`) \| ([\w-]+) \| (\{eval\}`.+`) \|$", re.MULTILINE)
     rows = row.findall(SOURCE)
     assert len(rows) == len(set(licenses.NAMED.findall(SOURCE))) > 10

@@ -159,7 +159,9 @@ def test_a_changed_input_changes_the_address_of_the_served_files(
     assert (before[1] != after[1]) == changed.startswith("pyodide")
 
 
-def test_an_address_depends_on_the_scripts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_digest_in_the_address_depends_on_the_scripts_and_the_editor(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     book, found = folder / "book", set()
     others = {"editor": (python.editor_bundle, "BUNDLE", folder / "book/rooflib/data.toml")}
     others["scripts"] = (python, "SCRIPTS", python.SCRIPTS[1:])
@@ -185,7 +187,7 @@ def test_a_build_without_pyodide_removes_the_files_of_an_earlier_one(
         assert not steps.exists()
 
 
-def test_only_pages_in_html_have_python(folder: Path) -> None:
+def test_only_html_builds_serve_python(folder: Path) -> None:
     python.serve_python(build(folder, "gettext"))
     assert list((folder / "html").iterdir()) == []
 
@@ -337,7 +339,7 @@ def page_and_notebook() -> tuple[nodes.document, nbformat.NotebookNode]:
     return document, notebook
 
 
-def test_steps_are_cells_and_the_blocks_that_follow_them() -> None:
+def test_steps_are_code_cells_and_the_prose_between_them() -> None:
     document, notebook = page_and_notebook()
     found = python.steps_of(notebook, document)
     assert found["steps"] == [
@@ -417,7 +419,7 @@ def test_pages_with_live_figures_load_their_script(
         assert attributes == {}
 
 
-def test_scripts_of_figures_are_written_once(folder: Path) -> None:
+def test_scripts_of_figures_are_written_by_html_builds_only(folder: Path) -> None:
     for _ in range(2):
         figures.write_scripts(build(folder))
     written = {path.name for path in (folder / "html/_static").iterdir()}

@@ -24,7 +24,7 @@ from site_browser import (
 from site_links import broken
 from site_server import Server, serving
 
-# These test the checks themselves, which seldom change.
+# Run only with the long tests: the checks tested here seldom change.
 pytestmark = pytest.mark.long
 
 GOOD = """<!doctype html>

@@ -21,7 +21,7 @@ TEXT, IN_PICTURES = 32, 18
 
 @dataclass
 class Deck:
-    """What to expect of a deck: titles in order, number of slides, minutes, votes."""
+    """Expected contents of a deck: titles in order, number of slides, minutes, votes."""
 
     parts: list[str]
     slides: range

@@ -1,4 +1,4 @@
-"""A small deck of slides, built alone: what its folder holds, its clock, its words."""
+"""Tests of a small deck of slides: its folder, times in notes, translation."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_all_faults_of_decks_are_reported_and_the_old_decks_stay(
     assert re.search(r"roofline\.md:15: .*'no'", warnings.getvalue())
 
 
-def test_a_book_without_decks_has_none(tmp_path: Path) -> None:
+def test_a_book_without_decks_builds_no_slides(tmp_path: Path) -> None:
     assert slides.build(tmp_path, tmp_path / "cache")
     assert list(tmp_path.iterdir()) == []
 
@@ -237,7 +237,7 @@ def test_decks_with_live_figures_load_the_scripts_of_the_site(
     assert all(call.kwargs == {"loading_method": "defer"} for call in calls)
 
 
-def test_notes_of_a_deck_have_their_minutes_in_order() -> None:
+def test_notes_state_their_minutes_and_the_total_so_far() -> None:
     document = new_document("deck")
     for minutes in (50, 15):
         text = nodes.paragraph("", "Say that.")

@@ -25,9 +25,9 @@ WRONG = "def bounds(B, D, F, peak, bandwidth):\n    return 1.0, 1.0"
 
 @pytest.fixture
 def ask(tmp_path: Path, release: Path) -> Callable[..., str]:
-    """Return a function that asks for an exercise's solution.
+    """Return a function that requests an exercise's solution for a learner's copy.
 
-    The learner's copy is the reference after `change`, or missing if that is None.
+    The copy is the reference after `change`, or missing if `change` is None.
     """
 
     def asked(change: Change | None, of: Path = SOURCE, name: str = NAME, book: Path = ROOT) -> str:
@@ -138,7 +138,7 @@ def test_missing_cells_are_restored(ask: Callable[..., str]) -> None:
     assert "all 7 checks pass" in ask(lose)
 
 
-def test_missing_given_cells_are_put_first_and_missing_checks_last() -> None:
+def test_missing_provided_cells_are_put_first_and_missing_checks_last() -> None:
     def made(name: str, source: str, **marks: bool) -> NotebookNode:
         return new_code_cell(source, metadata={"nbgrader": {"grade_id": name, **marks}})
 

@@ -142,7 +142,7 @@ def test_the_next_page_of_a_tab_starts_python_and_a_click_uses_it(
 
 
 @pytest.mark.long
-def test_a_click_waits_for_a_start_in_progress(tab: Page, server: Server) -> None:
+def test_a_click_waits_for_python_that_is_already_starting(tab: Page, server: Server) -> None:
     go_on(tab, server)
     tab.wait_for_function("workers === 1")
     with a_run(tab):
@@ -165,7 +165,7 @@ def test_a_click_before_the_idle_callback_starts_the_only_worker(tab: Page, serv
 
 
 @pytest.mark.long
-def test_browsers_without_idle_callbacks_start_warm_too(tab: Page, server: Server) -> None:
+def test_browsers_without_idle_callbacks_start_python_early_too(tab: Page, server: Server) -> None:
     go_on(
         tab,
         server,
@@ -176,7 +176,7 @@ def test_browsers_without_idle_callbacks_start_warm_too(tab: Page, server: Serve
 
 
 @pytest.mark.long
-def test_an_exercise_starts_warm_and_shows_no_progress(tab: Page, server: Server) -> None:
+def test_an_exercise_starts_python_early_and_shows_no_progress(tab: Page, server: Server) -> None:
     answer_here(tab, f"{server.origin}/exercises/{EXERCISE}/{EXERCISE}.html")
     assert tab.evaluate("started")
     assert bar(tab) == ""

@@ -1,4 +1,4 @@
-"""Minutes at the head of chapters; ways through the course, which "next" follows."""
+"""Tests of stated reading times, and of reading routes, which "next" links follow."""
 
 import json
 import re
@@ -31,10 +31,10 @@ WHOLE = [chapter["file"] for part in CONTENTS["parts"][:2] for chapter in part["
 LONGEST = 45  # minutes; split a longer chapter in two
 
 
-# ---- minutes
+# ---- reading times
 
 
-def test_minutes_count_prose_formulas_and_figures() -> None:
+def test_reading_time_counts_prose_formulas_and_figures() -> None:
     document = new_document("page")
     document += nodes.paragraph("", "", nodes.Text("four words of prose"), nodes.math("", "x + y"))
     document += nodes.literal_block("", "code is not prose")
@@ -65,7 +65,7 @@ def test_minutes_count_prose_formulas_and_figures() -> None:
         (0, 0, 9),
     ],
 )
-def test_minutes_are_the_nearest_multiple_of_five(counts: tuple[int, ...]) -> None:
+def test_reading_time_is_the_nearest_multiple_of_five_minutes(counts: tuple[int, ...]) -> None:
     weights = (Fraction(1, 80), Fraction(1, 3), Fraction(3, 2))
     exact = sum(weight * count for weight, count in zip(weights, counts, strict=True))
     names = ("words", "formulas", "figures")
@@ -91,7 +91,7 @@ def test_hours_are_rounded_to_half_an_hour(total: int, words: str) -> None:
 
 
 def head(site: Path, page: str) -> int:
-    """Return the minutes printed at a page's head."""
+    """Return the reading time in minutes that a page states at its head."""
     text = (site / f"{page}.html").read_text(encoding="utf-8")
     soup = BeautifulSoup(text, "html.parser", parse_only=SoupStrainer("p", class_="place"))
     found = re.search(r"about (\d+) minutes", soup.get_text())
@@ -99,7 +99,7 @@ def head(site: Path, page: str) -> int:
     return int(found[1])
 
 
-def test_chapters_and_ways_state_their_minutes(site: Path) -> None:
+def test_chapters_and_reading_routes_state_their_reading_time(site: Path) -> None:
     times = {page: head(site, page) for page in WHOLE}
     assert max(times.values()) <= LONGEST, times
     home = BeautifulSoup((site / "index.html").read_text(encoding="utf-8"), "html.parser")
@@ -113,7 +113,7 @@ def test_chapters_and_ways_state_their_minutes(site: Path) -> None:
     assert not BeautifulSoup(exercise, "html.parser").select(".place .minutes")
 
 
-def test_minutes_are_counted_for_each_section() -> None:
+def test_reading_time_is_counted_for_each_section() -> None:
     document = new_document("page")
     for count in (80, 160):
         text = nodes.paragraph("", "", nodes.Text("word " * count))
@@ -123,14 +123,14 @@ def test_minutes_are_counted_for_each_section() -> None:
     assert minutes.of_section(second) == pytest.approx(7 / 3)
 
 
-# ---- ways
+# ---- reading routes, "ways" in the code
 
 
-def test_ways_go_through_chapters_in_their_order() -> None:
+def test_a_reading_route_follows_the_order_of_the_course() -> None:
     assert [page for page in WHOLE if page in WAY] == WAY
 
 
-def test_only_pages_with_a_choice_load_its_script(site: Path) -> None:
+def test_only_pages_that_reading_routes_change_load_their_script(site: Path) -> None:
     def scripts(page: str) -> int:
         return (site / f"{page}.html").read_text(encoding="utf-8").count("ways.js")
 
@@ -143,7 +143,7 @@ TEXT = "word " * 80  # a minute
 
 
 def course(**given: dict[str, Any]) -> Any:
-    """Return a course with these ways; page a/two has four sections of a minute each."""
+    """Return a course with these reading routes; a/two has four one-minute sections."""
     labels, doctrees = {}, {}
     for name in PAGES:
         doctrees[name] = new_document(name)
@@ -181,12 +181,12 @@ WAYS = {
 }
 
 
-def test_the_choice_lists_each_way_with_its_time_and_pages() -> None:
+def test_the_choice_lists_each_reading_route_with_its_time_and_pages() -> None:
     whole, *lines = ways.choice(course(**WAYS), "index").children
     assert [whole.astext(), *(line.astext() for line in lines)] == [
         # 10 + 15 + 10 minutes, each page rounded to a multiple of five.
         "The whole course, about half an hour",
-        # 10 + 15 + 10 minutes, less two for the sections that the way leaves out.
+        # 10 + 15 + 10 minutes, less two for the sections that the route leaves out.
         "Short, half an hour: One · Two · Four. It leaves out 2 sections: a line below their "
         "headings says so.",
         "All: One · Two",
@@ -207,7 +207,7 @@ def test_skipped_sections_shorten_the_stated_duration() -> None:
     assert "Short, an hour: " in ways.choice(app, "index").astext()
 
 
-def test_a_page_has_neighbors_on_each_way_that_it_is_on() -> None:
+def test_a_page_has_neighbors_on_each_reading_route_that_includes_it() -> None:
     app = course(**WAYS)
     first, second = ["a/two->a/one", "One"], ["a/two->b/four", "Four"]
     assert ways.neighbors(app, "a/two") == {
@@ -224,7 +224,7 @@ def test_a_section_left_out_links_to_the_next_one_that_is_kept() -> None:
         "short": [["second", "fourth", "Fourth"], ["third", "fourth", "Fourth"]]
     }
     assert ways.detours(app, "a/one") == {}
-    # If a way leaves out sections of a page that isn't on it, the page gets no such links.
+    # If a route leaves out sections of a page that isn't on it, the page gets no such links.
     assert ways.detours(course(short=WAYS["short"] | {"pages": ["a/one"]}), "a/two") == {}
 
 
@@ -239,7 +239,7 @@ def test_a_section_left_out_links_to_the_next_one_that_is_kept() -> None:
         (None, False, None),
     ],
 )
-def test_pages_get_the_data_of_the_ways_that_change_them(
+def test_pages_get_the_data_of_the_reading_routes_that_change_them(
     page: str | None, has_minutes: bool, data: list[set[str]] | None
 ) -> None:
     app = course(**WAYS)
@@ -291,7 +291,7 @@ def walk(page: Page, server: Server, side: str, start: str, steps: int = 1) -> l
 
 
 @series(3, len(WAY))
-def test_next_follows_the_contents_unless_another_way_is_chosen(
+def test_next_follows_the_contents_unless_another_route_is_chosen(
     reader: BrowserContext, server: Server, count: int
 ) -> None:
     page = reader.new_page()
@@ -319,7 +319,7 @@ def test_next_follows_the_contents_unless_another_way_is_chosen(
     assert back[1:] == [f"{server.origin}/{name}.html" for name in WAY[: count - 1]]
     seen_pages = tuple(Path(name).name for name in seen)
     assert left_out == [label for label in SKIPPED if label.startswith(seen_pages)] != []
-    # A page outside the way keeps its neighbors, and the way's last page keeps its next one.
+    # Pages outside the route keep their neighbors; the route's last page keeps its next link.
     assert walk(page, server, "left-prev", WAY[-1]) == WAY[-2:-1]
     assert walk(page, server, "right-next", WHOLE[2]) == WHOLE[3:4]
     assert walk(page, server, "right-next", WAY[-1]) == [WHOLE[WHOLE.index(WAY[-1]) + 1]]
@@ -327,7 +327,7 @@ def test_next_follows_the_contents_unless_another_way_is_chosen(
     assert page.get_by_label("Inference").is_checked()
     page.get_by_label("The whole course").check()
     assert walk(page, server, "right-next", WHOLE[1]) == WHOLE[2:3]
-    # A stored way that the course no longer has counts as the whole course.
+    # A stored route that the course no longer has counts as the whole course.
     page.evaluate("localStorage.setItem('roofline-way', 'former')")
     ready(page, f"{server.origin}/index.html")
     assert page.get_by_label("The whole course").is_checked()
@@ -335,7 +335,7 @@ def test_next_follows_the_contents_unless_another_way_is_chosen(
 
 
 def names_of_sections_left_out(page: Page) -> list[str]:
-    """Return the labels of the sections that the page marks as left out by the way."""
+    """Return the labels of the sections that the page marks as not on the route."""
     page.evaluate(UNCOVER)
     assert page.evaluate(SIDEWAYS) <= 0
     here = page.locator("section:has(> .off-way)")
@@ -351,7 +351,7 @@ def names_of_sections_left_out(page: Page) -> list[str]:
     return [label for label in SKIPPED if label in ids]
 
 
-def test_without_javascript_the_ways_are_links(browser: Browser, server: Server) -> None:
+def test_without_javascript_the_reading_routes_are_links(browser: Browser, server: Server) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{server.origin}/index.html")

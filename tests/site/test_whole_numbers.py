@@ -37,7 +37,7 @@ np.apply_along_axis(lambda row: 2, 0, [[1, 2]]); np.unique([1, 1], return_counts
 np.meshgrid([1], [2])[1]; np.select([[True]], [[3]]); np.array_split([1, 2], 2)[0]
 np.sum(np.array([1, 2], dtype="int64")); np.prod(np.array([2, 3], dtype="int64"), axis=0)
 """
-# Expressions whose integer type is given, or whose values aren't integers.
+# Expressions that name their integer type, or whose values aren't integers.
 KEPT = """
 np.array([1], dtype="int64"); np.full(2, 3, np.int64); np.arange(3, dtype=np.int64)
 np.array([1], dtype=np.int32); np.array([1], "int32"); np.asarray(np.array([1], dtype="int16"))

@@ -18,11 +18,11 @@ from repository import ROOT
 from whole_site import files_of_python
 
 LANGUAGE = "zh_CN"
-# A premise must stay at the beginning of its message, before the bracket.
+# A {while} role must stay at the beginning of its message, before the bracket.
 PREMISE = re.compile(r"(\{while\}`[^`]*`)?(.*)", re.DOTALL)
 
-# Texts and attributes outside of brackets, with the place that shows them. A message may contain
-# elements, and values that are messages, so brackets are counted along the whole page.
+# Texts and attributes outside of brackets, each with its element. A message may contain elements,
+# and values that are messages, so brackets are counted along the whole page.
 OUTSIDE = """(areas) => {
   const found = [];
   const place = (element) => {

@@ -65,7 +65,7 @@ Digests = dict[str, str]
 
 
 def settings(figure: Figure) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield a name and settings: the start, then each control at both of its ends.
+    """Yield (name, settings): the initial ones, then each control at both its ends.
 
     A choice of few options also takes those in between.
     """
@@ -102,7 +102,7 @@ def drawings(figure: Figure) -> Iterator[tuple[str, str]]:
 
 
 def digests(figure: Figure) -> Digests:
-    """Return digests of each mark's drawings, the controls, the page and the texts."""
+    """Return digests of a figure: of each mark's drawings, controls, HTML and texts."""
     drawn: dict[str, list[str]] = {}
     pictures = [svg for _, svg in drawings(figure)]
     pictures += [moving.svg(width=DESK_WIDTH, **chosen) for moving, chosen in halves(figure)]

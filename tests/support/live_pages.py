@@ -11,7 +11,7 @@ from roofkit.figures import Figure
 from roofkit.figures.engine.own_chip import OWN, QUANTITIES
 
 SVG = "{http://www.w3.org/2000/svg}"
-# `phrase` as in course.js, but without translations.
+# The function `phrase` of course.js, but without translations.
 PHRASE = """const phrase = (english, values = {}) =>
   english.replace(/\\{(\\w+)\\}/g, (_, name) => String(values[name]));
 """

@@ -102,7 +102,7 @@ def change_cell(page: Page, old: str, new: str) -> None:
 
 
 def built_with(chapter: str, old: str, new: str) -> tuple[dict[str, str], str]:
-    """Return a chapter's values and error if `old` in its code is replaced by `new`.
+    """Return a chapter's computed values and error with `old` replaced by `new`.
 
     The error is that of the failed cell, or "".
     """
@@ -153,7 +153,7 @@ def told_values(page: Page, site: Path, chapter: str) -> dict[str, str]:
 
 
 def must_stay(site: Path, chapter: str, known: dict[str, str]) -> set[int]:
-    """Return blocks with new values that must stay as printed: those without premise."""
+    """Return blocks that must keep their built values, as they have no {while} role."""
     data = json.loads((site / f"{chapter}.steps.json").read_text(encoding="utf-8"))
     return {
         number

@@ -12,9 +12,9 @@ FORMULA = re.compile(r"(?<!\\)\$[^$]+\$")
 CODE = re.compile(r"(?<![`}])`[^`]+`")
 TAG = re.compile(r"</?[a-z][^<>]*>")
 NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-# Names of months in dates, which are numbers in Chinese.
+# Names of months in dates; Chinese writes them as numbers.
 MONTH = re.compile(rf"\b({'|'.join(calendar.month_name[1:])})(?= (?:\d{{4}}|\{{year\}}))")
-# Roles whose whole text a translation must keep; of other roles, it must keep the target.
+# Roles whose whole text a translation must keep; of other roles, it must keep only the target.
 VALUES = {"eval", "while", "math", "code"}
 HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 VALUE = "\ufffc"  # stands for a value or a piece of code in a text

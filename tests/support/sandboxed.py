@@ -32,13 +32,13 @@ class Run:
 
 
 def run(*sources: str, limits: sandbox.SandboxLimits = LIMITS, late: Sequence[int] = ()) -> Run:
-    """Run the cells in a new box; see run_in."""
+    """Run the cells in a new sandbox; see run_in."""
     with sandbox.open(limits) as box:
         return run_in(box, *sources, late=late)
 
 
 def run_and_list_refused(*sources: str) -> tuple[Run, tuple[str, ...]]:
-    """Run the cells in a new box, and return the result and what the box refused."""
+    """Run the cells in a new sandbox; return the result and all that was refused."""
     with sandbox.open(LIMITS) as box:
         result = run_in(box, *sources)
     return result, box.refused
@@ -50,7 +50,7 @@ def run_in(
     late: Sequence[int] = (),
     late_seconds: float = 0.5,
 ) -> Run:
-    """Run the cells one after the other in this box.
+    """Run the cells one after the other in this sandbox.
 
     late: indices of cells that never finish, which are interrupted after `late_seconds`.
     """

@@ -1,4 +1,4 @@
-"""What a reader sees of a page's blocks after an edit.
+"""What a reader sees of a page's paragraphs and other blocks after an edit.
 
 The page's own machinery decides it.
 """
@@ -16,7 +16,7 @@ PREMISE_FAILS = "As printed. It need not hold with your changes."
 
 @dataclass(frozen=True)
 class Displayed:
-    """A block as the page displays it.
+    """A paragraph or other block of prose as the page displays it.
 
     texts: of its values, in order. changed: which of them differ from the printed ones. stale: it
     is marked since a cell above it failed.
@@ -45,7 +45,7 @@ class Outcome:
 
     @property
     def as_printed(self) -> int:
-        """The number of blocks marked as being about the page as printed."""
+        """The number of blocks that keep their built values and have a note saying so."""
         return sum(bool(block.note) for block in self.blocks)
 
 
@@ -65,7 +65,7 @@ def outcome(page: EditedPage, edit: Edit) -> Outcome:
 
 
 def displayed(page: EditedPage, shown: Shown) -> Displayed:
-    """Return how a page displays a block after the decision whether it follows."""
+    """Return how a page displays a block, depending on whether it follows the edit."""
     printed, now = page.printed[id(shown.block)].values, shown.state["now"]
     if shown.state["follows"]:
         texts = tuple(shown.displayed)

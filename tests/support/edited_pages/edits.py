@@ -23,7 +23,7 @@ DRAWING = {"ax", "axes", "fig", "figure", "plt", "plots"}
 
 @dataclass(frozen=True)
 class Edit:
-    """Replacement of a piece of a step's code."""
+    """Replacement of a piece of a cell's code."""
 
     step: int
     start: int

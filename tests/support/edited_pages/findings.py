@@ -36,7 +36,7 @@ SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 
 @dataclass(frozen=True)
 class Claim:
-    """What the words of a block claim, as expressions over the page's names.
+    """What the words of a block claim, as expressions over the page's variables.
 
     They may also use `shown`, the texts of the block's values, and `number`, which reads one.
     """
@@ -167,7 +167,7 @@ def verdicts(block: Block) -> list[str]:
 def unclaimed(page: EditedPage, claims: Iterable[Claim]) -> Iterator[str]:
     """Yield the claim to add for each block that compares values but has none.
 
-    Only blocks with a premise are considered.
+    Only blocks with a {while} role are considered.
     """
     known = list(claims)
     for shown in page.printed.values():
@@ -196,7 +196,7 @@ def false_as_printed(page: EditedPage, claims: Iterable[Claim]) -> Iterator[str]
 
 
 def unused(pages: Iterable[EditedPage], claims: Iterable[Claim]) -> Iterator[str]:
-    """Yield the claims that are not about exactly one block with a premise."""
+    """Yield the claims that don't match exactly one block with a {while} role."""
     blocks = [(page.name, shown.block) for page in pages for shown in page.printed.values()]
     for claim in claims:
         about = [block for page, block in blocks if block.premise and claim.is_about(page, block)]

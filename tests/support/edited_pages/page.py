@@ -32,7 +32,7 @@ CELL_SECONDS = 10
 
 @dataclass(frozen=True)
 class Code:
-    """A step that runs a cell; `ours` means that the page hides its code."""
+    """A code cell of a page; `ours` means that the page hides its code."""
 
     source: str
     ours: bool
@@ -41,19 +41,19 @@ class Code:
 
 @dataclass(frozen=True)
 class Prose:
-    """A step that decides for each of its blocks whether it follows the edit."""
+    """Blocks of prose between cells; each may or may not follow an edit."""
 
     blocks: tuple[Block, ...]
 
 
 @dataclass
 class Shown:
-    """A block after an edit: the decision, and the page's names at its place."""
+    """A block after an edit: whether it follows, and the page's variables there."""
 
     block: Block
     state: State
     values: dict[str, str]
-    reads: dict[str, str]  # name → repr, for the names that a block with a premise reads
+    reads: dict[str, str]  # name → repr, for variables read by a block with a {while} role
     names: dict[str, Any] = field(repr=False)
 
     @property
@@ -84,7 +84,7 @@ class EditedPage:
         source = source or (ROOT / f"{name}.md").read_text(encoding="utf-8")
         self.steps = without_drawings(list(read_steps(source)))
         self.page = QuietPage()
-        self.unedited = 0  # names at the start of this step are those of the page as built
+        self.unedited = 0  # up to this step, variables are those of the unedited page
         self.printed = {id(s.block): s for s in self.run(0, {})}
 
     def run(self, start: int, changed: dict[int, str]) -> Iterator[Shown]:
@@ -118,7 +118,7 @@ class EditedPage:
         return Shown(block, found, values | now, read_by(block, names), names)
 
     def after(self, edit: Edit) -> Iterator[Shown]:
-        """Yield the blocks below an edited cell, each with the names at its place."""
+        """Yield the blocks below an edited cell, each with the page's variables there."""
         step = self.steps[edit.step]
         assert isinstance(step, Code)
         return self.run(edit.step, {edit.step: edit.apply(step.source)})
@@ -137,7 +137,7 @@ def evaluated(block: Block, names: dict[str, Any]) -> dict[str, str]:
 
 
 def read_by(block: Block, names: dict[str, Any]) -> dict[str, str]:
-    """Return name → repr for the names that a block with a premise reads; else {}."""
+    """Return name → repr for variables read by a block with a {while} role; else {}."""
     if not block.premise:
         return {}
     expressions = (block.premise, *block.expressions)
@@ -146,7 +146,7 @@ def read_by(block: Block, names: dict[str, Any]) -> dict[str, str]:
 
 
 def read_steps(source: str) -> Iterator[Code | Prose]:
-    """Yield the steps of a page, without cells that show figures with controls."""
+    """Yield a page's cells and prose, without cells that show figures with controls."""
     config = MdParserConfig(enable_extensions={"colon_fence", "dollarmath", "amsmath", "deflist"})
     for cell in read_myst_markdown_notebook(source, config=config).cells:
         if cell.cell_type == "markdown":

@@ -120,7 +120,7 @@ def own_check(slip: Slip) -> Verdict:
 
 
 def classes_passed(slip: Slip, classes: int = CLASSES) -> list[int]:
-    """Return the classes in which grading accepts the slip."""
+    """Return the classes of students in which grading accepts the slip."""
     asked = fresh(slip.exercise, slip.part, classes)
     known = in_check(slip.exercise, slip.part) + asked
     tolerance = part_of(slip.exercise, slip.part).tolerance
