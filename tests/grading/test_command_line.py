@@ -70,7 +70,7 @@ def test_options_reach_the_grading(tmp_path, gradings, capsys, options, backend,
     assert gc.isenabled()
 
 
-def test_an_environment_variable_accepts_grading_without_a_sandbox(tmp_path, gradings, monkeypatch):
+def test_an_environment_variable_allows_grading_without_a_sandbox(tmp_path, gradings, monkeypatch):
     (tmp_path / "submitted").mkdir()
     monkeypatch.setenv("GRADING_UNSAFE", "1")
     commands.main(["grade", str(tmp_path)])
@@ -94,7 +94,7 @@ def test_again_options_mark_students_and_submissions_for_regrading(tmp_path, gra
     assert (course.folder, places) == (tmp_path, ["ada", f"bob/{NAME}"])
 
 
-def test_allowed_packages_are_used_before_processes_start(tmp_path, gradings, monkeypatch):
+def test_allowed_packages_are_in_use_before_worker_processes_start(tmp_path, gradings, monkeypatch):
     (tmp_path / "submitted").mkdir()
     used, raw = [], io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="utf-8"))
@@ -144,7 +144,7 @@ def test_options_of_collect_and_export_are_parsed():
 
 
 @pytest.mark.parametrize("text", ["Grade", "=Grade", "int8-matmul=", "="])
-def test_a_column_needs_an_exercise_and_a_heading(text, capsys):
+def test_a_column_option_needs_an_exercise_and_a_heading(text, capsys):
     with pytest.raises(SystemExit):
         words(f"export my-class a.csv b.csv --column {text}")
     assert f"{text!r}: write EXERCISE=HEAD, as int8-matmul=Grade" in capsys.readouterr().err

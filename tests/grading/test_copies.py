@@ -105,7 +105,7 @@ def unmarked(nb):
 
 @pytest.fixture(scope="module")
 def made(release, tmp_path_factory):
-    """Return kind of notebook → its text, for the kinds that the tables name."""
+    """Return kind of notebook → its JSON text, for the kinds that the tables name."""
     room = Classroom(tmp_path_factory.mktemp("made"), release)
     released, right = room.released(NAME), room.solved(NAME)
     elsewhere = copy.deepcopy(released)
@@ -242,7 +242,7 @@ def test_the_notebook_with_answers_is_graded(tmp_path, made, case):
     remarks = "\n".join(found.remarks)
     assert all(name in remarks for name in files if name not in (EXACT, counts)), "left aside"
     assert counts == EXACT or f"the notebook was named {counts}" in found.remarks
-    # The note names each copy that has fewer answers or is broken exactly once.
+    # The note names exactly once each copy that has fewer answers or is broken.
     less = NO_ANSWERS | BROKEN | {"half", "variable"}
     if files[counts] == "right, with a note":
         less.add("right")
@@ -371,7 +371,7 @@ def test_at_most_20_notebooks_are_compared(tmp_path, made):
     assert only(tmp_path).reason == "more than 20 notebooks, and no answers in the first"
 
 
-def test_too_many_notebooks_are_not_compared_or_graded(tmp_path, made, monkeypatch):
+def test_notebooks_beyond_the_limit_are_not_compared_or_graded(tmp_path, made, monkeypatch):
     monkeypatch.setattr(copies, "MAX_COMPARED", 2)
     files = {EXACT: "released", FIRST: "released", "z.ipynb": "right"}
     folder(tmp_path, files, made)
@@ -381,7 +381,7 @@ def test_too_many_notebooks_are_not_compared_or_graded(tmp_path, made, monkeypat
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"cells": [' + '{"a":' * 5_000, "\0" * 10_000])
-def test_a_hostile_copy_does_not_block_the_notebook(tmp_path, made, text):
+def test_a_hostile_copy_does_not_prevent_choosing_the_right_notebook(tmp_path, made, text):
     base = folder(tmp_path, {EXACT: "right"}, made)
     (base / FIRST).write_text(text)
     assert only(tmp_path).notebook == base / EXACT

@@ -128,7 +128,7 @@ def test_the_course_configuration_names_the_exchange(room, monkeypatch):
     ]
     assert room.root.stat().st_mode & 0o777 == 0o777
     text = (room.folder / "nbgrader_config.py").read_text(encoding="utf-8")
-    monkeypatch.setattr(Path, "chmod", refused)  # as chmod is for another user's folder
+    monkeypatch.setattr(Path, "chmod", refused)  # chmod of another user's folder fails
     week.exchange(room.course, room.root)
     assert (room.folder / "nbgrader_config.py").read_text(encoding="utf-8") == text
 
@@ -201,7 +201,7 @@ def test_the_owner_of_a_folder_must_have_the_students_name(room):
     assert not collect.is_owner({"username": room.me, "filename": "gone"})
 
 
-def test_learners_fetch_only_their_own_pages(room):
+def test_learners_fetch_only_their_own_feedback_pages(room):
     assert room.returned["success"], room.returned
     pages = list((room.root / "roofline" / "feedback").iterdir())
     assert len(pages) == 3
@@ -212,7 +212,7 @@ def test_learners_fetch_only_their_own_pages(room):
         assert page.read_text(encoding="utf-8") == own.read_text(encoding="utf-8")
 
 
-def test_page_names_are_secret_even_without_a_submission_secret(room):
+def test_feedback_page_names_are_secret_even_without_a_submission_secret(room):
     made = [
         (room.folder / "feedback" / name / NAME / SECRET).read_text(encoding="utf-8")
         for name in ("ada", room.me, "by-hand")
@@ -247,7 +247,7 @@ def collect(tmp_path, monkeypatch):
 
 
 def chosen(collect, *folders):
-    """Create these folders in the exchange; return those that are collected."""
+    """Create these folders in the exchange; return the names of the collected ones."""
     for name in folders:
         Path(collect.root, "roofline", "inbound", name).mkdir()
     collect.init_src()
@@ -305,7 +305,7 @@ def test_a_submission_may_be_as_large_as_the_course_allows(collect, caplog):
 
 
 def odd_files(inbound):
-    """Make invalid entries; return name → reason why it is not a submission."""
+    """Add invalid files and folders to the exchange; return name → refusal reason."""
     outside = inbound.parent / "outside"
     outside.mkdir()
     entries = {

@@ -212,7 +212,7 @@ def test_feedback_pages_by_make_grade_have_no_active_content(room):
     assert ATTACKS["closing"] in soup.body.get_text()
 
 
-def test_submissions_cannot_forge_classes_or_ids_of_a_page(page):
+def test_submissions_cannot_forge_css_classes_or_ids_of_a_page(page):
     soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
     classes = {one for tag in soup.body.find_all(True) for one in tag.get("class", ())}
     assert not classes & {"full-credit", "no-credit", "score-saved"}
@@ -233,7 +233,7 @@ def test_hostile_text_is_shown_as_text(page):
     assert "$a < b$" in text
 
 
-def test_pages_show_points_feedback_figures_and_comments(page):
+def test_feedback_pages_show_points_sentences_figures_and_comments(page):
     soup = BeautifulSoup(page.read_text(encoding="utf-8"), "html.parser")
     text = soup.get_text()
     assert "(Score: 2.0 / 20.0)" in text
@@ -247,7 +247,7 @@ def test_pages_show_points_feedback_figures_and_comments(page):
         assert picture["alt"] == feedback.ALT_TEXT
 
 
-def test_pages_run_no_scripts_and_send_no_requests(page, browser):
+def test_feedback_pages_run_no_scripts_and_send_no_requests(page, browser):
     context = browser.new_context()
     traffic = Traffic().listen(context)
     tab = context.new_page()
@@ -330,7 +330,7 @@ def formgrader(room, tmp_path_factory):
         yield address, token
 
 
-def test_pages_link_the_parts_and_omit_unchanged_cells_of_the_release(room):
+def test_feedback_pages_link_parts_and_omit_unchanged_opening_and_cases(room):
     released = room.released(NAME)
     parts = [{"key": part.key, "points": 0, "of": 1} for part in exercises.load(NAME).parts]
     html = pages.page(released, NAME, STUDENT, parts, {})

@@ -29,12 +29,12 @@ from grading.release import exercises
 
 NAME = exercises.names()[0]
 STUDENTS = 5
-KILL_AFTER = 1  # graded submission; others are still being graded then
+KILL_AFTER = 1  # kill when one submission is graded, while others are being graded
 
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory, release):
-    """Return a class that is not graded yet."""
+    """Return a class of students that is not graded yet."""
     room = Classroom(tmp_path_factory.mktemp("here"), release)
     wrong = [one.name for one in submissions(NAME) if one.name.startswith("wrong")]
     for number in range(STUDENTS):
@@ -46,7 +46,7 @@ def room(tmp_path_factory, release):
 
 @pytest.fixture
 def there(room, release, tmp_path):
-    """Copy the class to another folder."""
+    """Copy the class of students to another course folder."""
     folder = shutil.copytree(release, tmp_path / "there")
     shutil.copytree(room.folder / "submitted", folder / "submitted")
     shutil.copy(room.folder / ".grading" / "seed", folder / ".grading")
@@ -173,7 +173,7 @@ def test_a_worker_command_starts_workers_and_waits_for_them(monkeypatch):
 
     monkeypatch.setattr(dask_worker, "Nanny", Nanny)
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw))
-    # In a thread of its own: in this one, a test's browser may have left an event loop running.
+    # Serve in another thread: a test's browser may have left an event loop running in this one.
     serve = threading.Thread(target=dask_worker.serve, args=("tcp://a:1", 2))
     serve.start()
     serve.join()
@@ -210,7 +210,7 @@ def test_a_worker_without_a_scheduler_reports_one_line():
 
 
 @pytest.mark.parametrize("given", [[], ["--workers", "7"]])
-def test_a_worker_has_a_process_for_each_core_by_default(monkeypatch, given):
+def test_a_worker_command_starts_a_process_for_each_core_by_default(monkeypatch, given):
     asked = []
     monkeypatch.setattr("grading.parallel.dask_worker.serve", lambda *words: asked.append(words))
     monkeypatch.setattr(os, "sched_getaffinity", {0: range(5)}.get)

@@ -110,7 +110,7 @@ def test_renamed_and_converted_notebooks_keep_their_points(grades, student):
 
 
 @pytest.mark.parametrize("student", UNGRADED)
-def test_ungraded_submissions_are_reported_and_have_a_row(room, grades, student):
+def test_ungraded_submissions_are_reported_and_have_a_row_in_the_grades(room, grades, student):
     assert (grades[student]["score"], grades[student]["note"]) == ("0", UNGRADED[student])
     assert [f"{student}/{NAME}", UNGRADED[student]] in listed(room)
     with room.course.gradebook() as gradebook:

@@ -182,7 +182,7 @@ def test_cpu_time_of_cells_is_not_charged_to_the_last_function(runs):
         "assert os.getpid() == PROCESS", spins
     )
     book.cells.insert(_place(book, last), code(spinning))
-    graded = grade(book, NAME, "seed", TimeLimits(cell=100, call=0.05))  # all calls may take 2 s
+    graded = grade(book, NAME, "seed", TimeLimits(cell=100, call=0.05))  # 2 s for all calls
     assert total(graded) == FULL
     assert len(runs) == 1
 
@@ -303,7 +303,7 @@ def test_nbgrader_reads_the_same_points_from_check_cells():
     assert sum(score for score, _ in got.values()) == total(graded) == 7
 
 
-def test_a_failed_fork_is_reported_and_leaks_nothing(monkeypatch):
+def test_a_failed_fork_is_reported_and_leaks_no_file_descriptor(monkeypatch):
     def full():
         raise BlockingIOError
 

@@ -176,7 +176,7 @@ def test_a_killed_grader_can_resume(count, copy, undisturbed):
     while kills < count:
         with processes.adopt_orphans() as before:
             grader = Grader(folder)
-            # Kill it well into the first run, then during a start, then soon after a start.
+            # Kill the grader well into the first run, then during a start, then soon after a start.
             enough = min(grader.graded() + (2, 0, 1)[kills % 3], results - 1)
             while not grader.ended(0.02) and grader.graded() < enough:
                 pass

@@ -113,7 +113,7 @@ def test_submitted_extra_files_are_not_copied(rooms):
 
 
 @pytest.mark.long
-def test_make_grade_and_nbgrader_write_the_same_pages(rooms):
+def test_make_grade_and_nbgrader_write_the_same_feedback_pages(rooms):
     for student in students(rooms[0]):
         pages = [room.course.feedback(student, NAME).read_text() for room in rooms]
         assert pages[0] == pages[1], student

@@ -420,7 +420,7 @@ def test_pools_created_before_the_fork_do_not_hang(kind):
     source += (
         "def bytes_moved(B, D, F):\n    return tuple(pool.map(abs, (-B * D - D * F, -B * F)))\n"
     )
-    # As in grading, the process is not a child of multiprocessing.
+    # Grade in this process: as in real grading, multiprocessing didn't start it.
     assert first(source, TimeLimits(call_wall=9), grade_here) == FULL["bytes-moved"]
 
 
@@ -434,7 +434,7 @@ def bytes_moved(B, D, F):
 """
 
 
-def test_published_then_hidden_cases_are_called_each_repeating_the_first(tmp_path):
+def test_published_and_hidden_cases_each_end_with_their_first_case_again(tmp_path):
     file = tmp_path / "asked"
     assert first(COUNTED.format(file=str(file), body=RIGHT)) == FULL["bytes-moved"]
     part = PARTS[0]
@@ -591,7 +591,7 @@ def test_a_function_that_dies_hangs_or_fails_at_once_gets_no_hidden_cases(publis
     assert questions.told
 
 
-def test_hidden_inputs_are_received_only_if_a_function_got_hidden_cases():
+def test_hidden_inputs_are_not_marked_as_received_if_no_function_got_them():
     questions = Answering()
     questions.ask = lambda part, inputs, *rest, **more: [Answer(problem="raised")] * len(inputs)
     assert not any(part.asked for part in judged(questions).values())
@@ -745,7 +745,7 @@ def test_one_fork_answers_published_and_hidden_cases():
 
 
 @pytest.mark.parametrize("more", [0, HIDDEN_CASES])
-def test_without_a_spare_process_one_copy_answers_every_question(more):
+def test_without_a_spare_process_one_forked_copy_answers_every_question(more):
     first, second, third = asked(PROCESS, more, spare=False)
     assert first == second == third
     assert len(first) == 1
@@ -754,7 +754,7 @@ def test_without_a_spare_process_one_copy_answers_every_question(more):
 DIES = "import os\ndef operations(B, D, F):\n    os._exit(0)\n"
 
 
-def test_a_dead_copy_without_a_spare_process_requires_a_second_run():
+def test_a_dead_forked_copy_without_a_spare_process_requires_a_second_run():
     with pytest.raises(Ended):
         asked(DIES, HIDDEN_CASES, spare=False)
     assert asked(DIES, HIDDEN_CASES) == [{"died"}] * 3

@@ -222,7 +222,7 @@ def some(students: Iterable[str]) -> list[Any]:
 
 @dataclass
 class Graded:
-    """The class after grading, with snapshots from before and after it."""
+    """The graded course, with snapshots from before and after the grading."""
 
     room: Classroom
     count: int
@@ -316,7 +316,7 @@ def classroom(release: Path, folder: Path) -> Classroom:
 
 @pytest.fixture(scope="module")
 def alone(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
-    """Grade the honest students without the others."""
+    """Grade the honest students without the hostile ones."""
     room = classroom(release, tmp_path_factory.mktemp("alone") / "course")
     assert room.course.grade(pool.Local(), limits=TIME_LIMITS) == len(HONEST)
     return room
@@ -353,7 +353,7 @@ def graded(
         yield Graded(room, count, before, snapshot(*watched), survivors(new_descendants(running)))
 
 
-def test_one_call_grades_the_whole_class(graded: Graded) -> None:
+def test_one_call_grades_all_students(graded: Graded) -> None:
     handed_in = {path.name for path in (graded.room.folder / "submitted").iterdir()}
     assert graded.count == len(handed_in)
     assert set(graded.state) == handed_in
@@ -391,7 +391,7 @@ def reached(graded: Graded, student: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", CHEATS)
-def test_a_cheat_earns_nothing(graded: Graded, name: str) -> None:
+def test_a_cheat_earns_no_more_than_its_wrong_solution(graded: Graded, name: str) -> None:
     assert graded.points(f"cheat-{name}") <= WRONG_POINTS
 
 
@@ -533,13 +533,13 @@ def test_each_known_attack_is_carried_out_by_a_student(graded: Graded, known: st
     assert students & {*graded.state, *MISTAKES} or students <= SLOW & CELLS.keys()
 
 
-def test_the_hostile_class_also_has_attacks_that_are_not_known(graded: Graded) -> None:
+def test_some_hostile_students_try_attacks_beyond_the_known_ones(graded: Graded) -> None:
     known = {student for students in KNOWN.values() for student in students}
     assert len({*CELLS, *ANSWERS, *FOLDERS} - known) > 20
     assert len(DEFAULT - known) > 15
 
 
-def test_the_default_class_covers_each_fair_outcome() -> None:
+def test_the_default_students_cover_each_fair_outcome() -> None:
     fair = {one.fair for student, one in CELLS.items() if student in DEFAULT}
     assert fair == {one.fair for one in CELLS.values()}
     fair_answers = {name in answers.FAIR for one, name in ANSWERS.items() if one in DEFAULT}

@@ -68,7 +68,7 @@ def moodle_imports(content, language="en"):
 
 
 def canvas_imports(content):
-    """Import a file by Canvas's rules; return (number, heading) → cell.
+    """Import a file by Canvas's rules; return (learner's number, heading) → cell.
 
     The heading is that of an assignment.
     """
@@ -178,7 +178,7 @@ def test_only_points_above_the_maximum_are_reported(most, over):
     assert len(lines) == over
 
 
-def test_a_worksheet_may_have_no_maximum(room, tmp_path):
+def test_a_worksheet_may_lack_the_maximum_grade_column(room, tmp_path):
     rows = worksheet()
     place = rows[0].index("Maximum grade")
     content = written([[*row[:place], *row[place + 1 :]] for row in rows])
@@ -187,7 +187,7 @@ def test_a_worksheet_may_have_no_maximum(room, tmp_path):
     assert not any("maximum" in line for line in lines)
 
 
-def test_a_worksheet_without_a_column_option_is_explained(room, tmp_path):
+def test_a_missing_column_option_for_a_worksheet_is_explained(room, tmp_path):
     with pytest.raises(Unable, match="as int8-matmul=Grade"):
         exported(room, tmp_path, table().encode())
 
@@ -262,7 +262,7 @@ def test_a_missing_column_is_reported_with_the_nearest_name(room, tmp_path, head
     assert says in str(raised.value)
 
 
-def test_one_column_is_not_filled_twice(room, tmp_path):
+def test_a_column_given_for_two_exercises_is_refused(room, tmp_path):
     text = written(gradebook(CANVAS["begins"][0], CANVAS["sis"][3], []))
     with pytest.raises(ValueError, match="given for more than one exercise"):
         grades.fill(text, {}, {NAME: OTHER, "many-chips": OTHER})

@@ -187,7 +187,7 @@ def test_student_names_in_any_script_are_accepted(submitted, name):
     assert misplaced(course(submitted)) == []
 
 
-def test_misplaced_entries_are_reported(submitted):
+def test_misplaced_files_and_folders_are_reported(submitted):
     ada, top = submitted.parent, submitted.parents[1]
     for place in (top / f"{NAME}.ipynb", ada / "mine.ipynb", top / ".DS_Store"):
         place.write_text("x")
@@ -401,7 +401,7 @@ def test_the_digest_covers_the_whole_submission():
     assert digest(b"content", b"stamp", "reason") in digests
 
 
-def test_special_files_are_refused(tmp_path, monkeypatch):
+def test_special_files_and_oversized_notebooks_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(intake, "MAX_NOTEBOOK_BYTES", 10)
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "small.ipynb").write_text("x" * 10)
@@ -428,7 +428,7 @@ def markdown(**fields):
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
-def test_notebooks_of_any_encoding_are_read(encoding):
+def test_notebooks_in_utf_8_and_utf_16_are_read(encoding):
     (only_cell,) = reading.of_bytes(json.dumps({"cells": [markdown()]}).encode(encoding)).cells
     assert only_cell.source == "x"
 
@@ -862,6 +862,6 @@ def test_invalid_outputs_are_dropped(odd):
     nbformat.validate(nb)
 
 
-def test_deeply_nested_code_is_handled():
+def test_deeply_nested_added_code_is_found():
     deep = "x = " + "-" * 2_000 + "1"
     assert added(f"import math\n{deep}", "import math") == (deep, True)

@@ -40,7 +40,7 @@ ALL = [
     pytest.param(
         one,
         id=f"{name}/{one.name}",
-        # By default, one submission of every other exercise, except the one with a plot.
+        # By default, test one submission of every other exercise, except the one with a plot.
         marks=[] if number == 0 and name in EXERCISES[::2] and name != "roofline-plot" else LONG,
     )
     for name in EXERCISES
@@ -124,7 +124,7 @@ def test_all_texts_of_a_notebook_are_in_the_catalog(name: str) -> None:
     assert set(found) <= known
 
 
-def test_the_first_cell_prints_its_messages_in_the_language(
+def test_the_first_cell_prints_its_messages_in_the_notebooks_language(
     release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = next(c for c in chinese(release, NAME).cells if "set_up_notebook" in c.source).source
@@ -283,7 +283,7 @@ def test_the_release_has_both_languages(tmp_path: Path) -> None:
         course.release([NAME], ["xx"])
 
 
-def test_a_class_may_mix_languages(release: Path, tmp_path: Path) -> None:
+def test_a_class_of_students_may_mix_languages(release: Path, tmp_path: Path) -> None:
     room = Classroom(tmp_path, release)
     wrong = next(one for one in submissions(NAME) if "output-not-counted" in one.expected.values())
     in_english, in_chinese = both(release, wrong)
@@ -300,7 +300,7 @@ def test_a_class_may_mix_languages(release: Path, tmp_path: Path) -> None:
     pages = [room.course.feedback(one, NAME).read_text(encoding="utf-8") for one in ("ada", "bob")]
     assert ['lang="zh-CN"' in page for page in pages] == [False, True]
     assert ["漏算了输出" in page for page in pages] == [False, True]
-    # The page that nbgrader makes of the graded notebook has the same words.
+    # nbgrader's own feedback page of the graded notebook is in Chinese, too.
     made = room.course.feedback("bob", NAME)
     made.unlink()
     room.course._make_page("bob", NAME)

@@ -72,7 +72,7 @@ def test_an_error_of_the_function_is_raised():
     ],
     ids=["computing", "memory", "memory of small things", "exit", "killed", "silence"],
 )
-def test_children_over_a_limit_are_killed(function):
+def test_children_over_a_limit_or_without_a_result_raise_overrun(function):
     with pytest.raises(Overrun):
         run_limited(function, cpu=0.2, more_bytes=200_000_000)
 
@@ -95,7 +95,7 @@ def test_run_limited_leaves_no_file_descriptor_open():
     assert list(Path("/proc/self/fd").iterdir()) == before
 
 
-def test_a_child_dies_at_the_limit_though_its_parent_ignores_the_signal():
+def test_a_child_does_not_ignore_sigxcpu_though_its_parent_does():
     before = signal.signal(signal.SIGXCPU, signal.SIG_IGN)
     try:
         assert run_limited(lambda: signal.getsignal(signal.SIGXCPU)) == signal.SIG_DFL

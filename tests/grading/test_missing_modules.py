@@ -148,7 +148,7 @@ def test_a_missing_module_can_be_shown_and_has_no_version():
     assert shown.data == {"text/plain": f"<module '{ABSENT}' is not installed>"}
 
 
-def test_nothing_runs_after_another_error():
+def test_an_error_after_a_missing_import_is_shown_too():
     _, notebook = graded((r"\A", f"import {ABSENT}\n1 / 0\n"))
     shown = first_importing(notebook).outputs
     assert [one.ename for one in shown] == ["ModuleNotFoundError", "ZeroDivisionError"]
@@ -181,7 +181,7 @@ def test_other_failures_are_not_blamed_on_missing_modules():
     assert not any("installed" in line for part in parts.values() for line in part["sentences"])
 
 
-def test_failures_on_hidden_cases_only_are_not_explained():
+def test_failures_on_hidden_cases_only_are_not_explained_to_learners():
     case = cases(NAME, LAST, "tests")[0].inputs
     shown = [repr(sorted(one.items())) for one in case]
     name = functions(NAME)[LAST]
@@ -210,7 +210,7 @@ def named(*sources, graded=BOTH):
     return name_missing_modules(notebook, {"part": "f", "other": "g"}, graded)
 
 
-def test_only_parts_that_failed_are_explained():
+def test_parts_with_errors_name_missing_modules_but_wrong_answers_do_not():
     source = f"import {ABSENT}\ndef f(): return {ABSENT}.one()\ndef g(): return {ABSENT}.one()"
     found = named(source, "")
     said = f"{ABSENT} is not installed where notebooks are graded."
@@ -263,7 +263,7 @@ def test_at_most_three_missing_modules_are_named_shortened_and_in_ascii():
     assert found.cause == r"not installed: \u0430bsent"
 
 
-def test_a_statement_is_searched_once_whatever_it_defines(monkeypatch):
+def test_a_statement_is_searched_once_however_many_names_it_defines(monkeypatch):
     """Otherwise the search would take forever on a cell that defines thousands of names."""
     counted, walk = [], ast.walk
     monkeypatch.setattr(

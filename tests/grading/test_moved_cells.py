@@ -147,7 +147,7 @@ def test_cells_in_order_do_not_move(name, style):
     "name",
     [pytest.param(name, marks=pytest.mark.long if i % 3 else ()) for i, name in enumerate(NAMES)],
 )
-def test_two_swapped_cells_cost_no_points(name):
+def test_a_sample_of_moved_cells_costs_no_points(name):
     """Try a move of every other kind, a different one in each exercise.
 
     A long test tries all.
@@ -163,7 +163,7 @@ def test_two_swapped_cells_cost_no_points(name):
 @pytest.mark.long
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("name", NAMES)
-def test_swapped_cells_of_any_style_cost_no_points(name, style):
+def test_each_move_of_cells_costs_no_points_in_any_coding_style(name, style):
     for what, notebook in moved(style(name)):
         assert lost(notebook, name) == {}, what
 
@@ -261,7 +261,7 @@ def test_cells_with_chained_constants_are_sorted():
 
 
 # Shorthand for cells: "f?" is the check of f, "f: code" is the cell for its answer, "# text" is a
-# text, and other cells are the learner's own.
+# Markdown cell, and other strings are cells that the learner added.
 
 
 def made(lines):
@@ -280,7 +280,7 @@ def made(lines):
 
 
 def reordered(lines):
-    """Return (these cells as they will run, remarks)."""
+    """Return (these cells in the order in which they will run, remarks)."""
     notebook = made(lines)
     names = {id(one): line for one, line in zip(notebook.cells, lines, strict=True)}
     marks = [one.metadata.nbgrader for one in notebook.cells if one.metadata]
@@ -333,7 +333,8 @@ def test_cells_that_need_not_move_stay(lines):
 
 
 MOVED = [
-    # A check moves below what its function needs; of a function, below the last definition.
+    # A check moves below what its function needs; if that is a function, below its last
+    # definition.
     ([A, "f?", "a = 1"], [A, "a = 1", "f?"]),
     (
         ["f: def f(): return h()", "f?", "def h(): return a", "a = 1", "x = 2"],
@@ -370,7 +371,8 @@ MOVED = [
     ),
     # Texts bind nothing.
     (["# a = 1", "b = a", "a = 2", B, "f?"], ["# a = 1", "a = 2", "b = a", B, "f?"]),
-    # A check moves below all definitions of its function, and a stub above the last one.
+    # A check with only a stub above it moves below all definitions of its function. A stub moves
+    # above the last definition that stands above the check.
     ([STUB, "f?", OWN, OTHER, "x = 1"], [STUB, OWN, OTHER, "f?", "x = 1"]),
     ([OWN, STUB, "f?"], [STUB, OWN, "f?"]),
     ([OWN, OTHER, STUB, "f?"], [OWN, STUB, OTHER, "f?"]),
@@ -422,7 +424,7 @@ def test_cells_of_long_notebooks_are_not_sorted(count, is_sorted):
         ("print(len(display))", set(), set()),
     ],
 )
-def test_names_of_a_cell_are_found_in_its_code(source, needs, binds):
+def test_names_that_a_cell_needs_and_binds_are_found_in_its_code(source, needs, binds):
     names = names_of(source)
     assert set().union(*(step.needs for step in names.steps)) == needs
     assert (names.needs, names.binds) == (needs, binds)
@@ -459,5 +461,5 @@ def test_a_cell_needs_only_names_that_it_reads_before_it_binds_them(source, need
         ("def f(:", {}),
     ],
 )
-def test_names_that_a_function_needs_when_called(source, later):
+def test_names_that_a_function_needs_when_called_are_found(source, later):
     assert names_of(source).later == later

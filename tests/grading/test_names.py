@@ -59,7 +59,7 @@ def test_the_formgrader_lists_no_invalid_names(room):
         assert {one["id"] for one in api.get_students()} == set(ACCEPTED)
 
 
-def test_refused_names_have_a_row_with_the_reason(room):
+def test_refused_names_have_a_row_with_the_reason_in_the_grades(room):
     found = {row[0]: row for row in rows.grades(room.course, {}) if row[1] == NAME}
     refused = {name for name, _ in refused_students(room.folder)}
     assert set(found) == refused | set(ACCEPTED), "a student of the gradebook is missing"

@@ -93,7 +93,7 @@ def printed(cell):
     return "".join("".join(one.get("text", one.get("traceback", ""))) for one in cell.outputs)
 
 
-def test_cells_run_in_order_and_checks_keep_a_copy(monkeypatch):
+def test_cells_run_in_order_and_checks_keep_a_forked_copy(monkeypatch):
     cells = [
         new_markdown_cell("text"),
         *(code("one"), code(" \n"), tagged("skipped", "skip-execution"), check("first")),
@@ -116,7 +116,9 @@ def test_cells_run_in_order_and_checks_keep_a_copy(monkeypatch):
     ("after", "spare", "how"),
     [([], True, "keep"), ([code("more")], False, "keep"), ([], False, "stay")],
 )
-def test_the_process_itself_answers_if_nothing_follows_the_check(monkeypatch, after, spare, how):
+def test_the_process_itself_answers_only_without_later_cells_or_a_spare(
+    monkeypatch, after, spare, how
+):
     _, process, _ = ran(monkeypatch, check("one"), *after, spare=spare)
     assert (how, "one") in process.requests
 
@@ -143,7 +145,9 @@ def test_a_notebook_names_the_python_that_ran_it(monkeypatch):
     ("error", "reason", "count"),
     [(Ended(), notebook.ENDED, None), (Endless(), notebook.ENDLESS, 1)],
 )
-def test_a_process_that_ends_stops_the_run(monkeypatch, error, reason, count):
+def test_a_process_that_ends_or_sends_an_endless_message_stops_the_run(
+    monkeypatch, error, reason, count
+):
     execution, process, nb = ran(monkeypatch, code("one"), code("two"), one=[text("a"), error])
     assert execution == Execution(reason, frozenset())
     assert ("run", "two") not in process.requests
@@ -191,7 +195,7 @@ def test_three_late_cells_end_the_run(monkeypatch):
         ([WALL], notebook.NOT_STOPPED, {WALL}),
     ],
 )
-def test_a_check_that_keeps_no_copy_ends_the_run(monkeypatch, does, reason, late):
+def test_a_check_that_cannot_keep_a_forked_copy_ends_the_run(monkeypatch, does, reason, late):
     execution, process, _ = ran(monkeypatch, check("part"), code("two"), part=does)
     assert execution == Execution(reason, late)
     assert (("run", "two") in process.requests) is (reason == "")

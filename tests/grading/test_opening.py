@@ -38,7 +38,7 @@ def test_the_opening_cell_comes_before_other_code(release, name):
     assert code[0].source == opening.source(opening.address(opening.CONFIG))
 
 
-def test_the_opening_cell_names_address_and_versions():
+def test_the_opening_cell_names_the_course_address_and_versions():
     last = opening.source("https://example.org").splitlines()[-1]
     versions = {"rooflib": rooflib.__version__, "roofkit": roofkit.__version__}
     asked = eval(last.removeprefix("set_up_notebook"))
@@ -55,12 +55,12 @@ def test_the_opening_cell_names_address_and_versions():
         ("title: a book\n", ""),
     ],
 )
-def test_the_address_comes_from_the_configuration(tmp_path, config, expected):
+def test_the_course_address_comes_from_the_book_configuration(tmp_path, config, expected):
     (tmp_path / "_config.yml").write_text(config)
     assert opening.address(tmp_path / "_config.yml") == expected
 
 
-def test_the_address_of_an_edition_ends_with_its_version(tmp_path, monkeypatch):
+def test_the_course_address_of_an_edition_ends_with_its_version(tmp_path, monkeypatch):
     monkeypatch.setenv("EDITION", "0.2.0")
     for baseurl, expected in (("https://example.org/", "https://example.org/0.2.0"), ("''", "")):
         (tmp_path / "_config.yml").write_text(f"html:\n  baseurl: {baseurl}\n")
@@ -86,7 +86,7 @@ def test_the_opening_cell_installs_nothing_in_the_sandbox(release, made_with):
     repair(notebook, NAME)
     graded = grade(notebook, NAME, "seed", TimeLimits(cell=2, call=5))
     said = "".join(output.get("text", output.output_type) for output in graded.cells[at].outputs)
-    # The cell only warns if the notebook needs a newer course than the grader has.
+    # The cell prints a warning only if the notebook needs a newer course than the grader has.
     assert said.count("this notebook was made with 99.0.") == (made_with == "99.0") * 2
     assert "Installing" not in said
     assert bool(said) == (made_with == "99.0")

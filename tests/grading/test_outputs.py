@@ -135,7 +135,7 @@ SIZE = len(str(text("a")[1]))
         ("NOTEBOOK_CHARACTERS", 4 * SIZE - 1, [3, 0]),
     ],
 )
-def test_output_is_counted_to_the_last_character(
+def test_output_limits_are_exact_to_the_character(
     monkeypatch: Any, limit: str, size: int, counts: list[int]
 ) -> None:
     monkeypatch.setattr(outputs, limit, size)

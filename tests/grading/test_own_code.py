@@ -66,7 +66,7 @@ BROKEN = "x = (\ndef f(a)\n    return 1\n  def g(): pass"
         ("g(", False),
     ],
 )
-def test_a_function_is_written_by_a_definition_or_a_lambda(source, answer):
+def test_a_function_counts_as_written_if_defined_by_def_or_lambda(source, answer):
     assert written(source, "f") is answer
 
 
@@ -92,7 +92,7 @@ def test_code_inside_a_string_literal_is_ignored():
         ("from . import a", set()),
     ],
 )
-def test_imports_bind_names(source, names):
+def test_modules_and_bound_names_of_imports_are_found(source, names):
     assert set(imports(ast.parse(source).body)) == names
 
 

@@ -127,7 +127,8 @@ LINES = {
 }
 
 
-# By default, one flood with too many lines and one with too many bytes; the others are long.
+# By default, test one flood with too many lines and one with too many bytes; the others are long
+# tests.
 BRIEF = ("small messages", "lines that are almost too long")
 
 

@@ -37,7 +37,7 @@ PEOPLE = [
 
 
 def of_moodle(person, number, title, folders=True, path="/"):
-    """Return a file's path in Moodle's zip, with one folder per learner or none."""
+    """Return a file's path in Moodle's zip, with or without a folder per learner."""
     prefix = f"{person.replace('_', ' ')}_{number}_assignsubmission_file"
     clean = re.sub(r'[&<>"`|\':\\/\x00-\x1f]', "", prefix)
     return f"{clean}{path}{title}" if folders else f"{clean}_{title}"
@@ -105,7 +105,7 @@ def test_files_in_canvass_zip_are_assigned_to_learners(tmp_path, late, marked):
         ("a_LATE_7_4711_x", "7", "a", "x"),
     ],
 )
-def test_special_names_of_canvas_are_parsed(name, number, person, title):
+def test_anonymous_and_unusual_file_names_of_canvas_are_parsed(name, number, person, title):
     assert downloads.hand_in(name) == HandIn(name, number, person, title)
 
 
@@ -237,7 +237,7 @@ def test_people_are_read_from_each_kind_of_table():
         ("Section", "One", ("", "")),
     ],
 )
-def test_names_are_read_from_any_columns(heads, row, names):
+def test_names_are_read_from_each_kind_of_name_column(heads, row, names):
     (person,) = Table(f"id;{heads}\nada;{row}\n").people()[0]
     assert (person.first_name, person.last_name) == names
 
@@ -424,7 +424,7 @@ def test_feedback_pages_get_the_names_of_the_downloaded_files(room, tmp_path):
     assert lines == ["wang: no page of feedback", f"1 pages: {target}"]
 
 
-def test_students_without_submissions_have_rows_too(room):
+def test_students_without_submissions_have_rows_in_the_grades_too(room):
     got = {row[0]: row[4] for row in rows.grades(room.course, {}) if row[1] == NAME}
     assert got == dict.fromkeys(("ada", "nobody", "wang"), "not handed in")
 

@@ -38,7 +38,7 @@ def test_the_number_of_workers_is_respected(monkeypatch):
     assert pool.Local(3).window == 6, "a worker that is done finds the next job waiting"
 
 
-def test_an_endless_job_is_killed_once_and_others_complete():
+def test_an_endless_job_is_killed_and_others_complete():
     backend = pool.Local(2)
     backend.limits = (0.2, 500_000_000)
     endless = "__import__('re').match('(a+)+$', 'a' * 80 + 'b')"
@@ -58,7 +58,7 @@ def test_limits_apply_to_each_job_separately():
 
 
 @pytest.mark.parametrize("options", [{}, {"sandbox": False}])
-def test_all_workers_share_the_zygote_of_sandboxes(monkeypatch, options):
+def test_the_fork_server_preloads_the_sandbox_only_if_it_is_used(monkeypatch, options):
     context, asked = multiprocessing.get_context("forkserver"), []
     monkeypatch.setattr(context, "set_forkserver_preload", asked.append)
     pool.Local(1, **options)
@@ -217,5 +217,5 @@ list(pool.done(pool.Local(1, sandbox=False), eval, [(0, work)]))
         ("gopher://x:1", False),
     ],
 )
-def test_a_scheduler_address_is_checked(address, complete):
+def test_a_scheduler_address_needs_a_known_protocol_host_and_port(address, complete):
     assert pool._complete(address) is complete

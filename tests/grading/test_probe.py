@@ -54,7 +54,7 @@ def test_how_a_fork_ended_is_known_from_its_signal_and_times(
     assert probe._asked_in_fork(QUESTION, None, {}, None) == how
 
 
-def test_the_copy_itself_answers_if_it_cannot_fork(monkeypatch):
+def test_the_forked_copy_itself_answers_if_it_cannot_fork_again(monkeypatch):
     asked = []
 
     def full():
@@ -71,7 +71,7 @@ def test_the_copy_itself_answers_if_it_cannot_fork(monkeypatch):
     assert asked == [QUESTION]
 
 
-def test_a_notebook_keeps_no_descriptor_of_its_copies(monkeypatch):
+def test_a_notebook_keeps_no_file_descriptor_of_its_forked_copies(monkeypatch):
     monkeypatch.setattr(probe, "_fork", lambda: 123)
     before = list(Path("/proc/self/fd").iterdir())
     probe.snapshot("part", {}, "/nowhere")
@@ -114,7 +114,7 @@ def test_both_timers_run_during_a_call_and_not_after_it():
 
 
 @pytest.mark.parametrize("new", [ThreadPoolExecutor, ThreadPool])
-def test_pools_of_threads_work_in_a_copy(new):
+def test_thread_pools_work_in_a_forked_copy(new):
     """A fork has only one thread; a pool that waits for the others would hang."""
     with new(2) as pool, warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)

@@ -193,8 +193,8 @@ def test_the_answers_to_successive_questions_are_kept_apart():
     ]
 
 
-def test_waiting_for_an_answer_is_limited_to_two_calls_and_the_notebooks_end(monkeypatch):
-    """An answer may take two calls, as when the first case is repeated."""
+def test_waiting_for_an_answer_is_limited_by_two_calls_and_the_notebooks_time(monkeypatch):
+    """An answer may take two calls, for example when the first case is repeated."""
     waits = []
     one = channel()
     monkeypatch.setattr(one, "_answer", lambda seconds: waits.append(seconds) or Answer(1.0))

@@ -133,7 +133,7 @@ def test_a_submission_inserted_concurrently_is_tolerated(room, writer, monkeypat
         assert len(gradebook.assignment_submissions(NAME)) == 1
 
 
-def test_recording_again_replaces_what_was_there(room, writer):
+def test_recording_again_replaces_earlier_points_comments_and_files(room, writer):
     writer.record("ada", NAME, outcome(comments={f"{PARTS[0]}-solution": "No response."}), EARLY)
     beside = room.course.graded("ada", NAME).with_name("left.html")
     beside.write_text("an older version's")
@@ -806,7 +806,7 @@ def test_changed_due_dates_and_penalties_apply_in_the_next_run(room, monkeypatch
     assert counted() == [FULL, 0]
 
 
-def test_later_manual_points_appear_on_the_page(room, monkeypatch):
+def test_later_manual_points_appear_on_the_feedback_page(room, monkeypatch):
     released = (room.folder / "release" / NAME / f"{NAME}.ipynb").read_text()
 
     def worked(job):
@@ -970,7 +970,7 @@ def same(got, expected):
 
 
 def refused(room):
-    """Grade, expecting a refusal; return its line."""
+    """Grade, expecting a refusal; return its one-line message."""
     with pytest.raises(Unable) as unable:
         finish(room)
     assert "\n" not in str(unable.value)

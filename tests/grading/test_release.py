@@ -278,7 +278,7 @@ def test_solutions_are_released_only_if_the_environment_asks_for_them(name, monk
         assert all(known["read"].isupper() for known in part["misconceptions"])
 
 
-def test_nbgrader_takes_the_cases_cell_for_a_locked_one_without_points():
+def test_nbgrader_recognizes_the_cases_cell_as_locked_without_points():
     cell = cases_cell("data")
     found = [is_it(cell) for is_it in (is_locked, is_grade, is_solution, is_task)]
     assert found == [True, False, False, False]
@@ -348,7 +348,7 @@ def test_a_whole_number_is_the_nearest_on_a_logarithmic_scale(values, aim, expec
     assert [rng.low, rng.high] == list(map(math.log, ends))
 
 
-def test_hidden_cases_must_include_each_list_of_a_choice():
+def test_each_list_of_a_choice_is_a_stratum():
     lists = Choice([1, 2, 3], [4, 5])
     assert lists.forms() == ("1 to 3", "4 to 5")
     assert lists.form([4, 5]) == "4 to 5"
@@ -373,7 +373,7 @@ def test_a_choice_is_drawn_without_replacement():
     assert all(set(numbers[at : at + 3]) == {"a", "b", "c"} for at in range(0, 12, 3))
 
 
-def test_values_of_a_made_range_depend_only_on_the_random_state():
+def test_values_drawn_by_a_ranges_own_function_depend_only_on_the_seed():
     pairs = Made(lambda rng: (low := rng.randint(1, 9), low + rng.randint(1, 9)), "growing pairs")
     assert str(pairs) == "growing pairs"
     assert pairs.forms() == ()

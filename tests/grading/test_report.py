@@ -210,13 +210,13 @@ def test_the_misconceptions_figure_has_a_labeled_bar_for_each(count):
     found = [(*name.split(" · "), count - n) for n, name in enumerate(names[:count])]
     drawn = overview.figure(found)
     page, axes, *bars = boxes(drawn)
-    # The axes lie on the page, and their label below them.
+    # The axes lie inside the figure, and their label lies below them.
     assert page[0] < axes[0] < axes[2] < page[2]
     assert page[1] < axes[1] < axes[3] < page[3]
     ((x, y),) = [place for text, *place in labels(drawn) if text == "students"]
     assert axes[0] < x < axes[2]
     assert axes[3] < y < page[3]
-    # Bars lie in the axes, from top to bottom, and are as long as their numbers.
+    # Bars lie in the axes, from top to bottom; their lengths are proportional to their counts.
     assert len(bars) == count
     assert [bar[0] for bar in bars] == [axes[0]] * count
     assert [(bar[2] - bar[0]) * count for bar in bars] == pytest.approx(
@@ -227,7 +227,7 @@ def test_the_misconceptions_figure_has_a_labeled_bar_for_each(count):
     assert edges == sorted(edges)
     if bars:
         assert bars[0][1] - axes[1] == pytest.approx(axes[3] - bars[-1][3], abs=1e-3)
-    # Each label stands beside its bar, and the longest one near the edge of the page.
+    # Each label stands beside its bar; the longest one begins near the left edge of the figure.
     beside = [one for one in labels(drawn) if " · " in one[0]]
     assert [text for text, *_ in beside] == names[:count]
     for (_, x, y), bar in zip(beside, bars, strict=True):

@@ -274,7 +274,9 @@ def test_a_note_says_that_the_first_run_was_cut_short(
     assert set(shown(nb)) == {"earlier"}
 
 
-def test_outputs_of_other_cells_are_not_restored(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_outputs_of_a_notebook_with_other_cells_are_not_restored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     earlier = with_outputs("earlier", 7)
     del earlier.cells[-1]
     nb, _ = graded_by(monkeypatch, [(True, False)], earlier)
@@ -425,7 +427,7 @@ JOB = made_up.job(NAME, b"x", made_up.NOTEBOOK)
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_a_late_retry_receives_the_first_outputs(
+def test_a_late_retry_receives_the_first_outputs_if_it_saw_hidden_inputs(
     monkeypatch: pytest.MonkeyPatch, told: bool
 ) -> None:
     jobs: list[Job] = []
@@ -464,7 +466,7 @@ def test_regrading_the_same_notebook_keeps_its_first_outputs(
     assert jobs[2].earlier == "", "another notebook has learned nothing"
 
 
-def test_an_outcome_says_whether_hidden_inputs_were_received() -> None:
+def test_the_outcome_of_an_unreadable_notebook_says_it_got_no_hidden_inputs() -> None:
     assert work(made_up.job(NAME, b"[]", _released())).told is False
 
 

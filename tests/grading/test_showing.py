@@ -18,7 +18,7 @@ from grading.grade_notebook import grade
 from grading.release import exercises
 from grading.release.embedding import EmbedCases
 
-# All kinds of messages, and the ways in which libraries send them.
+# Statements that send all kinds of messages, in the ways that libraries use.
 SHOWN = {
     "printed": "print('x', flush=True)",
     "printed much": "print('x' * 600_000)",
@@ -109,7 +109,8 @@ def lost(notebook, name, unsafe=False):
     return {part["key"]: part["cause"] for part in parts if part["points"] < part["of"]}
 
 
-# By default, the first exercise with each kind of part, alternating between start and end.
+# By default, test the first exercise with each kind of part, and add the statements at the start
+# and the end of functions in turn.
 FIRST = {part.kind: name for name in NAMES[::-1] for part in exercises.load(name).parts}
 BRIEF = [(name, PLACES[number % 2]) for number, name in enumerate(dict.fromkeys(FIRST.values()))]
 ALL = [
@@ -137,7 +138,7 @@ def test_each_kind_of_message_costs_no_points_in_any_part(name, place, kind):
     assert lost(showing(solved(name), SHOWN[kind], place), name) == {}
 
 
-def test_outputs_of_a_helper_defined_above_are_kept():
+def test_output_of_a_helper_defined_above_costs_no_points():
     notebook = solved("roofline-plot")
     helper = "import matplotlib.pyplot as plt\n\n\ndef finish():\n    plt.show()\n    display('x')"
     notebook.cells.insert(0, new_code_cell(helper))

@@ -132,7 +132,7 @@ def test_only_what_the_learner_wrote_is_compared(release, tmp_path):
         assert len(similarity.code(room.released(name))) < similarity.MIN_ELEMENTS, name
 
 
-def test_pairs_are_sorted_by_similarity_and_show_the_median():
+def test_pairs_of_solutions_are_sorted_by_similarity_and_show_the_median():
     class_ = state(ada=LONG, bob=LONG, eve=LONG.replace("total", "t"), short="x = 1", bad="def (")
     rows = similarity.pairs(class_)
     assert [(one, other, percent == 100) for _, one, other, percent, _, _ in rows] == [
@@ -156,7 +156,7 @@ def test_a_short_solution_is_not_compared():
     assert rows == [(NAME, "ada", "bob", 67, 67, least)]
 
 
-def test_the_ten_most_similar_pairs_are_reported():
+def test_the_ten_most_similar_pairs_of_solutions_are_reported():
     names = [a + b for a, b in itertools.product(string.ascii_lowercase[:13], repeat=2)]
     rows = similarity.pairs(state(**dict.fromkeys(names, LONG)))
     assert [row[1:3] for row in rows] == list(itertools.combinations(names, 2))[:10]

@@ -94,7 +94,8 @@ CELLS = {
     "post execute": "get_ipython().events.register('post_execute', lambda: print('after'))",
     "after that": "1",
 }
-# Compared only without a sandbox: a sandbox loads matplotlib before the shell exists.
+# These cells are compared only without a sandbox: a sandbox loads matplotlib before the shell
+# exists.
 PLOTS = {
     "plot": "import matplotlib.pyplot as plt\nplt.plot([1, 2]);",
     "two plots": "plt.figure()\nplt.figure()\n5",

@@ -31,7 +31,7 @@ def test_tables_written_by_spreadsheets_are_read(encoding, delimiter, note):
     assert people(text_of(text.encode(encoding)))[1] == MUELLER
 
 
-def test_both_byte_orders_are_read():
+def test_both_byte_orders_of_utf_16_are_read():
     for mark, encoding in ((codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be")):
         assert people(text_of(mark + TEXT.encode(encoding)))[1] == MUELLER
 

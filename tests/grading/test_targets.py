@@ -202,7 +202,7 @@ def make_folder(course):
     return course.folder
 
 
-def test_an_empty_seed_file_is_drawn_again(tmp_path):
+def test_the_seed_is_drawn_again_if_its_file_is_empty(tmp_path):
     (tmp_path / FOLDER).mkdir()
     (tmp_path / FOLDER / "seed").touch()
     seed = course_seed(tmp_path)

@@ -181,14 +181,14 @@ def test_a_file_in_a_zip_may_be_as_large_as_the_limit(monkeypatch):
     assert nested.notebooks(inner, nested.Budget()) == [("x.ipynb", b"x" * 5)]
 
 
-def test_the_size_of_a_zips_table_is_known_before_it_is_parsed():
-    """A table takes 46 bytes for each file, and its name."""
+def test_the_size_of_a_zips_central_directory_is_known_before_parsing():
+    """A central directory takes 46 bytes for each file, plus the file's name."""
     names = ["x" * 10, "y" * 300]
     assert nested._table_bytes(packed(dict.fromkeys(names, "x"))) == 2 * 46 + 10 + 300
 
 
-def test_a_zip_with_too_large_a_table_is_not_parsed(monkeypatch):
-    """A table of 1000 files with names of 254 bytes is parsed; one more is too many."""
+def test_a_zip_with_too_large_a_central_directory_is_not_parsed(monkeypatch):
+    """1000 files with names of 254 bytes are parsed; one more file is too many."""
     zips = [packed({f"{one:0254}": "" for one in range(count)}) for count in (1_000, 1_001)]
     assert nested.notebooks(zips[0], nested.Budget()) == []
     monkeypatch.setattr(zipfile, "ZipFile", lambda _: pytest.fail("was parsed"))
@@ -476,13 +476,13 @@ def test_the_encoding_that_fits_the_names_of_the_roster_is_chosen():
     ]
     assert zip_names.encoding([*names, b"alone"], person, people) == "cp1250"
     assert zip_names.encoding([*names, b"4 x"], person, {}) is None
-    # All names must be valid: encodings in which this byte is ö leave 0x81 undefined.
+    # All names must be valid: encodings in which 0xF6 is ö leave 0x81 undefined.
     assert zip_names.encoding(["1 Jörg".encode("cp1252"), b"\x81"], person, people) is None
     assert zip_names.encoding([b"2 \x8fsa", b"1 J\x94rg"], person, people) == "cp437"
 
 
-def test_pages_are_returned_under_names_that_moodle_can_import(room, tmp_path):
-    """Moodle's import reads the second word of a folder's name as the number."""
+def test_feedback_pages_are_returned_under_names_that_moodle_can_import(room, tmp_path):
+    """Moodle's import reads the second part of NAME_NUMBER_… as a student number."""
     page = room.course.feedback("13", NAME)
     page.parent.mkdir(parents=True)
     page.write_text("well")
@@ -493,7 +493,7 @@ def test_pages_are_returned_under_names_that_moodle_can_import(room, tmp_path):
     assert name == f"participant_13_assignsubmission_file/{NAME}.html"
 
 
-def test_pages_are_returned_in_the_folder_of_a_repacked_download(room, tmp_path):
+def test_feedback_pages_are_returned_in_the_folder_of_a_repacked_download(room, tmp_path):
     page = room.course.feedback("lovelaceben 8", NAME)
     page.parent.mkdir(parents=True)
     page.write_text("well")

@@ -148,7 +148,7 @@ def test_a_curve_has_two_equal_lists_and_is_on_one_of_the_axes(change):
 
 
 @pytest.mark.parametrize("odd", [math.nan, math.inf, 10**400])
-def test_the_numbers_in_a_figure_are_finite(odd):
+def test_the_numbers_in_a_figure_must_be_finite(odd):
     for axis in ({"limits": [1, odd]}, {"ticks": [[odd, "1"]]}):
         with pytest.raises(ValueError, match="number"):
             validated(Answer(WHOLE | {"axes": [{"x": AXIS | axis, "y": AXIS}]}), "figure")
@@ -160,7 +160,7 @@ def test_the_numbers_in_a_figure_are_finite(odd):
 @pytest.mark.parametrize(
     "change", [{"limits": [1]}, {"limits": [1, 2, 3]}, {"ticks": [[1]]}, {"ticks": [[1, "1", 2]]}]
 )
-def test_limits_and_ticks_are_pairs(change):
+def test_axis_limits_and_ticks_must_be_pairs(change):
     with pytest.raises(ValueError, match=r"not an axis|not a tick"):
         validated(Answer(WHOLE | {"axes": [{"x": AXIS | change, "y": AXIS}]}), "figure")
 

@@ -251,8 +251,8 @@ def test_check_creates_nothing_and_reports_a_missing_folder(tmp_path):
         check.check(tmp_path / "none")
 
 
-def test_only_an_odd_name_of_an_exercise_folder_is_a_problem(room):
-    """Nothing is reported for links to files or for a system's own files (.DS_Store)."""
+def test_links_to_files_and_system_files_are_not_reported(room):
+    """Put a link to a notebook and a .DS_Store beside the students' folders."""
     base = room.folder / "submitted"
     (base / "link").symlink_to(room.folder_of("ada", NAME) / f"{NAME}.ipynb")
     (base / ".DS_Store").touch()
@@ -336,7 +336,7 @@ def test_an_extension_needs_a_due_date_and_releases_its_exercise(tmp_path):
     with warnings.catch_warnings(), course.gradebook() as book:
         warnings.simplefilter("ignore")  # nbgrader's own queries cause warnings
         book.update_or_create_submission(NAME, "ada")
-        book.grant_extension(NAME, "ada", days=2)  # as nbgrader allows without a due date
+        book.grant_extension(NAME, "ada", days=2)  # nbgrader allows this without a due date
     assert week.due(course, NAME, DUE) == [f"{NAME} is due at 2026-11-30 23:59:00 UTC"]
     assert week.due(course, NAME, LATER, "ada") == [
         f"{NAME} was released first, into {course.folder / 'release'}",
@@ -400,7 +400,7 @@ def due_of(room, student):
         return f"{book.find_submission(NAME, student).duedate}"[:16] + "+00:00"
 
 
-def test_an_extension_keeps_its_date_until_the_due_date_passes_it(room):
+def test_an_extension_keeps_its_date_until_the_due_date_reaches_it(room):
     assert due_of(room, "bob") == LATER
     assert week.due(room.course, NAME, "2026-11-20 12:00+00:00") == [
         "bob: 2026-12-02 23:59:00 UTC stays",
@@ -423,6 +423,6 @@ def test_an_extension_keeps_its_date_until_the_due_date_passes_it(room):
     assert due_of(room, "bob") == "2026-12-24 12:00+00:00"
     with pytest.raises(Unable, match="is before 2026-12-24 12:00:00 UTC"):
         week.due(room.course, NAME, LATER, "bob")
-    week.due(room.course, NAME, "2026-12-24 12:00+00:00", "bob")  # same as for all: no extension
+    week.due(room.course, NAME, "2026-12-24 12:00+00:00", "bob")  # the general due date
     with room.course.gradebook() as book:
         assert book.find_submission(NAME, "bob").extension is None

@@ -94,8 +94,9 @@ def words_of(command):
     return words[2:]
 
 
-# Runs commands on a course of one exercise until one fails. Each command runs in a fork; successive
-# gradings share one, since the processes that grade take longer to start than to grade.
+# This script runs commands on a course of one exercise until one fails. Each command runs in a
+# fork; successive gradings share one, since the processes that grade take longer to start than to
+# grade.
 FORKED = """
 import itertools, json, os, sys
 import grading.course
@@ -154,7 +155,7 @@ STEPS = {
 
 
 def run(step):
-    """Run a step; return the line with which it was refused, "" if it succeeded."""
+    """Run a weekly command; return the line that refuses it, "" if it succeeded."""
     try:
         main(STEPS[step])
     except SystemExit as refused:
@@ -163,9 +164,9 @@ def run(step):
 
 
 def run_all(order, late=()):
-    """Run steps in this order, then retry the refused ones; return those.
+    """Run weekly commands in this order, retry the refused ones; return those.
 
-    Retries follow the page's order. late: steps that may be refused again, until submissions are
+    Retries follow the page's order. late: commands that may be refused again, until submissions are
     collected again.
     """
     refused = {step: line for step in order if (line := run(step))}
@@ -221,8 +222,8 @@ def test_all_weekly_commands_work_in_any_order(
     monkeypatch.chdir(tmp_path)
     downloaded(tmp_path, release)
     order = random.Random(seed).sample([*STEPS], len(STEPS))
-    # A submission collected before the roster is under the name from its file, not Ada's, so check
-    # and again may fail until it is collected again.
+    # A submission collected before the roster is under the name from its file, not Ada's, so the
+    # commands `check` and `again` may fail until it is collected again.
     run_all(order, late=("check", "again"))
     folder = tmp_path / "my-class"
     for step in ("collect", "grade", "again", "return", "export"):
@@ -239,9 +240,9 @@ def test_all_weekly_commands_work_in_any_order(
 
 
 def tables_without_version(folder):
-    """Create a gradebook without a version.
+    """Create a gradebook without a schema version.
 
-    nbgrader does so if it does not find alembic.
+    nbgrader does so if it does not find the program alembic.
     """
     Course(folder).prepare()
     with pytest.MonkeyPatch.context() as patch:
@@ -268,7 +269,7 @@ def test_an_incomplete_gradebook_is_repaired(tmp_path, bare):
 
 
 @pytest.mark.parametrize("table", ["missing", "empty"])
-def test_a_missing_version_is_written_once(tmp_path, bare, table):
+def test_a_missing_schema_version_is_written_once(tmp_path, bare, table):
     tables_without_version(tmp_path)
     if table == "empty":
         with sqlite3.connect(tmp_path / "gradebook.db") as book:

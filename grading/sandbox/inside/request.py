@@ -15,7 +15,7 @@ class SandboxLimits:
     """
 
     process_bytes: int = 3072 * MEGABYTE  # address space of each process
-    memory_bytes: int = 2048 * MEGABYTE  # resident, over all processes
+    memory_bytes: int = 2048 * MEGABYTE  # held by all processes together
     scratch_bytes: int = 64 * MEGABYTE  # each of /tmp, the home folder and /dev/shm
     file_bytes: int = 32 * MEGABYTE
     open_files: int = 256
