@@ -114,7 +114,7 @@ class Bounds:
 
     @property
     def _misfit(self) -> str:
-        """Note that the operation, or some of several, does not fit into HBM; or ""."""
+        """Words that the operation, or some of several, doesn't fit into HBM; or ""."""
         fits = np.atleast_1d(self.fits)
         return "" if fits.all() else ", some do not fit" if fits.any() else ", does not fit"
 

@@ -72,7 +72,7 @@ def code_cells(cells: list[NotebookNode | None]) -> Iterator[NotebookNode]:
 
 
 def code_cell(cell: NotebookNode) -> NotebookNode:
-    """Return a code cell with outputs, folded if the page folds or hides it."""
+    """Return a code cell without live figures, folded if the page folds or hides it."""
     tags = set(cell.metadata.get("tags", []))
     folded: dict[str, bool] = {}
     if tags & FOLDED:

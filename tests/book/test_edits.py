@@ -94,7 +94,7 @@ def statements() -> tuple[list[str], list[str]]:
     return missing, [*unused(pages, CLAIMS), *false]
 
 
-def test_prose_with_a_while_condition_and_a_comparison_has_a_claim() -> None:
+def test_prose_with_a_while_role_and_a_comparison_has_a_claim() -> None:
     with ProcessPoolExecutor(1, multiprocessing.get_context("fork"), limit_memory) as pool:
         missing, stray = pool.submit(statements).result()
     assert not missing, "\n\n".join(missing)
@@ -120,7 +120,7 @@ def problems(cell: str, text: str, *holds: str) -> list[str]:
 H100 = 'chip = rl.chip("H100 SXM")'
 
 
-def test_prose_without_a_while_condition_is_never_updated_after_an_edit() -> None:
+def test_prose_without_a_while_role_is_never_updated_after_an_edit() -> None:
     page = page_of("n = 4", "At 4 it is {eval}`n`, more than three.")
     tally = check(page, page.edits, [])
     assert tally.edits == tally.as_printed == len(page.edits) > 5

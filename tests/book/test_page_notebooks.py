@@ -78,7 +78,7 @@ def test_a_reference_without_a_target_stays_text(tmp_path: Path) -> None:
     assert [cell.source for cell in chapter_notebook(page).cells] == ["there X"]
 
 
-def test_while_conditions_are_removed_from_chapter_notebooks(tmp_path: Path) -> None:
+def test_while_roles_are_removed_from_chapter_notebooks(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     cell = (
         '```{code-cell} python3\n---\nmystnb:\n  figure: {caption: "{while}`n` C"}\n---\nn = 1\n```'

@@ -409,7 +409,7 @@ def test_names_run_no_scripts_in_formgrader_lists(room, formgrader, browser):
         waiting += [one for one in dict.fromkeys(more) if one not in {*seen, *waiting}]
     assert dialogs == []
     assert traffic.outside(address) == []
-    # The browser decodes a name with an encoded "<", so no page exists for it.
+    # Links don't escape the % in this student's name, so "%3C" means "<" and no such page exists.
     assert {unquote(one) for one in seen if "%3C" in one} == {
         f"{start}/manage_students/{unquote(ENCODED)}{rest}" for rest in ("", f"/{NAME}")
     }

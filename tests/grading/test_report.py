@@ -227,7 +227,7 @@ def test_the_misconceptions_figure_has_a_labeled_bar_for_each(count):
     assert edges == sorted(edges)
     if bars:
         assert bars[0][1] - axes[1] == pytest.approx(axes[3] - bars[-1][3], abs=1e-3)
-    # Each label stands beside its bar; the longest one begins near the left edge of the figure.
+    # Labels stand left of their bars; the longest label begins near the left edge of the figure.
     beside = [one for one in labels(drawn) if " · " in one[0]]
     assert [text for text, *_ in beside] == names[:count]
     for (_, x, y), bar in zip(beside, bars, strict=True):

@@ -116,7 +116,7 @@ def test_areas_are_proportional_to_memories_and_peaks(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", CHIPS)
-def test_picture_controls_and_numbers_fit_on_a_phone(name: str) -> None:
+def test_the_picture_fits_on_a_phone_and_its_text_is_legible(name: str) -> None:
     svg = ET.fromstring(PICTURE.svg(width=334, chip=name))
     high = float(svg.attrib["height"])
     assert high <= 480

@@ -24,17 +24,17 @@ def test_prose_with_unchanged_values_counts_as_up_to_date() -> None:
     assert decided("n > 5", n="6") == (True, {})
 
 
-def test_prose_with_changed_values_and_no_while_condition_is_not_updated() -> None:
+def test_prose_with_changed_values_and_no_while_role_is_not_updated() -> None:
     assert decided(None, n="5", word="six") == (False, {"n": "6"})
 
 
-def test_prose_with_changed_values_is_updated_if_its_while_condition_holds() -> None:
+def test_prose_with_changed_values_is_updated_if_its_while_role_holds() -> None:
     assert decided("n > 5", n="5", many="1") == (True, {"n": "6", "many": "12,345"})
     assert decided("True", n="5") == (True, {"n": "6"})
 
 
 @pytest.mark.parametrize("premise", ["n > 6", "0", "[]", "missing", "1 / 0", "array", "n >"])
-def test_prose_whose_while_condition_fails_is_not_updated(premise: str) -> None:
+def test_prose_whose_while_role_fails_is_not_updated(premise: str) -> None:
     assert decided(premise, n="5") == (False, {"n": "6"})
     # The same holds if no value changed, or if the block has no values.
     assert decided(premise, n="6") == (False, {})

@@ -430,9 +430,7 @@ def test_values_are_shown_before_running_and_updated_after_a_change(
     assert page.locator(".course-note").count() == 0
 
 
-def test_prose_whose_while_condition_fails_keeps_its_original_text(
-    page: Page, changing: None
-) -> None:
+def test_prose_whose_while_role_fails_keeps_its_original_text(page: Page, changing: None) -> None:
     page.evaluate(f"void {PANEL}.content.widgets[1].model.sharedModel.setSource('n = 6144')")
     run_all(page)
     wait_for_text(page, 2, "The first is 16,384 (as printed; now 6,144), in words 16")

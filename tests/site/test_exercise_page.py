@@ -343,7 +343,7 @@ def test_a_right_but_slow_answer_does_not_count_as_done(page: Page, right: dict[
     assert "A call took 1000 s here. In grading a call gets 5 s" in said_first
     assert mark(page, "operations") == ""
     assert done(page).startswith("0 of 7")
-    # The page's own time limit ends with the run, so Python isn't terminated later.
+    # The page cancels its timeout when a run ends, so Python isn't terminated later.
     page.clock.run_for(121_000)
     write(field(page, "operations"), right["operations"])
     assert "A call took" not in checked(page, "operations")

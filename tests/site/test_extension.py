@@ -251,7 +251,7 @@ def test_values_are_computed_at_their_place_in_the_page() -> None:
     assert values.values_cell("`` {while}`n` ``") is None
 
 
-def test_a_while_condition_applies_to_its_table_row_or_else_its_paragraph() -> None:
+def test_a_while_role_applies_to_its_table_row_or_else_its_paragraph() -> None:
     row = nodes.row("", nodes.entry("", nodes.paragraph("", "", mark := nodes.inline("", "x"))))
     assert blocks.block_of(mark) is row
     strong = nodes.strong("", "", mark := nodes.inline("", "x"))

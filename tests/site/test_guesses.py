@@ -339,7 +339,7 @@ def test_without_storage_guesses_last_until_the_page_is_left(reader: Page, serve
     page.close()
 
 
-# ---- covers
+# ---- covers: text that is hidden until the reader answers a guess
 
 # Returns whether each element after a guess's form, in the same section, is rendered.
 RENDERED = """(name) => {
@@ -411,7 +411,7 @@ def test_covered_controls_are_out_of_reach(reader: Page, server: Server) -> None
     assert page.locator(".guess-covered[hidden], .guess-skip").count() == 0
 
 
-def test_several_answers_to_a_box_share_a_cover(reader: Page, server: Server) -> None:
+def test_answers_in_one_box_hide_the_same_text(reader: Page, server: Server) -> None:
     page = opened(reader, server, "chapters/time.html")
     for name, guess in {"nvlink-slower": "1", "ici-slower": "20"}.items():
         page.locator(f"form.guess[name={name}] input").fill(guess)
@@ -478,7 +478,7 @@ def test_print_and_find_in_page_reach_covered_text(reader: Page, server: Server)
     assert rendered(page, "bounds-apart") == {True}
 
 
-def test_a_cover_ends_at_the_label_that_the_answer_names(reader: Page, server: Server) -> None:
+def test_hidden_text_ends_at_the_label_that_the_answer_names(reader: Page, server: Server) -> None:
     def end_early(route: Route) -> None:
         response = route.fetch()
         mark = 'data-name="bounds-apart"'
@@ -496,7 +496,9 @@ def test_a_cover_ends_at_the_label_that_the_answer_names(reader: Page, server: S
     assert not code.is_visible()
 
 
-def test_a_cover_may_end_in_a_later_section(reader: Page, server: Server) -> None:
+def test_the_text_hidden_by_a_guess_may_end_in_a_later_section(
+    reader: Page, server: Server
+) -> None:
     page = opened(reader, server, "chapters/chips.html")
     between = page.get_by_role("heading", name="5.3.", exact=False)
     after = page.get_by_role("heading", name="5.5.", exact=False)
@@ -627,7 +629,9 @@ def test_an_answer_becomes_a_hidden_element_for_the_script(warned: list[str]) ->
         (ORDERED.replace("c, a, b", "c, a"), "answer order: “c, a” is not a, b, c"),
     ],
 )
-def test_a_wrong_answer_is_reported_and_left_out(warned: list[str], source: str, said: str) -> None:
+def test_an_invalid_answer_directive_warns_and_is_dropped(
+    warned: list[str], source: str, said: str
+) -> None:
     assert list(read(source).findall(answer)) == []
     (warning,) = warned
     assert warning.startswith(said)

@@ -101,7 +101,7 @@ def assert_accessible(page: Page, size: ViewportSize, theme: str) -> None:
 
 
 @pytest.mark.long
-def test_prose_without_a_while_condition_keeps_its_values_and_gets_a_note(opened: Opened) -> None:
+def test_prose_without_a_while_role_keeps_its_values_and_gets_a_note(opened: Opened) -> None:
     page = opened(NONE)
     before, printed = values(page), heading_and_link(page)
     change_cell(page, OLD, NEW)
@@ -147,7 +147,7 @@ def test_notes_are_accessible_on_a_desktop_in_the_light_theme(opened: Opened) ->
     put_back(page)
 
 
-def test_prose_is_updated_only_while_its_while_condition_holds(opened: Opened, site: Path) -> None:
+def test_prose_is_updated_only_if_its_while_role_holds(opened: Opened, site: Path) -> None:
     page = opened(MIXED)
     assert page.locator(NOTE).count() == 0
     before, printed = values(page), heading_and_link(page)

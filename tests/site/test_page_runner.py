@@ -173,7 +173,7 @@ def test_rewinding_past_matplotlibs_import_restores_its_defaults() -> None:
     assert json.loads(done.stdout)["outputs"] == [{"kind": "plain", "text": "10.0"}]
 
 
-def test_while_conditions_use_the_values_at_their_place_in_the_page() -> None:
+def test_while_roles_use_the_values_at_their_place_in_the_page() -> None:
     page = Page()
     run(page, "n = 12345")
     block = {"values": {"n": "12,345"}, "premise": "n > 2"}

@@ -185,13 +185,13 @@ def test_every_served_program_and_font_has_a_named_origin(site: Path) -> None:
     assert left == []
 
 
-def test_packages_of_generated_files_are_named() -> None:
+def test_the_license_table_lists_packages_that_files_are_generated_from() -> None:
     made = {*cut_fonts(), "pygments"}
     assert len(made) == 4
     assert made <= set(licenses.NAMED.findall(SOURCE))
 
 
-def test_font_licenses_are_named_if_they_differ_from_the_packages() -> None:
+def test_the_license_table_shows_a_fonts_license_if_its_package_has_another() -> None:
     for name, font in cut_fonts().items():
         assert "SIL Open Font License" in licenses.font_notice(font)
         own = "OFL" not in str(metadata.distribution(name).metadata["License"])

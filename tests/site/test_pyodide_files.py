@@ -243,7 +243,7 @@ def test_without_playwright_the_systems_node_compiles(monkeypatch: pytest.Monkey
     assert "/no/such/node" in pyodide_files.compiled(Path("from"), Path("to"))
 
 
-def test_archives_are_first_written_to_their_target_folder(
+def test_archives_are_built_inside_their_target_folder(
     got: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Moves within a folder are atomic, so readers never see partial files."""

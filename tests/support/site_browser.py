@@ -228,7 +228,7 @@ TALL_FIGURES = """(screen) => [...document.querySelectorAll("figure.live")].flat
   return high > screen ? [`${figure.dataset.figure}: ${high}`] : [];
 })"""
 
-# Formulas shown as their source or as an error.
+# Formulas that are not rendered: shown as their source, as an error, or without a size.
 UNSET_MATHS = """() => {
   const found = [...document.querySelectorAll("merror")].map((e) => `error: ${e.textContent}`);
   for (const e of document.querySelectorAll(".math")) {

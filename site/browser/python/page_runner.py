@@ -121,7 +121,7 @@ class Page:
         return json.dumps(needed(sources))
 
     def tries(self) -> str:
-        """Return JSON of the counts by which checks decide on hints; null before a check."""
+        """Return JSON of the tries that decide on hints; null before the first check."""
         check = sys.modules.get("roofkit.check")
         return json.dumps(check.tries() if check else None)
 

@@ -4,8 +4,8 @@ from bs4 import BeautifulSoup, Tag
 
 from . import hatches
 
-# Navigation, links into the site, permalink marks, scripts, and controls of figures. The code in
-# .above-input is folded on the site because it only draws the figure below it.
+# Removed for print: navigation, links into the site, permalink marks, scripts, controls of figures,
+# and the code in .above-input, which the site folds because it only draws the figure below it.
 FURNITURE = ", ".join(
     (
         "p.place",

@@ -33,7 +33,7 @@ def right_colormap(ax, sizes, batches, peak, bandwidth):
 
 @right
 def right_dark(ax, sizes, batches, peak, bandwidth):
-    """Draw in white and yellow on black."""
+    """Draw in white, yellow and cyan on black."""
     ax.figure.set_facecolor("black")
     ax.set_facecolor("black")
     for size, color in zip(sizes, ("white", "yellow", "cyan"), strict=False):

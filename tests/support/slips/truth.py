@@ -53,7 +53,7 @@ DESCRIPTIONS = (
     *(hints._infinite, hints._zeros, hints._signs, hints._constant, hints._repeated),
     *(hints._shift, hints._near),
 )
-# Words by which a sentence introduces a merely possible cause.
+# Phrases that introduce a cause as only possible.
 CONDITIONAL = ("this would give the same values:", "come out in this way, among others:")
 
 

@@ -54,7 +54,8 @@ def names_no_unit(plain: str) -> bool:
     unknown = [word for word in words if not _is_plain(word)]
     if not unknown:
         return True
-    # In scripts with case, which put spaces between words, a single word is not a unit of a rate.
+    # A label of one unknown word names no rate, unless it has "/" or "^". Writing systems without
+    # upper and lower case may not separate words, so there one word may be a whole unit.
     alone = len(words) == 1 and not re.search(r"[/^]", lower)
     return alone and len(unknown[0]) > 1 and has_case(unknown[0][0])
 
