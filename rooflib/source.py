@@ -1,4 +1,4 @@
-"""Files of figures, and sources of figures: data sheets, papers, measurements."""
+"""The package's TOML files, and sources of figures: data sheets, papers etc."""
 
 import datetime
 from dataclasses import dataclass

@@ -203,7 +203,7 @@ WRITINGS: tuple[Callable[[float, float, float], float], ...] = (
 
 
 def with_spare(left: int, case: Case, rng: random.Random) -> Case:
-    """Return a case with `left` spare bytes and the same count in all formulas."""
+    """Return a case with `left` spare bytes, where all formulas give the same count."""
     sizes = {name: case[name] for name in ("S", "layers", "K", "H", "kv_bytes")}
     capacity, each = math.floor(case["capacity"]), bytes_of_one(**sizes)
     most = min(MAX_SEQUENCES, math.floor((capacity - WEIGHTS.low) / each))

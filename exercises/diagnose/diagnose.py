@@ -391,9 +391,9 @@ def changed_sizes(rng: random.Random) -> tuple[int, int, int, dict[str, list[int
 
 
 def is_far(sizes: Sequence[int], new: Sequence[int]) -> bool:
-    """Return whether any two suspects' predictions nearly agree or clearly differ.
+    """Return whether all pairs of predictions either nearly agree or clearly differ.
 
-    No two differ by nearly the factor that tells them apart.
+    No two suspects' predictions differ by nearly the factor that tells them apart.
     """
     of = [predicted(sizes, new, suspect) for suspect in SUSPECTS]
     ratios = [max(a, b) / min(a, b) for a in of for b in of]

@@ -139,7 +139,7 @@ class _Runner:
         except _Late as late:
             self._interrupt(cell, late.clock)
         except Ended:
-            cell.execution_count = None  # no number: the cell did not run to its end
+            cell.execution_count = None  # not numbered: the cell did not run to its end
             raise
 
     def _interrupt(self, cell: NotebookNode, clock: Clock) -> None:

@@ -218,7 +218,7 @@ def _answers(question: Question, namespace: dict[str, Any]) -> Iterator[dict[str
 
 @contextlib.contextmanager
 def _ending_after(cpu: float, wall: float) -> Iterator[None]:
-    """End the process by a timer's signal if the block takes longer.
+    """End the process by a timer's signal if the `with` block exceeds a limit.
 
     The signal runs no Python code.
     """

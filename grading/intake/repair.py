@@ -49,7 +49,7 @@ def repair(nb: NotebookNode, name: str) -> tuple[list[str], list[str]]:
                 nb.cells.insert(place, _new_cell(nb, kept, f"added-to-{grade_id}"))
     remarks += _add_missing(nb, source_cells, name)
     remarks += reorder(nb, _checked_functions(name), list(source_cells))
-    nb["metadata"] = copy.deepcopy(source.metadata)  # replaces what the learner's editor wrote
+    nb["metadata"] = copy.deepcopy(source.metadata)  # replaces the metadata of the learner's editor
     if language in translation.languages():
         nb.metadata["exercise"]["language"] = language
     return remarks, tampering

@@ -83,7 +83,7 @@ def handed_in(course: Path) -> list[str]:
 
 
 def misplaced(course: Path) -> list[str]:
-    """Return a line for each entry of submitted/ with a wrong place or name.
+    """Return a line for each entry of submitted/ that is misplaced or misnamed.
 
     Such entries are not graded.
     """

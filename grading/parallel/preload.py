@@ -15,7 +15,7 @@ from grading.work import version
 empty = new_notebook()
 page(empty, "", "", [], {})  # compiles the templates
 for name in exercises.names():
-    with contextlib.suppress(Exception):  # reported later, when that exercise is graded
+    with contextlib.suppress(Exception):  # grading the exercise will report the error
         version(name)
         for part in exercises.load(name).parts:  # computes the reference values and figures
             published_cases(name, part.key)

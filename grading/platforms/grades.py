@@ -14,8 +14,8 @@ from grading.intake.names import printable
 from grading.platforms.roster import IDS, NAMES, NUMBERS, Person, Table
 
 POINTS = "Points Possible"  # first cell of the second row in Canvas's table
-EXCUSED = "EX"  # Canvas's entry for an excused student
-# Canvas finds the assignments by the number of columns before them, so all of these must be kept.
+EXCUSED = "EX"  # an excused student's grade in Canvas's table
+# Canvas finds the assignments by the number of columns before them, so keep all these columns.
 CANVAS = (
     *("Student", "LastName", "FirstName", "ID", "SIS User ID", "SIS Login ID"),
     *("Integration ID", "Root Account", "Section"),
@@ -51,7 +51,7 @@ def fill(
                 for place, name in about.items():
                     if cells[place].strip().upper() == EXCUSED and table.of_canvas:
                         lines.append(f"{printable(student)}: excused from {name}, and stays so")
-                    else:  # without a score keep the entry: an empty cell deletes the grade
+                    else:  # without a score keep the cell's text: an empty cell deletes the grade
                         cells[place] = scores.get((student, name), cells[place])
         elif not (table.of_canvas and row[0].strip() == POINTS):
             continue

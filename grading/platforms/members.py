@@ -13,7 +13,7 @@ from grading.intake.submissions import handed_in
 from grading.records import results
 from grading.records.seed import FOLDER
 
-ROSTER = "roster.json"  # lists who came from a roster, which the gradebook does not record
+ROSTER = "roster.json"  # names the students imported from a roster; the gradebook doesn't
 MIN_SCORE = 60  # % similarity that a suggested name must have
 
 
@@ -57,8 +57,8 @@ def members(folder: Path, session: Any) -> Members:
     listed = set(results.read(folder / FOLDER / ROSTER) or ())
     people = session.query(Student).all() if session else []
     known = {one.id: _texts(one) for one in people}
-    # Count students with a name or email as imported from a roster, too: an older version, or
-    # nbgrader, did that.
+    # Students with a name or email count as imported from a roster even if ROSTER does not list
+    # them: an older version, or nbgrader, imported them.
     roster = {one: texts for one, texts in known.items() if one in listed or any(texts)}
     return Members(roster, frozenset(known), frozenset(handed_in(folder)))
 

@@ -24,7 +24,7 @@ from grading.reports.rows import NOT_HANDED_IN, Course, State, part_order, rank
 
 MAX_BAR_INCHES, ROW_INCHES = 4.5, 0.25  # longest bar and row height in misconceptions.svg
 LEFT_INCHES, RIGHT_INCHES, TOP_INCHES, BOTTOM_INCHES = 0.2, 0.1, 0.1, 0.7  # its margins
-EMPTY_INCHES = 0.2  # height of the figure's axes without rows
+EMPTY_INCHES = 0.2  # height of the axes, to which each row adds ROW_INCHES
 OFFSET_STYLE: Any = {"xytext": (-4, 0), "textcoords": "offset points"}
 LABEL_STYLE: Any = {"ha": "right", "va": "center", **OFFSET_STYLE}
 MAX_SLOWEST = 10  # rows in the report's table of times

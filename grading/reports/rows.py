@@ -181,7 +181,7 @@ def unsafe(state: State) -> list[tuple[str, str]]:
 
 
 def in_order(state: State) -> Iterator[tuple[str, str, Result]]:
-    """Yield (student, exercise, result), by student and then in course order."""
+    """Yield (student, exercise, result) by student, then by exercise in course order."""
     order = exercises.names()
     for student in sorted(state):
         for name in sorted(state[student], key=lambda name: (rank(order, name), name)):
@@ -194,7 +194,7 @@ def part_order() -> list[tuple[str, str]]:
 
 
 def rank(order: Sequence[Key], one: Key) -> int:
-    """Return the position of an entry in the order; unknown entries come last."""
+    """Return the index of `one` in `order`, or the length of `order` if it is absent."""
     return order.index(one) if one in order else len(order)
 
 

@@ -55,7 +55,7 @@ ENVIRONMENT = {
     "JUPYTER_RUNTIME_DIR": "/tmp/jupyter",
     "MPLCONFIGDIR": "/tmp/matplotlib",
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-    # One core for each notebook, because others are graded at the same time.
+    # Numerical libraries get one thread: other notebooks are graded at the same time.
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",

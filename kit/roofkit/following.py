@@ -1,4 +1,4 @@
-"""Decisions which blocks of a page's prose are updated after a reader's changes.
+"""Selection of the prose blocks of a page to update after a reader's changes.
 
 A block is ``{"values": {expression: text}, "premise": expression}``: its computed texts when the
 page was built and, if the author gave one, a condition. A block is updated only if its condition

@@ -114,7 +114,7 @@ class Figure:
 
     @property
     def share(self) -> float:
-        """Median share of time that its threads were running on a core."""
+        """Median share of time that the workload's threads were running on a core."""
         return statistics.median(s.own for s in self.samples if not s.disturbed)
 
     @property

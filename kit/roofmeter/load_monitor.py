@@ -153,7 +153,7 @@ class LoadMonitor:
         return [sorted(times)[tenth - 1] for times in zip(*self.reference_times, strict=True)]
 
     def _time_references(self) -> tuple[tuple[float, ...], float]:
-        """Return the seconds of each reference, and of the wait for idle threads before."""
+        """Return each reference's seconds, and those of the wait for idle threads."""
         if not self.references:
             return (), 0.0
         start = self.clock().wall

@@ -157,7 +157,7 @@ class Run:
 
     @property
     def drift(self) -> float:
-        """Relative change of the fp32 peak between start and end; 0 if not measured."""
+        """Relative change of the fp32 peak during the run; 0 if not measured again."""
         again = self.figures.get(PEAK_AGAIN)
         return again.median / self.figures["peak fp32"].median - 1 if again else 0.0
 

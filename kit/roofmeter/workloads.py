@@ -64,7 +64,7 @@ def workloads(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
 def small_batch_matmul(
     store: Floats, pool: ThreadPool, B: int, row_by_row: bool = False, same_weights: bool = False
 ) -> Probe:
-    """Return a probe of x[B, D] · w[D, F] in fp32, with other weights per pass.
+    """Return a probe of x[B, D] · w[D, F] in fp32, with new weights in each pass.
 
     A model with many layers does the same. `row_by_row` multiplies one row at a time, with the
     matrix-vector routine of the BLAS. `same_weights` uses the same weights in every pass.

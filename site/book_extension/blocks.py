@@ -65,7 +65,7 @@ class ReadPremises(SphinxTransform):
     default_priority = 100
 
     def apply(self, **_: Any) -> None:
-        # Skip translated messages: each is parsed alone, without the row that may be its block.
+        # Skip translated messages: each is parsed alone, without the table row around it.
         if str(self.document["source"]).endswith("<translated>"):
             return
         for node in list(self.document.findall(premise)):

@@ -53,7 +53,7 @@ def minutes(counts: dict[str, int]) -> int:
 
 
 def hours(total: float) -> str:
-    """Return minutes in words, to half an hour: "half an hour", "2½ hours"."""
+    """Return minutes in words, rounded to half hours: "half an hour", "2½ hours"."""
     whole, half = divmod(max(math.floor(total / 30 + 0.5), 1), 2)
     if not whole:
         return str(_("half an hour"))

@@ -65,7 +65,7 @@ def is_one_of(names: list[str], file: Any) -> bool:
 
 
 def place(app: Sphinx, page: str) -> dict[str, object] | None:
-    """Return the part of the contents that a page belongs to, and its position there."""
+    """Return the part of the table of contents with a page, and the page's position."""
     contents = app.config.external_site_map
     for tree in contents.root.subtrees:
         pages = [str(item) for item in tree.items]

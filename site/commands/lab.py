@@ -22,7 +22,7 @@ from commands.jupyterlab.copies import Report, bring_up_to_date, copy_once
 from commands.jupyterlab.folders import set_defaults, variables
 from commands.jupyterlab.page_copy import chapter_notebook
 
-VARIABLE = "ROOFLINE_LANGUAGE"  # for kernels, as in roofkit.words
+VARIABLE = "ROOFLINE_LANGUAGE"  # from which kernels take the language; see roofkit.words
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "my-work"
 EXTENSIONS = "kit/roofkit/validate/labextensions"
@@ -125,7 +125,7 @@ def main(options: list[str]) -> None:
         "Nothing of yours is overwritten."
     )
     print(fresh, flush=True)
-    os.environ[VARIABLE] = language.code  # kernels and Validate inherit it
+    os.environ[VARIABLE] = language.code  # kernels and nbgrader's Validate inherit it
     jupyterlab = command(WORK, *options)
     os.execv(jupyterlab[0], jupyterlab)
 

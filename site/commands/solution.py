@@ -21,7 +21,7 @@ from commands.jupyterlab.folders import variables
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "my-work"
-CELL_SECONDS = 60  # per cell, as for pages of the book; checks limit their calls separately
+CELL_SECONDS = 60  # limit per cell, as for pages of the book; checks limit their calls separately
 RULES = (
     "It is one way of several. If you work with an instructor, their rules come first: they may\n"
     "not want you to see it before the date for handing in, or to pass it on at all."

@@ -22,8 +22,8 @@ from commands.slides import NotExtracted
 
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = ("zh_CN",)
-# Of the page of functions, only the title is translated, which all pages' contents show. The rest
-# comes from docstrings, which stay English.
+# Of the page of rooflib's functions, translate only the title, which the table of contents shows on
+# all pages. The rest comes from docstrings, which stay English.
 TITLE_ONLY = {"chapters/api"}
 WIDTH = 70  # characters of a message that are printed
 

@@ -93,7 +93,7 @@ def measure(browser: Browser, server: Server) -> dict[str, list[float]]:
         note(cold=output, cold_whole=whole, cold_bytes=server.transferred())
         output, whole = again(page)
         note(cell=output, values=whole)
-        # In the same tab, open another page and press immediately, or after reading for a while.
+        # In the same tab, open another page, and click Run at once or after reading for a while.
         for name, wait in {"warm": 0, "reading": READING_MS}.items():
             go_to(page, server, WARM_PAGE)
             server.sent.clear()

@@ -133,7 +133,7 @@ RAISES = {
 }
 
 
-# Tests of one small book, built twice: as it is, and with a sentence changed.
+# Tests of one small book, built twice: unchanged, and with a sentence changed.
 
 PEAK = (
     CELL % "import rooflib as rl\nv5e = rl.chip('TPU v5e')"
@@ -221,7 +221,7 @@ def test_values_appear_everywhere_in_prose(builds: Builds) -> None:
     assert seen.count("{eval}`nothing`") == 2
     assert "_page_values" not in html
     assert "while" not in seen
-    # Prose with a {while} condition but no values has an empty span by which scripts find it.
+    # Prose with a {while} role but no values has an empty span by which scripts find it.
     plain = re.sub(r"(?<=<h\d) [^>]*", "", html).replace('<span class="premise"></span>', "")
     for begins in ("<h1>A page", "<p>row", "<h2>A <strong>", "<p>An item", "<p>In a panel"):
         assert begins in plain, begins

@@ -20,7 +20,7 @@ def dollars(seconds: float) -> float:
 
 
 def written(texts: int, behind: int = 4096) -> float:
-    """Return the dollars per million generated tokens, from the bytes of a decode step."""
+    """Return the dollars per million generated tokens, given the batch and cached tokens."""
     loads = 2 * (PARAMETERS - TABLE + texts * 4096) + texts * behind * KEPT
     stores = texts * (KEPT + 2 * 128_256)
     return dollars((loads + stores) / HBM) / texts * 1e6

@@ -64,7 +64,7 @@ def checked(name: str, count: int | None) -> Tally:
 
 
 def in_a_process(name: str, count: int | None) -> Tally:
-    """Check a page's edits in a process with its own memory limit and Matplotlib."""
+    """Check edits of a page in a forked process with a memory limit."""
     fork = multiprocessing.get_context("fork")
     with ProcessPoolExecutor(1, fork, limit_memory) as pool:
         return pool.submit(checked, name, count).result()
@@ -77,7 +77,7 @@ def report(name: str, tally: Tally) -> None:
 
 
 @pytest.mark.parametrize("name", in_part(PAGES))
-def test_some_edits_of_cells_make_no_prose_false(name: str) -> None:
+def test_a_random_sample_of_cell_edits_makes_no_prose_false(name: str) -> None:
     report(name, in_a_process(name, DRAWN))
 
 

@@ -11,7 +11,7 @@ V5E_PEAK, V5E_HBM, V5E_ICI = 197e12, 819e9, 45e9
 
 
 def row(start: str, among: str = "") -> list[str]:
-    """Return the cells of the first table row that starts with `start`, after `among`."""
+    """Return the cells of the first row after the text `among` that begins with `start`."""
     text = outputs(PAGE)
     text = text[text.index(among) :]
     found = re.search(rf"^{re.escape(start)} .*$", text, re.MULTILINE)

@@ -73,7 +73,7 @@ def test_a_chapter_runs_as_a_notebook(copies: Path, tmp_path: Path, chapter: Pat
 
 @pytest.mark.long
 @pytest.mark.parametrize("page", ["index", *(f"chapters/{chapter.stem}" for chapter in CHAPTERS)])
-def test_a_download_runs_on_its_own(site: Path, tmp_path: Path, page: str) -> None:
+def test_a_downloaded_notebook_runs_on_its_own(site: Path, tmp_path: Path, page: str) -> None:
     offered = site / f"{page}.ipynb"
     if offered.exists():
         shutil.copy(offered, tmp_path)

@@ -72,7 +72,7 @@ def test_links_of_chapter_notebooks_lead_to_existing_notebooks_and_cells() -> No
     assert counted > 200
 
 
-def test_a_reference_without_a_target_stays_text(tmp_path: Path) -> None:
+def test_a_reference_without_a_target_becomes_plain_text(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(HEADER + "{ref}`there <nowhere>` {term}`X`\n")
     assert [cell.source for cell in chapter_notebook(page).cells] == ["there X"]

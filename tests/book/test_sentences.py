@@ -100,12 +100,12 @@ def test_the_link_keeps_up_from_the_stated_width() -> None:
         first = number(re.search(r"from D = ([\d,]+) on", says))
         values = figure.values(**at)
         link, math_ = values["t_link"] / at["D"], values["t_math"] / at["D"]
-        # The compute time grows with the width, the link's time does not.
+        # The compute time grows with the width; the link's time doesn't.
         slack = 1 + 1e-12  # equal times are enough
         assert first * math_ * slack >= link * at["D"] >= (first - 1) * math_ / slack, at
 
 
-def test_hbm_has_room_for_the_stated_batch() -> None:
+def test_the_stated_batch_is_the_largest_that_fits_into_hbm() -> None:
     figure, named = figures.attention(), 0
     for at in drawn(figure):
         says = figure.texts(**at)["says"]
@@ -148,7 +148,7 @@ def test_the_stated_side_of_a_tile_is_the_smallest_sufficient_one() -> None:
     assert f"keeping {rl.text(4 * side**2, 'B')} of sums" in sentences("chapters/matmul")
 
 
-def test_the_batch_that_the_pages_layer_needs_is_stated_correctly() -> None:
+def test_the_batch_from_which_the_example_layer_is_compute_bound_is_260() -> None:
     page = sentences("chapters/matmul")
     needs = number(re.search(r"far above the ([\d,]+) that our layer needs", page))
     assert needs == 260
@@ -304,7 +304,7 @@ def test_the_factor_of_two_between_bounds_is_stated_only_for_two_times() -> None
     assert "with $k$ times, at most a factor of $k$" in page
 
 
-def test_page_counts_of_papers_are_not_stated() -> None:
+def test_pages_do_not_state_how_many_pages_cited_papers_have() -> None:
     counts = {
         page: re.findall(r"\b(?:two|three|four|five|six|seven) pages\b", sentences(page))
         for page in ("chapters/roofline", "chapters/references")
@@ -318,7 +318,7 @@ def test_shares_of_peak_are_attributed_to_their_source() -> None:
     assert re.search(r"\{cite:t\}`austin2025scaling` report that promising designs", page)
 
 
-def test_pages_mention_the_makers_other_figure_for_the_v5e_bandwidth() -> None:
+def test_pages_mention_the_other_bandwidth_that_google_states_for_the_v5e() -> None:
     prints = [f.as_printed for f in rl.data_points() if f.chip == "TPU v5e" and f.unit == "GiB/s"]
     assert f"prints {prints[0]} in the newest one" in sentences("chapters/hardware")
     assert "{ref}`the catalog <hardware-disagreements>` compares" in sentences("chapters/intensity")

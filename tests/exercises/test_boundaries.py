@@ -71,7 +71,7 @@ DEPTHS: dict[str, Callable[[int, float, float], float]] = {
 
 
 @pytest.mark.parametrize("written", DEPTHS)
-def test_every_formula_for_the_first_width_rounds_up_to_the_same_one(written: str) -> None:
+def test_every_formula_for_the_first_width_rounds_up_to_the_expected_width(written: str) -> None:
     ties = 0
     for case, expected in asked("many-chips", "first-depth"):
         assert math.ceil(DEPTHS[written](**case)) == expected, case

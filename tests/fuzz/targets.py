@@ -140,7 +140,7 @@ def repair_notebook(drawn):
 
 
 def draw_messages(random):
-    """Generate what the process that runs cells sends, and texts for its page."""
+    """Generate messages of the process that runs cells, and texts for notebook and page."""
     sent = b"".join(packets.sent(random) for _ in range(random.randrange(1, 5)))
     return sent, text(random), text(random), text(random), random.random() < 0.1
 

@@ -174,7 +174,7 @@ def test_the_total_picture_size_of_a_notebook_is_limited():
     assert nb.cells[2].outputs[0].data["text/plain"] == "(image/png: not shown here)"
 
 
-def test_a_picture_that_uses_up_the_limit_is_kept(monkeypatch):
+def test_a_picture_that_exactly_reaches_the_limit_is_kept(monkeypatch):
     monkeypatch.setattr(feedback, "MAX_PICTURE_BYTES", len(base64.b64encode(PNG)))
     one, other = outputs(*[new_output("display_data", shown(PNG)) for _ in range(2)])
     assert set(one.data) == {"image/png"}

@@ -105,7 +105,7 @@ def unmarked(nb):
 
 @pytest.fixture(scope="module")
 def made(release, tmp_path_factory):
-    """Return kind of notebook → its JSON text, for the kinds that the tables name."""
+    """Return kind of notebook → its JSON text, for the kinds that the dicts below name."""
     room = Classroom(tmp_path_factory.mktemp("made"), release)
     released, right = room.released(NAME), room.solved(NAME)
     elsewhere = copy.deepcopy(released)
@@ -387,7 +387,7 @@ def test_a_hostile_copy_does_not_prevent_choosing_the_right_notebook(tmp_path, m
     assert only(tmp_path).notebook == base / EXACT
 
 
-# --- in a class -----------------------------------------------------------------------------------
+# --- in a class of students -----------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -63,7 +63,7 @@ class Learner:
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory, release):
-    """Set up a class with an exchange.
+    """Set up a class of students with an exchange.
 
     There are submissions by ada, this user and attackers.
     """

@@ -261,7 +261,7 @@ def test_feedback_pages_run_no_scripts_and_send_no_requests(page, browser):
     context.close()
 
 
-# Parts of a feedback page's headings that extend below their heading or right of it.
+# Elements in a feedback page's headings that stick out of their heading, below or at the right.
 OUTSIDE_HEADINGS = """() => [...document.querySelectorAll(".panel-heading")].flatMap((heading) => {
   const box = heading.getBoundingClientRect();
   return [...heading.querySelectorAll("*")].filter((part) => {

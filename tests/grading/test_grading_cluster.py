@@ -115,7 +115,7 @@ def test_a_killed_cluster_worker_is_replaced(room, there, scheduler, monkeypatch
 
 
 class FakeClient:
-    """A client of a scheduler with one worker, which runs jobs at once."""
+    """A client of a scheduler with one worker; its jobs run in this process."""
 
     def __init__(self, *_, **__):
         self.closed = False

@@ -122,7 +122,7 @@ def test_a_cell_over_only_its_wall_limit_is_retried(runs):
     ]
 
 
-def test_a_late_notebook_is_marked_and_left_for_the_graders_retry(runs):
+def test_a_timed_out_notebook_is_marked_and_left_for_the_graders_retry(runs):
     graded = grade(
         with_first(notebook(), WAITS), NAME, "seed", TimeLimits(cell_wall=1), None, False
     )

@@ -51,7 +51,7 @@ def test_graded_notebooks_explain_mistakes(room):
 
 
 @pytest.mark.long
-def test_feedback_pages_hold_the_sentences_of_graded_notebooks(room):
+def test_feedback_pages_say_why_points_were_lost(room):
     endtoend.assert_feedback_explains_lost_points(room, "wrong-0", NAMES[0])
 
 

@@ -18,7 +18,7 @@ STUDENTS = {"right": 0, "wrong": 1, "others": ("anna", "half")}
 
 @pytest.fixture(autouse=True, scope="module")
 def _one_exercise():
-    """Release only NAME: more exercises would not use other tables."""
+    """Release only NAME: other exercises would use the same database tables."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exercises, "names", lambda: [NAME])
         yield
@@ -93,7 +93,7 @@ def test_graded_notebooks_explain_mistakes(room):
         endtoend.assert_notebook_explains_points(room, student, NAME)
 
 
-def test_feedback_pages_hold_the_sentences_of_graded_notebooks(room):
+def test_feedback_pages_say_why_points_were_lost(room):
     for student in ("wrong-0", "half"):
         endtoend.assert_feedback_explains_lost_points(room, student, NAME)
 

@@ -135,7 +135,7 @@ def is_bubblewrap(pid):
 
 
 def finish(folder):
-    """Grade what is left, in this process, which saves the start of a new one."""
+    """Grade the remaining submissions from this process, to save a start of Python."""
     main(["grade", str(folder), "--workers", str(WORKERS)])
 
 
@@ -176,7 +176,7 @@ def test_a_killed_grader_can_resume(count, copy, undisturbed):
     while kills < count:
         with processes.adopt_orphans() as before:
             grader = Grader(folder)
-            # Kill the grader well into the first run, then during a start, then soon after a start.
+            # In turn, kill the grader soon after two new results, its start, or one new result.
             enough = min(grader.graded() + (2, 0, 1)[kills % 3], results - 1)
             while not grader.ended(0.02) and grader.graded() < enough:
                 pass

@@ -205,12 +205,12 @@ def test_a_refused_sandbox_is_retried_once_before_grading_stops(room, monkeypatc
     with pytest.raises(Unable, match=r"^no room for a sandbox$"):
         work(job)
     assert tries == [tries[0]] * 2
-    # `late_again` is off: the grader itself reruns late notebooks, one at a time.
+    # `late_again` is off: the grader itself reruns timed-out notebooks, one at a time.
     assert tries[0][1:] == (NAME, job.seed, job.limits, False, False, None)
 
 
 @pytest.mark.parametrize(("why", "reason"), [(None, GAVE_UP), (pool.TOO_MUCH, TOO_MUCH)])
-def test_given_up_jobs_are_graded_again_unless_they_took_too_much(room, tmp_path, why, reason):
+def test_given_up_jobs_are_graded_again_unless_reading_exceeds_a_limit(room, tmp_path, why, reason):
     released = nbformat.writes(room.released(NAME))
     job = made_up.job(NAME, b"any", released)
     outcome = Course(tmp_path)._given_up(job, why)
@@ -226,7 +226,7 @@ def test_given_up_jobs_are_graded_again_unless_they_took_too_much(room, tmp_path
         ({"modules": "/not/here"}, "does not find the modules that the course allows: /not/here"),
     ],
 )
-def test_a_worker_that_differs_from_the_grader_stops_the_grading(room, change, said):
+def test_a_worker_with_another_version_or_missing_modules_stops_grading(room, change, said):
     job = made_up.job(NAME, b"any", nbformat.writes(room.released(NAME)))
     with pytest.raises(Unable, match=said):
         work(replace(job, **change))
@@ -260,7 +260,7 @@ def test_an_ungraded_notebook_begins_with_the_reason(room):
     }
 
 
-def test_the_seconds_of_an_outcome_are_measured_from_the_given_start(room):
+def test_the_seconds_of_an_outcome_count_from_the_start_time_passed_in(room):
     job = made_up.job(NAME, b"any", nbformat.writes(room.released(NAME)))
     assert _worked(job, time.monotonic() + 1e6).seconds < 0
 

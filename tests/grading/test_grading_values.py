@@ -506,7 +506,7 @@ def test_returned_names_are_not_quoted_in_feedback():
 
 
 @pytest.mark.parametrize("case", [0, 3])
-def test_an_answer_wrong_for_one_published_case_gets_nothing(case):
+def test_a_function_wrong_for_one_published_case_gets_no_points(case):
     B, D, F = PARTS[0].cases[case].values()
     source = (
         f"def bytes_moved(B, D, F):\n    if (B, D, F) == ({B}, {D}, {F}):\n        return 1, 2\n"
@@ -514,7 +514,7 @@ def test_an_answer_wrong_for_one_published_case_gets_nothing(case):
     assert first(f"{source}    {RIGHT}\n") == ""
 
 
-def test_an_answer_wrong_for_one_hidden_case_gets_nothing():
+def test_a_function_wrong_for_one_hidden_case_gets_no_points():
     part = PARTS[0]
     known = [tuple(case.values()) for case in part.cases]
     source = f"def bytes_moved(B, D, F):\n    if (B, D, F) not in {known}:\n        return 1, 2\n"
@@ -526,7 +526,7 @@ def test_an_answer_wrong_for_one_hidden_case_gets_nothing():
     [("return 1, 2", "changing"), ("os._exit(0)", "died"), ("1 / 0", "changing")],
 )
 @pytest.mark.parametrize("count", [len(PARTS[0].cases), HIDDEN_CASES])
-def test_a_repeated_first_case_that_fails_costs_the_part(last, problem, count):
+def test_a_part_gets_no_points_if_its_repeated_first_case_fails(last, problem, count):
     body = f"if len(calls) > {count}:\n        {last}\n    {RIGHT}"
     source = "import os\n" + COUNTED.format(file="/dev/null", body=body)
     assert first(source) == problem
@@ -582,7 +582,7 @@ def first_right_then(problem):
     ],
     ids=["raises later", "dies later", "hangs later", "raises first", "not reached"],
 )
-def test_a_function_that_dies_hangs_or_fails_at_once_gets_no_hidden_cases(published, is_asked):
+def test_hidden_cases_are_skipped_after_a_death_hang_or_failed_first_case(published, is_asked):
     questions = Answering(published)
     found = judged(questions)
     assert found["bytes-moved"].asked is is_asked

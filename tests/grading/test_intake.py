@@ -181,7 +181,7 @@ def test_unsafe_student_names_are_skipped_and_reported(submitted, name):
         ),
     ],
 )
-def test_student_names_in_any_script_are_accepted(submitted, name):
+def test_student_names_in_any_writing_system_are_accepted(submitted, name):
     submitted.parent.rename(submitted.parent.with_name(name))
     assert [one.student for one in submissions(course(submitted))] == [name]
     assert misplaced(course(submitted)) == []

@@ -135,7 +135,7 @@ def test_the_first_cell_prints_its_messages_in_the_notebooks_language(
     assert str(tmp_path) in str(caught.value)
 
 
-def test_headings_items_and_paragraphs_are_translated_and_code_is_not() -> None:
+def test_headings_list_items_and_paragraphs_are_translated_and_code_is_not() -> None:
     source = "# One\n\nTwo\nlines.\n\n- Three\n  more.\n- Four.\n\n```\nTwo lines.\n```\n\nFive."
     texts = {"One": "一", "Two lines.": "二", "Three more.": "三", "Four.": "四"}
     assert translation.in_words(source, texts) == (

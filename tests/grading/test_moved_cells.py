@@ -136,7 +136,7 @@ def moved(notebook):
 
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("name", NAMES)
-def test_cells_in_order_do_not_move(name, style):
+def test_cells_in_the_released_order_do_not_move(name, style):
     notebook = style(name)
     before = copy.deepcopy(notebook)
     assert repair(notebook, name) == ([], [])
@@ -300,7 +300,7 @@ G = "g: def g(): return 1"
 
 IN_ORDER = [
     ["a = 1", A, "f?"],
-    # A cell stays if no function depends on what it binds, or if it binds what it lacks itself.
+    # A cell stays if no function needs the names it binds, or if it also binds the name it lacks.
     ["print(a)", "a = 1", A, "f?"],
     ["x = a", "a = 1", A, "f?"],
     ["a = d", "a = 2", "d = 1", A, "f?"],

@@ -65,7 +65,7 @@ def test_only_notebooks_and_timestamps_stay_in_the_graded_folder(tmp_path, monke
     assert len(list(other.rglob("*"))) == 6
 
 
-def test_repairs_precede_nbgraders_steps_and_values_replace_its_execution():
+def test_our_steps_run_before_nbgraders_and_values_replaces_execute():
     config = settings().Autograde
     assert config.sanitize_preprocessors[:2] == [RemoveCopiedFiles, Repair]
     steps = Autograde.class_traits()
@@ -182,7 +182,7 @@ def test_repairs_are_logged_by_nbgrader(caplog):
 
 
 @pytest.mark.parametrize("name", exercises.names())
-def test_released_solution_cells_hold_the_announced_stub(release, name):
+def test_released_solution_cells_end_with_the_stub_quoted_in_the_text(release, name):
     notebook = nbformat.read(release / "release" / name / f"{name}.ipynb", as_version=4)
     words = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     assert all(f"`{line}`" in words for line in STUB)

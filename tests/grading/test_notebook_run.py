@@ -116,7 +116,7 @@ def test_cells_run_in_order_and_checks_keep_a_forked_copy(monkeypatch):
     ("after", "spare", "how"),
     [([], True, "keep"), ([code("more")], False, "keep"), ([], False, "stay")],
 )
-def test_the_process_itself_answers_only_without_later_cells_or_a_spare(
+def test_no_forked_copy_is_kept_if_no_cells_follow_and_no_spare_exists(
     monkeypatch, after, spare, how
 ):
     _, process, _ = ran(monkeypatch, check("one"), *after, spare=spare)
@@ -156,7 +156,7 @@ def test_a_process_that_ends_or_sends_an_endless_message_stops_the_run(
 
 
 @pytest.mark.parametrize(("clock", "seconds"), [(CPU, 3), (WALL, 70)])
-def test_a_late_cell_is_interrupted_and_the_next_runs(monkeypatch, clock, seconds):
+def test_a_timed_out_cell_is_interrupted_and_the_next_cell_runs(monkeypatch, clock, seconds):
     cells = code("one"), code("two"), check("part")
     execution, process, nb = ran(monkeypatch, *cells, one=[text("a"), clock, text("b"), {}])
     assert execution == Execution("", {clock})
@@ -176,8 +176,8 @@ def test_a_cell_that_goes_on_after_the_interrupt_ends_the_run(monkeypatch):
     assert ("run", "two") not in process.requests
 
 
-def test_three_late_cells_end_the_run(monkeypatch):
-    """The reason for the end of the run says that three cells were late."""
+def test_three_timed_out_cells_end_the_run(monkeypatch):
+    """Check that the reason for the end of the run says that three cells timed out."""
     cells = [code("one"), code("one"), code("two"), code("one"), code("three")]
     execution, process, nb = ran(monkeypatch, *cells, one=[CPU, {}])
     assert execution == Execution(notebook.MANY_LATE, {CPU})

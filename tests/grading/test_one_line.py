@@ -172,7 +172,7 @@ def test_missing_optional_packages_are_named(tmp_path, monkeypatch, words, addre
         main([command, *course_folder, *rest])
 
 
-# --- retries of late notebooks --------------------------------------------------------------------
+# --- retries of timed-out notebooks ---------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def job(name):
 def tried(monkeypatch):
     """Replace `work`; return the names of jobs in the order in which they were done.
 
-    A job with a number as its name claims to take that many seconds. All but "quick" are late at
+    A job with a number as its name claims to take that many seconds. All but "quick" time out at
     the first try.
     """
     names = []
@@ -217,7 +217,7 @@ def again(names, seconds):
     return [(named[0].name, made.late, made.reason, made.again) for named, made in done]
 
 
-def test_late_notebooks_are_retried_last_and_fastest_first(tried):
+def test_timed_out_notebooks_are_retried_last_and_fastest_first(tried):
     assert again(["7", "quick", "3"], 1e9) == [
         ("quick", False, "", False),
         ("3", False, "", False),
@@ -226,7 +226,7 @@ def test_late_notebooks_are_retried_last_and_fastest_first(tried):
     assert tried == ["7", "quick", "3", "3", "7"]
 
 
-def test_late_notebooks_are_retried_one_at_a_time(tried):
+def test_timed_out_notebooks_are_retried_one_at_a_time(tried):
     done = course._done(Wide(), iter(map(job, ["7", "3"])), 1e9)
     assert next(done)[0][0].name == "3"
     assert tried == ["7", "3", "3"]
@@ -245,7 +245,7 @@ def test_retries_over_the_time_limit_wait_for_the_next_run(tried, monkeypatch):
     assert tried == ["7", "quick", "3", "9", "5", "3", "5"]
 
 
-def test_a_late_retry_keeps_the_earlier_reason(tried):
+def test_a_postponed_retry_keeps_the_earlier_reason(tried):
     assert again(["5"], 0) == [("5", True, f"a cell; {course.LATE}", True)]
 
 

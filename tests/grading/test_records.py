@@ -890,7 +890,7 @@ def test_a_release_of_one_exercise_does_not_change_the_others(room, monkeypatch)
         ({"error": "AnError: (sqlite3.OperationalError) full ", "log": "[X | ERROR] x"}, "full"),
     ],
 )
-def test_the_reason_of_nbgrader_is_taken_from_its_error_or_log(result, reason):
+def test_nbgraders_reason_for_a_failure_is_taken_from_its_error_or_log(result, reason):
     assert _reason(result) == reason
 
 

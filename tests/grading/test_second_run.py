@@ -381,7 +381,7 @@ def test_a_run_that_ended_before_hidden_inputs_is_repeated(
     ],
     ids=str,
 )
-def test_a_run_whose_calls_waited_too_long_is_repeated(
+def test_a_run_with_calls_over_only_their_wall_limit_is_repeated(
     monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], again: bool
 ) -> None:
     found, _ = run_once(monkeypatch, **state)
@@ -406,7 +406,7 @@ def test_a_run_whose_calls_waited_too_long_is_repeated(
     ],
     ids=str,
 )
-def test_an_incomplete_run_records_its_reason_and_whether_it_was_late(
+def test_an_incomplete_run_records_its_reason_and_whether_it_timed_out(
     monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], trouble: str
 ) -> None:
     found, _ = run_once(monkeypatch, **state)
@@ -427,7 +427,7 @@ JOB = made_up.job(NAME, b"x", made_up.NOTEBOOK)
 
 
 @pytest.mark.parametrize("told", [True, False])
-def test_a_late_retry_receives_the_first_outputs_if_it_saw_hidden_inputs(
+def test_a_retry_gets_the_first_outputs_if_the_first_try_saw_hidden_inputs(
     monkeypatch: pytest.MonkeyPatch, told: bool
 ) -> None:
     jobs: list[Job] = []

@@ -179,7 +179,7 @@ def test_any_parameter_list_with_the_requested_names_is_accepted(parameters: str
 
 
 @pytest.mark.parametrize("parameters", ["B, /, **rest", "**rest", "B, *, D, **rest"])
-def test_arguments_may_be_collected_in_keyword_arguments(parameters: str) -> None:
+def test_parameters_may_be_collected_by_a_double_star_parameter(parameters: str) -> None:
     given = {"B": "B", "D": "D", "F": "F"} | {
         n: f"rest['{n}']" for n in "BDF" if n not in parameters
     }

@@ -101,7 +101,7 @@ def test_times_and_numbers_match_rooflib(
 
 
 @pytest.mark.parametrize(("figure", "job"), CASES)
-def test_the_byte_is_at_each_station_for_its_share_of_a_round(
+def test_the_followed_byte_moves_in_proportion_to_load_and_store_times(
     figure: Figure, job: dict[str, Any]
 ) -> None:
     values = figure.values(**job)
@@ -145,7 +145,7 @@ def test_bars_are_as_long_as_their_times(figure: Figure, job: dict[str, Any]) ->
     ]
 
 
-def test_the_bytes_uses_are_counted_during_the_arithmetic() -> None:
+def test_uses_of_the_followed_byte_are_counted_during_the_arithmetic() -> None:
     figure, job = FIGURES["batches"], {"job": "B = 4,096"}  # compute-bound
     (words,) = shapes_of(at(figure, job, 1.25), "happens")
     assert words["text"] == "It is used: 1,024 of 4,096"
@@ -166,7 +166,7 @@ def test_numpy_sizes_are_accepted() -> None:
     assert "D = 16,384" in html
 
 
-def test_an_unknown_shown_quantity_is_refused() -> None:
+def test_an_invalid_shows_argument_is_refused() -> None:
     with pytest.raises(ValueError, match=r"^shows must be one of waits, .*; got 'wait'"):
         byte(shows="wait")
 

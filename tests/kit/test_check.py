@@ -45,7 +45,7 @@ def words(function: object, data: dict = DATA) -> str:
     return " ".join(str(failure.value).split())
 
 
-def test_a_passed_check_states_what_it_covers(capsys):
+def test_a_passed_check_states_its_cases_and_the_ranges_used_in_grading(capsys):
     check("part", lambda B, D: B * D, DATA)
     said = " ".join(capsys.readouterr().out.split())
     assert "part: right for 2 published cases." in said
@@ -150,7 +150,7 @@ def test_exiting_is_prevented_and_reported():
         ({8, 2}, "in the form asked for: a set. Return a pair of numbers: a tuple, a list or"),
     ],
 )
-def test_anything_but_a_pair_is_refused_where_a_pair_is_expected(value, sentence):
+def test_anything_but_two_numbers_is_refused_where_two_are_expected(value, sentence):
     assert sentence in words(lambda B, D: value, PAIR)
 
 
@@ -639,7 +639,7 @@ def test_a_misconception_may_stop_with_an_error_in_some_cases():
         assert recognize(answers, [False, False], [known], 1e-9) == found
 
 
-def test_the_verdict_on_right_answers_has_no_cause_and_no_sentences():
+def test_judging_right_answers_gives_no_cause_and_no_sentences():
     verdict = judge([Answer(8)], [8], [], 0, [{"B": 2}])
     assert (verdict.passed, verdict.cause, verdict.sentences) == (True, "", ())
 

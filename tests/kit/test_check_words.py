@@ -144,7 +144,7 @@ def test_the_wrong_one_of_two_returned_numbers_is_pointed_out(
     assert next(found.sentences(private=True)) == f"For B = 5 {said}"
 
 
-def test_a_question_asks_for_names_if_all_its_answers_are_names() -> None:
+def test_findings_are_about_names_if_all_expected_values_are_names() -> None:
     for expected, names in (([["Ash"], []], True), ([[1.5], []], False)):
         assert Findings([], expected, [], [], 1e-9).names == names
 

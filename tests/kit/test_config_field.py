@@ -41,7 +41,7 @@ HOLD = """(failure) => {
 
 
 def run_here(code: str) -> str:
-    """Run a step's code as the page's Python does; return the printed parts as JSON."""
+    """Run a step's code as the page's Python does; return its output in JSON, in parts."""
     with contextlib.redirect_stdout(io.StringIO()) as printed:
         exec(code, {})
     text = printed.getvalue()

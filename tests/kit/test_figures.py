@@ -65,7 +65,7 @@ def verdict(drawn: LibraryFigure, known: Cases) -> Verdict:
     )
 
 
-def test_the_library_has_enough_right_and_wrong_figures() -> None:
+def test_the_collection_has_at_least_25_right_and_25_wrong_figures() -> None:
     assert sum(figure.is_right for figure in LIBRARY) >= 25
     assert sum(not figure.is_right for figure in LIBRARY) >= 25
 
@@ -98,7 +98,9 @@ def test_right_figures_pass_and_wrong_ones_fail_for_the_expected_reason(
 
 @pytest.mark.long
 @each
-def test_the_verdict_on_a_figure_is_the_same_in_every_course(drawn: LibraryFigure) -> None:
+def test_a_figure_passes_or_fails_alike_with_the_cases_of_every_course(
+    drawn: LibraryFigure,
+) -> None:
     for seed in range(60):
         found = verdict(drawn, cases(seed))
         assert (found.passed, found.cause) == (drawn.is_right, drawn.expected or ""), seed
@@ -336,7 +338,7 @@ def test_only_ticks_that_can_be_seen_are_read(hide: Callable[[Any], object]) -> 
     assert seen(draw)["axes"][0]["y"]["ticks"] == []
 
 
-def test_ticks_are_read_on_either_side_and_their_number_is_bounded() -> None:
+def test_ticks_on_the_right_are_read_too_but_only_the_first_thirty() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.plot([0, 100], [0, 100])
         ax.set_yticks(range(100))
@@ -509,7 +511,7 @@ def test_a_text_in_the_color_of_a_curve_names_it_wherever_it_is() -> None:
     assert (high["texts"], low["texts"]) == (["1024", "16"], ["4096"])
 
 
-def test_a_gray_text_names_the_nearest_curve_whatever_its_gray() -> None:
+def test_a_gray_text_names_the_nearest_curve_not_one_of_the_same_gray() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.plot(batches, [9, 9, 9.1], color=(0.4, 0.4, 0.5))
         ax.plot(batches, [1, 1, 1.1], color="black")
@@ -570,7 +572,7 @@ def test_a_text_names_the_nearest_line_not_the_nearest_vertex() -> None:
 
 
 @pytest.mark.parametrize("texts", [1, 2])
-def test_a_text_between_two_curves_names_the_one_without_another_name(texts: int) -> None:
+def test_a_text_between_two_curves_names_the_one_that_no_other_text_names(texts: int) -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.plot(batches, [1, 2, 3], "k")
         ax.plot(batches, [1, 4, 6], "k")
@@ -825,7 +827,7 @@ def test_lines_and_markers_under_a_fifth_of_a_point_are_invisible(
     assert line(color="black", linestyle="", marker="o", markersize=points).seen(WHITE) == visible
 
 
-def test_points_of_two_sizes_do_not_name_a_line() -> None:
+def test_points_labeled_with_two_matrix_sizes_do_not_name_a_line() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.plot(batches, [1, 2, 3], "k")
         for size in sizes:
@@ -1007,7 +1009,7 @@ EIGHT = curve(X, [7, 8, 9], "8")
         ([curve([7, 5, 6], [1, 3, 2], "9")], "figure-swapped"),
         ([curve(X[::-1], X[::-1], "9")], X),
         *(([curve(x, x, "9")], "figure-range") for x in ([2.0, 3.0], [1.0, 2.0])),
-        # A text between curves names the only one that has no size.
+        # A text between curves names the only curve that nothing else names.
         ([curve(X, [1, 2, 3], between=["9"]), EIGHT | {"between": ["9"]}], [1, 2, 3]),
         (
             [curve(X, [1, 2, 3], between=["9"]), curve(X, [7, 8, 9], **UNSEEN, between=["9"])],

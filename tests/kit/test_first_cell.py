@@ -53,7 +53,7 @@ def put(folder: Path, lib: str = "0.2.0", kit: str = "0.3.1") -> None:
 
 
 def pip(monkeypatch: pytest.MonkeyPatch, does: Callable[[], None], error: str = "") -> list[str]:
-    """Replace pip by `does`; return the list that receives the words of its command."""
+    """Replace pip by `does`; return the list that its command line is appended to."""
     words: list[str] = []
 
     def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:

@@ -56,7 +56,7 @@ class Draw(random.Random):
         return [*sizes, *widths], rl.matmul(*sizes, x, w=w, out=out, compute="bf16")
 
     def times(self) -> tuple[list[float], rl.Bounds]:
-        """Return three random times, at times equal or zero, and the bounds they give."""
+        """Return three random times, some of them equal or zero, and their bounds."""
         times = [float(10 ** self.uniform(-9, 1)) for _ in range(3)]
         times[2] *= self.random() < 0.8
         if self.random() < 0.3:
@@ -107,7 +107,7 @@ def fraction_at(draw: Draw) -> tuple[Arguments, Any]:
 
 
 def of_times(name: str, draw: Draw) -> tuple[Arguments, Any]:
-    """Draw arguments of the formula `lower`, `upper` or `binding`, and its result."""
+    """Draw arguments of the formula `lower`, `upper` or `binding`; add rooflib's result."""
     times, bound = draw.times()
     found = getattr(bound, name)
     return times, "the link" if found == LINK else found

@@ -287,8 +287,8 @@ def test_rounding_to_any_plausible_number_of_digits_is_named(rounding, known, be
 
 
 @pytest.mark.parametrize("step", [8, 16, 32, 64, 128, 256, 10**2, 10**15])
-def test_rounding_up_to_each_step_is_named(step):
-    """Use odd multiples: those of a power of two are no multiples of larger powers."""
+def test_rounding_up_to_multiples_of_a_tile_size_is_reported(step):
+    """Use odd multiples: if the step is 2**k, they are not multiples of 2**(k + 1)."""
     pairs = [(step * odd, step * (odd - 0.55)) for odd in (37, 43)]
     assert slip(pairs, []).startswith("The numbers look rounded")
 
@@ -466,7 +466,7 @@ def test_an_error_in_some_cases_is_reported_with_a_case():
     assert "For B" not in words(lambda B, D: B / 0)
 
 
-def test_a_partly_written_function_is_not_called_unwritten():
+def test_a_partly_written_function_is_not_reported_as_unwritten():
     def area(B, D):
         if B == 11:
             raise NotImplementedError
@@ -577,7 +577,7 @@ def test_all_wrong_parts_that_a_part_calls_are_named():
     assert "`product` calls `rows` and `columns`, which were not right at the" in said("product")
 
 
-def test_a_part_that_calls_an_unwritten_part_is_not_called_unwritten():
+def test_a_part_that_calls_an_unwritten_part_is_not_reported_as_unwritten():
     said = words(uses)
     assert "The function calls another one that is still to be written: `sides`." in said
     assert "The function is still to be written." in words(sides)
@@ -603,7 +603,7 @@ def test_checks_of_an_unwritten_function_do_not_count_as_failed():
         assert OFFER not in words(sides, part="unwritten", fresh=False)
 
 
-def test_no_hint_is_offered_if_there_is_none(capsys):
+def test_no_stronger_hint_is_offered_for_a_part_without_one(capsys):
     data = {key: value for key, value in DATA.items() if key != "hint"}
     for _ in range(3):
         assert OFFER not in words(lambda B, D: 1, data, part="plain", fresh=False)

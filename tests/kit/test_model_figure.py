@@ -68,7 +68,7 @@ def drawn_settings(name: str, number: int) -> Iterator[Settings]:
 
 
 def drawn_setting(draw: random.Random, name: str) -> Settings:
-    """Draw a random value for every control.
+    """Choose a random value for every control.
 
     With a chance of one half each, layout and activation type keep their starting values, which
     fit any model.

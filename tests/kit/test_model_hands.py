@@ -105,7 +105,7 @@ def test_every_control_works_by_keyboard(page: Page) -> None:
     assert "replicas" in says(page)
 
 
-def test_controls_plot_and_numbers_share_a_phones_screen(browser: Browser) -> None:
+def test_controls_plot_and_numbers_are_visible_together_on_a_phone(browser: Browser) -> None:
     context = browser.new_context(viewport=site_browser.PHONE, has_touch=True)
     page = live_pages.opened(context, FIGURE)
     assert page.evaluate(site_browser.TALL_FIGURES, site_browser.PHONE["height"]) == []
@@ -180,7 +180,7 @@ def test_the_widget_draws_the_readers_model(config: dict[str, Any], pasted: bool
     assert figure.texts() == expected.texts()
     shown = str(figure.widget.children[-1].value)
     assert expected.svg() in shown
-    # Other controls and the catalog's models still work, and the reader's stays.
+    # Other controls and the catalog's models still work, and the reader's model is kept.
     assert figure.values(B=64) == expected.values(B=64)
     assert figure.values(model="Phi-4")["lower"] == FIGURE.values(model="Phi-4")["lower"]
     # A second file of the same name takes the place of the first.

@@ -126,7 +126,7 @@ def test_solutions_are_shown_only_if_released_and_all_parts_are_right(
 
 
 @pytest.mark.parametrize("allowed", ["", "1"])
-def test_solutions_are_released_only_if_the_setting_allows_it(
+def test_solutions_are_released_only_if_the_solutions_variable_is_set(
     monkeypatch: pytest.MonkeyPatch, allowed: str
 ) -> None:
     monkeypatch.setenv("SOLUTIONS", allowed)

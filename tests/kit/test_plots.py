@@ -116,7 +116,7 @@ def test_bars_of_the_time_figure_are_proportional_to_the_times() -> None:
         assert words["text"] == f"{lower} to {upper}"
 
 
-def test_the_time_axis_has_round_numbers_at_the_right_places() -> None:
+def test_the_time_axis_has_round_numbers_at_their_positions() -> None:
     figure = figures.time()
     for chosen, picture, width in settings(figure):
         upper = figure.values(**chosen)["upper"]

@@ -157,7 +157,7 @@ def test_bytes_sent_match_rooflib_collectives(N, step):
 
 
 @pytest.mark.parametrize("N", CHIPS)
-def test_steps_beyond_the_last_look_like_the_last(N):
+def test_a_step_beyond_the_last_step_is_drawn_like_the_last_step(N):
     last = 2 * (N - 1)
     assert picture().svg(N=N, step=14) == picture().svg(N=N, step=last)
 

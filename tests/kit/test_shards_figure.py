@@ -18,7 +18,7 @@ RESULTS = {WHOLE: "replicated", PARTS: "sharded"}
 SHAPES = [(8192, 8192, 8192), (4096, 8192, 16384), (16384, 4096, 4096), (8192, 16384, 4096)]
 EVERYWHERE = list(product("BDF", (2, 4, 8), RESULTS, SHAPES))
 Drawn = dict[str, list[ElementTree.Element]]
-ELEMENT = 512  # matrices in the tests have sides smaller by this factor than the figure's
+ELEMENT = 512  # the tests divide the sides of the figure's matrices by this
 
 
 @functools.cache

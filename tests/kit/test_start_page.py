@@ -211,7 +211,7 @@ def test_the_page_is_in_the_language_of_the_course(page: Page) -> None:
     assert page.get_by_role("button", name="开始").count() == 1
 
 
-def test_newer_versions_of_a_notebook_are_named(page: Page) -> None:
+def test_the_start_page_links_to_newer_versions_of_a_notebook(page: Page) -> None:
     names = ["one/one.new.ipynb", "one/one.new2.ipynb", "one/one.new.txt", "one/other.ipynb"]
     start(page, files=json.dumps(dict.fromkeys(names)))
     said = "The course or its language has changed since you began. New: "

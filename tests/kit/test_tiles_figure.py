@@ -196,7 +196,7 @@ def test_nothing_is_highlighted_before_the_first_step() -> None:
     assert "Nothing is loaded yet." in FIGURE.texts(t=4, step=0)["says"]
 
 
-def test_pieces_move_between_two_steps() -> None:
+def test_the_picture_of_a_loaded_piece_moves_between_two_steps() -> None:
     names = {**FIGURE.given, "t": 4.0}
     at = []
     for step in (19.25, 19.75, 20.0):

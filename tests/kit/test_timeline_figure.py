@@ -70,7 +70,7 @@ SETTINGS = [
     Setting(8, JOBS[2], "TPU v5e"),
     Setting(16, JOBS[1], OWN),
     Setting(32, JOBS[1], "TPU v5e"),
-    # HBM binds, and a slice's arithmetic is shorter than its load and than its store.
+    # HBM is the bottleneck: a slice's arithmetic is shorter than its load and than its store.
     Setting(4, JOBS[1], OWN, (1e16, 1e12)),
     Setting(1, JOBS[2], OWN, (1e16, 1e12)),
     # The arithmetic is longer than the load, and shorter than load and store together.

@@ -59,7 +59,7 @@ PRESS_UNTIL_VISIBLE = """() => {
   document.querySelector("#roofkit-start-button button").click();
   return false;
 }"""
-# Returns whether JupyterLab has saved in the workspace that the notebook is open.
+# Returns whether JupyterLab's saved workspace lists the notebook as open.
 SAVED = """async (workspace) => {
   const answer = await fetch(`/lab/api/workspaces/${workspace}`);
   return JSON.stringify(await answer.json()).includes("notebook:chapters/1-time.ipynb");
@@ -109,7 +109,7 @@ def work(room: Classroom, tmp_path_factory: pytest.TempPathFactory) -> Path:
     foreign.metadata.kernelspec = half.metadata.kernelspec
     foreign.cells[0].metadata.nbgrader = dict(cell(half, first).metadata.nbgrader)
     del foreign.cells[0].metadata.nbgrader["checksum"]
-    # One part done, in Chinese.
+    # A Chinese notebook with one part done.
     chinese = translation.translated(room.released(NAME), NAME, "zh_CN")
     cell(chinese, f"{first}-solution").source = cell(half, f"{first}-solution").source
     broken = room.released(NAME)
@@ -420,11 +420,11 @@ def test_values_are_shown_before_running_and_updated_after_a_change(
     change = f"{PANEL}.content.widgets[1].model.sharedModel.setSource('n = 2048')"
     page.evaluate(f"void {change}")
     run_all(page)
-    # Prose shows the values that names have at its place in the page; a later cell sets n to 2,049.
+    # Prose shows the value that n has after the cells above it; a later cell sets n to 2,049.
     wait_for_text(page, 2, "The first is 2,048")
     text = shown(page)
     assert "in words 2\N{NO-BREAK SPACE}K." in text
-    # Prose without a {while} condition keeps its original value, with the new one beside it.
+    # Prose without a {while} role keeps its original value, with the new value beside it.
     wait_for_text(page, 4, "It is 16,385 (as printed; now 2,049).")
     assert raw_values(prose(page)) == []
     assert page.locator(".course-note").count() == 0

@@ -58,7 +58,9 @@ def in_chinese(
         yield
 
 
-def test_words_of_tables_are_compiled_with_those_of_code(compiled: gettext.GNUTranslations) -> None:
+def test_translations_of_table_words_and_of_code_share_a_compiled_catalog(
+    compiled: gettext.GNUTranslations,
+) -> None:
     assert compiled.gettext("ridge") == "脊点"
     assert compiled.gettext("many chips") == "许多芯片"
     assert compiled.gettext("still English") == "still English"

@@ -1,4 +1,4 @@
-"""Tests that a translation with bracketed messages has no other English."""
+"""Tests with a bracketed pseudo-translation: all other English is allowlisted."""
 
 import re
 import tomllib

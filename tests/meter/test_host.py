@@ -50,7 +50,7 @@ def system(root: Path, files: dict[str, str]) -> Path:
 
 
 @pytest.mark.parametrize("name", QUOTAS)
-def test_the_smallest_quota_of_the_group_and_its_parents_applies(tmp_path, monkeypatch, name):
+def test_the_smallest_cpu_quota_of_the_cgroup_and_its_parents_applies(tmp_path, monkeypatch, name):
     files, groups, cores = QUOTAS[name]
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: set(range(99)), raising=False)
     root = system(tmp_path, {**files, "proc/self/cgroup": groups.rstrip()})
@@ -145,7 +145,7 @@ def test_busy_time_is_known_where_psutil_has_no_nice_time(tmp_path, monkeypatch)
 
 
 def test_idle_time_and_waiting_for_disks_are_not_busy(tmp_path, monkeypatch):
-    # user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice
+    # fields: user, nice, system, idle, iowait, irq, softirq, steal, guest, guest_nice
     system(tmp_path, {"stat": "cpu  1 20 300 4000 50000 600000 7000000 80000000 9 9\ncpu0 1"})
     monkeypatch.setattr(os, "sysconf", {"SC_CLK_TCK": 100}.__getitem__)
     assert clocks._machine(tmp_path) == (7600321 / 100, 800000)

@@ -56,7 +56,7 @@ class Counting:
 
     def _counting(self, name, real):
         def call(*operands, out=None):
-            # An operand used twice is read once.
+            # Count an operand that is passed twice as read once.
             arrays = list({id(a): a for a in operands if isinstance(a, np.ndarray)}.values())
             result = real(*operands) if out is None else real(*operands, out=out)
             with self.lock:
@@ -77,7 +77,7 @@ class Counting:
 
 @pytest.fixture(params=[1, 2])
 def counted(monkeypatch, request):
-    """Yield (counter, pool, store), for pools of one and of two threads."""
+    """Yield a counter, a pool of one or two threads, and an array for the probes."""
     counter = Counting()
     monkeypatch.setattr(kernels, "np", counter)
     monkeypatch.setattr(workloads, "np", counter)
@@ -90,7 +90,7 @@ def found(counter: Counting, probe: kernels.Probe, repeats: int = 3) -> tuple[fl
     work = probe.make()
     counter.flops = counter.bytes = counter.new_arrays = 0
     work(repeats)
-    # Only attention may allocate arrays: its weights and its results.
+    # Only attention may allocate arrays, for attention weights and results.
     assert probe.key == "decode" or counter.new_arrays == 0, probe.key
     return counter.flops / repeats, counter.bytes / repeats
 
@@ -116,20 +116,20 @@ def test_read_and_update_move_the_counted_bytes(counted):
     assert found(counter, probe)[1] == probe.amount == 8 * SIZE
 
 
-def test_the_call_probe_adds_two_single_numbers(counted):
+def test_the_call_probe_adds_two_one_element_arrays(counted):
     counter, pool, _ = counted
     probe = kernels.call(pool)
     assert found(counter, probe)[1] == 3 * 4
     assert (probe.amount, probe.threads) == (1, 1)
 
 
-def test_work_that_streams_no_array_has_no_footprint(counted):
+def test_peak_and_call_figures_have_a_footprint_of_zero(counted):
     _, pool, _ = counted
     for probe in (kernels.peak("fp32", 32, pool.threads), kernels.call(pool)):
         assert protocol.make_figure(probe, ()).footprint == 0
 
 
-def test_threads_are_pinned_if_there_is_one_core_for_each(monkeypatch):
+def test_threads_are_pinned_only_if_allowed_cores_equal_threads(monkeypatch):
     """Pin only if the allowed cores match the number of threads."""
     pinned: dict[int, set[int]] = {}
     # In system calls, process 0 is the calling process.
@@ -152,7 +152,7 @@ def test_threads_are_pinned_if_there_is_one_core_for_each(monkeypatch):
     assert not pinned
 
 
-def test_a_pool_ends_its_threads_and_needs_none_for_one_part():
+def test_a_pool_ends_its_threads_and_a_pool_of_one_runs_in_the_callers_thread():
     before, ran = threading.active_count(), []
     with ThreadPool(3) as pool:
         pool.run(ran.append, 1, [(1,), (2,), (3,)])
@@ -199,7 +199,7 @@ def test_small_batch_matmuls_match_the_rooflib_count(counted, batch, how):
 
 
 def test_rows_are_multiplied_together_or_one_at_a_time(monkeypatch):
-    # A stack of matrices of one row each makes numpy call the matrix-vector routine for each.
+    # For a stack of one-row matrices, numpy calls its matrix-vector routine once per row.
     shapes, matmul = [], np.matmul
 
     def spied(x, w, out):
@@ -287,7 +287,7 @@ def test_rms_norms_match_the_formula():
             np.testing.assert_allclose(out[:B], exact, rtol=2e-6)
 
 
-def test_weights_of_attention_are_a_softmax(monkeypatch):
+def test_attention_weights_are_a_softmax(monkeypatch):
     operands, matmul = [], np.matmul
     monkeypatch.setattr(np, "matmul", lambda a, b: operands.append((a, b)) or matmul(a, b))
     with ThreadPool(1) as pool:
@@ -311,7 +311,7 @@ def test_small_batch_matmuls_use_all_weights_before_any_is_used_again(monkeypatc
     assert used[:8] == used[8:]
 
 
-def test_consecutive_reference_reads_use_different_128_mib():
+def test_consecutive_reference_reads_use_different_pieces_of_128_mib():
     read, store = [], np.empty(2**26, np.float32)  # 256 MiB that are never touched
     with ThreadPool(2) as pool:
         reading = kernels.references(store, pool)["memory"]
@@ -334,7 +334,7 @@ def test_reference_reads_use_the_whole_of_a_small_array(counted):
         references[name](1)
     cores, memory = ran
     assert sum(part[0].nbytes for part in memory) == store.nbytes
-    # A thread reads 16 KiB again and again, which the L1 cache of any processor holds.
+    # For "cores", each thread rereads 16 KiB, which fit into the L1 cache of any processor.
     assert {part[0].strides[0] for part in cores} == {0}
     assert sum(a.shape[1] * a.shape[2] * 4 * 2 for a, _, _ in cores) == pool.threads * 2**14
 
@@ -352,7 +352,7 @@ def test_new_runs_measure_the_same_work_as_stored_runs():
     for key, figure in stored.figures.items():
         tried = [[getattr(probe, name) for name in names] for probe in plan if probe.key == key]
         measured = [getattr(figure, name) for name in names]
-        if key == "peak fp32":  # new runs try its size only with four or more threads
+        if key == "peak fp32":  # new runs try the largest matmul only with four or more threads
             assert measured[1] == 2 * max(kernels.PEAK_SIDES) ** 3
             measured[1] = tried[0][1]
         assert measured in tried, key
@@ -401,7 +401,7 @@ def blas_now() -> set[int]:
     return {p["num_threads"] for p in threadpool_info() if p["user_api"] == "blas"}
 
 
-def test_blas_is_single_threaded_while_threads_share_a_stack():
+def test_blas_is_single_threaded_while_pool_threads_share_a_stack_of_matmuls():
     store, before = random_floats(SIZE), blas_now()
     for one_thread, threads in ((False, {1}), (True, before)):
         seen = []
@@ -438,7 +438,7 @@ def test_a_blas_without_an_architecture_is_named_by_threadpoolctl(monkeypatch):
     assert blas_info() == {"blas": "mkl 2026", "blas_kernels": "", "blas_threads": "5"}
 
 
-def test_stacked_matmuls_use_no_threads_if_blas_threads_cannot_be_limited(monkeypatch):
+def test_large_stacked_matmuls_skip_the_thread_pool_if_blas_cannot_be_limited(monkeypatch):
     def tried() -> Counter[tuple[str, str]]:
         probes = workloads.workloads(random_floats(2**20), pool)
         return Counter((each.key, each.what) for each in probes if each.key.startswith("stack"))
@@ -447,11 +447,11 @@ def test_stacked_matmuls_use_no_threads_if_blas_threads_cannot_be_limited(monkey
         both = tried()
         monkeypatch.setattr(workloads, "blas_can_be_limited", lambda: False)
         left = tried()
-    # If the BLAS can't be limited to one thread, variants that use our thread pool are skipped. Up
-    # to 64 × 64 they remain, because the BLAS doesn't use threads for matmuls that small.
+    # If the BLAS can't be limited to one thread, variants that use our thread pool are skipped,
+    # except up to 64 × 64: the BLAS doesn't use threads for matmuls that small.
     assert [key for key, _ in both - left] == ["stack 96", "stack 128", "stack 256"]
     assert len({key for key, _ in left}) == len(left) == len(workloads.STACKED_SIDES)
-    # Variants of one size differ in their number of matmuls: two threads need an even one.
+    # Variants of one size differ in their number of matmuls, which is even for two threads.
     assert max(both.values()) == 1
 
 
@@ -475,7 +475,7 @@ def test_arrays_take_a_quarter_of_available_memory_or_less_but_at_least_1_mib(av
     assert array_budget(available) == budget
 
 
-def test_available_memory_is_capped_by_the_total_and_half_of_it_if_unknown(tmp_path):
+def test_available_memory_is_at_most_the_total_or_half_the_total_if_unknown(tmp_path):
     assert available_memory(4e6, tmp_path) == 2e6
     (tmp_path / "meminfo").write_text("MemTotal: 9000 kB\nMemAvailable:   3000 kB\nCached: 9 kB\n")
     assert available_memory(4e6, tmp_path) == 3000 * 1024
@@ -540,7 +540,7 @@ def test_a_progress_bar_is_drawn_unless_it_is_switched_off(monkeypatch, capsys, 
     assert asked == [60]
 
 
-def test_the_hash_of_the_code_covers_all_python_files(tmp_path, monkeypatch):
+def test_the_script_hash_covers_all_python_files_in_its_folder(tmp_path, monkeypatch):
     for name, text in (("a.py", "1"), ("b.py", "2"), ("notes.txt", "3")):
         (tmp_path / name).write_text(text)
     monkeypatch.setattr(protocol, "__file__", str(tmp_path / "a.py"))

@@ -104,7 +104,7 @@ def test_load_just_below_a_limit_is_no_disturbance(kind, limit):
 
 
 @pytest.mark.parametrize(("share", "seen"), [(0.91, False), (0.89, True)])
-def test_without_proc_threads_must_run_for_nine_tenths_of_the_time(share, seen):
+def test_threads_must_run_for_nine_tenths_of_the_time_if_proc_is_missing(share, seen):
     lazy = Load(own=share)
     machine = FakeMachine(lambda interval: lazy if interval % 2 else Load(), without_proc=True)
     assert {bool(s.disturbed) for s in taken(machine) if s.own < 0.95} == {seen}
@@ -121,7 +121,7 @@ def test_a_sample_exactly_at_the_limits_is_valid():
     assert monitor.mark_slow([replace(sample, pace=(MAX_SLOWDOWN,))])[0].disturbed == ""
 
 
-def test_the_first_reason_for_a_disturbance_stays():
+def test_a_disturbed_sample_keeps_its_first_reason():
     # As on macOS: other processes' time is known, the time that threads waited is not.
     machine = FakeMachine(
         lambda interval: Load(own=0.5, others=0.25) if interval % 2 else Load(own=1.0)
@@ -157,7 +157,7 @@ def test_samples_are_long_enough_and_hardly_longer(seconds):
     repeats = monitor.choose_repeats(lambda repeats: tried.append(repeats) or work(repeats))
     shortest = max(1, math.ceil(MIN_SAMPLE_SECONDS / seconds))
     assert shortest <= repeats <= 1.25 * shortest
-    # The first passes may be wrongly timed, so their number grows at most twelvefold per step.
+    # The first passes may be wrongly timed, so `repeats` grows at most twelvefold per step.
     assert tried[0] == 1
     assert all(later <= 12 * earlier for earlier, later in itertools.pairwise(tried))
     assert len(tried) <= 8
@@ -189,7 +189,7 @@ def test_a_process_that_uses_less_than_a_tenth_of_a_core_is_idle(monkeypatch, sh
 def test_a_run_starts_after_three_undisturbed_samples_in_a_row():
     machine = FakeMachine()
     work, monitor, repeats = machine.work(0.2), LoadMonitor(machine, machine.cores), []
-    # One interval chooses the number of passes, and the third sample is disturbed.
+    # Interval 0 serves to choose the number of passes; interval 3 is the third sample.
     machine.load = lambda interval: DISTURBANCES["waited"] if interval == 3 else Load()
     monitor.require_idle(lambda passes: repeats.append(passes) or work(passes), 2)
     assert len(repeats) == 1 + 3 + 3
@@ -248,7 +248,7 @@ def test_undetected_slowdowns_widen_the_interval_or_leave_the_figure_unsettled(s
     assert found.settled or len(samples) == MAX_SAMPLES
 
 
-def test_sampling_stops_at_the_deadline_and_needs_three_samples():
+def test_sampling_stops_at_the_deadline_and_a_figure_needs_three_samples():
     machine = FakeMachine()
     start = machine.at.wall
     found = figure(taken(machine, until=start + 0.25))
@@ -430,7 +430,7 @@ def test_a_run_records_the_usual_seconds_per_pass_of_its_references():
     assert run.reference_times == pytest.approx({"cores": 0.001, "memory": 0.02})
 
 
-def test_the_stated_duration_of_a_run_is_its_real_one():
+def test_a_run_states_its_real_duration():
     machine = FakeMachine()
     start = machine.at.wall
     run = machine.run()
@@ -497,7 +497,7 @@ def test_a_passing_disturbance_delays_a_roof_and_keeps_valid_samples():
 
     def load(interval):
         intervals.append(interval)
-        # Two valid samples of reading, then a disturbance that outlasts the attempt.
+        # Reading gets two valid samples, then a disturbance that outlasts the attempt.
         return DISTURBANCES["waited"] if 3 <= len(intervals) < 30 else Load()
 
     *first, read, update, call = machine.plan()
@@ -593,7 +593,7 @@ def test_the_fastest_of_several_operation_attempts_is_the_figure():
     assert machine.run(attempts).figures["dot"].best == pytest.approx(0.01)
 
 
-def test_load_of_others_is_a_share_of_all_cores():
+def test_load_of_other_processes_is_a_share_of_all_cores():
     # The machine has four cores, of which the process may use two: the share is of all four.
     run = FakeMachine(lambda interval: Load(others=0.08)).run()
     assert [sample.others for sample in run.figures["read"].samples] == pytest.approx([0.08] * 5)

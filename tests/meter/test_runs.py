@@ -64,7 +64,9 @@ POSITIONS = [
 
 
 @pytest.mark.parametrize(("seconds", "footprint", "position", "reason"), POSITIONS)
-def test_operations_are_placed_relative_to_their_bounds(seconds, footprint, position, reason):
+def test_operations_are_classified_by_their_time_relative_to_their_bounds(
+    seconds, footprint, position, reason
+):
     # The slowest sample takes 1.02 times the best. The upper bound of 60.001 ms includes a call.
     run = a_run(operation_figure(seconds, footprint=footprint))
     found = run.operations["some"]
@@ -87,10 +89,10 @@ def test_operations_are_bounded_by_the_roof_they_name():
         ) == pytest.approx(lower)
 
 
-def test_without_a_measured_call_launches_take_no_time():
+def test_without_a_call_figure_the_launch_overhead_is_zero():
     run = a_run(operation_figure(0.05))
     rest = {key: figure for key, figure in run.figures.items() if key != "call"}
-    # The FLOPs take 10 ms, the bytes 50 ms.
+    # The upper bound is 10 ms for the FLOPs plus 50 ms for the bytes.
     (found,) = replace(run, figures=rest).operations.values()
     assert float(found.bounds.upper) == pytest.approx(0.06)
 
@@ -109,7 +111,7 @@ def test_caches_end_where_reads_reach_memory_speed():
     sizes = (65536.0, 2.0**20, 2.0**24)
     slow = [figure(f"cache {size:.0f}", "B/s", 2e8, 0.01, footprint=size) for size in sizes]
     assert a_run(*slow).caches_end == 65536
-    # Missing figures of caches are no warning: numpy 1 cannot measure them.
+    # Missing cache figures cause no warning: numpy 1 cannot measure them.
     rest = {key: value for key, value in run.figures.items() if not key.startswith("cache ")}
     assert replace(run, figures=rest).warnings == []
 
@@ -130,7 +132,7 @@ def test_slight_clock_drift_is_no_warning(seconds):
 def test_unsettled_figures_are_a_warning():
     samples = tuple(Sample(seconds, 1, 1.0) for seconds in (0.1, 0.104, 0.106, 0.2))
     run = a_run(replace(figure("other", "s", 1, 1), samples=samples))
-    # The third-best sample takes 6% longer than the best; the spread is 0.1 of 0.105.
+    # The third-best sample takes 6% longer than the best; all lie within 0.1 s, 95% of the median.
     assert run.warnings == ["other: not settled, its samples differ by 95%"]
     settled = replace(run.figures["other"], samples=(*samples, Sample(0.102, 1, 1.0)))
     assert a_run(settled).warnings == []
@@ -156,7 +158,7 @@ def test_measured_roofs_are_compared_with_a_data_sheet():
     assert shares == {"peak fp32": "50%", "peak fp64": "50%", "read": "50%", "update": "74%"}
 
 
-def test_the_chip_works_with_the_rest_of_rooflib():
+def test_the_chip_of_a_run_works_with_the_rest_of_rooflib():
     chip = a_run().chip
     assert chip.ridge("fp32") == pytest.approx(5)
     assert rl.bound(rl.dot(10**6, "fp32"), chip).binding == "HBM"
@@ -209,7 +211,7 @@ def test_runs_are_compared_figure_by_figure():
 
 
 @pytest.mark.parametrize(("unit", "expected"), [("s", 0.5), ("B/s", 2)])
-def test_values_are_seconds_per_unit_of_work_or_work_per_second(unit, expected):
+def test_the_unit_decides_between_seconds_per_work_and_work_per_second(unit, expected):
     assert max(figure("read", unit, 4, 2).values) == pytest.approx(expected, rel=0.03)
 
 
@@ -238,7 +240,7 @@ def test_any_text_and_numbers_round_trip(tmp_path_factory, words, seconds, size)
     assert load_run(run.save(tmp_path_factory.mktemp("run"))) == run
 
 
-def test_the_files_can_be_read_without_rooflib(tmp_path):
+def test_run_files_can_be_read_without_rooflib(tmp_path):
     folder = a_run(operation_figure(0.05)).save(tmp_path / "some-run")
     head = tomllib.loads((folder / "some-run.toml").read_text())
     assert head["host"]["cpu"] == "Made-up CPU"
@@ -344,7 +346,7 @@ def test_usage_errors_print_one_line_and_exit_with_2(
     assert shown.count("\n") == 1
 
 
-def test_zero_seconds_is_rejected():
+def test_a_time_limit_of_zero_seconds_is_rejected():
     with pytest.raises(ValueError, match="seconds must be above zero and finite; got 0"):
         roofmeter.measure(0)
     assert FakeMachine().run().seconds > 0

@@ -27,7 +27,7 @@ def fake_run() -> roofmeter.Run:
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory) -> Path:
-    """Return a folder with one simulated run, saved."""
+    """Return a folder that contains one saved simulated run."""
     folder, run = tmp_path_factory.mktemp("runs"), fake_run()
     run.save(folder / f"made-up-cpu-{run.date:%Y-%m-%d}")
     return folder
@@ -48,7 +48,7 @@ def test_stored_runs_load_with_figures_and_a_chip(kept):
 
 
 def test_new_runs_have_the_same_sampling_parameters_as_stored_runs(kept):
-    """Otherwise their figures could not be compared."""
+    """Require equal parameters: otherwise the figures could not be compared."""
     (new,) = (roofmeter.load_run(folder) for folder in kept.iterdir())
     for run in map(roofmeter.load_run, FOLDERS):
         assert {name: new.protocol[name] for name in run.protocol} == run.protocol

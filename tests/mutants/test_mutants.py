@@ -227,7 +227,7 @@ def test_every_file_has_tests_or_a_reason_to_be_left_out() -> None:
 
 @pytest.fixture
 def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """Return a copy of a repository with one function and one test."""
+    """Yield a `Copy` of a small repository that has one function and one test."""
     # Its pytest loads only the plugins of its options, which takes a third of the time.
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTEST_PLUGINS", "_hypothesis_pytestplugin")

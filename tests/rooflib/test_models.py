@@ -144,7 +144,8 @@ def test_decode_times_match_the_scaling_book(B, printed):
 
 def test_counts_of_chips_and_replicas_are_exact_at_any_size():
     model, b, S = rl.Model("tiny", **TINY), 10**20 + 1, 10**12 + 1
-    # layer, pair: one of two chips' matrix weights, and FLOPs of a query-key pair, per layer.
+    # Per layer, on one of two chips: `layer` is the number of matrix weights, and `pair` the
+    # FLOPs of a query-key pair.
     layer, pair = (4 * 3 * (2 * 4 + 2 * 2) + 3 * 4 * 8) // 2, 4 * 3 * 4 // 2
     last, cached = 4 * 8 // 2, 2 * 2 * 3 // 2
     for replicas in (1, 3):

@@ -152,7 +152,7 @@ def test_whole_experts_are_suggested_where_chips_share_the_experts(layout, offer
 @pytest.mark.parametrize(
     ("chip", "types", "expected"),
     [
-        ("TPU v6e", {}, ["the next chip, TPU v5p"]),  # skips an A100, of another maker
+        ("TPU v6e", {}, ["the next chip, TPU v5p"]),  # skips the A100: not by Google
         ("TPU v5p", {}, ["the next chip, TPU7x"]),
         ("B200", {}, ["the next chip, GB200"]),  # outside of the catalog's tables
         ("TPU v5p", {"w": "int8", "x": "int8"}, []),  # the TPU7x has no int8

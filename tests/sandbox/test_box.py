@@ -38,7 +38,7 @@ def test_a_closed_box_leaves_no_file_open(times: int) -> None:
     assert open_files() == before
 
 
-def test_a_closed_box_without_isolation_leaves_no_file_folder_or_process() -> None:
+def test_a_closed_box_without_isolation_leaves_no_process_folder_or_open_file() -> None:
     box = sandbox.open(unsafe=True)
     assert box.poll() is None
     box.signal(signal.SIGTERM)  # does not fail, although no process runs yet

@@ -238,7 +238,7 @@ def test_environment_reveals_nothing_about_the_host(state: dict[str, Any]) -> No
     assert (state["hostname"], state["cwd"]) == ("sandbox", "/home/learner")
 
 
-def test_kernel_gets_no_modules_stdin_path_or_session_from_the_grader(
+def test_kernel_does_not_inherit_the_graders_modules_sys_path_stdin_or_session(
     state: dict[str, Any],
 ) -> None:
     assert state["inside"] == []

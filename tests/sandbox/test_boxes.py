@@ -94,7 +94,7 @@ def test_closing_a_box_does_not_wait_for_a_newer_one():
         assert run_in(newer, "print(1)").texts == ["1\n"]
 
 
-def test_boxes_share_no_namespace_but_uts_and_none_with_the_host():
+def test_boxes_share_at_most_the_uts_namespace_and_none_with_the_host():
     kinds = ("ipc", "mnt", "net", "pid", "uts")
     look = f"import os\nprint(*(os.readlink(f'/proc/self/ns/{{kind}}') for kind in {kinds}))"
     with sandbox.open(LIMITS) as first, sandbox.open(LIMITS) as second:
@@ -425,7 +425,7 @@ def test_boxes_get_different_user_ids_if_enough_ids_are_mapped(monkeypatch, map_
         assert len(set(users)) == 16
 
 
-def test_refusals_are_single_printable_lines():
+def test_each_kind_of_refusal_is_reported_in_one_printable_line():
     assert boxes._line("bpf", 1) == "bpf (1 time)"
     assert boxes._line("bpf", 2) == "bpf (2 times)"
     assert boxes._line("open: /a\x1b[2J\n\u202eb", 3) == "open: /a\ufffd[2J\ufffd\ufffdb"
@@ -452,7 +452,7 @@ def test_remove_stale_keeps_new_and_locked_folders(tmp_path, monkeypatch):
     assert (new.exists(), old.exists(), locked.exists()) == (True, False, True)
 
 
-def test_lock_rejects_files_and_symlinks(tmp_path):
+def test_locking_a_file_or_symlink_in_place_of_a_folder_fails(tmp_path):
     folder, file, link = tmp_path / "folder", tmp_path / "file", tmp_path / "link"
     folder.mkdir()
     file.touch()

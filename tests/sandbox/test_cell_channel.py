@@ -273,7 +273,7 @@ def test_interrupted_write_does_not_corrupt_the_next_line(ends: Ends) -> None:
     assert ends.received() == ["kept"]
 
 
-def test_a_line_is_written_under_the_lock_with_sigint_blocked() -> None:
+def test_an_output_line_is_written_with_lock_held_and_sigint_blocked() -> None:
     lines, acquired, blocked = output.Lines(key=b"unused"), [], []
 
     class InspectingSocket:
@@ -313,7 +313,9 @@ class RecordedLines(output.Lines):
         ("status", {"execution_state": "idle"}, None),
     ],
 )
-def test_notebook_filters_and_encodes_messages(kind: str, content: Any, expected: Any) -> None:
+def test_notebook_process_filters_and_encodes_its_messages(
+    kind: str, content: Any, expected: Any
+) -> None:
     lines = RecordedLines(key=b"unused")
     lines.connection = []  # type: ignore[assignment]
     lines.send(None, kind, content)

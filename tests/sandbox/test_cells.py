@@ -49,7 +49,7 @@ def test_output_of_subprocesses_and_c_code_is_shown_in_order(source: str, expect
     assert run(source, "print('next')").texts == [expected, "next\n"]
 
 
-def test_output_files_are_truncated_between_cells() -> None:
+def test_stdout_and_stderr_files_are_truncated_between_cells() -> None:
     look = "import os\nprint([os.fstat(one).st_size for one in (1, 2)])"
     done = run("import os\nos.system('head -c 100000 /dev/zero >&2')", look)
     assert done.texts[1] == "[0, 0]\n"

@@ -55,7 +55,7 @@ def named(
     server.close()
 
 
-def test_group_sets_the_sandbox_limits_in_cgroup_v2_and_v1(
+def test_a_cgroup_gets_the_sandbox_limits_in_v2_and_v1(
     tmp_path: Path, kernel_files: dict[Path, set[str]]
 ) -> None:
     for name, files in (("two", VERSION_2), ("memory", VERSION_1), ("pids", {"pids.max"})):

@@ -59,7 +59,9 @@ def test_output_and_errors_are_printed_in_order(capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out == expected
 
 
-def test_long_output_is_decoded_across_block_boundaries(capsys: pytest.CaptureFixture[str]) -> None:
+def test_characters_split_between_two_reads_of_output_are_decoded(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     shell().system("head -c 300001 /dev/zero | tr '\\0' 'x' | sed 's/x/ä/g'")
     assert capsys.readouterr().out == "ä" * 300_001
 

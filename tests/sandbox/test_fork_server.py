@@ -244,7 +244,7 @@ def test_a_shared_server_starts_without_waiting(
     ("system", "machine", "works"),
     [("linux", "x86_64", True), ("darwin", "x86_64", False), ("linux", "mips", False)],
 )
-def test_other_systems_and_processors_are_refused(
+def test_unsupported_systems_and_processors_are_refused(
     monkeypatch: pytest.MonkeyPatch, system: str, machine: str, works: bool
 ) -> None:
     monkeypatch.setattr(sys, "platform", system)
@@ -256,7 +256,7 @@ def test_other_systems_and_processors_are_refused(
             fork_servers.refuse_what_cannot_work()
 
 
-def test_folders_of_other_users_are_not_removed(
+def test_remove_stale_keeps_folders_of_other_users(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fork_servers.tempfile, "gettempdir", lambda: str(tmp_path))

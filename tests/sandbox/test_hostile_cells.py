@@ -72,5 +72,5 @@ def test_hostile_cells_are_contained(
         assert "answer 42" not in done.texts[-1]
 
 
-def test_interrupted_and_stuck_sets_name_existing_cells() -> None:
+def test_each_name_in_interrupted_and_stuck_is_a_hostile_cell() -> None:
     assert {cell.name for cell in hostile.cells()} >= INTERRUPTED | STUCK

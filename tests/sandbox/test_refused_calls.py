@@ -432,7 +432,7 @@ def counted():
     theirs.close()
 
 
-def test_listener_is_closed_after_max_calls(counted, monkeypatch):
+def test_seccomp_listener_is_closed_after_5000_refused_calls(counted, monkeypatch):
     counter, told = counted
     monkeypatch.setattr(refusals.seccomp, "refuse_next", lambda _: "bpf")
     for done in range(0, 5000, 50):
@@ -445,7 +445,7 @@ def test_listener_is_closed_after_max_calls(counted, monkeypatch):
     assert told[1:] == [{"noted": "bpf", "times": 5000}]
 
 
-def test_calls_of_ended_processes_are_not_counted(counted, monkeypatch):
+def test_refused_calls_of_ended_processes_are_not_reported(counted, monkeypatch):
     counter, told = counted
     monkeypatch.setattr(refusals.seccomp, "refuse_next", lambda _: None)
     counter.take(counter.sources())
@@ -453,7 +453,7 @@ def test_calls_of_ended_processes_are_not_counted(counted, monkeypatch):
 
 
 @pytest.mark.parametrize(("differ", "messages"), [(True, 20), (False, 500)])
-def test_path_socket_closes_at_the_path_or_message_limit(counted, differ, messages):
+def test_path_socket_closes_at_20_distinct_paths_or_500_messages(counted, differ, messages):
     counter, told = counted
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         for number in range(messages):
@@ -464,7 +464,7 @@ def test_path_socket_closes_at_the_path_or_message_limit(counted, differ, messag
     assert told == [{"noted": "open: in /etc", "times": 1}]
 
 
-def test_long_paths_are_reported_by_their_folder(counted):
+def test_long_paths_are_reported_by_their_first_folder(counted):
     counter, told = counted
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         for name in (b"/etc/", b"/etc/y"):

@@ -74,12 +74,14 @@ def chains(times: int) -> float:
 
 
 @pytest.mark.parametrize("times", [1, 2, 7, 1000])
-def test_multiply_add_runs_the_given_number_of_times(kernels: Module, times: int) -> None:
+def test_the_multiply_add_kernel_runs_the_given_number_of_times(
+    kernels: Module, times: int
+) -> None:
     assert kernels.multiply_add(times) == pytest.approx(chains(times), rel=1e-5)
 
 
 @pytest.mark.parametrize(("start", "size", "times"), [(0, 32, 1), (64, 4096, 1), (0, 96, 5)])
-def test_read_sums_an_array_the_given_number_of_times(
+def test_the_read_kernel_sums_an_array_the_given_number_of_times(
     kernels: Module, start: int, size: int, times: int
 ) -> None:
     kernels.numbers[:] = np.nan
@@ -90,7 +92,7 @@ def test_read_sums_an_array_the_given_number_of_times(
 
 
 @pytest.mark.parametrize("times", [1, 2, 3])
-def test_update_negates_only_the_given_array(kernels: Module, times: int) -> None:
+def test_the_update_kernel_negates_only_the_given_array(kernels: Module, times: int) -> None:
     before = random(len(kernels.numbers))
     kernels.numbers[:] = before
     kernels.update(256, 4 * 320, times)
@@ -98,7 +100,7 @@ def test_update_negates_only_the_given_array(kernels: Module, times: int) -> Non
     np.testing.assert_array_equal(kernels.numbers, before)
 
 
-def test_copy_writes_only_the_target_array(kernels: Module) -> None:
+def test_the_copy_kernel_writes_only_the_target_array(kernels: Module) -> None:
     before = random(len(kernels.numbers))
     kernels.numbers[:] = before
     kernels.copy(128, 8192, 4 * 640, 2)
@@ -113,7 +115,9 @@ def in_panels(w: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("rows", [1, 2, 4, 8, 64])
 @pytest.mark.parametrize(("depth", "columns"), [(2, 12), (6, 36), (64, 96)])
-def test_multiply_is_a_matmul(kernels: Module, rows: int, depth: int, columns: int) -> None:
+def test_the_multiply_kernel_computes_a_matmul(
+    kernels: Module, rows: int, depth: int, columns: int
+) -> None:
     x = random(rows * depth).reshape(rows, depth)
     w = random(2 * depth * columns)[depth * columns :].reshape(depth, columns)
     at_w, at_y = 64 * 64, 2 * 64 * 64 + 64 * 96
@@ -819,8 +823,8 @@ def test_the_button_measures_draws_and_saves(open_page: Opened, book: Server) ->
     page.locator("[data-part=told]").evaluate(live_pages.LISTEN)
     page.locator("[data-part=bar]").evaluate(SHARES)
     figure = roof_page.measured(page)
-    # Announced: two stages before the measurements, four roofs, two series, the last measurement,
-    # and the end.
+    # Screen readers announce two stages before the measurements, four roofs, two series, the last
+    # measurement, and the end.
     assert page.evaluate("window.announced") == 10
     shares = page.evaluate("window.shares")
     assert shares == sorted(shares)

@@ -182,7 +182,7 @@ def test_the_page_has_all_questions_of_the_notebook(
 # ---- checks
 
 
-def test_a_waiting_check_is_queued_once_and_finished_parts_offer_the_thoughts(
+def test_a_waiting_check_is_queued_once_and_a_done_exercise_offers_to_compare(
     page: Page, right: dict[str, str]
 ) -> None:
     """Press buttons while Python is fetched; a queued check isn't queued again.

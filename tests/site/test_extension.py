@@ -444,7 +444,9 @@ def building(folder: Path, builder: str, language: str = "en") -> Any:
     )
 
 
-def test_figures_become_part_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figures_become_inline_svg_and_a_missing_text_alternative_warns(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     warned: list[str] = []
     monkeypatch.setattr(figures.logger, "warning", lambda said, location: warned.append(said))
     document = page_with_figures(tmp_path, " A plot. ", "")

@@ -1,4 +1,4 @@
-"""The pages in Firefox: errors, boxes for guesses, covers, figures, Run.
+"""The pages in Firefox: errors, guesses, hidden text, figures, Run.
 
 Firefox starts once for all these tests.
 """
@@ -61,7 +61,7 @@ def test_errors_in_firefox_are_recorded(browser: Firefox, server: Server) -> Non
     assert any("a test error" in error for error in browser.errors)
 
 
-def test_guesses_are_marked_and_cover_what_follows(browser: Firefox, server: Server) -> None:
+def test_guesses_are_marked_and_hide_the_text_below(browser: Firefox, server: Server) -> None:
     browser.open(f"{server.origin}/chapters/intensity.html")
     marks = browser.run(MARKS)
     assert len(marks) > 2
@@ -79,7 +79,9 @@ def test_guesses_are_marked_and_cover_what_follows(browser: Firefox, server: Ser
     browser.run("localStorage.clear()")
 
 
-def test_links_into_a_covered_part_open_it(browser: Firefox, server: Server) -> None:
+def test_a_link_into_text_hidden_by_a_guess_shows_the_text(
+    browser: Firefox, server: Server
+) -> None:
     browser.open(f"{server.origin}/chapters/time.html")
     shown = 'document.getElementById("fig-time-factor").checkVisibility()'
     assert browser.run(shown) is False

@@ -1,4 +1,4 @@
-"""Forms for guesses on small pages: feedback, memory, covers, the summary."""
+"""Forms for guesses on small pages: feedback, storage, hidden text, summary."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -255,7 +255,7 @@ def test_guesses_work_without_storage(context: BrowserContext, opened: Opened) -
     assert told(page, "one").inner_text().startswith("Your guess was 6 bytes")
 
 
-# ---- where forms are placed, and what they cover
+# ---- where forms are placed, and which text they hide
 
 
 def test_forms_are_in_the_nearest_box_above_their_answer_or_right_before_it(opened: Opened) -> None:
@@ -275,7 +275,9 @@ def test_forms_are_in_the_nearest_box_above_their_answer_or_right_before_it(open
         assert form(page, name).evaluate("(e) => !e.closest('.admonition')")
 
 
-def test_a_cover_ends_before_the_element_that_until_names(opened: Opened) -> None:
+def test_the_text_hidden_by_a_guess_ends_before_the_element_that_until_names(
+    opened: Opened,
+) -> None:
     ends = answer("one", "number", "1", until="end")
     page = opened(
         f"<section><div>{BOX}<p id='covered'>covered</p>{ends}<p id='end'>end</p></div>"
@@ -285,7 +287,7 @@ def test_a_cover_ends_before_the_element_that_until_names(opened: Opened) -> Non
     assert shown == {"covered": False, "end": True, "after": True}
 
 
-def test_skipping_a_guess_uncovers_all_sections_under_its_cover(opened: Opened) -> None:
+def test_skipping_a_guess_shows_all_sections_that_the_guess_hid(opened: Opened) -> None:
     ends = answer("one", "number", "1", until="end")
     page = opened(
         f"{SPACE}<section>{BOX}<p id='near'>near</p>{SPACE}{ends}</section>"
@@ -319,7 +321,7 @@ Element.prototype.setAttribute = function (name, value) {
 };"""
 
 
-def test_links_open_only_the_cover_over_their_target(
+def test_a_link_shows_only_the_hidden_text_that_has_its_target(
     context: BrowserContext, opened: Opened
 ) -> None:
     context.add_init_script(OLDER)

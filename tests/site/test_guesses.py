@@ -230,7 +230,9 @@ def test_feedback_on_shares_below_one_percent_is_a_factor(reader: Page, server: 
     summary.close()
 
 
-def test_feedback_on_an_order_counts_the_items_in_their_right_place(chapter: Page) -> None:
+def test_feedback_on_a_guessed_order_counts_the_items_at_their_right_position(
+    chapter: Page,
+) -> None:
     order = put_in_order(chapter)
     assert told(chapter, "check-order") == (
         f"In your order 1 of 3 stood in their place. It is: {', '.join(order)}."
@@ -238,7 +240,7 @@ def test_feedback_on_an_order_counts_the_items_in_their_right_place(chapter: Pag
 
 
 def put_in_order(chapter: Page) -> list[str]:
-    """Guess an order with only the last of three items right; return the right one."""
+    """Guess an order with only the last of three items right; return the right order."""
     place = chapter.locator(".answer[data-name=check-order]")
     chapter.locator(".answer[data-name=check-order] + details").evaluate("(e) => (e.open = true)")
     order = right(chapter, "check-order").split(", ")
@@ -339,7 +341,7 @@ def test_without_storage_guesses_last_until_the_page_is_left(reader: Page, serve
     page.close()
 
 
-# ---- covers: text that is hidden until the reader answers a guess
+# ---- text that is hidden until the reader answers a guess
 
 # Returns whether each element after a guess's form, in the same section, is rendered.
 RENDERED = """(name) => {
@@ -350,7 +352,7 @@ RENDERED = """(name) => {
     .filter((one) => !one.closest(".admonition.tip, .guess-skip, .guess-told, .answer, details"));
   return after.map((one) => one.checkVisibility());
 }"""
-# Controls that can be focused in a covered part.
+# Controls that can be focused in text hidden by a guess.
 FOCUSABLE = """() => [...document.querySelectorAll(".guess-covered[hidden]")].flatMap((part) =>
   [...part.querySelectorAll("button, a[href], input, select, summary")].filter((one) => {
     one.focus();
@@ -364,11 +366,13 @@ def rendered(page: Page, name: str) -> set[bool]:
     return set(found)
 
 
-def test_what_follows_a_guess_is_covered_until_it_is_answered(reader: Page, server: Server) -> None:
+def test_text_after_a_guess_is_hidden_until_the_guess_is_answered(
+    reader: Page, server: Server
+) -> None:
     page = opened(reader, server, "chapters/intensity.html")
     assert rendered(page, "long-vectors") == {False}
     form = page.locator("form.guess[name=long-vectors]")
-    # Pressing the button without an answer doesn't open the cover.
+    # Pressing the button without an answer doesn't show the hidden text.
     form.get_by_role("button").click()
     assert page.locator(".admonition.tip .guess-note").first.inner_text() == "Choose one."
     assert rendered(page, "long-vectors") == {False}
@@ -381,7 +385,7 @@ def test_what_follows_a_guess_is_covered_until_it_is_answered(reader: Page, serv
     assert rendered(page, "dot-share") == {False}
 
 
-def test_skipping_a_guess_uncovers_it_for_good_and_moves_the_focus(
+def test_skipping_a_guess_shows_its_hidden_text_for_good_and_moves_the_focus(
     reader: Page, server: Server
 ) -> None:
     page = opened(reader, server, "chapters/intensity.html")
@@ -398,10 +402,10 @@ def test_skipping_a_guess_uncovers_it_for_good_and_moves_the_focus(
     assert page.locator(".guess-told:visible").count() == 0
 
 
-def test_covered_controls_are_out_of_reach(reader: Page, server: Server) -> None:
+def test_controls_in_text_hidden_by_a_guess_cannot_be_focused(reader: Page, server: Server) -> None:
     page = opened(reader, server, "chapters/intensity.html")
     assert page.locator(".guess-covered[hidden] .run-cell").count() > 0
-    # A guess with a folded answer covers nothing.
+    # A guess with a folded answer hides no text.
     for name in ("check-laptop", "check-order"):
         place = page.locator(f".answer[data-name={name}]")
         assert place.evaluate("(e) => !e.closest('.guess-covered')")
@@ -411,7 +415,9 @@ def test_covered_controls_are_out_of_reach(reader: Page, server: Server) -> None
     assert page.locator(".guess-covered[hidden], .guess-skip").count() == 0
 
 
-def test_answers_in_one_box_hide_the_same_text(reader: Page, server: Server) -> None:
+def test_all_guesses_in_a_box_must_be_answered_before_the_hidden_text_is_shown(
+    reader: Page, server: Server
+) -> None:
     page = opened(reader, server, "chapters/time.html")
     for name, guess in {"nvlink-slower": "1", "ici-slower": "20"}.items():
         page.locator(f"form.guess[name={name}] input").fill(guess)
@@ -429,7 +435,7 @@ def test_answers_in_one_box_hide_the_same_text(reader: Page, server: Server) -> 
     assert said.startswith(f"Your guess was 1, and it is {right(page, 'nvlink-slower')}: ")
 
 
-def test_links_into_a_covered_part_open_it(reader: Page, server: Server) -> None:
+def test_a_link_into_text_hidden_by_a_guess_shows_the_text(reader: Page, server: Server) -> None:
     page = opened(reader, server, "chapters/time.html")
     target = page.locator("#fig-time-factor")
     assert rendered(page, "bounds-apart") == {False}
@@ -441,7 +447,7 @@ def test_links_into_a_covered_part_open_it(reader: Page, server: Server) -> None
     assert rendered(page, "bounds-apart") == {False}
     page = opened(reader, server, "chapters/time.html#fig-time-factor")
     expect(page.locator("#fig-time-factor")).to_be_in_viewport()
-    # Clicking a link opens its target also if the address already names it and it is covered again.
+    # Clicking a link opens its target also if the address already names it and it is hidden again.
     page.evaluate("dispatchEvent(new Event('beforeprint')); dispatchEvent(new Event('afterprint'))")
     add = (
         "(e) => e.append(Object.assign(document.createElement('a'), { href: '#fig-time-factor' }))"
@@ -451,7 +457,9 @@ def test_links_into_a_covered_part_open_it(reader: Page, server: Server) -> None
     expect(page.locator("#fig-time-factor")).to_be_in_viewport()
 
 
-def test_a_search_uncovers_its_highlighted_words(reader: Page, server: Server) -> None:
+def test_highlighted_search_words_are_shown_in_text_hidden_by_a_guess(
+    reader: Page, server: Server
+) -> None:
     page = opened(reader, server, "chapters/time.html")
     page.evaluate("localStorage.setItem('sphinx_highlight_terms', 'unequal')")
     page.reload()
@@ -459,7 +467,7 @@ def test_a_search_uncovers_its_highlighted_words(reader: Page, server: Server) -
     expect(mark).to_be_visible()
 
 
-def test_print_and_find_in_page_reach_covered_text(reader: Page, server: Server) -> None:
+def test_print_and_find_in_page_reach_text_hidden_by_a_guess(reader: Page, server: Server) -> None:
     page = opened(reader, server, "chapters/time.html")
     page.emulate_media(media="print")
     assert rendered(page, "bounds-apart") == {True}
@@ -509,7 +517,7 @@ def test_the_text_hidden_by_a_guess_may_end_in_a_later_section(
 
 
 @pytest.mark.long
-def test_covered_pages_are_accessible(reader: Page, server: Server) -> None:
+def test_pages_with_text_hidden_by_guesses_are_accessible(reader: Page, server: Server) -> None:
     page = opened(reader, server, "chapters/time.html")
     buttons = {
         name: page.locator(f"form.guess[name={name}] button").text_content()
@@ -545,7 +553,7 @@ def test_guesses_are_hidden_without_javascript(browser: Browser, server: Server)
     context.close()
 
 
-def test_invalid_answers_are_reported() -> None:
+def test_a_right_answer_that_does_not_fit_its_kind_is_reported() -> None:
     assert problem("number", "12.5 times", []) == ""
     assert problem("number", "1,024", []) == ""
     assert "does not begin with a number" in problem("number", "about 3", [])
@@ -682,7 +690,7 @@ def test_the_right_answer_stays_unchanged_without_translated_options() -> None:
     assert "original" not in part
 
 
-def test_a_cover_whose_end_label_is_missing_is_reported(warned: list[str]) -> None:
+def test_an_answer_that_names_a_missing_end_label_is_reported(warned: list[str]) -> None:
     document = read(f"{NUMBER_ASKED}\n{CHOSEN}")
     guesses.check_ends(gettext_or_html("html"), document)
     assert warned == ["answer size: there is no label “the-end” on this page"]
@@ -692,7 +700,9 @@ def test_a_cover_whose_end_label_is_missing_is_reported(warned: list[str]) -> No
     assert warned == []
 
 
-def test_a_box_without_an_answer_is_reported_with_its_first_line(warned: list[str]) -> None:
+def test_a_guess_box_without_an_answer_directive_is_reported_with_its_first_line(
+    warned: list[str],
+) -> None:
     document = new_document("page")
     document += nodes.section("", guess_box("How many?\nThink first."))
     guesses.check_boxes(gettext_or_html("html"), document)
@@ -719,7 +729,7 @@ def guess_box(words: str, title: str = "Your guess") -> nodes.admonition:
     return nodes.admonition("", *inside, classes=["tip"])
 
 
-def test_boxes_without_an_answer_are_found() -> None:
+def test_guess_boxes_without_an_answer_directive_are_found() -> None:
     section, other = nodes.section(), nodes.section()
     document = new_document("page")
     document += [section, other]

@@ -1,4 +1,4 @@
-"""A reader's copies in my-work: their names, updates, and protection of edits."""
+"""Copies of notebooks in my-work: their names, updates, and protection of edits."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ parts:
 
 
 class Course:
-    """Small course, with a reader's folder of copies.
+    """Small course, with a reader's folder of notebook copies.
 
     `lab` updates the copies as `make lab` does.
     """
@@ -74,7 +74,7 @@ class Course:
         return nbformat.read(self.work / copy, as_version=4)
 
     def edit(self, copy: str, source: str = "mine") -> bytes:
-        """Edit a copy's last cell, as a reader would; return the file's new content."""
+        """Edit a notebook's last cell, as a reader would; return the file's new content."""
         notebook = self.read(copy)
         notebook.cells[-1].source = source
         nbformat.write(notebook, self.work / copy)
@@ -93,7 +93,7 @@ MARKS = {"grade": True, "grade_id": "part", "solution": False, "points": 1}
 
 @pytest.fixture
 def course(tmp_path: Path) -> Course:
-    """Create a course with copies."""
+    """Create a course and the reader's copies of its notebooks."""
     made = Course(tmp_path)
     report = made.lab()
     assert report.made == list(contents.names(made.book / "_toc.yml").values())
@@ -130,7 +130,7 @@ def test_a_second_make_lab_changes_no_files(course: Course) -> None:
     assert report.line() == "5 as they were"
 
 
-def test_untouched_copies_are_updated(course: Course) -> None:
+def test_untouched_notebook_copies_are_updated(course: Course) -> None:
     course.write("first", "# The first, better")
     report = course.lab()
     assert report.updated == [COPY]
@@ -139,7 +139,7 @@ def test_untouched_copies_are_updated(course: Course) -> None:
     assert course.lab().line() == "5 as they were"
 
 
-def test_running_a_copy_does_not_count_as_editing(course: Course) -> None:
+def test_running_a_notebook_copy_does_not_count_as_editing(course: Course) -> None:
     notebook = course.read(COPY)
     cell = notebook.cells[-1]
     cell.execution_count = 7
@@ -152,7 +152,7 @@ def test_running_a_copy_does_not_count_as_editing(course: Course) -> None:
 
 
 @pytest.mark.parametrize("how", ["cell", "new cell", "cell gone", "picture", "order", "kind"])
-def test_a_copy_counts_as_edited_after_any_kind_of_edit(course: Course, how: str) -> None:
+def test_a_notebook_copy_counts_as_edited_after_any_kind_of_edit(course: Course, how: str) -> None:
     notebook = course.read(COPY)
     match how:
         case "cell":
@@ -174,7 +174,7 @@ def test_a_copy_counts_as_edited_after_any_kind_of_edit(course: Course, how: str
     assert (course.work / COPY).read_bytes() == mine
 
 
-def test_new_versions_of_edited_copies_are_saved_once_next_to_them(course: Course) -> None:
+def test_new_versions_of_edited_notebook_copies_are_saved_once_next_to_them(course: Course) -> None:
     mine = course.edit(TASK)
     course.put_exercise("Task, better")
     report = course.lab()
@@ -233,7 +233,7 @@ def test_a_notebooks_hashes_do_not_depend_on_the_order_of_metadata() -> None:
         assert len(hashes) == 1
 
 
-def test_a_removed_copy_is_created_again(course: Course) -> None:
+def test_a_removed_notebook_copy_is_created_again(course: Course) -> None:
     mine = course.edit(TASK)
     (course.work / TASK).rename(course.work / "task/mine.ipynb")
     assert course.lab().made == [TASK]
@@ -249,7 +249,7 @@ def test_invalid_notebooks_are_not_overwritten(course: Course, text: str) -> Non
     assert (course.work / COPY).read_bytes() == text.encode("latin-1")
 
 
-def test_copies_without_course_metadata_count_as_edited(course: Course) -> None:
+def test_notebook_copies_without_course_metadata_count_as_edited(course: Course) -> None:
     notebook = course.read(COPY)
     del notebook.metadata[copies.MARK]
     nbformat.write(notebook, course.work / COPY)
@@ -275,7 +275,7 @@ def test_a_damaged_version_record_loses_no_work(course: Course, text: str) -> No
     assert (course.work / COPY).read_bytes() == mine
 
 
-def test_changed_metadata_updates_only_untouched_copies(course: Course) -> None:
+def test_changed_metadata_updates_only_untouched_notebook_copies(course: Course) -> None:
     course.put_exercise("Task", minutes=20)
     assert course.lab().updated == [TASK]
     assert course.read(TASK).metadata.exercise.minutes == 20
@@ -284,7 +284,7 @@ def test_changed_metadata_updates_only_untouched_copies(course: Course) -> None:
     assert course.lab().line() == "5 as they were"
 
 
-def test_renumbered_chapters_rename_untouched_copies(course: Course) -> None:
+def test_renumbered_chapters_rename_untouched_notebook_copies(course: Course) -> None:
     mine = course.edit("chapters/2-second.ipynb")
     toc = TOC.replace("[{file: chapters/first}", "[{file: chapters/zeroth}, {file: chapters/first}")
     (course.book / "_toc.yml").write_text(toc)

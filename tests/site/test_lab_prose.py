@@ -277,7 +277,9 @@ def test_the_longest_chapter_shows_no_raw_expressions_on_a_busy_machine(page: Pa
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda p: p.split("/")[1])
-def test_a_copy_has_the_values_of_the_built_page(site: Path, chapter: str) -> None:
+def test_a_chapters_jupyterlab_copy_has_the_values_of_the_built_page(
+    site: Path, chapter: str
+) -> None:
     glued = site.parent / "jupyter_execute" / f"{chapter}.glue.json"
     found = json.loads(glued.read_text(encoding="utf-8")) if glued.exists() else {}
     # Copies have no guesses, so leave out values that occur only in answers to guesses.

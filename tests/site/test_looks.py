@@ -1,4 +1,4 @@
-"""Tests of the site's looks: 404 page, notes at terms, search, code, colors."""
+"""Tests of the site's looks: 404 page, glossary notes, search, code, colors."""
 
 import re
 import shutil
@@ -372,7 +372,9 @@ STOPS = """() => [...document.querySelectorAll(
 )].filter((e) => e.tabIndex === 0).map((e) => e.scrollWidth > e.clientWidth)"""
 
 
-def test_boxes_have_a_tab_stop_only_while_they_scroll(browser: Browser, server: Server) -> None:
+def test_boxes_have_a_tab_stop_only_while_their_content_overflows(
+    browser: Browser, server: Server
+) -> None:
     with browser.new_context(viewport=PHONE) as context:
         page = context.new_page()
         ready(page, f"{server.origin}/chapters/machine.html")

@@ -24,7 +24,7 @@ def listed() -> list[dict[str, list[str]]]:
     return PINNED["part"]  # type: ignore[return-value]
 
 
-def test_every_served_file_belongs_to_a_part_with_a_license() -> None:
+def test_every_served_file_belongs_to_a_listed_component_or_package() -> None:
     of_packages = {package["file_name"]: name for name, package in made_of.packages().items()}
     of_parts = {name for part in listed() for name in part.get("files", ())}
     assert of_parts.isdisjoint(of_packages)
@@ -35,7 +35,7 @@ def test_every_served_file_belongs_to_a_part_with_a_license() -> None:
 
 
 @pytest.mark.parametrize("part", OUTSIDE, ids=NAMES)
-def test_a_part_has_an_spdx_license_and_an_address(part: made_of.Part) -> None:
+def test_each_component_has_an_spdx_license_an_address_and_a_version(part: made_of.Part) -> None:
     assert canonicalize_license_expression(part.license) == part.license
     assert re.fullmatch(r"https://\S+", part.source)
     assert part.version
@@ -70,7 +70,7 @@ def test_the_editors_bundle_matches_its_license_list() -> None:
 # Tests of the privacy page and of the file with license texts.
 
 
-def test_the_page_and_the_license_texts_name_every_part(site: Path) -> None:
+def test_the_privacy_page_and_the_license_texts_name_every_component(site: Path) -> None:
     text = (site / licenses.FILE).read_text(encoding="utf-8")
     table = parsed(site / "chapters/privacy.html").select("table")[-1]
     rows = [
@@ -144,7 +144,9 @@ MARKS = {
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", MARKS)
-def test_listed_parts_without_files_are_inside_pyodides_wasm_file(runtime: Path, name: str) -> None:
+def test_listed_components_without_files_are_inside_pyodides_wasm_file(
+    runtime: Path, name: str
+) -> None:
     (part,) = [part for part in OUTSIDE if part.name == name]
     mark = MARKS[name].replace(b"{version}", part.version.encode())
     assert mark in (runtime / "pyodide.asm.wasm").read_bytes()

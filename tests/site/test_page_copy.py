@@ -51,7 +51,7 @@ def test_a_caption_begins_with_its_number(titles: dict[str, str], shown: str) ->
     assert [block.premise for block in piece.prose] == ["a < 2"]
 
 
-def test_answers_to_guesses_are_left_out_of_a_copy() -> None:
+def test_answers_to_guesses_are_left_out_of_a_jupyterlab_copy() -> None:
     answer = ":::{answer} more\n{eval}`a`\n:::\n"
     assert list(converted(Piece("markdown", answer), links(), BOOK)) == []
     both = f"{{while}}`a < 2` Before.\n\n{answer}\n:::{{note}}\nA note.\n:::\nAfter.\n"

@@ -60,7 +60,7 @@ def context(browser: Browser, traffic: Traffic) -> Iterator[BrowserContext]:
 
 
 def problems(page: Page, name: str) -> list[str]:
-    """Return the page's accessibility and layout problems in all four looks."""
+    """Return the page's accessibility and layout problems at both widths in both themes."""
     found = []
     for size, theme in LOOKS:
         put_width(page, DESK if size == "desk" else PHONE)

@@ -37,8 +37,8 @@ def test_storage_keys_in_scripts_are_named_on_the_page(site: Path) -> None:
     for path in [*site.rglob("*.js"), *site.glob("*.html")]:
         if path.name not in IDLE:
             found |= stored(path.read_text(encoding="utf-8", errors="replace"))
-    # These are never kept: keys for version banners and the slides' scroll view, which the site
-    # doesn't use, and a test key, which is removed at once.
+    # Readers' browsers never keep these keys: those of version banners and the slides' scroll view,
+    # which the site doesn't use, and a test key, which is removed at once.
     unused = {"pst_banner_pref", "reveal-scroll-top", "reveal-scroll-origin", "test"}
     assert {"mode", "theme"} <= found
     assert found - unused <= NAMES
@@ -56,7 +56,7 @@ RECORD = """
 
 
 def use(page: Page, origin: str) -> None:
-    """Use what stores data: reading routes, the theme, the own chip, search, guesses."""
+    """Use features that store data: reading routes, the theme, the own chip, search, guesses."""
     ready(page, f"{origin}/index.html")
     page.locator(".ways input").last.check()
     ready(page, f"{origin}/chapters/roofline.html")

@@ -206,7 +206,7 @@ def test_chinese_slides_pass_the_checks_of_english_ones_and_axe(chinese: Seen) -
     assert chinese.axe == []
 
 
-def test_the_notes_minutes_add_up_to_a_lecture(seen: Seen) -> None:
+def test_minutes_in_speaker_notes_add_up_to_the_length_of_a_lecture(seen: Seen) -> None:
     spent = 0
     for slide in seen.slides:
         clock = re.match(r"(\d+) min, until (\d):(\d\d)\.\s+\S", slide["notes"])

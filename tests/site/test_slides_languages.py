@@ -36,7 +36,7 @@ def test_a_deck_has_the_same_slides_in_both_languages(site: Path, deck: str) -> 
 
 
 @pytest.mark.parametrize("deck", DECKS)
-def test_no_slide_and_no_note_is_english(site: Path, deck: str) -> None:
+def test_no_slide_and_no_speaker_note_is_english(site: Path, deck: str) -> None:
     file = catalogs.folder(ROOT, "zh_CN") / "slides" / f"{deck}.po"
     state = catalogs.progress(catalogs.read(file, "zh_CN"))
     assert state.total > 50

@@ -104,7 +104,7 @@ def test_the_folder_has_the_decks_and_what_they_load(book: Path) -> None:
     }
 
 
-def test_notes_begin_with_minutes_and_time(book: Path) -> None:
+def test_speaker_notes_begin_with_minutes_and_time(book: Path) -> None:
     first, second = (
         " ".join(note.get_text().split()) for note in deck(book / "_build").select("aside")
     )
@@ -152,7 +152,7 @@ def test_a_book_without_decks_builds_no_slides(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_minutes_in_notes_are_not_extracted_for_translation(book: Path) -> None:
+def test_the_minutes_in_speaker_notes_are_not_extracted_for_translation(book: Path) -> None:
     left = book / "_build/gettext/slides/html/gone.pot"
     left.parent.mkdir(parents=True)
     left.touch()
@@ -237,7 +237,7 @@ def test_decks_with_live_figures_load_the_scripts_of_the_site(
     assert all(call.kwargs == {"loading_method": "defer"} for call in calls)
 
 
-def test_notes_state_their_minutes_and_the_total_so_far() -> None:
+def test_speaker_notes_state_their_minutes_and_the_total_so_far() -> None:
     document = new_document("deck")
     for minutes in (50, 15):
         text = nodes.paragraph("", "Say that.")

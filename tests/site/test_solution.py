@@ -43,7 +43,7 @@ def ask(tmp_path: Path, release: Path) -> Callable[..., str]:
 
 
 def nothing(_: NotebookNode) -> None:
-    """Leave the copy unchanged."""
+    """Leave the learner's notebook unchanged."""
 
 
 def cell(notebook: NotebookNode, name: str) -> NotebookNode:
@@ -65,7 +65,7 @@ def refusal(ask: Callable[..., str], *arguments: object, **named: object) -> str
     return line
 
 
-def test_a_finished_copy_gets_the_solution_after_a_note_on_its_use(
+def test_a_finished_notebook_gets_the_solution_after_a_note_on_its_use(
     ask: Callable[..., str], tmp_path: Path
 ) -> None:
     def own_work(notebook: NotebookNode) -> None:
@@ -82,7 +82,7 @@ def test_a_finished_copy_gets_the_solution_after_a_note_on_its_use(
     assert [p.name for p in (tmp_path / "my-work").rglob("*") if p.is_file()] == [f"{NAME}.ipynb"]
 
 
-def test_an_empty_copy_is_refused_with_all_failing_parts(
+def test_an_unanswered_notebook_is_refused_with_all_failing_parts(
     ask: Callable[..., str], release: Path
 ) -> None:
     line = refusal(ask, nothing, of=release / "release" / NAME / f"{NAME}.ipynb")
@@ -166,7 +166,9 @@ def test_a_cell_passed_if_it_ran_without_an_error(
     assert not solution.passed(new_markdown_cell("1"))
 
 
-def test_a_missing_copy_is_refused_with_the_command_that_makes_one(ask: Callable[..., str]) -> None:
+def test_a_missing_notebook_is_refused_with_the_command_that_creates_it(
+    ask: Callable[..., str],
+) -> None:
     line = refusal(ask, None)
     assert line == f"{NAME}: there is no my-work/{NAME}/{NAME}.ipynb yet; `make lab` makes it"
 

@@ -79,7 +79,7 @@ def write_catalogs(source: Path, target: Path) -> None:
 
 
 def build(book: Path, folder: Path) -> Path:
-    """Build a book, whose cells have run, in brackets; return the site's folder."""
+    """Build a book's site in brackets, from cached cell outputs; return its folder."""
     write_catalogs(catalogs.folder(book, LANGUAGE), folder / "catalogs")
     cache = book / "_build" / ".jupyter_cache" / code_digest(book)
     command = [sys.executable, str(ROOT / "site"), "translated", LANGUAGE, str(book), str(cache)]

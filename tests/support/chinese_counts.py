@@ -1,4 +1,4 @@
-"""Counts with a scale, as Chinese writes them."""
+"""Large counts as Chinese writes them, with the units 万 (10⁴) and 亿 (10⁸)."""
 
 # (number, its power of ten, the count as Chinese writes it)
 COUNTS = [

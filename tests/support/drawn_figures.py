@@ -30,7 +30,7 @@ FIGURES = {name: getattr(figures, name) for name in figures.__all__ if name.islo
 
 
 def roof_in_front() -> Figure:
-    """Return the figure that draws a browser's roof in front of a made-up chip's."""
+    """Return the figure that draws a browser's roof in front of that of a made-up chip."""
     return figures.browser_roof(rl.Chip("made up", {"fp32": 2e11}, 4e10, 8e9))
 
 

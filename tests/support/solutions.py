@@ -36,13 +36,13 @@ def in_check(name: str, key: str) -> Cases:
 
 @cache
 def in_class(name: str, key: str, seed: int) -> Cases:
-    """Return the hidden cases of a part in one class."""
+    """Return the hidden cases of a part for one class of students."""
     return hidden(name, part_of(name, key), f"class {seed}")
 
 
 @cache
 def asked(name: str, key: str, seed: int) -> Cases:
-    """Return the cases with which a class is graded: published, then its hidden ones."""
+    """Return the cases that grade a class of students: published, then hidden ones."""
     return in_check(name, key) + in_class(name, key, seed)
 
 

@@ -29,8 +29,8 @@ from typing import Any, NoReturn
 from . import cells, isolate, memory, refusals, seccomp
 from .request import Request, SandboxLimits
 
-# New objects before a garbage collection. A figure makes tens of thousands, and a collection costs
-# more than it frees.
+# Number of new objects that starts a garbage collection. Drawing a figure makes tens of thousands,
+# and a collection costs more than it frees.
 GC_THRESHOLD = 5_000
 POLL_SECONDS = 0.05  # between two checks of the memory in use
 

@@ -104,7 +104,7 @@ def recognize(
     misconceptions: Sequence[MisconceptionValues],
     tolerance: float,
 ) -> tuple[list[MisconceptionValues], bool]:
-    """Return the misconceptions that fit the answers, and whether in every case.
+    """Return the misconceptions that fit, and whether they fit in every case.
 
     If none agrees in every case, return those that agree in every wrong case. Agreement in names
     or small integers doesn't count there, since it may be chance.

@@ -77,7 +77,7 @@ def _uses(name: str, count: str) -> str:
 
 
 def _axis() -> list[Mark]:
-    """Draw axis numbers under the rows, the ridge, and the names of its two sides."""
+    """Draw axis numbers, the ridge, and the labels memory-bound and compute-bound."""
     y = f"{BASE} + {44 + 3 * ROW + 18}"
     ridge = SCALE.inside("ridge")
     near = f"either({ridge} < 90, 'start', either({ridge} > wide - 90, 'end', 'middle'))"

@@ -148,7 +148,7 @@ def names() -> list[Mark]:
     return [
         label(right, below, "at(thin_name, i)", **look),
         label(x, f"{y} - 9", "at(step_name, i)", shown="i < 0.5", text_anchor="'middle'", **steps),
-        # Left out on a phone, where it would overlap the axis numbers.
+        # Hide this label on a phone, where it would overlap the axis numbers.
         label(
             f"{x} - 8",
             f"{y} + 4",

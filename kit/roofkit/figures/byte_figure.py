@@ -50,7 +50,7 @@ def labels() -> dict[str, str]:
 
 
 def word_names() -> dict[str, str]:
-    """Return the words for what the figure follows, and for the chapters' operations."""
+    """Return translations of the kinds of followed numbers, and of the operations."""
     return {
         "number": _("number"),
         "weight": _("weight"),

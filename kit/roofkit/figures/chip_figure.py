@@ -118,7 +118,7 @@ def _formulas() -> dict[str, str]:
         "each": _flops("ridge"),
         "each_0": _flops("ridge_0"),
         "wider": f"either(text(ratio) == '1', {quoted(as_much)}, {quoted(more)})",
-        # Chosen by the number of on-chip memories: no sentence, the one for one, or for several.
+        # Without on-chip memories no text, with one memory `one`, with more `several`.
         "memories": one_of(
             ("", one, several),
             f"min(2, {' + '.join(f'1 * (size_{j} > 0)' for j in range(MEMORIES))})",

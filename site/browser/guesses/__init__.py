@@ -37,7 +37,7 @@ from sphinx.util.docutils import SphinxDirective
 NUMBER = re.compile(r"(?P<number>\d[\d,]*(?:\.\d+)?)(?P<unit>(?:\D.*)?)", re.DOTALL)
 BOX = "Your guess"  # title of the boxes that ask for a guess
 HERE = Path(__file__).parent
-PARTS = ("right", "choice", "ask")  # classes of an answer's parts
+PARTS = ("right", "choice", "ask")  # CSS classes of an answer's parts
 FILES = SCRIPT, STYLE = "guesses.js", "guesses.css"
 logger = logging.getLogger(__name__)
 
@@ -173,13 +173,13 @@ def follow_translation(app: Sphinx, doctree: nodes.document) -> None:
             words = ", ".join(named["choice"][place].astext() for place in found["places"])
             text = computed[0] if len(computed) == 1 else right
             if text.astext() != words:
-                text.setdefault("original", text.astext())  # untranslated, as cells compute it
+                text.setdefault("original", text.astext())  # the English value, as cells compute it
                 text.children = []
                 text += nodes.Text(words)
 
 
 def check_ends(app: Sphinx, doctree: nodes.document) -> None:
-    """Warn of covers that end at a label that is not on the page."""
+    """Warn if text is to be hidden up to a label that is not on the page."""
     for found in doctree.findall(answer):
         if found["until"] and found["until"] not in doctree.ids:
             said = "answer %s: there is no label “%s” on this page"

@@ -44,7 +44,8 @@
   const few = (value) =>
     value >= 100 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(2)));
 
-  // Return {right} for a choice or an order, {points} for shares from 5%, {factor} for other numbers.
+  // Return {right} for a choice or options put in order, {points} for shares from 5%, {factor}
+  // for other numbers.
   function compare(kind, guess, right) {
     if (kind === "choice") return { right: guess === right };
     if (kind === "order") return { right: guess.join(", ") === right };
@@ -223,7 +224,7 @@
     write(`page:${page}`, { title, names, address: location.pathname });
   }
 
-  const asked = new Map(); // box → its cover, if there is one
+  const asked = new Map(); // box → its cover over the text below, if it has one
   const answers = [...document.querySelectorAll(".bd-article .answer")];
   for (const place of answers) {
     const { name, kind, ask: what } = place.dataset;

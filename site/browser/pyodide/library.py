@@ -61,7 +61,7 @@ def as_loaded(name: str, content: bytes) -> tuple[str, bytes]:
     optimize = 0 if name.startswith(DOCUMENTED) else 2
     try:
         code = compile(content, f"/{name}", "exec", optimize=optimize)
-    except SyntaxError:  # an example of invalid code, or code for another version
+    except SyntaxError:  # deliberately invalid code, or code for another Python version
         return name, content
     # A header as in PEP 552. Date and size are 0: Python compares them only with a source file.
     return f"{name}c", MAGIC_NUMBER + bytes(12) + marshal.dumps(code)

@@ -44,7 +44,7 @@ export class ExercisePython {
       }));
   }
 
-  // Run an order. `show` displays the results of its steps and returns the final message.
+  // Run the steps of an order. `show` displays their results and returns the final message.
   async run(order, show) {
     this.#bar.offerStop(phrase("Cancel"));
     try {

@@ -26,7 +26,7 @@ HEAD = "| part | license | version |\n|:--|:--|:--|\n"
 
 @dataclass(frozen=True)
 class Part:
-    """One row of the table.
+    """Row of the table of all parts.
 
     `source` is an address, or "" if the license texts contain the license.
     """
@@ -116,5 +116,5 @@ def outside(part: Part) -> str:
 
 def members(wheel: Path) -> dict[str, zipfile.Path]:
     """Return path → file of everything in a wheel."""
-    top = zipfile.Path(wheel)  # each path made from this one shares its list of names
+    top = zipfile.Path(wheel)  # paths made from this one share its list of file names
     return {name: top / name for name in top.root.namelist() if not name.endswith("/")}

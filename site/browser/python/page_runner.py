@@ -121,7 +121,7 @@ class Page:
         return json.dumps(needed(sources))
 
     def tries(self) -> str:
-        """Return JSON of the tries that decide on hints; null before the first check."""
+        """Return JSON of earlier checks' results, for hints; null before any check."""
         check = sys.modules.get("roofkit.check")
         return json.dumps(check.tries() if check else None)
 
@@ -298,7 +298,7 @@ def copy(value: Any, known: dict[int, Any]) -> Any:
 
 
 def restore_settings(matplotlib: ModuleType, saved: Any) -> None:
-    """Restore a copy of Matplotlib's settings.
+    """Restore Matplotlib's settings from a saved copy.
 
     Restore the defaults if Matplotlib was not loaded when they were saved.
     """

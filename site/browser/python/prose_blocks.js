@@ -13,8 +13,8 @@ const withChanges = (list) => phrase("As printed. With your changes: {list}.", {
 const unknown = () => phrase("can’t be computed");
 const change = (printed, now) => `${printed} → ${now ?? unknown()}`;
 
-// Return a value from Python in the page's language: templates from words.js, with placeholders for
-// its parts, recognize values with words. See site/book_extension/languages/value_words.py.
+// Return a value from Python in the page's language. Templates from words.js match values with
+// words; placeholders are their variable parts. See site/book_extension/languages/value_words.py.
 function inLanguage(value) {
   for (const [template, translation] of Object.entries(window.courseValues ?? {})) {
     const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);

@@ -1,6 +1,6 @@
 // @ts-check
 // A page's cells that the reader has changed, in localStorage: the number of a cell → {built, code}.
-// run-buttons.js reads the same entry, to show them before Python is fetched.
+// run-buttons.js reads them from there, too, to show the changed code before Python is fetched.
 
 const KEY = "roofline-cells:";
 

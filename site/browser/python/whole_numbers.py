@@ -18,8 +18,8 @@ from typing import Any
 
 Function = Callable[..., Any]
 
-# Functions that compute with their inputs: number of leading arguments that are arrays. Lists among
-# these are converted before the call, since the result may overflow.
+# Number of leading arguments that are arrays → functions that compute with them. Lists among these
+# arguments are converted before the call, since the result may overflow.
 COMPUTING = {
     1: "cumprod cumsum diff ediff1d nancumprod nancumsum nanprod nansum prod ptp sum trace vander",
     2: "convolve correlate cross dot inner kron outer polyadd polymul polyval tensordot vdot",

@@ -2,7 +2,7 @@
 // The page's Python, in a worker: only terminating it stops an endless loop.
 //
 // Messages to it: {start, tries, language} once; {preload} to import what most pages need; {order, from, steps}
-// to run steps. A newer order cancels an older one between two steps. A step is one of
+// to run steps. A newer order to run steps cancels an older one between two steps. A step is one of
 //   {code, alt, ours, late}  a cell to run; see Page.run in page_runner.py
 //   {blocks}                 blocks of prose, to decide which follow; see kit/roofkit/following.py
 //   {needed}                 cells, to find those that the last one depends on
@@ -101,7 +101,7 @@ async function start(tries, language) {
   if (tries) page.take_tries(tries);
 }
 
-// Import what most pages need, unless an order comes in between.
+// Import what most pages need, until an order to run steps arrives.
 async function preload() {
   for (const name of JSON.parse(page.preloads())) {
     if (latest !== undefined) return;

@@ -8,7 +8,7 @@
   window.phrase = (english, values = {}) =>
     (window.courseWords?.[english] ?? english).replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
-  // Scroll spy for the page's contents. The theme's own would load all of Bootstrap.
+  // Scroll spy for the page's table of contents. The theme's own would load all of Bootstrap.
   const links = new Map();
   for (const link of document.querySelectorAll(".bd-toc-nav a[href^='#']")) {
     const heading = document.getElementById(decodeURIComponent(link.hash.slice(1)));

@@ -1,6 +1,6 @@
 // @ts-check
-// The measurement: its order, and when its results are refused. The worker pool does the work; tests
-// pass a simulated one.
+// The protocol of the measurement: its sequence, and when results are refused. The worker pool runs
+// the kernels; tests pass a simulated pool.
 
 const DEFAULTS = {
   sample: 50, // ms per sample

@@ -37,7 +37,7 @@
   }
 
   function place(link) {
-    // A link may wrap onto a second line: place the note at the first.
+    // A link may wrap onto a second line: place the note at the link's first line.
     const [line] = link.getClientRects();
     const around = note.offsetParent.getBoundingClientRect();
     const room = document.documentElement.clientWidth - note.offsetWidth - 16;

@@ -1,6 +1,6 @@
 // @ts-check
-// Lets the reader choose a way through the course, remembers it in this browser, points the links to
-// the previous and the next page along it, and says which sections it leaves out.
+// Lets the reader choose a reading route through the course, and remembers it in this browser.
+// Makes the previous and next links follow the route, and says which sections it leaves out.
 (() => {
   const KEY = "roofline-way";
   const WHOLE = "whole";

@@ -100,7 +100,7 @@ def _copy(book: Path, project: Path, folder: Path) -> None:
         copy = folder / source.relative_to(book / project)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(source.read_bytes())
-        copy.chmod(0o644)  # wheels record the mode, which otherwise depends on the umask
+        copy.chmod(0o644)  # wheels record the file mode, which otherwise depends on the umask
 
 
 def _translate(book: Path, folder: Path) -> None:
@@ -114,7 +114,7 @@ def _translate(book: Path, folder: Path) -> None:
 
 
 def _build(folder: Path, target: Path) -> None:
-    environment = os.environ | {"SOURCE_DATE_EPOCH": "315532800"}  # 1980, the minimum in a zip
+    environment = os.environ | {"SOURCE_DATE_EPOCH": "315532800"}  # 1980, where zip dates start
     command = [sys.executable, "-c", BUILD, str(target.resolve())]
     done = subprocess.run(
         command,

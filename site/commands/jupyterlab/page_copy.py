@@ -36,7 +36,7 @@ KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 # Metadata that labextensions/course-values/values.js reads.
 BLOCKS = "course_blocks"
 WORDS_OF_VALUES = "course_words"
-# A note names a block by its beginning: at most this many words and this many letters.
+# A note quotes the beginning of a block of prose: at most this many words and characters.
 WORDS = 8
 LETTERS = 60
 SCRIPTS = ("site/commands/jupyterlab/labextensions", "**/*.js")
@@ -106,7 +106,7 @@ def book_of(folder: Path, language: Language = ORIGINAL) -> Book:
     return kept_book(folder, digest.hexdigest(), language)
 
 
-@lru_cache(maxsize=2)  # a translation and the original, which computes its values
+@lru_cache(maxsize=2)  # a translation, and the original, which computes the translation's values
 def kept_book(folder: Path, digest: str, language: Language) -> Book:
     return Book(folder, language)
 
@@ -208,7 +208,7 @@ def block_data(block: Block, values: Mapping[str, str], words: Words) -> dict[st
 
 
 def first_words(text: str) -> str:
-    """Return the beginning of a text.
+    """Return the beginning of a text, followed by an ellipsis if it was cut.
 
     Chinese has few spaces, so letters are counted, too.
     """

@@ -95,7 +95,7 @@ def replaced(name: str, body: str, links: Links) -> str:
 
 
 def cited(keys: list[str], in_sentence: bool, links: Links) -> str:
-    """Return works by author and year, each a link to its entry."""
+    """Return a citation: authors and years, linked to the bibliography."""
     page, works = links.targets.bibliography, links.targets.works
     if in_sentence:
         names = [f"{works[key].authors} ({works[key].year})" for key in keys]

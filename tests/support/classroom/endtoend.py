@@ -1,4 +1,4 @@
-"""A class with known points, and checks of its graded notebooks and feedback."""
+"""A class of students with known points, and checks of its graded notebooks and feedback."""
 
 import csv
 import functools

@@ -254,7 +254,7 @@ def wrong_other_figure(ax, **case):
 
 @wrong("raised")
 def wrong_pyplot_names(ax, sizes, batches, peak, bandwidth):
-    """Call pyplot's names on the axes, which have others."""
+    """Call methods by pyplot's names, such as `xlabel`, which axes don't have."""
     for size in sizes:
         ax.plot(batches, throughput(size, batches, peak, bandwidth), label=f"D = F = {size}")
     ax.xlabel("batch (tokens)")

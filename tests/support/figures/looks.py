@@ -56,7 +56,7 @@ def right_error_bars(ax, sizes, batches, peak, bandwidth):
 
 @right
 def right_first_curves_wide(ax, sizes, batches, peak, bandwidth):
-    """Draw a wide pale line with a narrow one on top for each size, and name it once."""
+    """Draw two lines for each size, a narrow one on a wide pale one; name each size once."""
     for size, color in zip(sizes, ("C0", "C1", "C2"), strict=False):
         rates = throughput(size, batches, peak, bandwidth)
         ax.plot(batches, rates, color=color, linewidth=6, alpha=0.3)

@@ -10,7 +10,7 @@ from .base import draw, right, throughput, wrong
 
 @right
 def right_korean_labels(ax, sizes, batches, peak, bandwidth):
-    """Draw Python's fractions, with labels in Korean and a legend below the axes."""
+    """Plot values of type Fraction, with Korean labels and a legend below the axes."""
     for size in sizes:
         rates = []
         for batch in batches.tolist():

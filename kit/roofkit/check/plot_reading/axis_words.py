@@ -144,7 +144,7 @@ _NOTHING = re.compile(r"[\W\d_]*|(?:the )?[xyzti][ -]?(?:axis|label|values?)?|la
 
 
 def names_batch(label: object) -> bool:
-    """Return whether a label may name the batch, and isn't empty or another quantity."""
+    """Return whether a label may name the batch: not if empty or another quantity."""
     text = plain_text(label).lower()
     if _OTHER_UNIT.search(text) or _PER_SECOND.search(text):
         return False

@@ -46,7 +46,7 @@ def _facts(figure: Any) -> Facts:
 
 
 def _is_shown(label: str, figure: Any) -> bool:
-    """Return whether the figure shows a text with these words."""
+    """Return whether the figure visibly shows a text equal to the label."""
     page = page_color(figure)
     return any(text.get_text() == label and shown(text, page) for text in figure.texts)
 

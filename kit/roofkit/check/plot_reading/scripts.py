@@ -1,4 +1,4 @@
-"""Romanization of other scripts, to the extent needed for units."""
+"""Romanization of other writing systems, to the extent needed for units."""
 
 import re
 import unicodedata
@@ -9,7 +9,7 @@ _EXCEPTIONS = {
     **{"EF": "f", "EL": "l", "EM": "m", "EN": "n", "ER": "r", "ES": "s", "IE": "e", "IO": "e"},
     **{"BYELORUSSIAN": "i", "SHORT": "i", "SOFT": "'", "HARD": "'"},
 }
-# Words in scripts without case, which are translated whole.
+# Words in writing systems without upper and lower case, which are translated whole.
 _WORDS = {
     **{
         "キロ": "kilo",
@@ -40,10 +40,10 @@ _EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")
 
 
 def romanized(text: str) -> str:
-    """Return the text in Latin letters, except scripts without case.
+    """Return the text in Latin letters, except writing systems without case.
 
-    Known words are replaced in all scripts. A letter becomes the first letter of its Unicode name,
-    with a few exceptions.
+    Known words are replaced in all writing systems. A letter becomes the first letter of its
+    Unicode name, with a few exceptions.
     """
     return "".join(map(_latin, _WORD.sub(lambda word: _WORDS[word.group()], text)))
 

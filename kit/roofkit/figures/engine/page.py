@@ -90,6 +90,6 @@ def _listed(figure: BaseFigure, texts: Mapping[str, str]) -> str:
 
 
 def _label(label: str) -> str:
-    """Write T_math as T with an index, as the chapters do."""
+    """Write T_math as T with a subscript, as the chapters do."""
     letter, _, index = escape(label).partition("_")
     return f"{letter}<sub>{index}</sub>" if index else letter

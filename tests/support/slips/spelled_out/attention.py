@@ -1,4 +1,4 @@
-"""Exercise 6 with named quantities; see `slips`."""
+"""Answers to exercise 6 with a variable for each quantity; see `slips`."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Exercise 8 with named quantities; see `slips`."""
+"""Answers to exercise 8 with a variable for each quantity; see `slips`."""
 
 
 def fixed_time(n, rate, more, more_rate):

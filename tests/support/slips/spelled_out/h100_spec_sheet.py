@@ -1,4 +1,4 @@
-"""Exercise 5 with named quantities; see `slips`."""
+"""Answers to exercise 5 with a variable for each quantity; see `slips`."""
 
 
 def dense_peak(printed, unit, sparse):

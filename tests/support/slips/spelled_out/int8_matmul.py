@@ -1,4 +1,4 @@
-"""Exercise 1 with named quantities; see `slips`."""
+"""Answers to exercise 1 with a variable for each quantity; see `slips`."""
 
 
 def bytes_moved(B, D, F):

@@ -1,4 +1,4 @@
-"""Exercise 2 with named quantities; see `slips`."""
+"""Answers to exercise 2 with a variable for each quantity; see `slips`."""
 
 import math
 

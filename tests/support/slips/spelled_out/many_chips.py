@@ -1,4 +1,4 @@
-"""Exercise 7 with named quantities; see `slips`."""
+"""Answers to exercise 7 with a variable for each quantity; see `slips`."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Exercise 9 with named quantities; see `slips`."""
+"""Answers to exercise 9 with a variable for each quantity; see `slips`."""
 
 
 def parameters(config):

@@ -1,4 +1,4 @@
-"""Exercise 3 with named quantities; see `slips`."""
+"""Answers to exercise 3 with a variable for each quantity; see `slips`."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Exercise 4 with named quantities; see `slips`."""
+"""Answers to exercise 4 with a variable for each quantity; see `slips`."""
 
 
 def operations(B, D, F):
