@@ -157,7 +157,7 @@ class Course:
             yield
 
     def _grade(self, backend: pool.Backend, unsafe: bool, limits: TimeLimits) -> int:
-        # Cache the digests while grading: each one reads a hundred files.
+        # Cache the digests while grading: each one reads over a hundred files.
         self._versions = {name: exercises.digest(name) for name in exercises.names()}
         try:
             return self._graded(backend, unsafe, limits)

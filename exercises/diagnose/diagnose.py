@@ -527,7 +527,7 @@ def clearly(**case: Any) -> bool:
     return gain(**case) == 1 or gain(**case) > 1.05
 
 
-# --- the draft to repair --------------------------------------------------------------------------
+# --- parts 5 and 6: the flawed analysis that learners repair --------------------------------------
 
 
 def rates(
@@ -818,7 +818,8 @@ EXERCISE = Exercise(
                 "goes on at the same time."
             ),
             cases=(
-                # In these cases, the three times are close, so that any mistake changes the bound.
+                # In these three cases the times are close: each mistake changes the largest time in
+                # at least one of them.
                 {"B": 256, "D": 4096, "F": 4096, "peak": 2e14, "bandwidth": 7.5e11, "link": 6e10},
                 {"B": 2048, "D": 8192, "F": 4096, "peak": 9.9e14, "bandwidth": 1e12}
                 | {"link": 1.7e11},

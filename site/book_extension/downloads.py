@@ -74,5 +74,5 @@ def numbers(env: BuildEnvironment, page: str) -> dict[str, str]:
 
 
 def is_to_be_run(cell: NotebookNode) -> bool:
-    """Return whether a cell is code that readers see and may change."""
+    """Return whether a cell is code whose source or output is on the page."""
     return cell.cell_type == "code" and "remove-cell" not in cell.metadata.get("tags", [])

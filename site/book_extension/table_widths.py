@@ -6,8 +6,8 @@ They are chosen at build time and in the page's Python.
 import re
 from collections.abc import Sequence
 
-# A table with more columns than this is too wide for a phone; so is one with just as many, if the
-# longest cells of its columns have more characters in total.
+# A table is too wide for a phone if it has more than COLUMNS columns, or exactly COLUMNS whose
+# longest cells add up to more than CHARACTERS.
 COLUMNS, CHARACTERS = 4, 60
 # A phone shows the rows of a wide table as lists, with a line for each cell. With more rows than
 # this, the reader would scroll past screens of them, unless the table has few columns and some of

@@ -37,7 +37,7 @@ class ValueRole(SphinxRole):
 
 
 def values_of(role: SphinxRole) -> dict[str, Any]:
-    """Return the values and conditions that hidden cells of a role's page recorded."""
+    """Return the values and conditions recorded by hidden cells of the role's page."""
     document = role.inliner.document
     if "nb_renderer" in document:
         # Keep the values for fragments that Sphinx parses later, such as translations.

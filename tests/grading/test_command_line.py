@@ -94,7 +94,7 @@ def test_again_options_mark_students_and_submissions_for_regrading(tmp_path, gra
     assert (course.folder, places) == (tmp_path, ["ada", f"bob/{NAME}"])
 
 
-def test_allowed_packages_are_in_use_before_worker_processes_start(tmp_path, gradings, monkeypatch):
+def test_allowed_packages_are_made_available_before_workers_start(tmp_path, gradings, monkeypatch):
     (tmp_path / "submitted").mkdir()
     used, raw = [], io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="utf-8"))

@@ -314,7 +314,7 @@ def test_an_instructors_own_table_is_filled():
     )
 
 
-def test_roster_enters_names_emails_and_numbers_into_the_gradebook(tmp_path, release):
+def test_roster_stores_names_emails_and_platform_ids_in_the_gradebook(tmp_path, release):
     room = Classroom(tmp_path / "course", release)
     table = tmp_path / "people.csv"
     own = "id,first_name,last_name,email,lms_user_id\na,Ada,Lovelace,ada@example.org,7\nb,,,,\n"

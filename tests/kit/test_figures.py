@@ -989,7 +989,7 @@ EIGHT = curve(X, [7, 8, 9], "8")
         ([curve(X[::2], [1, 2], "9"), curve(X, [1, 2, 3], "9")], [1, 2, 3]),
         # With equally many points, prefer the curve that looks just like its legend entry.
         ([curve(X, [4, 5, 6], "9"), curve(X, [1, 2, 3], "9", **ALIKE)], [1, 2, 3]),
-        # Labeled points name a line if they are fewer than its own and all lie on it.
+        # Labeled points name a line if all of them lie on it and the line has more points.
         ([curve(X, [1, 2, 3]), curve([1, 1.5], [1, 1.5], "9")], [1, 2, 3]),
         ([curve(X[::-1], [3, 2, 1]), curve([1.5, 1], [1.5, 1], "9")], [1, 2, 3]),
         ([curve(X, [1, 2, 3]), curve([1, 1.5, 2], [1, 1.5, 2], "9")], "figure-range"),

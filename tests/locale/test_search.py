@@ -44,5 +44,5 @@ def test_each_substring_of_a_text_is_found(page: Page) -> None:
         start = draw.randrange(len(TEXT))
         query = TEXT[start : start + draw.randint(1, 8)]
         # Drop partial Latin words at both ends: Sphinx itself searches for parts of words.
-        query = re.sub(r"^\w*[A-Za-z0-9]+|[A-Za-z0-9]+$", "", query)
+        query = re.sub(r"^[A-Za-z0-9_]+|[A-Za-z0-9_]+$", "", query)
         assert set(page.evaluate("(query) => splitQuery(query)", query)) <= index, query

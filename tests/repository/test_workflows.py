@@ -220,7 +220,7 @@ def test_each_pull_request_uploads_a_preview_of_the_site() -> None:
     assert book["artifacts"]["paths"] == ["_build/html"]
 
 
-def test_a_tag_releases_wheel_and_pdf_and_publishes_main() -> None:
+def test_a_tag_releases_wheel_and_pdf_and_publishes_the_site_from_main() -> None:
     jobs = read(".github/workflows/release.yml")["jobs"]
     kept = jobs["files"]["steps"][-1]["with"]["path"].split()
     assert kept == ["_build/roofline.pdf", "_build/served/wheels/rooflib-*.whl"]

@@ -110,7 +110,7 @@ def test_interrupting_a_cell_keeps_the_notebook_state(endless: str) -> None:
     assert (done.texts[2], done.died) == ("x 1 awake\n", False)
 
 
-def test_an_interrupt_cancels_a_cell_that_waits() -> None:
+def test_an_interrupt_cancels_a_cell_at_its_await() -> None:
     waits = "import asyncio\ntry:\n    await asyncio.sleep(600)\nfinally:\n    print('cancelled')"
     assert run(waits, late=[0]).texts[0].startswith("cancelled\n")
 

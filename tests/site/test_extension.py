@@ -212,7 +212,7 @@ def test_a_downloaded_notebook_omits_cells_added_by_the_build() -> None:
     assert notebook.metadata.kernelspec.name == "python3"
 
 
-def test_notebooks_are_offered_for_pages_with_visible_code() -> None:
+def test_notebooks_are_offered_for_pages_with_code_cells_that_are_not_removed() -> None:
     cells = values.read_page(PAGE, []).cells
     assert [cell.source for cell in cells if downloads.is_to_be_run(cell)] == ["n = 2"]
 

@@ -10,7 +10,9 @@ CLASSES = ("computed", "xref", "math")
 
 
 @pytest.mark.parametrize("inner", [*product(CLASSES, repeat=0), *product(CLASSES, repeat=2)])
-def test_a_block_has_a_mark_only_if_it_has_no_value(inner: tuple[str, ...]) -> None:
+def test_a_while_block_gets_a_premise_mark_only_if_it_has_no_computed_value(
+    inner: tuple[str, ...],
+) -> None:
     premise = blocks.premise(expression="a < 2")
     values = [nodes.inline("", "1", classes=[name]) for name in inner]
     block = nodes.paragraph("", "", premise, nodes.Text(" words "), *values)

@@ -174,7 +174,7 @@ def test_pages_without_our_packages_get_no_first_cell() -> None:
     assert opening_cell.source("import numpy as np", "https://example.org") == ""
 
 
-def test_pages_and_exercises_have_the_same_first_cell() -> None:
+def test_first_cells_of_pages_and_exercises_differ_only_in_the_last_line() -> None:
     # Only the last line, the call, differs: site/ must not import grading/, so each writes its own.
     from grading.release import opening
 

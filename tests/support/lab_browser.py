@@ -17,7 +17,7 @@ from site_browser import DESK
 
 SECONDS = 120
 POLL_MS = 100  # by default Playwright polls once per frame
-# Turn off JupyterLab's announcements, as the settings of `make lab` do.
+# Turn off JupyterLab's check for updates, as the settings of `make lab` do.
 QUIET = "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate"
 PANEL = "window.jupyterapp?.shell.currentWidget"
 # For each Markdown cell: id, the expressions in its roles, rendered text, and code in that text.

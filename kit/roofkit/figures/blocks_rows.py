@@ -65,7 +65,7 @@ def _rows() -> list[Mark]:
 
 
 def _uses(name: str, count: str) -> str:
-    """Return the formula of an array's bytes, and of how often each element is used."""
+    """Return the formula of a label: an array's bytes and each element's use count."""
     if name == "out":
         once = _("{array}: {bytes} written, each used {count} time")
         often = _("{array}: {bytes} written, each used {count} times")

@@ -94,7 +94,8 @@ def _link(j: int) -> list[Mark]:
     """Draw a link's connections, the peers they lead to, and their numbers."""
     shown, torus = f"lane_{j} > 0", f"kind_{j} == {TORUS}"
     left = str(LEFT) if j == 0 else f"(wide * {0.42 + 0.3 * (j - 1)})"
-    # Links of a torus lead to different neighbors; all other links are drawn as one.
+    # Draw each connection of a torus, since they lead to different neighbors; draw those of any
+    # other link as one.
     roads = f"either({torus}, lanes_{j}, 1)"
     width = f"(either({torus}, lane_{j}, total_{j}) * {SCALE})"
     x = f"{left} + 5 + i * ({width} + 10)"

@@ -51,7 +51,7 @@ def titles() -> dict[str, str]:
 
 FORMULAS = {
     "roof_ridge": "rl.ridge(peak, bandwidth)",
-    # Intensities of the operations with FLOPs, which have dots.
+    # Intensity of each operation, where its dot is drawn; 0 without FLOPs, which has no dot.
     "dots": _list(f"either(all_flops[{i}] > 0, all_flops[{i}] / all_bytes[{i}], 0)" for i in EVERY),
     "last_dot": f"sum({_list(f'1 * (all_flops[{i}] > 0)' for i in EVERY)}) - 1",
     "left_of": _list(map(_left_of, EVERY)),

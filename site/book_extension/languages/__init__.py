@@ -207,8 +207,8 @@ def is_original(node: nodes.Element) -> bool:
     if isinstance(node, addnodes.translatable | nodes.image | nodes.meta):
         return False
     if node.get("nb_element") == "cell_code_output":
-        # Don't mark an output with translated parts: table cells are marked one by one, and figures
-        # are translated as a whole.
+        # Don't mark an output as English if parts of it are translated: its table cells are marked
+        # one by one, and figures are translated as a whole.
         return not any(inner.get("translated") for inner in node.findall(nodes.Element))
     if node.get("nb_element") == "cell_code_source":
         return True

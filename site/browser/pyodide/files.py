@@ -95,10 +95,10 @@ def obtain(folder: Path, places: Iterable[tuple[str, Bring]] | None = None) -> P
 
 
 def make(folder: Path) -> Path:
-    """Make the pages' archives in a folder if they are outdated; return the folder.
+    """Make library.zip and packages.zip in a folder if outdated; return the folder.
 
-    If nothing here can compile them, they hold sources and a warning is printed: Python in the
-    pages then starts slowly.
+    Python in the pages loads them. If nothing here can compile their modules, they hold sources and
+    a warning is printed: Python in the pages then starts slowly.
     """
     inputs = [*wanted().values(), sha256(Path(pyodide_library.__file__)), sha256(COMPILER)]
     state = hashlib.sha256(" ".join(inputs).encode()).hexdigest()

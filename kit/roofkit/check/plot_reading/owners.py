@@ -60,7 +60,7 @@ def _with_sizes_of_points(whose: list[set[int]], curves: list[Facts]) -> list[se
 
 
 def _lies_on(points: Facts, curve: Facts) -> bool:
-    """Return whether all points are on the curve, and it has more points of its own."""
+    """Return whether all points lie on the curve and are fewer than the curve's."""
     if points["axes"] != curve["axes"] or len(points["x"]) >= len(curve["x"]):
         return False
     x, y = from_left_to_right(curve)
