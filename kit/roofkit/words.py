@@ -103,10 +103,10 @@ def compile_once(folder: Path) -> bytes:
 
 
 def compile_catalogs(folder: Path) -> bytes:
-    """Compile a folder's catalogs of code into one, without outdated messages.
+    """Compile a folder's catalogs into one, without outdated messages.
 
-    Pages' catalogs lie in folders inside it. Of these it has short messages without markup: tables
-    that a cell shows need them.
+    The catalogs of code lie in the folder itself, those of pages in folders inside it. Of pages,
+    only short messages without markup are included: tables that a cell shows need them.
     """
     from babel.messages import Catalog
     from babel.messages.mofile import write_mo

@@ -20,11 +20,11 @@ MIN_SAMPLES = 3
 SETTLED_TOLERANCE = 0.05
 """A figure has settled if its third-best sample is within this share of its best."""
 MIN_OWN_SHARE, MAX_WAIT_SHARE, MAX_OTHER_SHARE, MAX_STEAL_SHARE = 0.9, 0.05, 0.1, 0.02
-"""Shares of CPU time beyond which a sample counts as disturbed."""
+"""A sample outside these limits on shares of CPU time counts as disturbed."""
 TICK_SECONDS = 0.01
 """Resolution of the system's CPU time counters; an interval may be off by two ticks."""
 MIN_REFERENCE_SECONDS = 0.008
-"""Minimum duration of a reference workload; two of them take a fifth of the total time."""
+"""Minimum duration of a reference workload; two of them take a fifth of a sample's time."""
 POLL_SECONDS, MAX_IDLE_WAIT_SECONDS = 0.004, 0.3
 """How often to check whether this process is idle, and when to stop waiting for it."""
 MAX_SLOWDOWN = 1.2
@@ -174,7 +174,7 @@ class LoadMonitor:
         return self.clock().wall - before
 
     def wait_until_idle(self) -> None:
-        """Wait until the threads of this process are off their cores.
+        """Wait until this process uses almost no CPU time, for at most 0.3 s.
 
         OpenBLAS threads spin for some 10 ms after a matmul, waiting for the next one.
         """
@@ -271,7 +271,7 @@ _SLOW = "the {} ran at {:.0%} of the usual pace: a busy neighbor or a lower cloc
 def _share_of(
     before: float | None, after: float | None, whole: float, without: float = 0.0
 ) -> float | None:
-    """Return a counter's rise as a share of `whole`; None if it could not be read."""
+    """Return a counter's rise, less `without`, as a share of `whole`; None if unread."""
     if before is None or after is None:
         return None
     return min(max(0.0, after - before - without) / whole, 1.0)

@@ -115,7 +115,7 @@ def measure_plan(
     date: datetime.datetime | None = None,
     references: Mapping[str, Work] | None = None,
 ) -> Run:
-    """Measure the probes of `plan` in order, once `spin` finds the cores idle.
+    """Measure the probes of `plan` in order, once samples of `spin` show idle cores.
 
     Probes with the same key are alternatives: the best one becomes the figure. Roofs come first and
     are repeated until each has a figure. Other disturbed probes are repeated at the end, as time

@@ -47,8 +47,8 @@ class MeasuredOperation:
         Measured time ÷ lower bound: of the best sample; and of the best and the slowest.
     position
         "above the roof": every sample is faster than the lower bound; "on the roof": the lower
-        bound is between two samples; "between the bounds" or "slower than both": the position of
-        the best sample.
+        bound is between the best and the slowest sample; "between the bounds" or "slower than
+        both": the position of the best sample.
     reason
         For an operation above the roof: its bytes fit in a cache, or fewer moved than counted.
     """
@@ -149,7 +149,7 @@ class Run:
 
     @property
     def caches_end(self) -> float:
-        """Smallest array size in bytes that repeated reads process at memory speed."""
+        """Size in bytes from which arrays are read at memory speed; 0 if none was."""
         slow = MAX_SPEEDUP_OVER_MEMORY * self.figures["read"].best
         fast = [size for size, figure in self.staircase.items() if figure.median > slow]
         slower = [size for size in self.staircase if all(size > other for other in fast)]
@@ -203,7 +203,7 @@ class Run:
 
     @property
     def table(self) -> Table:
-        """Table of the roofs: best, typical, smallest to largest, and sample counts."""
+        """Table of all figures except operations: best, typical, range, sample counts."""
         return _table([f for f in self.figures.values() if not f.operation])
 
     @property

@@ -22,7 +22,7 @@ Floats: TypeAlias = NDArray[np.float32]
 CACHE_LINE_BYTES = 64
 """Size of a cache line; unaligned arrays are slower."""
 MAX_ARRAY_BYTES = 2**30
-"""Maximum size of the streamed arrays: several times the last-level cache of most machines."""
+"""Maximum total size of streamed arrays: several times the last-level cache of most machines."""
 
 
 class ThreadPool:

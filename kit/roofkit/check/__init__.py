@@ -26,10 +26,10 @@ TRIES = 2  # offer a stronger hint after this many failed checks
 
 _published: dict[str, Any] = {}  # part → its published cases
 _languages: dict[str, str] = {}  # part → the language of its notebook
-_failed: dict[str, int] = {}  # part → the number of its failed checks
-_wrong: set[str] = set()  # parts whose last check failed
-_passed: set[str] = set()  # parts whose last check passed
-_right: dict[str, object] = {}  # part → the function that passed its last check
+_failed: dict[str, int] = {}  # part → failed checks, not counting an unwritten function
+_wrong: set[str] = set()  # parts whose last check found a wrong answer
+_passed: set[str] = set()  # parts whose last check passed without a time warning
+_right: dict[str, object] = {}  # part → its function, if the last check found no wrong answer
 
 
 class CheckFailed(Exception):
@@ -105,7 +105,7 @@ class Check:
             print(wrapped(said))
 
     def thoughts(self) -> None:
-        """Print a text to compare the last answer with, if all parts are right."""
+        """Print what to compare the last question's answer with, if all parts are right."""
         with _speaking(next(iter(_languages.values()), "")):
             _require_all()
             found = {text for known in _published.values() if (text := known.get("thoughts"))}
@@ -137,7 +137,7 @@ def headline(part: str, verdict: Verdict) -> str:
 
 
 def scope(known: Mapping[str, Any]) -> list[str]:
-    """Return what was checked here, and what grading checks with the same function."""
+    """Return sentences on the cases checked here and on the cases of grading."""
     cases = cases_of(known["cases"])
     if shown := series(dict.fromkeys(line for case in cases if (line := _short(case)))):
         lines = [_("Checked here: {cases}.").format(cases=shown)]
@@ -169,7 +169,7 @@ def take_tries(data: Mapping[str, Any]) -> None:
 
 
 def _left() -> list[str]:
-    """Return the parts whose last check did not pass."""
+    """Return the parts that were not checked yet, or whose last check did not pass."""
     return [part for part in _published if part not in _passed]
 
 
@@ -209,7 +209,7 @@ def _judged(known: Mapping[str, Any], function: Any) -> Verdict:
 
 
 def _right_parts_called(function: Any) -> set[str]:
-    """Return the parts called by this function that passed their last check."""
+    """Return the parts called by this function that were right at their last check."""
     parts = {_published[key]["function"]: key for key in _right if key in _published}
     return {
         parts[name]
@@ -252,7 +252,7 @@ def _report(
 
 
 def _wrong_parts_called(part: str, known: Mapping[str, Any], function: Any) -> Iterator[str]:
-    """Yield a sentence if the function calls functions that failed their last check."""
+    """Yield a sentence if the function calls others that were wrong when checked."""
     parts = {_published[key]["function"]: key for key in _wrong if key in _published}
     parts.pop(known["function"], None)
     wrong = [f"`{name}`" for name in called(function, parts)]
@@ -271,6 +271,6 @@ def _wrong_parts_called(part: str, known: Mapping[str, Any], function: Any) -> I
 
 
 def _short(case: Mapping[str, Any]) -> str:
-    """Return a case without its lists and dictionaries, which would fill the page."""
+    """Return a case as text without lists and dictionaries, which would be too long."""
     plain = {key: value for key, value in case.items() if isinstance(value, int | float | str)}
     return ", ".join(f"{key} = {written(value)}" for key, value in plain.items())

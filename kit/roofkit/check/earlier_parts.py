@@ -5,7 +5,7 @@ import inspect
 from collections.abc import Callable, Collection, Iterator
 from types import CodeType, FunctionType
 
-MAX_FUNCTIONS = 200  # inspected per call
+MAX_FUNCTIONS = 200  # limit on functions inspected per search
 
 
 def called(function: Callable[..., object], names: Collection[str]) -> dict[str, object]:

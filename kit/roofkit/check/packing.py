@@ -9,13 +9,13 @@ from typing import Any
 
 
 def pack(data: dict[str, Any]) -> str:
-    """Return plain data as lines of text."""
+    """Return plain data as compressed JSON in lines of base64."""
     packed = base64.b64encode(zlib.compress(json.dumps(data).encode(), 9)).decode()
     return "\n".join(textwrap.wrap(packed, 88))
 
 
 def unpack(text: str) -> dict[str, Any]:
-    """Return the packed data; raise ValueError if the text was changed."""
+    """Return the packed data; raise ValueError if the text is damaged."""
     try:
         data = json.loads(zlib.decompress(base64.b64decode("".join(text.split()), validate=True)))
     except (ValueError, zlib.error) as error:

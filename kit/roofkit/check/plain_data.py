@@ -52,7 +52,7 @@ def describe(value: object) -> str:
 
 
 def same(value: Plain, expected: Plain, tolerance: float) -> bool:
-    """Return whether two values have the same shape, and agree in tolerance."""
+    """Return whether two values have the same shape, and agree within the tolerance."""
     if isinstance(expected, dict):
         return (
             isinstance(value, dict)
@@ -184,7 +184,7 @@ def _names(value: object) -> list[str]:
 
 
 def _listed(value: object, problem: str, others: Any) -> list[Any]:
-    """Return the entries of a list, a tuple, or any one-dimensional array."""
+    """Return the entries of a sequence, a 1-D array, or a value of type `others`."""
     text = isinstance(value, str | bytes | bytearray | ItemsView)
     if not text and len(_shape(value)) == 1 and _has(value, "tolist"):
         value = value.tolist()  # type: ignore[attr-defined]

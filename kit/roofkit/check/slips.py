@@ -161,7 +161,7 @@ def _constant(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
 def _rounded(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     if not rounded(pairs):
         return ""
-    # A maximum or a limit gives small integers as well.
+    # Small integers may also come from a maximum or a limit, without rounding.
     if all(_is_small_integer(value) for value, _ in pairs):
         return _(
             "The numbers look rounded, further than the tolerance allows; or limits stand for the "

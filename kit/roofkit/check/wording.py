@@ -89,7 +89,7 @@ def joined(sentences: Iterable[str]) -> str:
 
 
 def wrapped(text: str, width: int = WIDTH) -> str:
-    """Break a text into lines.
+    """Break a text into lines of at most `width` columns.
 
     Chinese is broken between characters, which take two columns.
     """

@@ -24,7 +24,7 @@ from roofkit.words import _
 
 
 def unit_name(unit: str) -> str:
-    """Return the name of a chip's unit."""
+    """Return the name of a compute unit in the reader's language."""
     known = {"matrix": _("matrix unit"), "vector": _("vector unit")}
     return known.get(unit) or _("{kind} unit").format(kind=unit)
 

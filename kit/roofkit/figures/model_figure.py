@@ -284,9 +284,9 @@ def _tables(chips: list[Chip]) -> dict[str, dict[str, Any]]:
 
 
 def _next(chip: Chip, chips: list[Chip], compute: str) -> int:
-    """Return the index of the same maker's chip with the next higher bandwidth.
+    """Return the index of the maker's next faster chip that has the type `compute`.
 
-    `Serving` has the same rule. The index is -1 if there is no such chip.
+    Faster means a higher bandwidth, as in `Serving`. The index is -1 if there is no such chip.
     """
     known = [each for each in chips if each.maker == chip.maker and compute in each.peaks]
     faster = [each for each in known if each.bandwidth > chip.bandwidth]
@@ -294,7 +294,7 @@ def _next(chip: Chip, chips: list[Chip], compute: str) -> int:
 
 
 def _offers(chip: Chip) -> str:
-    """Return the types of arithmetic that the figure knows and the chip supports."""
+    """Return, as text, the types of arithmetic that both figure and chip have."""
     return _(" or ").join(kind for kind in COMPUTED if kind in chip.peaks)
 
 

@@ -20,7 +20,7 @@ CHIPS = REPLICAS = (1, 2, 4, 8)
 """Numbers of chips of a replica, and of replicas, to choose."""
 COUNTS = (*CHIPS, 16)
 HOLDERS = (1, 2, 4, 8, 16, 32, 64, 128)
-"""Numbers that formulas know of chips of a replica, and of all: those to choose, and twice that."""
+"""Numbers of chips that formulas know, in a replica and in all: those to choose, and double."""
 # Matches rooflib's error: the size that can't be divided, the chips, and the possible chips.
 REFUSAL = re.compile(
     r"chips .*; got (?P<name>\w+)=(?P<size>\d+), chips.*=(?P<count>\d+);"

@@ -39,7 +39,7 @@ def titles() -> tuple[str, str]:
 
 
 def chip_tables() -> dict[str, dict[str, float]]:
-    """Return the tables that `FORMULAS` need, by chip."""
+    """Return the tables that `FORMULAS` need: peaks and HBM bandwidths by chip."""
     return {"peak": peaks(), "hbm": bandwidths()}
 
 

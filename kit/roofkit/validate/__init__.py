@@ -79,7 +79,7 @@ class HonestValidator(Validator):  # type: ignore[misc]
         return failed
 
     def _extract_error(self, cell: NotebookNode) -> str:
-        """Return a check's error; for an undefined name, that of the cell that uses it."""
+        """Return a check's error; if it is an undefined name, the error of a cell above."""
         error = str(super()._extract_error(cell))
         missing = re.search(r"NameError: name '(\w+)' is not defined", _plain(error))
         cause = self._cause(cell, missing[1]) if missing and self.ours else ""
@@ -92,7 +92,7 @@ class HonestValidator(Validator):  # type: ignore[misc]
         return "\n".join([said, cause] if own else [said, cause, error])
 
     def _cause(self, check: NotebookNode, name: str) -> str:
-        """Return the error of the last cell above a check that mentions this name, or ""."""
+        """Return the last error of cells above a check that mention this name, or ""."""
         above = self.cells[: self.cells.index(check)]
         for cell in reversed([one for one in above if one.cell_type == "code"]):
             if cell not in self.parts and re.search(rf"\b{name}\b", cell.source):

@@ -106,9 +106,9 @@ def _lower(text: str) -> str:
 
 
 def _is_rate(unit: str, label: str, original: str) -> bool:
-    """Return whether a unit is a rate: FLOPS or TFLOPs, not FLOP or "FLOPs".
+    """Return whether a unit is a rate: FLOPS, TFLOPs, or FLOPs that is not a count.
 
-    In other scripts the s always stands for "per second", since they have no English plural.
+    In other writing systems the s always stands for "per second": they have no English plural.
     """
     if unit.endswith("S"):
         return True

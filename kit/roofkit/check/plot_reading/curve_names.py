@@ -33,7 +33,7 @@ def legends(figure: Any) -> list[Any]:
 
 
 def entries(figure: Any, background: Color) -> list[tuple[Look, str]]:
-    """Return the handle's look and the text of each legend entry."""
+    """Return the handle's look and the text of each visible legend entry."""
     found = []
     for legend in legends(figure):
         pairs = zip(legend.legend_handles, legend.get_texts(), strict=False)
@@ -68,7 +68,7 @@ def shown(text: Any, background: Color) -> bool:
 
 
 def from_texts(ax: Any, curves: Sequence[Drawn], background: Color) -> tuple[list[Any], list[Any]]:
-    """Return, by curve, texts nearest to it alone, and texts as near to others."""
+    """Return, by curve, texts that name it alone, and texts that may name several."""
     clear: list[list[tuple[float, str]]] = [[] for _ in curves]
     others: list[list[str]] = [[] for _ in curves]
     for text in [*ax.texts, *ax.figure.texts] if curves else []:
@@ -78,7 +78,7 @@ def from_texts(ax: Any, curves: Sequence[Drawn], background: Color) -> tuple[lis
         gap = -np.inf  # a text in a curve's color takes precedence over all others
         if found is None:
             found, gap = _nearest(_place(text, ax), curves)
-        # If several are near, prefer lines to points on them, and sloped to horizontal lines.
+        # If several curves fit the text, prefer lines to points on them, and sloped to horizontal.
         for better in (_is_line, _is_not_level):
             found = [index for index in found if better(curves[index])] or found
         for index in found:

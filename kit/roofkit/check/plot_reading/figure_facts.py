@@ -13,7 +13,7 @@ MAX_TICKS = 30
 
 
 def facts(function: Callable[..., object], case: Mapping[str, Any]) -> Facts:
-    """Let `function` draw on empty axes, and return what is visible there."""
+    """Let `function` draw on empty axes, and return facts about the drawing."""
     import matplotlib.pyplot as plt
 
     figure, ax = plt.subplots()
@@ -116,7 +116,7 @@ def _is_on_page(ax: Any) -> bool:
 
 
 def _artists(ax: Any) -> list[tuple[Any, Floats]]:
-    """Return each artist that may be a curve, with two or more finite points."""
+    """Return each artist that may be a curve, with its finite points, at least two."""
     found = [
         *((line, np.column_stack(line.get_data(orig=False))) for line in ax.get_lines()),
         *((dots, dots.get_offsets()) for dots in ax.collections),

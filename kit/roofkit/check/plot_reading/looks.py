@@ -8,7 +8,7 @@ import numpy as np
 Color = tuple[float, float, float]
 NO_COLOR: Color = (0, 0, 0)  # color of a line or marker that isn't drawn
 
-# Euclidean distances in RGB from 0 to 1. Ivory on white has 0.07, yellow 1.
+# Distances between RGB colors with channels from 0 to 1. Ivory on white has 0.07, yellow 1.
 MIN_CONTRAST = 0.15  # smallest distance of a visible color from its background
 MIN_DIFFERENCE = 0.1  # smallest distance of two colors that can be told apart
 MAX_WIDTH_RATIO = 1.5  # largest ratio of widths or sizes that look the same
@@ -34,7 +34,7 @@ class Look:
     opaque: Color | None = None  # for a patch: its color without transparency
 
     def main(self, background: Color) -> Color:
-        """Return the color that a reader would name."""
+        """Return the line's or patch's color, or the markers' if there is no line."""
         if self.dashes is not None or self.plain:
             return self.line
         return self.face if _stands_out(self.face, background) else self.edge

@@ -51,7 +51,7 @@ def scales(label: str) -> tuple[float, ...]:
 def may_be_number(word: str) -> bool:
     """Return whether a word may be a number that `scales` doesn't know.
 
-    True for scripts without case, except East Asian ones.
+    True for writing systems without case, except East Asian ones.
     """
     last = word.rstrip()[-1:]
     return last.isalpha() and not has_case(last) and not is_east_asian(last)

@@ -34,7 +34,7 @@ def owners(curves: list[Facts], sizes: Sequence[int], legend: bool) -> tuple[dic
 
 
 def _sizes(curve: Facts, sizes: Sequence[int]) -> set[int]:
-    """Return the size that names a curve, or several if the legend is ambiguous."""
+    """Return the size that a curve's texts name; none, or several if it is ambiguous."""
     legend = {named_size(text, sizes) for text in curve.get("legend", [])[:MAX_TEXTS]} - {None}
     if len(legend) == 1:
         return {size for size in legend if size is not None}

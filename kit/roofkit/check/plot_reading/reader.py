@@ -146,7 +146,7 @@ def _inside(
 
 
 def _labels(curve: Facts, seen: Facts) -> tuple[str, str, Facts]:
-    """Return a curve's x and y labels, if empty the figure's, and its axes' facts."""
+    """Return a curve's x and y labels, or the figure's if empty, and its axes' facts."""
     axes = seen["axes"][curve["axes"]] if "axes" in seen else {}
     labels = [
         next(

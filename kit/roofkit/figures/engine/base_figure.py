@@ -219,7 +219,7 @@ class BaseFigure:
         return evaluate(self.formulas, {**self.tables, **self.checked(settings)})
 
     def texts(self, **settings: Any) -> dict[str, str]:
-        """Return texts of numbers and lines by name, and the description as "says"."""
+        """Return texts of numbers and list lines by name, and the description as "says"."""
         chosen = self.checked(settings)
         values = self.values(**chosen)
         words = {name: value for name, value in values.items() if isinstance(value, str)}

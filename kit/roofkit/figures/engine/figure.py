@@ -66,7 +66,7 @@ class Figure(BaseFigure):
             return made_for(self)
 
     def _translated(self) -> dict[str, str]:
-        """Return the figure's HTML in each language that the variable LANGUAGES lists."""
+        """Return the figure's HTML by MIME type, in each language that LANGUAGES lists."""
         found: dict[str, str] = {}
         if self.again is None:
             return found

@@ -1,4 +1,4 @@
-"""The reader's own chip: four numbers, typed once for all figures."""
+"""The reader's own chip: four typed numbers, on pages shared by all figures."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ DESK_WIDTH, PHONE_WIDTH = 650, 320
 
 
 def figure_html(figure: BaseFigure) -> str:
-    """Return picture, controls, words, and data for the script."""
+    """Return the figure as HTML: picture, controls, words, and data for the script."""
     needed = figure.for_browser() | {
         "controls": {c.name: c.options for c in figure.controls},
         "texts": {c.name: c.texts for c in figure.controls if c.texts != c.options},

@@ -26,7 +26,7 @@ MAX_PIXELS = 1e9
 
 @dataclass(frozen=True)
 class Mark:
-    """A shape that is drawn `each` times.
+    """A shape that is drawn `each` times, or a curve through `each` points.
 
     Attributes
     ----------

@@ -61,7 +61,7 @@
     return [...new Set(paths.map(({ path }) => path.split("/").slice(0, -1).join("/")))];
   };
 
-  // Returns all files in the course's folders; missing folders count as empty.
+  // Returns the paths of all files in the course's folders; missing folders count as empty.
   const list = async (app, course) => {
     const contents = app.serviceManager.contents;
     const names = async (folder) => (await contents.get(folder)).content;

@@ -2,7 +2,7 @@
 // A JupyterLab extension, written directly in the built form that JupyterLab loads. nbgrader's
 // Validate dialog lists the failed cells or says "Success!", and has no option to change that. When
 // the dialog opens, this extension replaces its text: how many parts are right, which are still to be
-// written, and then each other part once, in the language that the notebook names.
+// written, and the result of each other part, in the language that the notebook names.
 (() => {
   const NAME = "roofkit-validate";
   const MESSAGES = new URL("messages.json", /** @type {HTMLScriptElement} */ (document.currentScript).src);
@@ -57,7 +57,7 @@
     const all = parts(shell);
     const failed = failures(dialog);
     const sources = new Set(all.map(([, source]) => source));
-    // A failed cell isn't in the open notebook: keep nbgrader's text, which names it.
+    // Without checks, or if a failed cell isn't in the open notebook, keep nbgrader's text.
     if (!all.length || [...failed.keys()].some((source) => !sources.has(source))) return;
     dialog.dataset.by = NAME;
     const right = all.filter(([, source]) => !failed.has(source)).length;
