@@ -53,7 +53,10 @@ class Property(PropertyDocumenter):
 def name_factories(
     app: Sphinx, what: str, name: str, value: Any, options: Any, signature: str, returns: str
 ) -> tuple[str, str] | None:
-    """Show a dataclass field's default as ``dict()`` where Python has ``<factory>``."""
+    """Show a dataclass field's default factory as a call, such as ``dict()``.
+
+    Python shows ``<factory>`` instead.
+    """
     if not dataclasses.is_dataclass(value):
         return None
     factories = (

@@ -1,4 +1,4 @@
-"""The site's fonts, from packages, reduced to the characters that the pages use."""
+"""The site's fonts, from packages, reduced to fixed ranges of characters."""
 
 from collections.abc import Iterator
 from importlib.metadata import distribution
@@ -60,7 +60,7 @@ def write_fonts(app: Sphinx) -> None:
 
 
 def sources() -> Iterator[tuple[Path, list[tuple[int, int]]]]:
-    """Yield each face's file and the Unicode ranges that the pages use."""
+    """Yield each face's file and the Unicode ranges to keep of it."""
     for package, faces in FACES.items():
         for face in faces:
             yield font_file(package, face), RANGES

@@ -28,7 +28,7 @@ SKIPPED = (
 
 @dataclass(frozen=True)
 class CodeCell:
-    """Position of a code cell: its index among the executed cells."""
+    """Position of a code cell: its index among all cells of the executed notebook."""
 
     index: int
 

@@ -74,7 +74,10 @@ def of_section(section: nodes.section) -> float:
 
 
 def chapters(app: Sphinx) -> list[str]:
-    """Return the introduction and chapters: all parts up to the last numbered one."""
+    """Return the docnames of the introduction and chapters, in order.
+
+    These are the pages of all parts up to the last numbered one.
+    """
     parts = app.config.external_site_map.root.subtrees
     count = max((number for number, part in enumerate(parts, 1) if part.numbered), default=0)
     return [str(item) for part in parts[:count] for item in part.items]

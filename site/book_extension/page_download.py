@@ -67,7 +67,7 @@ def page_cells(
 
 
 def code_cells(cells: list[NotebookNode | None]) -> Iterator[NotebookNode]:
-    """Yield the code cells among a page's executed cells, converted for the notebook."""
+    """Yield the code cells among these cells, converted for the notebook."""
     yield from (code_cell(cell) for cell in cells if cell and cell.cell_type == "code")
 
 

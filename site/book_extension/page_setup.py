@@ -1,4 +1,4 @@
-# First, hidden cell of every page. It runs in the page's kernel, so it defines only one name there.
+# First, hidden cell of every page. It runs in the page's kernel, so its names there start with "_".
 def _page_values_maker() -> object:
     import sys
     from collections.abc import Sequence

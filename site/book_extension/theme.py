@@ -1,4 +1,4 @@
-"""Theme of the pages: our templates replace its own; unused files are dropped."""
+"""Theme of the pages: our templates replace its own; unused scripts are dropped."""
 
 import re
 from pathlib import Path
@@ -36,7 +36,7 @@ def trim_pages(app: Sphinx) -> None:
 def prepare_page(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Pass what is known about a page to the templates; drop unused files."""
+    """Pass facts about a page to the templates; drop scripts that it doesn't need."""
     context["place"] = place(app, page)
     # Path of the site's top on its server, if known.
     context["site_path"] = site_path(app.config.html_baseurl)
@@ -60,7 +60,7 @@ def site_path(address: str) -> str:
 
 
 def is_one_of(names: list[str], file: Any) -> bool:
-    """Return whether the address or text of a script or style sheet contains a name."""
+    """Return whether one of the names is in a file's address, attributes or text."""
     return any(name in f"{file.filename} {file.attributes}" for name in names)
 
 

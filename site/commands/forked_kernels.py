@@ -26,9 +26,9 @@ imported: dict[Path, bool] = {}  # book → whether its packages could be import
 
 @contextlib.contextmanager
 def forks(book: Path) -> Iterator[None]:
-    """Start kernels as forks with a book's packages inside the ``with`` block.
+    """Start kernels inside the ``with`` block as forks that have a book's packages.
 
-    If the packages can't be imported, each kernel is a process of its own, whose cell says why.
+    If an import ends the process to fork, each kernel is a separate process, whose cell says why.
     """
     factory = KernelProvisionerFactory.instance()
     before = factory.default_provisioner_name
@@ -43,9 +43,9 @@ def forks(book: Path) -> Iterator[None]:
 
 
 def can_fork(book: Path) -> bool:
-    """Return whether the process to fork has imported this book's packages.
+    """Return whether there is a process to fork for this book; try to start it once.
 
-    There is only one such process.
+    There is only one such process, for the first book.
     """
     if not imported:
         imported[book] = start_importing(book)
@@ -53,7 +53,10 @@ def can_fork(book: Path) -> bool:
 
 
 def start_importing(book: Path) -> bool:
-    """Start the process to fork, and return whether its imports succeeded."""
+    """Start the process to fork; return whether it still runs after its imports.
+
+    Python's forkserver ignores an ImportError; any other error in an import ends it.
+    """
     if sys.platform != "linux":  # system libraries of macOS may crash after a fork
         return False
     context = multiprocessing.get_context("forkserver")

@@ -42,7 +42,7 @@ def notebooks(book: Path, release: Path, language: Language = ORIGINAL) -> dict[
 
 
 def prepare(book: Path, work: Path, release: Path, language: Language = ORIGINAL) -> Report:
-    """Make or update the copies of notebooks, start page and nbgrader's settings.
+    """Make or update notebooks' copies and the start page; add nbgrader's settings.
 
     release: the folder of the exercises, which are in the language.
     """

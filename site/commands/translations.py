@@ -76,7 +76,7 @@ def update(folder: Path, language: str, found: dict[str, list[str]]) -> None:
 
 
 def report(folder: Path, language: str, chosen: Iterable[str]) -> Iterator[str]:
-    """Yield a line for each catalog, and the untranslated messages of chosen ones."""
+    """Yield a line for each catalog; for chosen ones, also messages to translate."""
     for name in catalogs.names(folder):
         state = catalogs.progress(catalogs.read((folder / name).with_suffix(".po"), language))
         open_ones = len(state.missing) + len(state.outdated)

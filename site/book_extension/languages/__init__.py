@@ -187,9 +187,9 @@ class MarkOriginals(SphinxTransform):
 
 
 class LeadUp(SphinxTransform):
-    """Point raw HTML links one level up if their files exist only at the site's top.
+    """Prepend "../" to raw HTML links that start with it, except those to the slides.
 
-    The slides aren't among these files: they are translated, too.
+    Other such files exist only at the site's top, one level above the translation's.
     """
 
     default_priority = 30

@@ -87,7 +87,7 @@ def words(book: Path) -> dict[str, list[str]]:
 
 
 def first_words(book: Path) -> list[str]:
-    """Return the messages that can't be extracted from calls such as `_()`."""
+    """Return the messages of the catalog "course" that aren't in calls such as `_()`."""
     return [*of_settings(book), *THEMES, *value_words.TEMPLATES, *of_cells(book)]
 
 

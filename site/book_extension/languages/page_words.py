@@ -1,4 +1,4 @@
-"""Words of scripts and a style sheet, for translated sites only.
+"""Translated words for scripts, and a Chinese style sheet; not in the original.
 
 A script sets the words before the others run. In the original they use those in their code.
 """

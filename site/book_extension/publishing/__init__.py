@@ -72,7 +72,7 @@ def describe_page(
 def page_links(
     app: Sphinx, found: Addresses, page: str, context: dict[str, Any], doctree: nodes.document
 ) -> list[dict[str, str]]:
-    """Return the links from a page to its notebook, its source and the report form."""
+    """Return a page's links: Colab, Binder, its source, and edit and report forms."""
     links = {}
     notebook = context.get("notebook")
     notebook = languages.current(app.config).prefix + notebook if notebook else handed_out(doctree)

@@ -20,7 +20,7 @@ BINDER = "https://mybinder.org/v2"
 
 
 class AddressError(ValueError):
-    """Raised, with one line, for a setting that is not an address."""
+    """Raised, with a message of one line, for an invalid address or edition."""
 
 
 @dataclass(frozen=True)

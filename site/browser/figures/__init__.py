@@ -38,7 +38,7 @@ def setup(app: Sphinx) -> None:
 
 
 def keep_translated(page: NotebookNode, cache: Path) -> None:
-    """Move translated figures from a page's outputs to files in its cache folder.
+    """Move translations of live figures from a page's outputs to files in the cache.
 
     A figure's file is named after its original, so that a page has only one language.
     """
@@ -58,7 +58,7 @@ def place(cache: Path, tag: str, original: str) -> Path:
 
 
 class TranslateFigures(SphinxTransform):
-    """Replace the figures of a translated page by those in its language."""
+    """Replace the live figures of a translated page by those in its language."""
 
     default_priority = 25  # run before languages.MarkOriginals
 

@@ -45,7 +45,7 @@
     value >= 100 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(2)));
 
   // Return {right} for a choice or options put in order, {points} for shares from 5%, {factor}
-  // for other numbers.
+  // for other numbers, or {right} if the guess or the answer is 0.
   function compare(kind, guess, right) {
     if (kind === "choice") return { right: guess === right };
     if (kind === "order") return { right: guess.join(", ") === right };
@@ -277,7 +277,7 @@
     if (folded) folded.querySelector(".sd-summary-content").prepend(said);
     else place.after(said);
     show();
-    // Once the answer has been seen, the guess counts and can't be changed.
+    // Once the answer has been seen, the guess counts in the summary and can't be changed.
     new IntersectionObserver((seen) => {
       if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
       write(key, { ...kept, seen: true });

@@ -67,7 +67,7 @@ def sha256(path: Path) -> str:
 
 
 def obtain(folder: Path, places: Iterable[tuple[str, Bring]] | None = None) -> Path:
-    """Download missing files from the sources, one after another; return the folder.
+    """Download missing files, trying one source after another; return the folder.
 
     Raises NotObtained if some are still missing.
     """

@@ -140,7 +140,7 @@ def scripts_address(app: Sphinx, context: Mapping[str, Any]) -> str:
 
 @cache
 def megabytes() -> str:
-    """Return how many MB the first click on a button downloads."""
+    """Return about how many MB the first click downloads, by Pyodide's files alone."""
     folder = files()
     assert folder is not None
     return f"{sum((folder / name).stat().st_size for name in pyodide_files.SERVED) / 1e6:.0f}"

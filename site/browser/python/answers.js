@@ -184,8 +184,8 @@ export async function open({ place, notebook, name }) {
     });
   }
 
-  // Run a line of code below the cells before the first part. This runs none of the reader's code,
-  // which might never end.
+  // Run the released code cells before the first part, then a line of code. This runs none of the
+  // reader's code, which might never end.
   function runLine(line, box, outputs, said) {
     queue.add(line, box, () => {
       const given = released.cells.filter(

@@ -36,7 +36,7 @@ class CallTimes:
         self.fastest_loop = float("inf")  # seconds
 
     def begin(self, late: int = 0) -> None:
-        """Reset for a new cell, whose call number `late` timed out in an earlier run."""
+        """Reset for a cell. Its call number `late`, if any, timed out in an earlier run."""
         self.number, self.late, self.longest = 0, late, 0.0
 
     @contextmanager

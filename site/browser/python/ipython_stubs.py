@@ -1,4 +1,4 @@
-"""Stubs for IPython, too large for a page, and patches of imported modules."""
+"""Stubs for IPython, which is too large for a page, and patches of other modules."""
 
 import builtins
 import sys
@@ -54,7 +54,7 @@ def get_ipython() -> None:
 
 
 def install() -> None:
-    """Make the stubs and the patches importable; later calls do nothing."""
+    """Install the stubs, and patch other modules on import; later calls do nothing."""
     if any(isinstance(finder, PatchFinder) for finder in sys.meta_path):
         return
     stubs: dict[str, dict[str, object]] = {

@@ -121,12 +121,12 @@ class Page:
         return json.dumps(needed(sources))
 
     def tries(self) -> str:
-        """Return JSON of earlier checks' results, for hints; null before any check."""
+        """Return JSON of checks' counts and results, for hints; null before any check."""
         check = sys.modules.get("roofkit.check")
         return json.dumps(check.tries() if check else None)
 
     def take_tries(self, tries: str) -> None:
-        """Continue counting from the `tries` of a worker that was terminated."""
+        """Restore the `tries` that a worker had before the page terminated it."""
         if data := json.loads(tries):
             import_module("roofkit.check").take_tries(data)
 
@@ -200,7 +200,7 @@ class Page:
                 builtins.display = display  # type: ignore[attr-defined]
 
     def error_text(self, error: BaseException, step: int) -> str:
-        """Return an error's message with traceback lines from the reader's cells only."""
+        """Return an error's message with traceback lines from the page's cells only."""
         render = getattr(error, "_render_traceback_", None)
         if render:
             return "\n".join(render())
@@ -225,7 +225,7 @@ class Stream(io.TextIOBase):
         self.shown, self.name, self.left = shown, name, MAX_PRINTED
 
     def write(self, text: str) -> int:
-        """Append text, truncated at the cell's limit."""
+        """Append text, truncated once this stream has MAX_PRINTED characters."""
         if self.left > 0:
             kept = text if len(text) <= self.left else text[: self.left] + "\n… and so on"
             self.left -= len(text)

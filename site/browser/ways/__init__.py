@@ -100,7 +100,7 @@ def neighbors(app: Sphinx, page: str) -> dict[str, dict[str, list[str]]]:
 
 
 def detours(app: Sphinx, page: str) -> dict[str, list[list[str]]]:
-    """Return reading route → the sections it omits, each with the next one shown.
+    """Return reading route → a page's omitted sections, each with the next one shown.
 
     Each is a list: the section's id, and the id and title of the next one shown.
     """

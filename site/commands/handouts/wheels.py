@@ -43,7 +43,7 @@ PAGE = """\
 
 
 def sources(book: Path) -> list[Path]:
-    """Return the files of a book that its wheels contain."""
+    """Return the files of a book that its wheels are made from."""
     files = [path for project in PROJECTS for path in _files(book, project)]
     return files + [
         file for folder in translations(book).values() for file in sorted(folder.rglob("*.po"))

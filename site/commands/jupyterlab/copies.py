@@ -48,7 +48,7 @@ class Report:
 def bring_up_to_date(
     supplied: Mapping[str, NotebookNode], names: Mapping[str, str], work: Path
 ) -> Report:
-    """Create or update the copy of each page below `work`."""
+    """Create or update each page's copy, which lies below `work`."""
     report, given = Report(), _read_given(work / GIVEN)
     for docname, notebook in supplied.items():
         version = version_of(notebook)

@@ -99,7 +99,7 @@ def exercise(
 
 
 def heading(notebook: NotebookNode) -> str:
-    """Return a notebook's first heading without backticks; "" if it has none."""
+    """Return a notebook's first "# " heading, with backticks removed; "" if none."""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             for line in cell.source.splitlines():

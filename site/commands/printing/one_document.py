@@ -69,7 +69,7 @@ class Book:
         ]
 
     def document(self, target: Path, numbers: Mapping[str, int] | None = None) -> str:
-        """Render the document for the target's folder.
+        """Render the document, with addresses relative to the target's folder.
 
         ``numbers`` are the anchors' page numbers.
         """
@@ -103,7 +103,7 @@ class Book:
         return parts
 
     def _styles(self, target: Path) -> list[str]:
-        """Return the style sheets of all pages, each once, in the pages' order."""
+        """Return all pages' style sheets, each once, in loading order; paper.css is last."""
         found: dict[Path, None] = {}
         html = built_pages.site(self.folder, self.language)
         # Start with the page that has the most style sheets: others lack some, in the same order.

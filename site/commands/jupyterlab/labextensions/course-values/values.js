@@ -77,7 +77,7 @@
     const given = new Map(found.map((entry) => [entry.expression, entry]));
     const after = wanted.map((expression) => {
       const [entry, old] = [given.get(expression), kept.get(expression)];
-      // Keep the shown value if a name isn't defined yet.
+      // Keep the shown value on an error, as when a name isn't defined yet.
       return (entry && (entry.result.status === "ok" || old?.result.status !== "ok") ? entry : old) ?? entry;
     }).filter(Boolean);
     if (JSON.stringify(before) !== JSON.stringify(after)) cell.setMetadata(KEY, after);
