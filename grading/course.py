@@ -224,9 +224,9 @@ class Course:
         todo: Sequence[Submission],
         given: dict[tuple[str, str], list[list[Any]]],
     ) -> None:
-        """Rewrite feedback pages whose points have changed since they were written.
+        """Rewrite feedback pages whose points or comments have changed since.
 
-        Late penalties and manual points may have changed after a page was written.
+        Late penalties, manual points and comments may have changed after a page was written.
         """
         changed = set(writer.update_penalties())
         state, waiting = self.state(), set(todo)

@@ -173,7 +173,7 @@ def _operation(
 
 
 def _places(function: Callable[..., Any]) -> dict[str, bool]:
-    """Return the positional sizes of an operation, and whether each is required."""
+    """Return an operation's positional arguments, and whether each is required."""
     return {
         name: each.default is each.empty
         for name, each in inspect.signature(function).parameters.items()
@@ -182,7 +182,7 @@ def _places(function: Callable[..., Any]) -> dict[str, bool]:
 
 
 def _usage(function: Callable[..., Any]) -> str:
-    """Return the sizes of an operation for a usage line: `B S [chips]`."""
+    """Return an operation's positional arguments as usage: `MODEL B S [chips]`."""
     places = _places(function).items()
     shown = [name if required else f"[{name}]" for name, required in places]
     return " ".join(shown).replace("self", "MODEL")

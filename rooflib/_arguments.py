@@ -67,7 +67,7 @@ def kept(name: str, value: Size) -> Number:
 
 
 def positives(**values: Size) -> list[Number]:
-    """Check that the sizes are above zero, at most 1e30, and broadcast."""
+    """Return the sizes if they are above zero, at most 1e30, and broadcast."""
     return broadcastable({name: positive(name, value, MAX_SIZE) for name, value in values.items()})
 
 
@@ -95,7 +95,7 @@ def whole(name: str, value: Size) -> Number:
 
 
 def wholes(**values: Size) -> list[Number]:
-    """Check that the sizes are positive whole numbers and broadcast."""
+    """Return the sizes if they are positive whole numbers and broadcast."""
     return broadcastable({name: whole(name, value) for name, value in values.items()})
 
 

@@ -77,7 +77,7 @@ class Bounds:
 
     @cached_property
     def idle(self) -> Number:
-        """Share of the lower bound in which the compute units wait for bytes."""
+        """Share of the lower bound in which the compute units wait for slower roofs."""
         return 1 - self.fraction_of_peak
 
     @cached_property

@@ -107,7 +107,7 @@ def critical_training_batch(
     x: Type = "bf16",
     gradients: Type = "bf16",
 ) -> Number:
-    """Return the fewest sequences per chip whose arithmetic hides a step's traffic.
+    """Return the fewest sequences per chip whose arithmetic hides the link's time.
 
     >>> from rooflib.catalog import model
     >>> critical_training_batch(model("Llama 3 70B"), "H100 SXM", "NVLink", S=4096, chips=256)

@@ -87,7 +87,7 @@ class Layer:
         return queries + shared + self.expansion(chips) + N * self.value * D
 
     def expansion(self, chips: Number = 1) -> Number:
-        """Return how many weights turn latents into keys and values, if any."""
+        """Return how many weights of one chip turn latents into keys and values."""
         return self.kv_rank * (self.N // chips) * (self.H - self.rope + self.value)
 
     def cached(self, chips: Number = 1) -> Number:
@@ -135,7 +135,7 @@ class Layer:
         return smaller(S, self.window) if self.window else S
 
     def pairs(self, S: Number) -> Number:
-        """Return the exact number of causal query-position pairs in a prompt of S."""
+        """Return the exact number of pairs (query, position it sees) in a prompt of S."""
         return self.positions_read(S, chunk=1)
 
     def positions_read(self, S: Number, chunk: Number) -> Number:

@@ -316,7 +316,7 @@ class Model:
         passes: list[tuple[Number, Number]] | None = None,
         logits: str = "last",
     ) -> Operation:
-        """Count a decode step, or a prefill in `passes`: pairs (number, tokens of each)."""
+        """Count a decode step, or a prefill in `passes`: (chunks, tokens of each) pairs."""
         routing = check.one_of("experts", experts, ("expected", "fewest", "most"))
         absorbed = check.one_of("latent", latent, ("absorbed", "expanded")) == "absorbed"
         all_logits = check.one_of("logits", logits, ("last", "all")) == "all"

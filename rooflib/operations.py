@@ -331,7 +331,7 @@ def share(
     sent: Number = 0,
     hops: Number = 0,
 ) -> Operation:
-    """Return one chip's share of an operation.
+    """Make an operation from the counts of one chip.
 
     `bound` chooses the link that carries what is sent.
     """

@@ -265,7 +265,7 @@ def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
         y += 2
     ax.set_yticks(list(ticks), list(ticks.values()))
     ax.set_ylim(y - 1.3, -1.1)
-    # Leave space for the label next to the longest bracket.
+    # Leave space for the label to the right of the largest upper bound.
     ax.set_xlim(0, 1.55 * max(float(b.upper) for b in bounds.values()))
     ax.xaxis.set_major_formatter(EngFormatter(unit="s"))
     ax.locator_params(axis="x", nbins=4)

@@ -109,7 +109,7 @@ class Serving:
 
     @cached_property
     def positions(self) -> int:
-        """How many positions B sequences may have, up to 2³⁰, so that they fit into HBM."""
+        """How many positions each of B sequences may have so that all fit, up to 2³⁰."""
         counts = range(1, MAX_POSITIONS + 1)
         room = as_chip(self.chip).capacity
         return bisect_right(counts, room, key=lambda S: self._decode(self.B, S).held)

@@ -170,7 +170,7 @@ def fit(**case: float) -> int:
 
 
 def fits_above(**case: float) -> bool:
-    """Return whether few enough sequences fit, exactly or with a clear remainder."""
+    """Return whether few enough sequences fit: exactly, one byte short, or clearly."""
     rooms = free(**case)
     return rooms <= MAX_SEQUENCES and (spare(**case) in (0, -1) or 0.01 < rooms % 1 < 0.99)
 
@@ -203,7 +203,7 @@ WRITINGS: tuple[Callable[[float, float, float], float], ...] = (
 
 
 def with_spare(left: int, case: Case, rng: random.Random) -> Case:
-    """Return a case with `left` spare bytes, where all formulas give the same count."""
+    """Return the case with `left` spare bytes where all formulas agree, if possible."""
     sizes = {name: case[name] for name in ("S", "layers", "K", "H", "kv_bytes")}
     capacity, each = math.floor(case["capacity"]), bytes_of_one(**sizes)
     most = min(MAX_SEQUENCES, math.floor((capacity - WEIGHTS.low) / each))
@@ -216,7 +216,7 @@ def with_spare(left: int, case: Case, rng: random.Random) -> Case:
 
 
 def with_room_for_none(case: Case, rng: random.Random) -> Case:
-    """Return a case in which the weights leave too little for one sequence."""
+    """Return the case with too little space for one sequence, if the ranges allow."""
     sizes = {name: case[name] for name in ("S", "layers", "K", "H", "kv_bytes")}
     weights = case["capacity"] - rng.uniform(0.1, 0.9) * bytes_of_one(**sizes)
     if not WEIGHTS.low <= weights <= WEIGHTS.high:

@@ -14,7 +14,7 @@ from grading.schema.ranges import Choice, Made, Range, Real, Whole
 CAUSES = ("compute", "memory", "traffic", "overhead", "cache")
 
 # Measured by roofmeter on an Intel Xeon on 22 November 2026; tests/exercises/test_diagnose.py
-# compares these with the stored run. Roofs are the best sample, times the median.
+# compares these with the stored run. Roofs are best samples; measured times are medians.
 PEAK, READ, UPDATE, CALL = 3.58535e11, 3.08800e10, 4.74538e10, 3.37297e-7
 MEASURED = {
     "one row": 2.26018e-3,
@@ -193,7 +193,7 @@ def log_uniform(rng: random.Random, low: float, high: float) -> float:
 
 
 def an_operation(rng: random.Random, cause: str) -> Operation:
-    """Return an invented operation with this cause; its other times are much shorter."""
+    """Invent an operation with this cause; its other times are clearly shorter."""
     peak, bandwidth = six(log_uniform(rng, 1e11, 1e15)), six(log_uniform(rng, 1e10, 4e12))
     longest_time = log_uniform(rng, 1e-5, 1e-1)
     lower = [longest_time / log_uniform(rng, APART, 40) for _ in range(3)]

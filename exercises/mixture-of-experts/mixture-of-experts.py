@@ -10,7 +10,7 @@ from grading.schema.misconceptions import wrong
 from grading.schema.parts import Case, Exercise, Part
 from grading.schema.ranges import Choice, Made, Range, Real
 
-Config = dict[str, Any]  # has the keys of a config.json that the exercise explains
+Config = dict[str, Any]  # with the keys of config.json files that the exercise explains
 
 # PEAK and BANDWIDTH are stated in the exercise. All models and chips here are invented.
 PEAK, BANDWIDTH = 8.1e14, 2.6e12

@@ -32,7 +32,10 @@ class Outputs:
         self.taken = self.errors = 0
 
     def take(self, kind: str, content: Content) -> None:
-        """Handle a well-formed message; ignore it if nbformat rejects it."""
+        """Handle a well-formed message; drop it beyond the limits or if invalid.
+
+        It is invalid if nbformat rejects it.
+        """
         if kind == "error":
             self.errors += 1
             if self.errors > MAX_ERRORS:

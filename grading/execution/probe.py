@@ -175,7 +175,7 @@ def _restart_pools() -> None:
     """
     threads: Any = sys.modules.get("concurrent.futures.thread")
     pools: Any = sys.modules.get("multiprocessing.pool")
-    # Every kernel loads this module, so look for pools only if it has started threads.
+    # Every kernel imports concurrent.futures.thread, so look for executors only if any has threads.
     executor = threads.ThreadPoolExecutor if threads and threads._threads_queues else None
     pool = pools.Pool if pools else None
     for one in gc.get_objects() if executor or pool else ():

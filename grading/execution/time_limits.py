@@ -14,9 +14,9 @@ class TimeLimits:
     """Limits in seconds for a cell, and for one call of a learner's function.
 
     `cell` and `call` limit CPU time, which does not depend on other load. The wall-clock limits
-    `cell_wall` and `call_wall` catch code that sleeps or blocks; time spent waiting for a core does
-    not count, and a call that exceeds its wall-clock limit is retried. `tries`: wall-clock seconds
-    per notebook for calls that exceeded that limit; once spent, nothing is retried.
+    `cell_wall` and `call_wall` catch code that sleeps or blocks. For a cell, time spent waiting for
+    a core does not count; a call that exceeds its wall-clock limit is retried. `tries`: wall-clock
+    seconds per notebook for calls that exceeded that limit; once spent, nothing is retried.
     `notebook`: wall-clock seconds for the whole notebook: cells, calls and retries.
     """
 

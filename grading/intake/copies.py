@@ -30,7 +30,7 @@ CHECK_CALL = r"""\s*check\(\s*["']([\w-]+)["']"""
 SETUP_CALL = re.compile(r"^set_up_notebook\(", re.MULTILINE)  # call in a release's first cell
 BINDING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
 
-Parts = tuple[str, ...]  # a path relative to the exercise's folder
+Parts = tuple[str, ...]  # components of a relative path
 
 
 class Choice(NamedTuple):
@@ -48,7 +48,7 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True)
 class Work:
-    """The code that a learner wrote in one notebook.
+    """Digests of the code and text that a learner wrote in one notebook.
 
     problem: why the notebook can't be read. is_copy: whether it was made from the released one.
     answers, others: digests of the answers, and of the learner's other code; `others` is the digest
@@ -207,7 +207,10 @@ def _work(nb: NotebookNode, exercise: str) -> tuple[bool, list[str], list[str]]:
 
 
 def _count_shared_cells(nb: NotebookNode, source: NotebookNode) -> int:
-    """Count cells with the source's metadata or ids, or that call one of its checks."""
+    """Count how often cells match the source's grade ids, cell ids and checks.
+
+    A cell can count up to three times.
+    """
     keys = {cell.metadata.nbgrader.grade_id for cell in source.cells if "nbgrader" in cell.metadata}
     ids = {cell.id for cell in source.cells}
     count = 0
@@ -221,8 +224,8 @@ def _count_shared_cells(nb: NotebookNode, source: NotebookNode) -> int:
 def _elements(cell: NotebookNode, kinds: tuple[type[ast.stmt], ...] = (ast.stmt,)) -> set[str]:
     """Return a cell's statements of these kinds as text, or its whole source.
 
-    The source is returned if it cannot be parsed. Imports, released stubs and whitespace are
-    ignored.
+    The source is returned for text cells and for code that cannot be parsed. Imports, released
+    stubs and whitespace are ignored.
     """
     body = parsed(cell.source) if cell.cell_type == "code" else None
     if body is None:

@@ -24,7 +24,7 @@ MAX_NAMED = 5  # names in one remark
 
 
 def reorder(nb: NotebookNode, checked: Mapping[str, str], released: Sequence[str]) -> list[str]:
-    """Move cells of `nb` where needed; return a remark for each move.
+    """Move cells of `nb` where needed; return remarks about the moves.
 
     checked: key of each check → the function that it checks. released: the keys of all cells in the
     order of the released notebook.

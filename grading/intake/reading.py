@@ -26,13 +26,16 @@ class TooManyCells(Exception):
 
 
 def of_bytes(content: bytes) -> NotebookNode:
-    """Parse a notebook, dropping outputs; invalid bytes may raise any exception."""
+    """Parse a notebook of any format; invalid bytes may raise any exception."""
     # Some editors write UTF-16 or a byte order mark.
     return notebook(content.decode(json.detect_encoding(content)))
 
 
 def notebook(text: str) -> NotebookNode:
-    """Parse a notebook, dropping outputs; invalid text may raise any exception."""
+    """Parse a notebook of any format; invalid text may raise any exception.
+
+    Outputs of notebooks in format 4 are dropped.
+    """
     content = json.loads(text)
     if _count(content) > MAX_CELLS:
         raise TooManyCells

@@ -226,7 +226,7 @@ def _submission(base: Path, student: str, name: str, exercise: str) -> Submissio
 
 
 def _notebooks(base: Path, folder: tuple[str, ...]) -> list[tuple[str, ...]]:
-    """Return the paths of all notebooks below a folder.
+    """Return the relative paths of notebooks below a folder, within search limits.
 
     Archives often add subfolders.
     """

@@ -164,7 +164,7 @@ def _continues(answers: Sequence[Answer] | None) -> bool:
 
 
 def _graded(part: Part, asked: Asked, known: tuple[Cases, Cases], trouble: str) -> dict[str, Any]:
-    """Return `Graded` as a dictionary of plain data."""
+    """Judge the answers for a part; return its `Graded` as a dictionary."""
     if asked.published is None:
         why = _(trouble) or _("The notebook did not get as far as this check.")
         return asdict(Graded(part.key, 0, part.points, "not-reached", (why,), False))

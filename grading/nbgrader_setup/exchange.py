@@ -74,7 +74,7 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
         return due
 
     def _choose(self, records: Sequence[Record]) -> Record:
-        """Return the newest record; with `before_duedate`, the newest that is not late.
+        """Return the newest record; with `before_duedate`, the newest in time, if any.
 
         Records that the student's own account wrote are preferred to those that another account
         wrote in the student's name.

@@ -74,7 +74,7 @@ def _skip_invalid_names(original: Callable[..., None]) -> Callable[..., None]:
 def _none_if_unreadable(
     original: Callable[..., datetime | None],
 ) -> Callable[..., datetime | None]:
-    """Return None if a learner's timestamp.txt cannot be parsed."""
+    """Make the method return None if a learner's timestamp.txt cannot be parsed."""
 
     @functools.wraps(original)
     def get_existing_timestamp(self: Any, folder: str) -> datetime | None:

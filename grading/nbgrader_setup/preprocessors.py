@@ -38,9 +38,9 @@ class RemoveCopiedFiles(NbGraderPreprocessor):  # type: ignore[misc]
 
 
 class Repair(NbGraderPreprocessor):  # type: ignore[misc]
-    """Step of autograde that restores the metadata of a submission's cells.
+    """Step of autograde that repairs a submission, such as its cells' metadata.
 
-    nbgrader finds the cells by that metadata.
+    nbgrader finds the cells by their metadata.
     """
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:

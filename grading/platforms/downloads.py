@@ -65,7 +65,7 @@ class Member:
         return self.entry.file_size > MAX_FILE_BYTES
 
     def content(self) -> bytes:
-        """Return the content; raise Unreadable if the zip is damaged."""
+        """Return the content; raise Unreadable if it cannot be decompressed."""
         if self.entry.compress_type not in nested.METHODS:
             raise Unreadable(f"{self.hand_in.member} is compressed as no platform does it")
         try:
@@ -136,7 +136,7 @@ def opened(archive: Path, people: Mapping[str, str] | None = None) -> Iterator[D
 def read(
     archive: Path, people: Mapping[str, str] | None = None
 ) -> Iterator[tuple[HandIn | str, bytes]]:
-    """Yield (hand-in, content) for each file, then (line, b"") for each other entry.
+    """Yield (hand-in, content) for each file, then (report line, b"") per problem.
 
     A file that is too large has no content. Raises Unreadable if this is not a zip.
     """

@@ -43,7 +43,7 @@ def by_student(
 
 
 def put(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Replace a folder by one with these files, atomically."""
+    """Replace a folder by one with these files, never mixing old and new ones."""
     # Folders with hidden names are not read as submissions.
     made, old = (folder.with_name(f".{folder.name}.{word}") for word in ("new", "old"))
     for one in (made, old):
@@ -60,7 +60,7 @@ def put(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def content(folder: Path) -> Files:
-    """Return file name → content of a folder's regular files of acceptable size."""
+    """Return file name → content of a folder's regular files up to MAX_FILE_BYTES."""
     return {
         one.name: one.read_bytes()
         for one in folder.iterdir()
@@ -127,7 +127,10 @@ def _add_file(
 
 
 def _add_typed(files: Files, kind: str, page: bytes) -> str:
-    """Save online text or a link, a pasted notebook as .ipynb; return a report line."""
+    """Add online text or a link unless there is a notebook; return a report line.
+
+    A notebook pasted as text is added as .ipynb.
+    """
     has_notebook = any(name.lower().endswith(NOTEBOOK_SUFFIXES) for name in files)
     if has_notebook:
         return f"a {kind} was handed in beside the notebook; read it on the platform"

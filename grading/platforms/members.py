@@ -13,7 +13,7 @@ from grading.intake.submissions import handed_in
 from grading.records import results
 from grading.records.seed import FOLDER
 
-ROSTER = "roster.json"  # names the students imported from a roster; the gradebook doesn't
+ROSTER = "roster.json"  # lists the students who came from a roster; the gradebook doesn't mark them
 MIN_SCORE = 60  # % similarity that a suggested name must have
 
 
@@ -35,7 +35,7 @@ class Members:
         return {*self.roster, *self.handed_in}
 
     def nearest(self, name: str, among: Iterable[str] | None = None) -> str:
-        """Return the printable name of the most similar member, "" if none is similar."""
+        """Return the printable name of the member most similar to `name`, "" if none is."""
         words = {
             (one, place): text.casefold()
             for one in sorted(self.all if among is None else among)
@@ -70,6 +70,6 @@ def _texts(one: Any) -> list[str]:
 
 
 def add(folder: Path, names: Iterable[str]) -> None:
-    """Add these names to the stored roster."""
+    """Add these students, given by folder name, to the stored roster."""
     file = folder / FOLDER / ROSTER
     results.write(file, sorted({*(results.read(file) or ()), *names}))

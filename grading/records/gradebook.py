@@ -86,7 +86,7 @@ def prepare_extended(book: Any, exercises: Iterable[str]) -> None:
 
 
 def add_missing_notebooks(book: Any) -> None:
-    """Add the notebook to submissions that are older than their exercise's release."""
+    """Add notebook rows to gradebook submissions older than their exercise's release."""
     query = book.db.query(SubmittedAssignment).filter(~SubmittedAssignment.notebooks.any())
     for submission in query.all():
         for notebook in submission.assignment.notebooks:

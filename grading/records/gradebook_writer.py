@@ -135,7 +135,7 @@ class GradebookWriter:
         return query.filter(kind.notebook_id == notebook).populate_existing()
 
     def record(self, student: str, exercise: str, outcome: Outcome, timestamp: bytes) -> bool:
-        """Write all results of one grading; idempotent.
+        """Write all results of grading one submission; idempotent.
 
         Call it again after an interruption. timestamp: content of timestamp.txt, b"" if there is
         none. Returns whether there is a late penalty; `outcome.feedback` does not show it, so the

@@ -124,7 +124,7 @@ def solutions(name: str) -> dict[str, str]:
 
 
 def short(value: Plain) -> Plain:
-    """Round floats to nine digits, which suffice for comparisons."""
+    """Round floats to nine significant digits, which suffice for comparisons."""
     if isinstance(value, float):
         return float(f"{value:.9g}")
     if isinstance(value, dict):

@@ -57,7 +57,7 @@ def digest(name: str) -> str:
 
 
 def decisive(name: str) -> list[tuple[str, Path]]:
-    """Return (label, path) of all files that affect grades.
+    """Return (label, path) of all files that affect grades or feedback pages.
 
     Labels don't depend on the repository's location. The files are the exercise, the grader, its
     checks, and `rooflib`, whose catalog provides the hardware figures of published cases.

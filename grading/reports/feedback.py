@@ -42,7 +42,7 @@ TEMPLATES = [
     str(Path(str(formgrader.__file__)).parent / "templates"),
 ]
 Resources = dict[str, Any]
-Budget = dict[str, int]  # the characters of text and bytes of pictures left for a notebook
+Budget = dict[str, int]  # characters of text and of base64 that the next outputs may have
 Attachments = dict[str, dict[str, str]]  # file name → MIME type → base64 data
 # Limits for one output, and for all outputs of a notebook.
 MAX_OUTPUT_CHARACTERS, MAX_TEXT_CHARACTERS = 100_000, 1_000_000
@@ -63,7 +63,7 @@ MAX_CELLS = 200  # cells on a page; later ones appear only if they belong to the
 PICTURE_TYPES = ("image/png", "image/jpeg")
 ALT_TEXT = N_("Figure drawn by this cell")
 NAME_KEYS = ("first_name", "last_name", "student")  # keys in a formgrader page's resources
-METADATA_KEYS = (  # nbgrader's keys that are kept
+METADATA_KEYS = (  # kept keys of nbgrader's cell metadata
     *("grade", "locked", "solution", "task", "points"),
     *("schema_version", "cell_type", "checksum"),
 )
@@ -131,9 +131,9 @@ class Page(HTMLExporter):
 
 
 def without_extra_cells(nb: NotebookNode) -> NotebookNode:
-    """Return a copy without the cells that a release adds.
+    """Return a copy without the cells that a release adds or that exceed MAX_CELLS.
 
-    These cells are not meant for readers. One with outputs is kept. Of more than MAX_CELLS cells,
+    Added cells are not meant for readers; one with outputs is kept. Of more than MAX_CELLS cells,
     only the first ones and those of the exercise are kept.
     """
     cells = [cell for cell in nb.cells if cell.get("outputs") or not _is_added(cell.source)]
@@ -418,7 +418,7 @@ def _rendered(source: str, pictures: Attachments) -> str:
 
 
 def as_text(source: str) -> str:
-    """Escape a text.
+    """Return a text as HTML: shortened, escaped and in a `pre` element.
 
     This replaces the Jinja filter `clean_html`, which nbconvert applies to raw cells.
     """

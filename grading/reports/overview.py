@@ -148,7 +148,10 @@ def details(
 
 
 def newest(course: Course, state: State) -> str:
-    """Return the time of the newest graded notebook, as a reproducible date."""
+    """Return when the newest graded notebook was written, "" if there is none.
+
+    Unlike the current time, it stays the same if the report is written again.
+    """
     files = [course.graded(student, name) for student, name, _ in rows.in_order(state)]
     when = [file.stat().st_mtime for file in files if file.exists()]
     return f"{datetime.fromtimestamp(max(when), UTC):%d %B %Y, %H:%M} UTC" if when else ""
@@ -177,7 +180,7 @@ def as_text(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> list[str
 
 
 def figure(misconceptions: Sequence[tuple[str, str, str, int]]) -> str:
-    """Draw a bar for each misconception of each part, as SVG."""
+    """Return an SVG of how many students have each misconception of each part."""
     drawn = io.StringIO()
     names = [" · ".join(place) for *place, _ in misconceptions]
     # Use Matplotlib's own style, whatever style the process has set before.
@@ -214,6 +217,6 @@ def as_csv(heads: Sequence[object], lines: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(value: object) -> object:
-    """Return the value, quoted if a spreadsheet would read it as a formula."""
+    """Return the value; put an apostrophe before what looks like a formula."""
     formula = isinstance(value, str) and re.match(r"\s*[=+\-@\t\r]", value)
     return f"'{value}" if formula else value

@@ -33,7 +33,7 @@ class Course(Protocol):
 
 
 def grades(course: Course, state: State) -> list[tuple[str, str, str, str, str]]:
-    """Return (student, exercise, score, full score, note) for all submissions.
+    """Return (student, exercise, score, full score, note) for all students.
 
     There is a row for each student and exercise, also without a submission. Scores come from the
     gradebook, so manual points count.
@@ -74,7 +74,7 @@ def grades(course: Course, state: State) -> list[tuple[str, str, str, str, str]]
 
 
 def parts(course: Course, state: State) -> list[tuple[str, str, str, str, str, str]]:
-    """Return (student, exercise, part, points, full points, cause) for all parts.
+    """Return (student, exercise, part, points, full points, cause) for all students.
 
     There is a row for each part of each student. Manual points count. cause: the key of a
     misconception or a problem, "other" if neither was recognized, "" if the part is right,
@@ -117,7 +117,10 @@ def parts(course: Course, state: State) -> list[tuple[str, str, str, str, str, s
 
 
 def misconceptions(state: State) -> list[tuple[str, str, str, int]]:
-    """Return (exercise, part, cause, students), in course order, most frequent first."""
+    """Return (exercise, part, cause, number of students) for the report.
+
+    Parts are in course order; the causes of a part are sorted from most to least frequent.
+    """
     counts = collections.Counter(
         (name, part["key"], _cause(part))
         for _, name, result in in_order(state)
@@ -166,7 +169,7 @@ def remarks(state: State) -> list[tuple[str, str, str]]:
 
 
 def times(state: State) -> list[tuple[str, str, float]]:
-    """Return (student, exercise, seconds), slowest first."""
+    """Return (student, exercise, seconds that grading took), slowest first."""
     rows = [
         (student, name, result["seconds"])
         for student, name, result in in_order(state)

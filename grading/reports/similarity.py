@@ -65,7 +65,7 @@ _cached_code = functools.lru_cache(_code)
 
 
 def _elements(body: Iterable[ast.stmt]) -> Iterator[str]:
-    """Yield the kind and text of each node in source order, without signatures."""
+    """Yield a string for each node in source order; skip top-level signatures."""
     waiting: list[ast.AST] = []
     for statement in body:
         waiting.append(statement)

@@ -22,7 +22,7 @@ from .inside.request import Request, SandboxLimits
 LIMITS = SandboxLimits()
 START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from inside import cells; cells.main()"
 START_SECONDS = 300  # timeout for a start, which takes milliseconds on an idle machine
-SETTLE_SECONDS = 5  # timeout for the kernel's exit code, once the kernel's socket has closed
+SETTLE_SECONDS = 5  # timeout for the notebook process's exit code, once its socket has closed
 FIRST_USER = 0x7A000000  # far above the ids of a host's users
 MAX_PROCESS_IDS = 1 << 22  # Linux's own maximum
 BOXES_PER_PROCESS = 16  # user ids per grader process; after that they repeat
@@ -112,7 +112,7 @@ class Box:
         return self.exit
 
     def settle(self) -> None:
-        """Wait for the kernel's exit code, which arrives after its socket has closed."""
+        """Wait for the notebook's exit code, which arrives after its socket has closed."""
         while self.exit is None and self._hear(SETTLE_SECONDS):
             pass
         self.poll()
@@ -157,7 +157,7 @@ class Box:
 
     @property
     def refused(self) -> tuple[str, ...]:
-        """Report lines on refused system calls and on paths opened outside the box.
+        """Return report lines on refused system calls and on paths opened outside the box.
 
         The lines are sorted. The kernel reports the calls (since Linux 5.0), and the first 5000 are
         counted, so a call that is not listed was not made. The notebook's own process reports the

@@ -1,6 +1,6 @@
 """The grader's end of the socket to the process that runs cells.
 
-Orders and messages are lines of JSON: see inside/cells.py. Any message may be forged.
+Requests and replies are lines of JSON: see inside/cells.py. Any reply may be forged.
 """
 
 import json
@@ -51,7 +51,7 @@ class Channel:
         self.number = 0
         self.received = 0
         self.rest = bytearray()
-        self.searched = 0  # this many bytes of `rest` contain no newline
+        self.searched = 0  # the first bytes of `rest`, this many, contain no newline
         self.lines, self.all_lines = 0, 0  # received for this request, and for all earlier requests
 
     def request(self, what: str, word: Any) -> None:

@@ -79,7 +79,7 @@ class Refused(SystemExit):
 
 
 class ForkServer:
-    """A running zygote. It ends when this process ends, even if that is killed.
+    """A running zygote. It ends when this process ends, even by a signal.
 
     shared: whether processes forked from this one use it too.
     """
@@ -314,7 +314,7 @@ def copy_proc(folder: Path) -> None:
 
 
 def parents(path: str) -> list[str]:
-    """Return options that create a path's parents, readable for all users.
+    """Return bubblewrap options that create a path's parents, readable by all users.
 
     For root, bubblewrap creates private folders by default.
     """
@@ -339,7 +339,7 @@ def course_modules() -> str:
 
 
 def font_cache() -> list[str]:
-    """Return options that mount matplotlib's font cache.
+    """Return bubblewrap options that mount matplotlib's font cache.
 
     Building the cache takes a second.
     """

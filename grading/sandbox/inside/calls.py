@@ -1,4 +1,4 @@
-"""Tables of the system calls that a sandbox may make.
+"""Tables of system calls: which ones a sandbox may make, and which are refused.
 
 They map a name to its number on x86_64 and on aarch64. The numbers are from the kernel's
 asm/unistd_64.h and asm-generic/unistd.h. Calls in none of these tables are refused.

@@ -1,7 +1,7 @@
 """Process that runs cells: IPython's kernel without its sockets and threads.
 
-Orders arrive over a socket, one JSON line each: [number, command, argument]. Replies are JSON lines
-too: [number, kind, content]; the last one for a request is [number, "done", content].
+Requests arrive over a socket, one JSON line each: [number, command, argument]. Replies are JSON
+lines too: [number, kind, content]; the last one for a request is [number, "done", content].
 """
 
 import asyncio

@@ -48,7 +48,8 @@ class Memory:
         """Return the bytes of anonymous shared memory.
 
         Such memory stays allocated after it is unmapped. It counts at its full mapped size, so its
-        resident pages count twice.
+        resident pages count twice. mapped: process → bytes that it may share. If these add up to no
+        more than `most`, 0 is returned.
         """
         if sum(mapped.values()) <= most:
             return 0

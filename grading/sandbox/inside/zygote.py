@@ -91,7 +91,7 @@ def sandbox(
 
 
 def init(request: Request, life: socket.socket, sockets: Sequence[int]) -> None:
-    """Run as the sandbox's process 1: start the kernel, watch it, reap orphans."""
+    """Run as process 1 of the sandbox: start and watch the notebook, reap orphans."""
     limits = request.limits
     user = request.user or os.geteuid()
     group = request.user or os.getegid()
