@@ -137,7 +137,7 @@ def book(tmp_path: Path) -> Book:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run the browser tests of the site twice: at its host's top and below a path."""
+    """Run the site's browser tests at the top and, as long tests, below a path."""
     asked = set(metafunc.fixturenames)
     if "site" in asked and asked & IN_A_BROWSER:
         published = pytest.param(PUBLISHED, marks=pytest.mark.long)

@@ -106,7 +106,7 @@ def measure(browser: Browser, server: Server) -> dict[str, list[float]]:
 
 
 def before_a_press() -> int:
-    """Return the compressed bytes of scripts and styles that a chapter first loads."""
+    """Return the compressed size of what a chapter loads for Python and guesses."""
     names = ("run-buttons.js", "page-python.css", "guesses.js", "guesses.css")
     return sum(len(gzip.compress((SITE / "_static" / name).read_bytes())) for name in names)
 

@@ -54,7 +54,10 @@ def experts_by_hand(B):
 
 
 def model_costs():
-    """Return the milliseconds of the largest model's breakdown, and of 1,000 batches."""
+    """Return milliseconds of a large model's breakdown and of its bounds.
+
+    The bounds are those of its decode step at 1,000 batch sizes.
+    """
     model, chip, batches = rl.model(LARGEST), rl.chip("H200 SXM"), np.arange(1, 1001)
     once, sweep, numpy = [], [], []
     for _ in range(ROUNDS):

@@ -276,7 +276,7 @@ def test_a_changed_number_of_the_chip_catalog_appears_in_the_sentence(book: Book
 
 
 @series(1, 2)
-def test_each_warning_fails_the_build_every_time(book: Book, count: int) -> None:
+def test_every_warning_is_reported_and_the_build_fails_every_time(book: Book, count: int) -> None:
     book.write("\n# Page\n\n" + "\n\n".join(text for text, _ in WARNS.values()) + "\n")
     book.write("\n# A page outside of the contents\n", "stray")
     # Sphinx caches pages and would not repeat its warnings; a second build must still fail.

@@ -59,7 +59,7 @@ def digest(book: Path, **exercise: object) -> str:
     return build.code_digest(book)
 
 
-def test_pages_are_recomputed_when_an_exercises_metadata_changes_but_not_its_cells(
+def test_changes_of_exercise_metadata_but_not_of_cells_recompute_pages(
     tmp_path: Path,
 ) -> None:
     first = digest(tmp_path, minutes=40)

@@ -115,7 +115,7 @@ def shown() -> list[rl.Table]:
     return tables
 
 
-def test_every_measured_number_in_the_chapter_changes_with_the_run(stored):
+def test_measured_numbers_in_the_chapters_tables_change_with_the_run(stored):
     worlds = []
     for seed in (1, 2):
         stored(seed)

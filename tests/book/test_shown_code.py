@@ -47,7 +47,7 @@ def test_setup_cells_come_first_and_are_hidden(page: str) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_code_that_only_makes_tables_or_figures_is_hidden(page: str) -> None:
+def test_code_that_makes_tables_or_figures_is_hidden(page: str) -> None:
     makes = re.compile(r"rl\.Table\(|from roofkit import")
     made = [cell for cell in cells(page) if makes.search(cell.source)]
     assert made

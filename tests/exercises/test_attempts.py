@@ -34,7 +34,7 @@ def part_of(attempt: Attempt) -> Part:
 
 @cache
 def released_part(name: str, key: str) -> str:
-    """Return the source of the released cell that holds the part's published cases."""
+    """Return the part's published cases, packed as in a released notebook."""
     return pack({key: released(name, solutions.part_of(name, key))})
 
 
@@ -47,7 +47,7 @@ def function(attempt: Attempt) -> Any:
 
 
 def graded(attempt: Attempt, seed: int, limit: Any = nullcontext) -> Verdict:
-    """Grade the attempt with the cases that this seed draws for a class of students."""
+    """Grade the attempt with the published cases and those that this seed draws."""
     part, found = part_of(attempt), solutions.asked(attempt.exercise, attempt.part, seed)
     *answers, again = ask_all(function(attempt), found.inputs, part.kind, limit)
     return judge(

@@ -122,7 +122,7 @@ ROOMS: dict[str, Callable[..., float]] = {
 
 
 @pytest.mark.parametrize("written", ROOMS)
-def test_every_formula_agrees_when_the_compute_bound_length_is_infinite(written: str) -> None:
+def test_every_formula_agrees_on_whether_the_compute_bound_length_is_infinite(written: str) -> None:
     edges = 0
     for case, expected in asked("attention", "compute-bound-from"):
         if not case["fused"]:

@@ -32,7 +32,7 @@ def drawn(part: Part, seed: int) -> list[dict[str, Any]]:
 @each_part
 def test_published_cases_cover_all_branches(name: str, part: Part) -> None:
     if (name, part.key) == ("h100-spec-sheet", "one-way-bandwidth"):
-        return  # its published cases don't combine every unit with both kinds of link
+        return  # its published cases don't have every unit both one way and both ways
     shown = {key for case in part.cases for key, so in part.branches.items() if so(**case)}
     assert shown == part.branches.keys()
 
@@ -44,7 +44,9 @@ def test_same_seed_draws_the_same_cases(name: str, part: Part) -> None:
 
 
 @each_part
-def test_drawn_cases_have_the_arguments_of_published_ones(name: str, part: Part) -> None:
+def test_drawn_cases_are_new_but_have_the_argument_names_of_published_ones(
+    name: str, part: Part
+) -> None:
     arguments = {argument for case in part.cases for argument in case}
     assert all(case.keys() == arguments for case in [*part.cases, *drawn(part, 7)])
     assert not any(case in part.cases for case in drawn(part, 7))
@@ -142,7 +144,7 @@ def infinite_small_and_large(batches: list[float]) -> bool:
 
 
 def none_and_all(cases: Cases, values: list[Any], argument: str) -> bool:
-    """Return whether one answer is empty and another names every entry."""
+    """Return whether some answers name no entry, some every entry, and some a part."""
     shares = {len(value) / len(case[argument]) for case, value in zip(cases, values, strict=True)}
     return {0, 1} < shares
 

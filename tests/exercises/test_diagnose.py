@@ -103,7 +103,7 @@ def test_the_six_operations_have_the_causes_that_chapters_give() -> None:
         assert explained_by(operations, cause) == [n for n, c in CAUSES.items() if c == cause]
 
 
-def test_a_fixed_time_plus_a_divided_time_fits_all_published_steps() -> None:
+def test_a_fixed_plus_a_divided_time_fits_the_published_steps_of_one_sequence() -> None:
     steps = {
         step.chips: step
         for step in rl.published_steps()

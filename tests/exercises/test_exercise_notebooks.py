@@ -15,7 +15,7 @@ from grading.release import exercises
 POINTS = 20  # points of each exercise
 SOLUTION = re.compile(r"### BEGIN SOLUTION(.*?)### END SOLUTION", re.DOTALL)
 MIN_TELLING = 12  # characters; shorter solution lines reveal nothing
-# The answers in the published sources, and their values from the exact formula.
+# Answers as printed in the literature, and as computed with the exact formulas.
 ANSWERS = (
     r"\b(486|243|244|240|241|120|121|122|136|138|226|232|1\.6[68]|295|298"
     r"|8,?75[56]|26,?26[67]|61,?28[89])\b"

@@ -24,7 +24,7 @@ PAGES = sorted(
     for places in ("index.md", "chapters/*.md", "exercises/*/*.md", "slides/*.md")
     for path in ROOT.glob(places)
 )
-# (page, part) → why the number on the page is not the part's answer.
+# (page, part) → why the page may show a number equal to the part's answer.
 HARMLESS = {
     ("chapters/intensity", "int8-weights/critical-batch-limit"): "ridge point, twice the bandwidth",
     ("chapters/roofline", "int8-weights/critical-batch-limit"): "ridge point, twice the bandwidth",
@@ -88,7 +88,7 @@ def given_away(text: str) -> list[tuple[str, float]]:
     return [
         (part, value)
         for part, value in ANSWERS
-        # Skip answers of two significant digits, which match by chance.
+        # Skip answers of one or two significant digits, which match by chance.
         if float(f"{value:.1e}") != value and any(number.tells(value) for number in told)
     ]
 
@@ -114,7 +114,7 @@ def test_a_page_shows_no_answer(page: str) -> None:
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_examples_and_docstrings_show_no_answer(file: str) -> None:
+def test_the_readme_and_sources_of_rooflib_show_no_answer(file: str) -> None:
     assert given_away((ROOT / file).read_text(encoding="utf-8")) == []
 
 

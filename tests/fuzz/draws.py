@@ -1,4 +1,4 @@
-"""Draws texts, numbers and JSON values, and copies of a value with a few changes."""
+"""Random texts, numbers and JSON values, and random changes of a JSON value."""
 
 import copy
 import string

@@ -1,4 +1,4 @@
-"""Draws messages about outputs, and the lines that answer the grader's questions."""
+"""Random messages about outputs, and random answers to the grader's questions."""
 
 import base64
 import json

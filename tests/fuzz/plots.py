@@ -1,4 +1,4 @@
-"""Draws figures as the probe describes them: odd ones, and nearly right ones.
+"""Random descriptions of figures, as the probe makes them: odd and nearly right.
 
 The nearly right ones mix, scale and spoil the learners' figures of tests/support/figures, so that
 they also reach the last steps of judging.

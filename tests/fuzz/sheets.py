@@ -1,4 +1,4 @@
-"""Draws notebook files: right ones with changed cells, fields, code or bytes."""
+"""Random notebook files: right ones with changed cells, fields, code or bytes."""
 
 import copy
 import json
@@ -175,7 +175,7 @@ CHANGES += (_cut, _marked, _field)
 
 
 def _of_another_version(random, content):
-    """Convert a notebook to another format version, or only claim one if that fails."""
+    """Convert a notebook to an older format version, or only claim another one."""
     kind = random.choice((3, 4.4, 5, 2, text(random)))
     if kind == 4.4:
         content["nbformat_minor"] = 4

@@ -64,14 +64,14 @@ def learners_figures(name, key):
 
 
 def draw_answers(random):
-    """Generate numbers, names and lists for a part that returns values."""
+    """Generate lines with answers for a part that returns values, not a figure."""
     name, part = random.choice(parts_of(False))
     published, hidden = cases(name, part.key, SEED)
     return name, part.key, values.lines(random, published + hidden), random.random() < 0.3
 
 
 def draw_figures(random):
-    """Generate the labels, ticks, names and curves of figures, one for each case."""
+    """Generate what the probe finds in figures for a part, one for each case."""
     name, part = random.choice(parts_of(True))
     inputs = sum((some.inputs for some in cases(name, part.key, SEED)), ())
     near = random.random() < 0.7
@@ -120,7 +120,7 @@ def right(name):
 
 
 def draw_notebook(random):
-    """Generate the file of a notebook."""
+    """Generate the name of an exercise, and the bytes of a notebook file for it."""
     name = random.choice(exercises.names())
     return name, sheets.notebook(random, right(name), [*functions(name).values()])
 
@@ -140,7 +140,7 @@ def repair_notebook(drawn):
 
 
 def draw_messages(random):
-    """Generate messages of the process that runs cells, and texts for notebook and page."""
+    """Generate messages of the notebook's process, and texts for notebook and page."""
     sent = b"".join(packets.sent(random) for _ in range(random.randrange(1, 5)))
     return sent, text(random), text(random), text(random), random.random() < 0.1
 

@@ -110,7 +110,7 @@ def test_allowed_modules_work_without_a_sandbox_and_with_nbgrader(tmp_path, rele
     assert SAID not in room.course.feedback("ada", NAME).read_text(encoding="utf-8")
 
 
-def test_allowed_modules_are_found_only_while_in_use(tmp_path):
+def test_allowed_modules_count_as_installed_only_while_their_folder_is_used(tmp_path):
     folder = modules_folder(tmp_path)
     (folder / MODULE).mkdir(parents=True)
     modules.use(folder)

@@ -255,7 +255,7 @@ def test_the_notebook_with_answers_is_graded(tmp_path, made, case):
 
 
 @pytest.mark.parametrize("kind", ["variable", "noted"])
-def test_a_copy_without_answers_may_hold_other_work(tmp_path, made, kind):
+def test_the_note_mentions_other_work_in_copies_without_answers(tmp_path, made, kind):
     folder(tmp_path, {EXACT: "right", FIRST: "half", SECOND: kind}, made)
     note = f"{EXACT} counts, holds all the work in {FIRST}, {SECOND} has other work but no answers"
     assert only(tmp_path).note == note

@@ -174,7 +174,7 @@ def page(request, room):
 
 
 def active(soup):
-    """Return the elements and attributes with active content in a page's notebook."""
+    """Return the active elements in this HTML, and all attributes not known to be harmless."""
     found = [str(one)[:200] for one in soup.find_all(ACTIVE)]
     for one in soup.find_all(True):
         for name, value in one.attrs.items():

@@ -1,6 +1,6 @@
 """Tests of cells that disturb their kernel.
 
-Right solutions keep their points; cheats get none.
+Right solutions keep their points; cheats gain none.
 """
 
 from pathlib import Path
@@ -72,7 +72,7 @@ BREAKS_ITSELF = {"run_cell", "input transformer"}
 
 
 @pytest.mark.parametrize("cheat", in_part(CHEATS))
-def test_tampering_with_the_kernel_does_not_change_points(cheat):
+def test_tampering_with_the_kernel_gains_no_points(cheat):
     wrong, right = notebook("wrong_output_not_counted"), notebook()
     assert total(grade(with_first(wrong, CHEATS[cheat]), NAME, "seed", QUICK)) <= 7
     if cheat not in BREAKS_ITSELF:

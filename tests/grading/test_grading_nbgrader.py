@@ -1,7 +1,8 @@
-"""End-to-end test of nbgrader's own commands for a class.
+"""End-to-end test of nbgrader's own commands for a class of students.
 
-`nbgrader validate` is tested too. The class is a long test. By default the same commands grade
-those of test_grading_same.py, test_grading_postgres.py and test_hostile.py.
+`nbgrader validate` is tested too. Grading this class is a long test. By default, only
+test_hostile.py runs `nbgrader autograde`; long tests of test_grading_same.py and
+test_grading_postgres.py run it on other classes.
 """
 
 import nbformat

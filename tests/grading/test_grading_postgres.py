@@ -18,7 +18,7 @@ STUDENTS = {"right": 0, "wrong": 1, "others": ("anna", "half")}
 
 @pytest.fixture(autouse=True, scope="module")
 def _one_exercise():
-    """Release only NAME: other exercises would use the same database tables."""
+    """Release only NAME: other exercises use the same tables, so they would test nothing new."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exercises, "names", lambda: [NAME])
         yield
@@ -36,7 +36,7 @@ def server():
 
 @pytest.fixture(scope="module")
 def in_a_file(tmp_path_factory):
-    """Grade a class with SQLite."""
+    """Grade a class of students with SQLite."""
     room = Classroom(tmp_path_factory.mktemp("file"))
     room.course.release()
     room.expected = endtoend.hand_in_all(room, [NAME], **STUDENTS)

@@ -40,7 +40,7 @@ QUICK = TimeLimits(call=0.2)
 
 
 def sample():
-    """Yield right and wrong submissions of each exercise.
+    """Yield (submission, pytest marks) for right and wrong submissions of each exercise.
 
     There is one of both per exercise, and one for each kind of problem. All others differ only in
     their values, which tests/exercises covers without a probe. Figures with further problems are
@@ -86,7 +86,7 @@ def is_cell(cell, grade_id):
 
 
 def got(book, limits=TIME_LIMITS, grade=grade):
-    """Grade a notebook; return key → points, or the cause if the part got no points."""
+    """Grade a notebook; return key → points, or the cause if the part lost points."""
     graded = grade(book, NAME, limits)
     found = {key: graded[key] for key in FULL}
     return {
@@ -95,7 +95,7 @@ def got(book, limits=TIME_LIMITS, grade=grade):
 
 
 def first(source, limits=TIME_LIMITS, grade=grade):
-    """Return the first part's outcome for this source.
+    """Return the first part's points, or the cause if it lost some, with this source as answer.
 
     The other part must keep its points.
     """
@@ -272,7 +272,7 @@ def test_the_limit_on_cpu_time_covers_all_calls_of_two_questions(monkeypatch, ca
     assert probe._most_seconds(question) == calls * 5 + 4 + 1
 
 
-def test_answers_after_the_notebooks_time_limit_are_ignored():
+def test_answers_are_not_awaited_after_the_notebooks_time_limit():
     """Without a sandbox, nothing else stops a function that sleeps in each call."""
     waits = f"import time\ndef bytes_moved(B, D, F):\n    time.sleep(9)\n    {RIGHT}\n"
     with sandbox.UnsafeBox() as place, Questions(place, time.monotonic()) as questions:
@@ -526,16 +526,16 @@ def test_a_function_wrong_for_one_hidden_case_gets_no_points():
     [("return 1, 2", "changing"), ("os._exit(0)", "died"), ("1 / 0", "changing")],
 )
 @pytest.mark.parametrize("count", [len(PARTS[0].cases), HIDDEN_CASES])
-def test_a_part_gets_no_points_if_its_repeated_first_case_fails(last, problem, count):
+def test_a_part_gets_no_points_if_its_repeated_first_case_fails_or_differs(last, problem, count):
     body = f"if len(calls) > {count}:\n        {last}\n    {RIGHT}"
     source = "import os\n" + COUNTED.format(file="/dev/null", body=body)
     assert first(source) == problem
 
 
-def test_figures_are_not_redrawn_for_hidden_cases():
-    """Check that figures are repeated for published cases only.
+def test_the_first_hidden_case_of_a_figure_is_not_repeated():
+    """Check that a figure is drawn again for the first published case only.
 
-    Published cases show whether a figure varies; other kinds are repeated for hidden cases.
+    That shows whether the figure varies. Other kinds of parts repeat the first hidden case too.
     """
     told = {}
 
@@ -635,7 +635,7 @@ def test_large_answers_are_judged_in_a_limited_process(monkeypatch):
     )
 
 
-def test_feedback_names_what_to_read_in_the_notebooks_language():
+def test_the_section_to_read_is_named_in_the_notebooks_language():
     known = cases(NAME, "bytes-moved", "tests")[0]
     one = known.misconceptions[0]
     with spoken("zh_CN"):
@@ -715,10 +715,9 @@ def test_the_seed_determines_the_hidden_cases():
 
 
 def asked(source, more, spare=True, end=math.inf):
-    """Return a function's answers to the published cases, and to the hidden ones.
+    """Return sets of answers: one to the published cases and two to the hidden ones.
 
-    The hidden cases are asked twice. more: the number of further cases that the first question
-    announces.
+    more: the number of further cases that the first question announces.
     """
     with sandbox.UnsafeBox() as place, Questions(place, end, spare) as questions:
         run(notebook("", source), questions)

@@ -1,4 +1,4 @@
-"""Tests of a class with hostile submissions, which must not affect honest ones.
+"""Tests of a class of students with hostile submissions, which must not affect honest ones.
 
 The whole class is graded by one call. Each student submits one notebook of exercise 1. "cell-…": a
 hostile cell before a right solution; "cheat-…": the same before a wrong one; "answer-…": strange
@@ -72,7 +72,7 @@ NOTEBOOK_BYTES = PAGE_BYTES = 2_000_000
 MAX_HASHED_BYTES = 100_000_000  # snapshots of larger files omit their content
 
 # Known attack on graders of notebooks → students who carry it out. The first of each row who is not
-# SLOW is in the class by default.
+# SLOW is in the class by default, unless the name begins with "mistake-".
 KNOWN = {
     "a cell duplicated by accident": ("mistake-check-twice", "mistake-solution-twice"),
     "SQL on the gradebook": ("cell-sql",),
@@ -329,7 +329,7 @@ def graded(
     alone: Classroom,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Graded]:
-    """Grade the whole class, with its own home and /tmp, and secrets nearby."""
+    """Grade the class, with a temporary home and /tmp, and secret files nearby."""
     top = tmp_path_factory.mktemp("host")
     room = classroom(release, top / "course")
     harmful(room, STUDENTS if in_full(request) else DEFAULT)

@@ -670,7 +670,7 @@ def test_merged_cells_are_recognized():
 
 
 @pytest.mark.parametrize("text", ["def f(:", "x = (", "\0", "(" * 50_000, "x\n" * 100_000])
-def test_unparsable_code_is_left_alone(text):
+def test_unparsable_code_added_to_a_locked_cell_is_dropped(text):
     notebook, _ = above_and_below("given", text)
     told, tampering = repair(notebook, NAME)
     assert (told, tampering) == ([], ["the text of the locked cell given was changed"])
@@ -820,7 +820,7 @@ def test_a_cell_with_metadata_is_not_taken_for_another():
     assert cell(notebook, "times-solution") is mine
 
 
-def test_cells_of_older_formats_have_no_ids():
+def test_no_ids_are_added_to_cells_of_older_formats():
     notebook, _ = above_and_below("given", "x = 1")
     notebook.nbformat_minor = 4
     for one in notebook.cells:

@@ -124,7 +124,7 @@ def test_all_texts_of_a_notebook_are_in_the_catalog(name: str) -> None:
     assert set(found) <= known
 
 
-def test_the_first_cell_prints_its_messages_in_the_notebooks_language(
+def test_the_first_cells_error_message_is_in_the_notebooks_language(
     release: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source = next(c for c in chinese(release, NAME).cells if "set_up_notebook" in c.source).source

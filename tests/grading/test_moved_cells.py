@@ -98,7 +98,7 @@ _LOST = {}
 
 
 def lost(notebook, name):
-    """Repair the notebook; return the parts that lose points.
+    """Repair and grade the notebook; return part → cause for the parts without points.
 
     Equal notebooks are graded only once.
     """
@@ -300,7 +300,8 @@ G = "g: def g(): return 1"
 
 IN_ORDER = [
     ["a = 1", A, "f?"],
-    # A cell stays if no function needs the names it binds, or if it also binds the name it lacks.
+    # A cell stays if no function needs a name that this cell is the last to bind, or if it also
+    # binds the name it lacks.
     ["print(a)", "a = 1", A, "f?"],
     ["x = a", "a = 1", A, "f?"],
     ["a = d", "a = 2", "d = 1", A, "f?"],

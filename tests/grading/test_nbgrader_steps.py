@@ -80,7 +80,7 @@ def test_our_steps_run_before_nbgraders_and_values_replaces_execute():
 
 
 @pytest.mark.parametrize("address", ["", "postgresql://host/book"])
-def test_nbgrader_uses_the_database_of_the_environment(monkeypatch, address):
+def test_the_course_db_variable_sets_nbgraders_database(monkeypatch, address):
     monkeypatch.setenv("COURSE_DB", address)
     found = settings().CourseDirectory
     assert found.get("db_url") == (address.replace("://", "+psycopg://") if address else None)
@@ -165,7 +165,7 @@ def test_formgrader_pages_for_valid_names_are_rendered():
     assert page("self", "x.tpl", **values) == ("self", "x.tpl", values)
 
 
-def test_repairs_are_logged_by_nbgrader(caplog):
+def test_repairs_appear_in_nbgraders_log(caplog):
     source = exercises.source(NAME)
     functions = {part.key: part.function for part in exercises.load(NAME).parts}
     notebook = hand_in(Submission(NAME, "reference", "", {}), source, source, functions)

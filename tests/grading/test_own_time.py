@@ -201,7 +201,7 @@ def test_a_refused_submission_is_not_read_again(release: Path, tmp_path: Path) -
     assert backend.seconds == MIN_JOB_SECONDS
 
 
-def test_a_backends_time_limit_is_never_raised() -> None:
+def test_a_backends_time_limit_never_increases() -> None:
     local = pool.Local(1, sandbox=False)
     assert local.limits[0] == JOB_SECONDS
     local.limit(20)

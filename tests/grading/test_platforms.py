@@ -135,7 +135,7 @@ def test_files_not_named_by_a_platform_belong_to_no_learner(name):
 
 @settings(deadline=None)
 @given(st.text(max_size=80) | st.from_regex(r"[a1_/.]*(_assignsubmission_file)?[a1_/.]*"))
-def test_any_file_name_is_handled(name):
+def test_any_file_name_is_parsed_or_belongs_to_no_learner(name):
     found = downloads.hand_in(name)
     assert found is None or (found.title in name and "/" not in found.title and found.number)
 
@@ -267,7 +267,7 @@ def test_a_table_without_people_reports_its_columns(text):
 SCORES = {("ada", NAME): "17.5", ("wang", NAME): "20", ("left", NAME): "3"}
 
 
-def test_canvas_import_has_only_student_columns_and_graded_exercises():
+def test_canvas_import_has_only_student_and_exercise_columns():
     columns = grades.columns(CANVAS, [NAME, "other"], {})
     assert columns == {NAME: "int8-matmul (4711)"}
     text, lines = grades.fill(CANVAS, SCORES, columns)
@@ -410,7 +410,7 @@ def test_nothing_is_written_through_a_symlink(room, tmp_path):
     assert not list(outside.iterdir())
 
 
-def test_feedback_pages_get_the_names_of_the_downloaded_files(room, tmp_path):
+def test_feedback_pages_get_the_name_prefix_of_the_downloaded_file(room, tmp_path):
     page = room.course.feedback("ada", NAME)
     page.parent.mkdir(parents=True)
     page.write_text("well")

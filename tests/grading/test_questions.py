@@ -301,7 +301,9 @@ def test_a_problem_of_the_repeated_case_replaces_all_answers(asking, monkeypatch
         (["wall", "starved", ""], [30, 30, 60], set()),
     ],
 )
-def test_late_calls_are_retried(asking, monkeypatch, lates, walls, clocks):
+def test_late_calls_are_retried_unless_they_exceed_their_cpu_limit(
+    asking, monkeypatch, lates, walls, clocks
+):
     made = Made(monkeypatch, *((LATE if late else AGAIN, late) for late in lates))
     found = ask(made, asking)
     assert made.walls == walls

@@ -155,7 +155,7 @@ def test_automatic_comments_go_to_their_cells(room, writer):
     assert said == {f"{PARTS[0]}-solution": "No response."}
 
 
-def test_only_ungraded_submissions_need_manual_grading(room, writer):
+def test_a_submission_without_any_graded_part_needs_manual_grading(room, writer):
     writer.record("ada", NAME, outcome([], "not-graded"), b"")
     writer.record("bob", NAME, outcome([], "output-not-counted"), b"")
     some = outcome(PARTS[1:], "not-graded")
@@ -173,7 +173,7 @@ def give_by_hand(room, student, **given):
         gradebook.db.commit()
 
 
-def test_manual_points_reach_the_worker_and_count(room, writer):
+def test_manual_points_and_comments_are_found_and_points_count_in_the_score(room, writer):
     assert writer.given("ada", NAME) == ({}, {})
     writer.record("ada", NAME, outcome(), b"")
     assert writer.given("ada", NAME) == ({}, {})
@@ -369,10 +369,7 @@ def test_tools_on_path_puts_the_environments_programs_first_temporarily(monkeypa
 
 
 def test_a_failed_write_leaves_no_outdated_notebook(room, writer, monkeypatch):
-    """Check that a result counts only with its notebook and page.
-
-    The next run must grade the submission again.
-    """
+    """Check that the old notebook is gone, so that the next run grades the submission again."""
     writer.record("ada", NAME, outcome(), b"")
 
     def full(file, text):
@@ -627,7 +624,10 @@ def test_the_digest_depends_on_file_boundaries(room):
 
 @pytest.fixture
 def jobs(monkeypatch):
-    """Replace `work` so that each job gets full points; return the list of jobs."""
+    """Replace `work` by a fake; return the list of its jobs.
+
+    Jobs get full points, unless they have a reason for not being graded or end their process.
+    """
     jobs = []
 
     def worked(job):
@@ -697,7 +697,7 @@ def test_grading_needs_a_sandbox_unless_it_is_unsafe(room, jobs, monkeypatch):
     assert [job.unsafe for job in jobs] == [True, False]
 
 
-def test_retries_may_take_three_times_the_limit_of_a_notebook(room, monkeypatch):
+def test_retries_start_within_three_times_the_limit_of_a_notebook(room, monkeypatch):
     asked = []
     monkeypatch.setattr("grading.course._done", lambda *given: asked.append(given) or iter_none())
     limits = TimeLimits(notebook=50)
@@ -870,7 +870,7 @@ def test_only_outdated_exercises_are_released_again(room, monkeypatch, change):
     assert made == expected.get(change, [[NAME]])
 
 
-def test_a_release_of_one_exercise_does_not_change_the_others(room, monkeypatch):
+def test_a_release_of_one_exercise_keeps_the_stored_digests_of_the_others(room, monkeypatch):
     monkeypatch.setattr(NbGraderAPI, "generate_assignment", lambda *_: {"success": True})
     file = room.folder / ".grading" / "released.json"
     before = results.read(file)
@@ -1140,7 +1140,7 @@ def test_postgresql_addresses_use_psycopg(tmp_path, monkeypatch):
     assert database(tmp_path) == "postgresql+psycopg://me@host/postgresql://"
 
 
-def test_the_course_folders_settings_override_the_graders(tmp_path):
+def test_a_course_folders_settings_override_those_of_the_repository(tmp_path):
     assert settings(tmp_path).LateSubmissionPlugin.get("penalty_method") is None
     Course(tmp_path).prepare()
     own = tmp_path / "nbgrader_config.py"

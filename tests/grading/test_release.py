@@ -101,7 +101,7 @@ def taken(one, seed=1):
     return stratified("exercise", one, one.draws(random.Random(seed)))
 
 
-def test_rare_branches_occur_in_every_draw():
+def test_rare_branches_occur_in_every_set_of_hidden_cases():
     rare = part({"x": Whole(1, 1000)}, branches={"large": lambda x: x > 990})
     for seed in range(40):
         cases = taken(rare, seed)
@@ -382,7 +382,7 @@ def test_values_drawn_by_a_ranges_own_function_depend_only_on_the_seed():
     assert len(set(drawn(pairs))) > 50
 
 
-def test_invented_chips_have_new_names_and_figures_in_range():
+def test_invented_chips_have_new_names_and_peaks_and_bandwidths_in_range():
     found = drawn(Pairs(3, 5, Real(1e12, 2e12), Real(3e11, 4e11)), 20)
     assert {len(chips) for chips in found} == {3, 4, 5}
     for chips in found:

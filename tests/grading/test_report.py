@@ -1,4 +1,4 @@
-"""Tests of the report on a made-up class, including hostile names."""
+"""Tests of the report on a made-up class of students, including hostile names."""
 
 import csv
 import io
@@ -180,7 +180,7 @@ def test_times_are_listed_slowest_first(room, page):
     assert "36.8 s of work in total; the median submission took 1.00 s." in page.get_text()
 
 
-def test_misconceptions_are_counted(room, page):
+def test_students_are_counted_per_misconception(room, page):
     counted = [row[:4] for row in of(page, "Misconceptions")]
     assert [NAME, PARTS[0], "output-not-counted", "2"] in counted
     assert table(room, "misconceptions")[1:] == counted
@@ -205,7 +205,7 @@ def boxes(drawn):
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("count", [0, 1, 2, 40])
-def test_the_misconceptions_figure_has_a_labeled_bar_for_each(count):
+def test_each_misconception_has_a_labeled_bar_in_the_figure(count):
     names = ["weight-per-example · compute-bound-chips · changed-inputs", "z · z · z"] * 20
     found = [(*name.split(" · "), count - n) for n, name in enumerate(names[:count])]
     drawn = overview.figure(found)
@@ -343,7 +343,7 @@ def test_points_by_hand_and_penalties_count_without_a_stored_result(tmp_path, re
     }
 
 
-def test_the_report_names_the_time_of_the_newest_notebook(tmp_path):
+def test_the_report_names_the_time_of_the_newest_graded_notebook(tmp_path):
     course = Course(tmp_path)
     assert overview.newest(course, {}) == ""
     for student, day in {"ada": 2, "bob": 1}.items():

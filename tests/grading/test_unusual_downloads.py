@@ -387,7 +387,7 @@ def test_people_whose_name_is_not_decoded_are_found_by_their_number(room, tmp_pa
     assert (list(files), lines) == ([f"mueller/{NAME}/x.ipynb"], [])
 
 
-def test_an_ascii_name_is_read_though_the_encoding_is_unknown(room, tmp_path):
+def test_a_learners_ascii_name_is_read_though_the_encoding_is_unknown(room, tmp_path):
     name = moodle("Ada Lovelace", 7, "\x81.ipynb").encode("latin-1")
     files, lines = collected(room, tmp_path, {name: "x"})
     assert (list(files), lines) == ([f"Ada Lovelace 7/{NAME}/ü.ipynb"], [])
@@ -482,7 +482,7 @@ def test_the_encoding_that_fits_the_names_of_the_roster_is_chosen():
 
 
 def test_feedback_pages_are_returned_under_names_that_moodle_can_import(room, tmp_path):
-    """Moodle's import reads the second part of NAME_NUMBER_… as a student number."""
+    """Moodle's import reads the second part of NAME_NUMBER_… as the participant's number."""
     page = room.course.feedback("13", NAME)
     page.parent.mkdir(parents=True)
     page.write_text("well")

@@ -1,4 +1,4 @@
-"""Tests that unusual submissions get a fair outcome, all in one class.
+"""Tests that unusual submissions get a fair outcome, all in one class of students.
 
 By default the class has all submissions that run no kernel, and an eighth of the others; the long
 tests use all of them.

@@ -223,7 +223,9 @@ def test_archives_are_found_in_the_first_200_folders(archives):
 @pytest.mark.parametrize(
     ("step", "error"), [("run_limited", check.Overrun), ("reading.of_bytes", MemoryError)]
 )
-def test_submissions_that_take_too_much_to_read_are_reported(room, monkeypatch, step, error):
+def test_submissions_that_take_too_much_time_or_memory_to_read_are_reported(
+    room, monkeypatch, step, error
+):
     def fail(*_):
         raise error
 
@@ -344,7 +346,7 @@ def test_an_extension_needs_a_due_date_and_releases_its_exercise(tmp_path):
     ]
 
 
-def test_students_with_submissions_may_have_extensions(room):
+def test_submitters_outside_the_roster_may_have_extensions(room):
     room.hand_in("guest", NAME, room.solved(NAME))
     week.due(room.course, NAME, LATER, "guest")
     assert due_of(room, "guest") == LATER

@@ -64,7 +64,7 @@ def version(course):
 
 
 def commands(folder):
-    """Return the commands in the page's table as lists of words.
+    """Return the commands in the table of the instructors' page as lists of words.
 
     Files in the commands are in this folder.
     """
@@ -164,7 +164,7 @@ def run(step):
 
 
 def run_all(order, late=()):
-    """Run weekly commands in this order, retry the refused ones; return those.
+    """Run weekly commands in this order, then retry the refused; return refused step → line.
 
     Retries follow the page's order. late: commands that may be refused again, until submissions are
     collected again.
@@ -301,9 +301,9 @@ def test_tables_of_older_nbgrader_versions_are_left_alone(tmp_path, bare):
 
 
 def test_an_exercise_with_an_old_extension_can_be_released(tmp_path, bare, one_exercise):
-    """Check an extension that was entered before the release.
+    """Check an extension that was entered before the release, without the `due` command.
 
-    nbgrader then refuses to release.
+    nbgrader itself refuses to release such an exercise.
     """
     course = Course(tmp_path)
     course.prepare()
@@ -318,7 +318,7 @@ def test_an_exercise_with_an_old_extension_can_be_released(tmp_path, bare, one_e
 
 
 @pytest.mark.long
-def test_plain_nbgrader_can_release_after_an_extension(tmp_path, one_exercise):
+def test_plain_nbgrader_can_release_after_due_entered_an_extension(tmp_path, one_exercise):
     room = Classroom(tmp_path)
     room.course.prepare()
     room.folder_of("ada", NAME)

@@ -53,7 +53,7 @@ def test_changed_arguments_are_detected_by_repeating_the_first_call():
 
 
 def test_state_kept_between_calls_is_not_reported_as_changed_inputs():
-    """The third call returns another number; a fourth would return the first by chance."""
+    """The third call gives another answer, the fourth by chance the first one again."""
     known = [2]
 
     def before(B, sides):
@@ -98,7 +98,7 @@ def test_state_kept_between_calls_is_detected_by_repeating_the_first_call():
     assert problems(once, CASES[:1]) == ["", "changing"]
 
 
-def test_a_function_without_a_signature_is_called_by_name():
+def test_a_function_without_a_signature_gets_keyword_arguments():
     with pytest.raises(ValueError, match="no signature"):
         inspect.signature(dict)
     answer, *_ = ask_all(dict, [{"B": 2, "D": 3}], "numbers")

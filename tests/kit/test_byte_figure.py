@@ -263,7 +263,7 @@ def test_the_figure_does_not_autoplay_with_reduced_motion(page: Page) -> None:
     assert step(page) == 1
 
 
-def test_the_figure_does_not_autoplay_after_a_click(page: Page) -> None:
+def test_the_figure_does_not_autoplay_after_a_click_on_a_step_button(page: Page) -> None:
     page.locator("[data-does=next]").dispatch_event("click")
     page.locator("[data-does=back]").dispatch_event("click")
     see(page)

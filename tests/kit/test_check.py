@@ -71,7 +71,7 @@ def test_any_number_type_and_parameter_style_is_accepted(area, capsys):
     assert "right" in capsys.readouterr().out
 
 
-def test_a_misconception_is_named_with_a_place_to_read_and_without_the_answer():
+def test_a_misconception_is_named_with_what_to_read_but_without_the_answer():
     said = words(lambda B, D: B + D)
     assert "The sides are added." in said
     assert "Read: chapter one." in said

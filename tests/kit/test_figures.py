@@ -70,7 +70,7 @@ def test_the_collection_has_at_least_25_right_and_25_wrong_figures() -> None:
     assert sum(not figure.is_right for figure in LIBRARY) >= 25
 
 
-# Every sixth figure runs with the published case, and every ninth also with the hidden cases of one
+# Every sixth figure runs with the published case, and every ninth with the hidden cases of one
 # course. The long tests try all figures, and each in 60 courses.
 SEEDS = [
     pytest.param(
@@ -362,7 +362,7 @@ def test_ticks_on_the_right_are_read_too_but_only_the_first_thirty() -> None:
         ((0.1, -0.5, 0.5, 0.5), False),
     ],
 )
-def test_axes_must_be_large_enough_and_on_the_page(
+def test_axes_must_be_large_enough_and_at_least_partly_on_the_page(
     place: tuple[float, float, float, float], visible: bool
 ) -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
@@ -455,7 +455,7 @@ def test_segments_whose_ends_agree_within_rounding_are_one_curve() -> None:
     assert [curve["x"] for curve in seen(draw)["curves"]] == [[1, 2, 3]]
 
 
-def test_a_text_at_a_corner_of_a_step_plot_names_it() -> None:
+def test_a_text_at_a_corner_of_a_step_curve_names_that_curve() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.step([0, 10], [0, 10], where="post")
         ax.plot([0, 10], [2, 2.1])

@@ -89,7 +89,7 @@ def test_without_wheels_and_site_the_message_says_what_to_download(folder: Path)
     assert max(len(line) for line in words.splitlines() if str(folder) not in line) <= 100
 
 
-def test_a_single_missing_module_triggers_the_installation(folder: Path) -> None:
+def test_a_single_missing_module_is_named_in_the_message(folder: Path) -> None:
     put(folder)
     (folder.parent / "installed" / "alonekit" / "check.py").unlink()
     assert said().startswith("No module named 'alonekit.check'")
@@ -209,7 +209,7 @@ def test_without_a_site_the_update_hint_starts_with_a_download(folder: Path, cap
     ]
 
 
-def test_import_caches_are_invalidated_after_pip_has_run(folder: Path, monkeypatch) -> None:
+def test_import_caches_are_invalidated_before_and_after_pip_runs(folder: Path, monkeypatch) -> None:
     # Python's cached folder listing may be stale if the folder changed within the same second.
     steps: list[str] = []
     monkeypatch.setattr(importlib, "invalidate_caches", lambda: steps.append("anew"))

@@ -190,7 +190,7 @@ def passes(draw: Draw) -> tuple[Arguments, Any]:
 
 
 def part(draw: Draw) -> tuple[Arguments, Any]:
-    """Draw arguments of `part`, and the size of that dimension on each chip."""
+    """Draw arguments of the formula `part`; add a dimension's size on each chip."""
     given, op = draw.sharded()
     dimension = draw.choice(SPLITS)
     others = [given[name] for name in SPLITS if name not in (dimension, given["split"])]
@@ -306,7 +306,7 @@ class Step:
         return next((part for part in parts if part.name == name), none)
 
     def weights(self, name: str) -> float:
-        """Return the weights of an operation that a chip holds, in layers of kind `k`."""
+        """Return how many weights of an operation a chip holds, in layers of kind `k`."""
         return self.part(name, self.only).held / self.s["w"][ROWS.index(name)]
 
 

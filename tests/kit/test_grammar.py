@@ -35,7 +35,7 @@ def owned(figure: Figure) -> list[Figure]:
 
 
 def walk(figure: Figure, own: bool, count: int) -> Iterator[dict[str, object]]:
-    """Yield settings: each control at each end, and `count` random settings."""
+    """Yield each control's first two and last options, then `count` random settings."""
     draw = random.Random(figure.name)
     start = {c.name: c.start for c in figure.controls}
     if own:

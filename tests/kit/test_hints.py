@@ -238,7 +238,7 @@ def test_the_message_says_if_only_infinite_answers_are_wrong():
         lambda y: float(f"{y:.1e}"),
     ],
 )
-def test_rounding_is_not_mistaken_for_a_limit(rounding):
+def test_rounding_is_named_and_a_limit_only_if_it_fits_too(rounding):
     close = [1.9972, 1.9949, 1.9991]
     pairs = [(rounding(y), y) for y in close]
     assert slip(pairs, [7.0]).startswith("The numbers look rounded")
@@ -424,7 +424,7 @@ def test_a_misconception_that_fits_names_by_chance_is_not_named():
 @pytest.mark.parametrize(
     ("value", "named"), [(2, False), (0, False), (math.inf, False), (2.5, True), (4096, True)]
 )
-def test_a_single_case_names_a_misconception_only_by_an_unlikely_value(value, named):
+def test_a_single_wrong_case_names_a_misconception_only_by_an_unlikely_value(value, named):
     slip = {"key": "slip", "says": "A slip.", "read": "here", "values": [1.5, 1.5, value]}
     said = words(lambda B, D: value if B == 11 else right(B, D), DATA | {"misconceptions": [slip]})
     assert ("Where it is not right, this would give the same values: A slip." in said) is named

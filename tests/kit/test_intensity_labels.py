@@ -30,7 +30,7 @@ def box(text: dict[str, str]) -> Path:
 
 
 def places(picture: str) -> tuple[dict[str, Path], list[Path]]:
-    """Return the labels' bounding boxes, the two straight lines, and the curves."""
+    """Return bounding boxes by label, and a list of the straight lines and curves."""
     labels = {text["text"]: box(text) for text in drawn(picture, "names")}
     lines = []
     for rule in drawn(picture, "ridge") + drawn(picture, "here"):

@@ -170,7 +170,7 @@ ORACLES = {
 
 
 def walk(figure: Figure, steps: int) -> Iterator[Settings]:
-    """Yield `steps` different settings, starting with both ends of each control."""
+    """Yield settings until `steps` of them differ, first both ends of each control."""
     draw = random.Random(figure.name)
     at = {control.name: control.start for control in figure.controls}
     seen = set()

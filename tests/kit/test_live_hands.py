@@ -106,7 +106,7 @@ def test_the_tab_key_leaves_a_handle(page: Page) -> None:
     expect(knob(page, "the roof's corner")).to_be_focused()
     page.keyboard.press("Tab")
     expect(knob(page, "the roof's corner")).not_to_be_focused()
-    # In tab order, handles come after the controls.
+    # The list of chips is followed by the section of the reader's own chip, not by a handle.
     page.locator("select[name=chip]").focus()
     page.keyboard.press("Tab")
     expect(page.locator(".live-own summary")).to_be_focused()

@@ -1,4 +1,4 @@
-"""Tests of an exercise's moral and thoughts: shown once all parts are right."""
+"""Tests of an exercise's moral and thoughts: shown only if all parts are right."""
 
 import re
 from typing import Any
@@ -37,7 +37,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
     return " ".join(capsys.readouterr().out.split())
 
 
-def test_the_moral_is_printed_once_all_parts_are_right(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_moral_is_printed_when_all_parts_are_right(capsys: pytest.CaptureFixture[str]) -> None:
     check("thrice", RIGHT["thrice"])
     assert CLOSING["moral"] not in said(capsys)
     check("twice", RIGHT["twice"])

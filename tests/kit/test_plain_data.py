@@ -138,7 +138,7 @@ def test_values_other_than_a_single_real_number_are_refused(value, words):
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_several_numbers_are_accepted_in_any_container(value):
+def test_several_numbers_are_accepted_in_any_ordered_container(value):
     assert answer(value, "numbers").value == [8, 2]
 
 

@@ -63,7 +63,7 @@ def points(picture: str, mark: str) -> list[Place]:
 
 @dataclasses.dataclass(frozen=True)
 class Scales:
-    """The axes of a picture, as read from its tick labels."""
+    """The logarithmic axes of a plot, as defined for a picture of one width."""
 
     x: LogScale
     y: LogScale
@@ -79,7 +79,7 @@ class Scales:
         return found[0], found[1]
 
     def reads(self, x: float) -> float:
-        """Return the number at a position on the x axis, in pixels."""
+        """Return the number on the x axis at `x`, a position in pixels."""
         low, high = (float(value(end, self.names)) for end in (self.x.low, self.x.high))
         start, end = (float(value(side, self.names)) for side in (self.x.start, self.x.end))
         return float(low * (high / low) ** ((x - start) / (end - start)))
@@ -233,7 +233,7 @@ def test_curves_of_the_attention_figure_match_decode_steps() -> None:
         at = scales(attention_figure.plot(), figure, width, chosen)
         here = decode_place(at, chosen, int(chosen["B"]))
         assert near(centers(picture, "here")[0], here)
-        # The dotted part goes from the largest batch that fits to 2**18.
+        # The dotted part goes from the largest batch that fits into memory to a batch of 2**18.
         beyond = points(picture, "beyond")
         assert near(beyond[-1], decode_place(at, chosen, 2**18))
         largest = centers(picture, "largest")

@@ -167,7 +167,7 @@ def test_every_part_shows_its_chip_by_number_and_color(split, N, result, shape):
 
 
 @pytest.mark.parametrize(("split", "N", "result", "shape"), EVERYWHERE)
-def test_picture_and_controls_fit_on_a_phone(split, N, result, shape):
+def test_the_picture_is_at_most_560_pixels_high_on_a_phone(split, N, result, shape):
     sizes = dict(zip("BDF", shape, strict=True))
     svg = ElementTree.fromstring(picture().svg(width=334, split=split, N=N, result=result, **sizes))
     assert float(svg.attrib["height"]) <= 560

@@ -99,7 +99,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def work(room: Classroom, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a learner's folder from `make lab`, and notebooks in several states."""
+    """Return a folder as `make lab` makes it, plus notebooks in several states."""
     work = tmp_path_factory.mktemp("work")
     lab.prepare(ROOT, work, room.folder / "release")
     half = room.released(NAME)

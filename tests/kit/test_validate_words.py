@@ -132,7 +132,9 @@ def test_the_last_cell_above_with_an_error_explains_an_undefined_name(tmp_path: 
     assert third.splitlines()[1:] == ["    ZeroDivisionError: division"]
 
 
-def test_checks_and_cells_that_mention_only_longer_names_explain_nothing(tmp_path: Path) -> None:
+def test_failed_checks_and_cells_with_longer_names_explain_no_undefined_name(
+    tmp_path: Path,
+) -> None:
     longer = failing("ff = 1 / 0", "ZeroDivisionError", "ZeroDivisionError: division")
     words = said(tmp_path, longer, unknown("one"), unknown("two"))
     assert "ZeroDivisionError" not in words

@@ -69,7 +69,9 @@ def test_translations_of_table_words_and_of_code_share_a_compiled_catalog(
         assert compiled.gettext(message) == message
 
 
-def test_catalogs_are_compiled_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_catalogs_are_compiled_again_only_if_they_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "zh_CN" / "LC_MESSAGES"
     folder.mkdir(parents=True)
     (folder / "checks.po").write_text(HEADER + CODE, encoding="utf-8")

@@ -121,7 +121,7 @@ def test_without_proc_python_names_the_processor(tmp_path, monkeypatch, processo
     assert found.caches == {}
 
 
-def test_without_proc_memory_comes_from_sysconf_or_is_assumed(tmp_path, monkeypatch):
+def test_without_proc_memory_comes_from_sysconf_or_is_assumed_to_be_4_gib(tmp_path, monkeypatch):
     pages = {"SC_PHYS_PAGES": 1000, "SC_PAGE_SIZE": 4096}
     monkeypatch.setattr(os, "sysconf", pages.get, raising=False)
     assert host.this_host(tmp_path).memory == 4096000

@@ -39,7 +39,7 @@ COUNTED = ("matmul", "dot", "vecdot", "copyto", "multiply", "negative", "add")
 
 
 class Counting:
-    """A numpy wrapper that adds up FLOPs of products and bytes of operands.
+    """A numpy wrapper that adds up the FLOPs and bytes of the functions in COUNTED.
 
     `new_arrays` counts results that numpy allocated, since a probe would time that as well.
     """
@@ -380,7 +380,7 @@ def test_spin_lasts_the_requested_time(monkeypatch):
 def test_array_parts_do_not_share_cache_lines():
     array = random_floats(1000)
     parts = split([array], 3)
-    # With numpy's alignment to 16 bytes, most of these arrays would begin within a cache line.
+    # With numpy's alignment to 16 bytes, most of these arrays wouldn't start a cache line.
     assert {one.ctypes.data % 64 for one in [random_floats(n) for n in range(100, 200)]} == {0}
     assert array.ctypes.data % 64 == 0
     assert array.base.nbytes <= array.nbytes + 64
@@ -471,11 +471,12 @@ def test_random_floats_have_both_signs_and_no_denormals():
     ("available", "budget"),
     [(1, 2**20), (2**22, 2**20), (5e8, 2**26), (2**32 - 1, 2**29), (2**32, 2**30), (1e12, 2**30)],
 )
-def test_arrays_take_a_quarter_of_available_memory_or_less_but_at_least_1_mib(available, budget):
+def test_arrays_get_the_largest_power_of_two_within_a_quarter_of_memory(available, budget):
+    """Clamp the bytes to 1 MiB and 1 GiB, too."""
     assert array_budget(available) == budget
 
 
-def test_available_memory_is_at_most_the_total_or_half_the_total_if_unknown(tmp_path):
+def test_available_memory_is_at_most_the_total_and_half_of_it_if_unknown(tmp_path):
     assert available_memory(4e6, tmp_path) == 2e6
     (tmp_path / "meminfo").write_text("MemTotal: 9000 kB\nMemAvailable:   3000 kB\nCached: 9 kB\n")
     assert available_memory(4e6, tmp_path) == 3000 * 1024

@@ -94,7 +94,7 @@ LIMITS = [("waited", 0.05), ("others", 0.1), ("stolen", 0.02)]
 
 
 @pytest.mark.parametrize(("kind", "limit"), LIMITS)
-def test_load_just_below_a_limit_is_no_disturbance(kind, limit):
+def test_load_is_a_disturbance_only_above_its_limit(kind, limit):
     for share, seen in ((0.98 * limit, False), (1.02 * limit, True)):
         samples = taken(FakeMachine(lambda interval, share=share: Load(**{kind: share})))
         assert {bool(sample.disturbed) for sample in samples} == {seen}
@@ -301,7 +301,7 @@ def test_references_may_be_slightly_slower_than_usual(slower, seen):
     assert {bool(sample.disturbed) for sample in monitor.mark_slow(late[:1])} == {seen}
 
 
-def test_memory_slowdowns_invalidate_only_memory_bound_samples():
+def test_memory_slowdowns_invalidate_only_samples_with_footprints_over_4_mib():
     monitor = LoadMonitor(FakeMachine(), 4, references={"cores": print, "memory": print})
     monitor.reference_times.extend([(1.0, 2.0)] * 20)
     slow = Sample(1, 1, 1.0, pace=(1.0, 2.0 * MAX_SLOWDOWN + 0.01))
@@ -355,7 +355,7 @@ def test_usual_reference_time_is_the_slowest_of_the_fastest_tenth():
 
 
 @pytest.mark.parametrize("spin_seconds", [0.0, 0.03, 1000.0])
-def test_references_wait_for_idle_threads(monkeypatch, spin_seconds):
+def test_references_wait_a_limited_time_for_spinning_threads_to_stop(monkeypatch, spin_seconds):
     machine, left = FakeMachine(), []
     monkeypatch.setattr(load_monitor.time, "sleep", machine.sleep)
 
@@ -377,7 +377,7 @@ def test_references_wait_for_idle_threads(monkeypatch, spin_seconds):
     assert machine.at.wall - start < 5
 
 
-def test_a_roof_is_remeasured_once_later_references_run_faster():
+def test_a_roof_is_remeasured_if_later_references_run_faster():
     machine = FakeMachine()
     references = with_slow_memory(machine, lambda turn: turn < 50)
     operations = [machine.probe(f"dot {n}", "B/s", 1e9, 0.2, footprint=1e9) for n in range(60)]
@@ -414,7 +414,7 @@ def test_references_run_every_second_sample_if_waiting_is_slow(
     assert [sample.pace for sample in samples] == pairs
 
 
-def test_all_figures_are_remeasured_if_the_machine_speeds_up():
+def test_a_figure_is_remeasured_if_the_machine_speeds_up_later():
     machine = FakeMachine()
     machine.load = lambda interval: Load(slower=2.0 if interval < 40 else 1.0)
     run = machine.run(references=machine.references())

@@ -27,7 +27,10 @@ def figure(key: str, unit: str, amount: float, seconds: float, **more) -> Figure
 
 
 def a_run(*figures: Figure, **more) -> Run:
-    """Return a run with 100 and 50 GFLOP/s, 20 and 30 GB/s, and three cache levels."""
+    """Return a run: 100 and 50 GFLOP/s (fp32, fp64), 20 and 30 GB/s (read, update).
+
+    It has figures for three sizes of caches, too.
+    """
     roofs = [
         figure("peak fp32", "FLOP/s", 1e9, 0.01),
         figure("peak fp64", "FLOP/s", 1e9, 0.02),
@@ -45,7 +48,10 @@ def a_run(*figures: Figure, **more) -> Run:
 
 
 def operation_figure(seconds: float, roof: str = "read", footprint: float = 1e9) -> Figure:
-    """Return a figure of 1 GFLOP and 1 GB: 10 ms compute, 50 ms read, 33 ms update."""
+    """Return the measured time of an operation of 1 GFLOP and 1 GB.
+
+    The roofs of `a_run` give 10 ms to compute, 50 ms to read and 33 ms to update.
+    """
     sizes = {"flops": 1e9, "bytes": 1e9, "compute": "fp32"}
     more = {"operation": "operation", "sizes": sizes, "roof": roof, "footprint": footprint}
     return figure("some", "s", 1, seconds, **more)

@@ -19,7 +19,7 @@ ROOT = HERE.parents[1]
 
 
 class Area(NamedTuple):
-    """A part of the code: the files it holds, and how many of 200 faults it gets."""
+    """A part of the code: the files it holds, and its weight when faults are drawn."""
 
     files: tuple[str, ...]
     share: int
@@ -409,7 +409,7 @@ def area_of(path: str) -> str:
 def drawn(
     area: str, count: int, seed: int, known: Sequence[Reviewed] = (), root: Path = ROOT
 ) -> list[Mutant]:
-    """Return one fault in each of `count` lines of an area.
+    """Return one fault in each of `count` random lines of an area.
 
     Each line is equally likely.
     """

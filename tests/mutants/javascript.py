@@ -1,4 +1,4 @@
-"""Mutants of JavaScript: each replaces a token or an expression's tokens.
+"""Mutants of JavaScript: each replaces a token, an expression or a statement.
 
 Comments, strings, templates, regular expressions and lines with timers are not mutated.
 """
@@ -172,7 +172,7 @@ class _Script:
             yield self.put(index, index, OPPOSITE[token.text], "opposite")
 
     def is_binary(self, index: int) -> bool:
-        """Return whether this is a binary operator on possible numbers, or ++ or --."""
+        """Return whether this is ++, -- or a binary operator, but no + beside a string."""
         if self.tokens[index].text in ("++", "--"):
             return True
         sides = self.tokens[index - 1 : index], self.tokens[index + 1 : index + 2]
@@ -180,7 +180,7 @@ class _Script:
         return _ends_operand(sides[0]) and not (is_text and self.tokens[index].text in "+=")
 
     def may_mix(self, token: Token) -> bool:
-        """Return whether this may be replaced: `??` can't be mixed without parentheses."""
+        """Return whether this may be replaced: mixing `??` with && or || is invalid."""
         return token.text != "??" or len(re.findall(r"\?\?|&&|\|\|", self.line(token))) == 1
 
     def of_statement(self, index: int, token: Token) -> Iterator[Mutant]:
@@ -218,14 +218,14 @@ class _Script:
         return None
 
     def closes_condition(self, index: int) -> bool:
-        """Return whether the condition of an `if` ends here."""
+        """Return whether this is `else`, or ends the condition of an `if`."""
         if self.tokens[index].text != ")":
             return self.tokens[index].text == "else"
         (first,) = (one for one, last in self.partner.items() if last == index)
         return first > 0 and self.tokens[first - 1].text == "if"
 
     def has_effect(self, index: int, end: int) -> bool:
-        """Return whether a statement calls something, or sets an attribute or an element."""
+        """Return whether a statement is a call, ++, --, or sets an attribute or element."""
         first = self.tokens[index]
         if first.text in KEYWORDS - {"await", "delete"}:
             return False

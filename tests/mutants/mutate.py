@@ -48,7 +48,7 @@ OPPOSITE |= {other: one for one, other in OPPOSITE.items()}
 # Don't swap the arguments of these: their order doesn't matter, or a swap always fails.
 UNORDERED = ("isinstance", "suppress")
 
-# Arguments that only style a figure, set a timeout, or make no difference on Linux.
+# Arguments that only style a figure, set a timeout or a help text, or make no difference on Linux.
 LOOKS = {"alpha", "color", "colors", "fontsize", "fontweight", "ha", "va", "linestyle", "linewidth"}
 LOOKS |= {"linewidths", "lw", "marker", "markersize", "pad", "labelpad", "rotation", "zorder", "s"}
 LOOKS |= {"bbox", "boxstyle", "facecolor", "edgecolor", "framealpha", "frameon", "fc", "ec", "ls"}

@@ -108,7 +108,7 @@ class Bench:
     def prove(self, copy: Copy, paths: Sequence[str]) -> None:
         """Raise Stop unless the tests notice syntax errors.
 
-        If they do, they run this copy.
+        If they do, they run the code of this copy.
         """
         for path in paths:
             with copy.broken(Mutant(path, 0, 0, "(\n", "proof")):
@@ -196,13 +196,13 @@ def _cancel(workers: ThreadPoolExecutor, copies: Sequence[Copy]) -> None:
 
 
 def _terminated(*_: object) -> None:
-    """Exit through the cleanup, and ignore further signals during it."""
+    """Exit through the cleanup, and ignore further SIGTERMs during it."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     sys.exit(1)
 
 
 def summary(done: Sequence[Outcome], known: Sequence[Reviewed]) -> tuple[str, bool]:
-    """Return a table by area, and whether few enough faults survived."""
+    """Return a table by area, and whether survivors are few and all reviewed."""
     lines = [f"{'area':<10} {'tried':>6} {'killed':>7} {'survived':>9}"]
     for area in (*AREAS, "all"):
         mine = [one for one in done if area in (one.area, "all")]

@@ -68,7 +68,7 @@ console.log(sources.length, "parsed");
         ("raise a(b + c)", {"pass"}),
         ("def a():\n    return b", {"return None"}),
         ("def a():\n    return False", {"return True"}),
-        # Annotations, decorators, styles, timeouts and wording are not mutated.
+        # Docstrings, annotations, decorators, styles, timeouts and f-strings are not mutated.
         ('"""One sentence: 1 < 2."""', set()),
         ("a: Literal[1] = b", set()),
         ("def a(b: Literal[1]) -> Literal[2]: ...", set()),
@@ -228,7 +228,7 @@ def test_every_file_has_tests_or_a_reason_to_be_left_out() -> None:
 @pytest.fixture
 def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Yield a `Copy` of a small repository that has one function and one test."""
-    # Its pytest loads only the plugins of its options, which takes a third of the time.
+    # Load only the plugins that pytest's options need, which takes a third of the time.
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTEST_PLUGINS", "_hypothesis_pytestplugin")
     (tmp_path / "one.py").write_text("def half(number):\n    return number / 2\n")

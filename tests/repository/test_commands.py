@@ -38,7 +38,7 @@ CHOSEN = [
 ]
 
 
-def test_the_readme_lists_every_make_target() -> None:
+def test_the_readme_lists_all_make_targets_but_internal_ones() -> None:
     named = set(re.findall(r"\bmake ([\w-]+)", read("README.md").split("You need")[1]))
     named |= set(re.findall(r"^make ([\w-]+)", read("README.md"), re.MULTILINE))
     assert named - {"python3-venv"} == TARGETS - {"dev", "environment", "style", "system"}
@@ -102,7 +102,7 @@ def test_locks_pin_the_same_versions(minor: int) -> None:
 
 
 def dev_only_modules() -> set[str]:
-    """Return the modules that only requirements-dev.txt installs."""
+    """Return modules of packages in requirements-dev.txt, not requirements.txt."""
     names = [
         set(re.findall(r"^([a-z0-9._-]+)==", read(f"{lock}.txt"), re.MULTILINE))
         for lock in ("requirements-dev", "requirements")
@@ -198,7 +198,7 @@ def test_links_and_pictures_lead_to_committed_files(name: str) -> None:
     assert {link or picture for link, picture in links} <= files
 
 
-def test_contributing_describes_each_part_of_grading() -> None:
+def test_contributing_describes_each_subpackage_of_grading() -> None:
     named = re.findall(r"^\| `(\w+)` \|", read("CONTRIBUTING.md"), re.MULTILINE)
     assert set(named) == {path.parent.name for path in ROOT.glob("grading/*/__init__.py")}
 

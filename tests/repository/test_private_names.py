@@ -18,7 +18,7 @@ DOCUMENTED = {"_exit"}
 
 
 def sources() -> Iterator[tuple[str, ast.Module]]:
-    """Yield (path, syntax tree) for each Python file that users run."""
+    """Yield (path, syntax tree) for each of our Python files outside the tests."""
     listed = subprocess.run(
         ["git", "ls-files", *PACKAGES], cwd=ROOT, capture_output=True, text=True, check=True
     )

@@ -192,7 +192,7 @@ def test_jobs_have_only_the_permissions_that_they_need() -> None:
     }
 
 
-def test_only_the_main_branch_is_published_and_only_if_its_tests_pass() -> None:
+def test_only_main_is_published_and_only_if_the_tests_it_needs_pass() -> None:
     publish = read(".github/workflows/site.yml")["jobs"]["publish"]
     assert publish["needs"] == ["changes", "test", "javascript", "book"]
     assert publish["if"].split(" && ") == [
@@ -281,7 +281,7 @@ def test_binder_installs_into_the_python_that_it_runs(monkeypatch: pytest.Monkey
     assert len(ran) == len(environment.commands("", "base", ""))
 
 
-def test_cache_keys_include_everything_that_affects_the_installation() -> None:
+def test_venv_cache_keys_include_locks_and_on_github_python_too() -> None:
     site = read(".github/workflows/site.yml")
     # The cached .venv contains the path of its Python, which includes the full version.
     version = "${{ steps.python.outputs.python-version }}"

@@ -206,7 +206,7 @@ ROOFS = [
 
 
 @pytest.mark.parametrize(("roofs", "message"), ROOFS)
-def test_roofs_of_a_roofline_plot_must_be_single_numbers(ax, roofs, message):
+def test_roofline_plots_require_mappings_to_single_numbers(ax, roofs, message):
     with pytest.raises(TypeError, match=f"^{message}"):
         rl.plots.roofline(ax, *roofs)
 

@@ -97,7 +97,7 @@ def test_integer_counts_are_exact_at_any_size():
     assert op.written == 2 * 12 * side * 64 + 4 * pairs
 
 
-def test_data_types_default_to_the_query_type():
+def test_key_score_and_output_types_default_to_the_query_type():
     sizes = (1, 2, 3, 2, 1, 4)
     assert rl.attention(*sizes, x="fp32").bytes == 2 * rl.attention(*sizes).bytes
     assert rl.attention(*sizes, fused=False, x="fp32").bytes == 2 * (
@@ -173,7 +173,7 @@ def test_multi_head_counts_scale_with_the_number_of_heads(shape, causal, fused):
 
 @quick
 @given(shapes, st.booleans())
-def test_grouped_heads_and_fusing_reduce_bytes_only(shape, causal):
+def test_grouped_heads_and_fusing_reduce_bytes_but_not_flops(shape, causal):
     grouped = rl.attention(**shape, causal=causal)
     single = rl.attention(**shape | {"K": shape["N"]}, causal=causal)
     apart = rl.attention(**shape, causal=causal, fused=False)

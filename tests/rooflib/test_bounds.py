@@ -61,7 +61,7 @@ def test_bytes_for_a_named_link_always_use_that_link():
         rl.bound(op, CHIP)
 
 
-def test_the_vector_units_have_a_separate_roof():
+def test_unit_vector_computes_at_the_peak_of_the_vector_units():
     op = rl.operation(flops=1e9, bytes=1e6)
     assert rl.bound(op, CHIP, unit="vector").times["compute"] == 1e-2
     assert rl.bound(op, CHIP).times["compute"] == 1e-3

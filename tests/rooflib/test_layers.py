@@ -308,7 +308,7 @@ LAYOUTS = [
 
 
 @pytest.mark.parametrize(("layout", "message"), LAYOUTS)
-def test_the_error_for_an_uneven_layout_lists_the_even_ones(layout, message):
+def test_errors_name_the_size_that_an_uneven_layout_does_not_divide(layout, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         rl.model("Mixtral 8x7B").decode(**{"B": 4, "S": 100} | layout)
 

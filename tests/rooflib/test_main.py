@@ -80,7 +80,7 @@ SIZES |= {"operation": 2, "rms_norm": 2, "sharded_matmul": 4}
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_every_operation_works_on_the_command_line(capsys, name):
+def test_every_function_that_makes_an_operation_works_on_the_command_line(capsys, name):
     sizes = [4] * SIZES[name]
     shown = rows(capsys, "H100 SXM", name, *sizes, "--link", "NVLink")
     op = getattr(rl, name)(*sizes)

@@ -169,7 +169,7 @@ def test_a_step_leaves_out_parts_without_work():
     assert [part.name for part in model.decode(1, 1, [1, 2]).parts] == [*alone, "collectives"]
 
 
-def test_data_types_default_to_the_activation_type():
+def test_the_cache_has_the_type_of_the_activations_by_default():
     model = rl.Model("tiny", **TINY)
     assert model.decode(2, 3, kv="bf16") == model.decode(2, 3)
     assert model.decode(2, 3, x="fp32", w="fp32").held == 2 * model.decode(2, 3).held

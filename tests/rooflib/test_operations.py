@@ -220,7 +220,7 @@ def test_weight_and_output_default_to_the_input_type(make):
     assert (op.loaded, op.written) == (4 * (6 + weights), 4 * 8)
 
 
-def test_elementwise_accepts_array_inputs_and_a_data_type():
+def test_elementwise_accepts_an_array_of_input_counts_and_data_types():
     op = rl.elementwise(10, inputs=np.array([1, 2, 3]), x="fp32", out="int8")
     assert op.loaded.tolist() == [40, 80, 120]
     assert op.written == 10
@@ -246,7 +246,9 @@ def test_custom_operations_keep_their_counts():
 @pytest.mark.parametrize("split", ["B", "D", "F"])
 @pytest.mark.parametrize("result", ["replicated", "sharded"])
 @pytest.mark.parametrize("partial", [None, "fp32"])
-def test_a_chip_holds_its_inputs_and_the_larger_output(N, split, result, partial):
+def test_a_chip_holds_its_inputs_and_the_larger_of_partial_and_final_output(
+    N, split, result, partial
+):
     B, D, F = 4, 8, 12
     # One chip's ranges of the three dimensions.
     rows = range(B // N if split == "B" else B)

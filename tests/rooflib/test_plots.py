@@ -386,7 +386,7 @@ def words(ax):
 
 
 def test_default_limits_include_all_ridges_and_points():
-    # Ridge points are at 10 and 100, and a point at 3000: the limits are the next whole decades
+    # Ridge points are at 10 and 100, and a point at 3000: the x limits are the next whole decades
     # that are at least a factor of 2.5 away.
     ax = plots.roofline(plots.axes(), {"a": 1e12, "b": 1e11}, {"w": 1e10}, {"p": 3000})
     assert ax.get_xlim() == pytest.approx((1, 1e4))

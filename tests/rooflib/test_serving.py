@@ -256,7 +256,7 @@ def test_a_breakdown_of_an_operation_without_parts_has_one_row():
     assert [row[0] for row in table.rows] == ["matmul", "step"]
 
 
-def test_the_command_prints_answers_breakdowns_and_what_would_help(capsys, tmp_path):
+def test_the_model_command_prints_the_table_breakdowns_and_changes(capsys, tmp_path):
     path = tmp_path / "step.svg"
     options = ["--chips", "2", "--batch", "32", "--context", "4096", "--price", "2.5"]
     config = write(tmp_path, LLAMA | {"num_key_value_heads": 2})
@@ -270,7 +270,7 @@ def test_the_command_prints_answers_breakdowns_and_what_would_help(capsys, tmp_p
     assert all(part in path.read_text() for part in ("attention", "projections", "HBM of H100 SXM"))
 
 
-def test_the_command_takes_a_name_and_all_options(capsys):
+def test_the_model_command_takes_a_catalog_name_and_serving_options(capsys):
     main(["model", "mixtral-8x7b", "h100-sxm", "--replicas", "4", "--batch", "8", "--chunk", "512",
           "--expert-parallel", "--w", "int8", "--kv", "fp8", "--x", "bf16", "--compute", "bf16",
           "--experts", "most", "--link", "NVLink"])  # fmt: skip

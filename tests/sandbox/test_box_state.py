@@ -1,7 +1,7 @@
 """State of a notebook's process: user, capabilities, limits, mounts, environment.
 
-One box runs a cell that prints its state, and each test checks a part of it. "Kernel" is the
-Jupyter kernel, the process that runs the cells.
+One box runs a cell that prints its state, and each test checks a part of it. "Init" is process
+1 of the box.
 """
 
 import json
@@ -89,7 +89,7 @@ def state() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("who", ["status", "init"])
-def test_init_and_kernel_have_no_capabilities(state: dict[str, Any], who: str) -> None:
+def test_init_and_notebook_process_have_no_capabilities(state: dict[str, Any], who: str) -> None:
     status = state[who]
     for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
         assert int(status[name], 16) == 0, name
@@ -132,11 +132,11 @@ def test_oom_score_makes_sandboxes_the_first_victims(state: dict[str, Any]) -> N
     assert [int(value) for value in state["oom"]] == [1000, 1000]
 
 
-def test_kernel_runs_at_lower_priority(state: dict[str, Any]) -> None:
+def test_notebook_process_runs_at_lower_priority(state: dict[str, Any]) -> None:
     assert state["nice"] == min(os.nice(0) + 5, 19)
 
 
-def test_kernel_is_dumpable_and_init_is_not(state) -> None:
+def test_notebook_process_is_dumpable_and_init_is_not(state) -> None:
     assert state["dumpable"] == 1
     assert state["init's files"] == 13  # EACCES
 
@@ -152,7 +152,7 @@ def mounts(state: dict[str, Any]) -> dict[str, tuple[str, set[str]]]:
     return {point: (kind, set(options.split(","))) for _, point, kind, options, *_ in lines}
 
 
-def test_all_mounts_are_nosuid_and_nodev(state: dict[str, Any]) -> None:
+def test_all_mounts_are_nosuid_and_all_but_devices_are_nodev(state: dict[str, Any]) -> None:
     for point, (_, options) in mounts(state).items():
         assert "nosuid" in options, point
         assert "nodev" in options or point in {
@@ -196,7 +196,7 @@ def test_loopback_is_the_only_network_interface(state: dict[str, Any]) -> None:
     assert [line.split(":")[0].strip() for line in state["interfaces"].splitlines()[2:]] == ["lo"]
 
 
-def test_only_expected_folders_are_visible(state: dict[str, Any]) -> None:
+def test_run_and_etc_contain_only_expected_entries(state: dict[str, Any]) -> None:
     folders = state["folders"]
     assert folders["/run"] == ["box", "boxes", "course", "inside", "proc"]
     assert folders["/run/course"] == ["rooflib", "roofkit"] or folders["/run/course"] == [
@@ -238,7 +238,7 @@ def test_environment_reveals_nothing_about_the_host(state: dict[str, Any]) -> No
     assert (state["hostname"], state["cwd"]) == ("sandbox", "/home/learner")
 
 
-def test_kernel_does_not_inherit_the_graders_modules_sys_path_stdin_or_session(
+def test_notebook_inherits_no_modules_sys_path_stdin_or_session_of_the_grader(
     state: dict[str, Any],
 ) -> None:
     assert state["inside"] == []

@@ -1,4 +1,4 @@
-"""Shell commands of a notebook, `!command`: what they print, and their exit status."""
+"""Shell commands of a notebook, `!command`: their output and exit status."""
 
 import os
 import signal
@@ -12,7 +12,7 @@ from grading.sandbox.inside import commands
 
 
 def shell(**more: Any) -> Any:
-    """Return a fake shell that replaces {x} in commands by an echo of the depth."""
+    """Return a fake IPython shell that expands {x} to an echo of the stack depth."""
     found = SimpleNamespace(user_ns={}, **more)
     found.var_expand = lambda command, depth: command.replace("{x}", f"echo depth {depth}")
     commands.set_up(found)

@@ -928,7 +928,7 @@ BYTES = "typeof memory === 'object' ? memory.buffer.byteLength : 0"
 
 
 @pytest.mark.long
-def test_workers_keep_their_memory_and_stop_from_the_keyboard(open_page: Opened) -> None:
+def test_each_worker_has_its_memory_and_stop_works_from_the_keyboard(open_page: Opened) -> None:
     page, traffic = open_page({**LONG, "cores": 3})
     page.get_by_role("button", name="Measure this browser", exact=True).focus()
     page.keyboard.press("Enter")

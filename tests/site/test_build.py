@@ -48,7 +48,9 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_a_changed_file_changes_only_the_states_that_depend_on_it(book: Path, name: str) -> None:
+def test_a_changed_file_changes_only_the_parts_of_the_state_that_depend_on_it(
+    book: Path, name: str
+) -> None:
     before = build.state(book)
     assert build.state(book) == before
     (book / name).write_text(json.dumps(NOTEBOOK | {"cells": []}))
@@ -288,7 +290,7 @@ def test_served_files_replace_those_of_an_earlier_build(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("succeeded", [True, False])
-def test_the_command_prints_the_title_page_or_an_error(
+def test_the_command_prints_the_path_of_the_title_page_or_an_error(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -394,7 +396,7 @@ def test_a_translation_is_parsed_again_after_a_failure_or_on_request(
     ("fresh", "force_all", "options"), [(True, False, ["--fresh"]), (False, True, ["--force-all"])]
 )
 @pytest.mark.parametrize("report", [True, False])
-def test_translations_are_built_beside_the_original(
+def test_a_translation_is_built_separately_and_published_only_with_the_original(
     book: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],

@@ -459,8 +459,8 @@ def test_a_click_waits_for_a_complete_address(page: Page) -> None:
     assert page.evaluate(LATE) == "#complete"
 
 
-# Creates a text cell, rendered or not; returns whether its source is visible before and after the
-# editor is shown, and its note.
+# Creates a text cell that is to be rendered or edited; returns whether its source is visible before
+# and after the editor is shown, and its note.
 DRAWN = """([rendered, note]) => {
   const notebook = lab.open([["markdown", "text", { "course-note": note }]]);
   const [cell] = notebook.widgets;
@@ -474,7 +474,7 @@ DRAWN = """([rendered, note]) => {
 }"""
 
 
-def test_an_unrendered_text_cell_hides_its_source_and_shows_its_note(page: Page) -> None:
+def test_a_text_cell_to_be_rendered_hides_its_source_and_shows_its_note(page: Page) -> None:
     assert page.evaluate(DRAWN, [True, "As printed"]) == [
         "drawn",
         False,

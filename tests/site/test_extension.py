@@ -110,7 +110,9 @@ def table(*rows: tuple[str, ...], heading: bool = True) -> nodes.table:
         ([("a", "b", "c", "d", "e"), ("1",) * 5], True),
     ],
 )
-def test_tables_too_wide_for_a_phone_repeat_their_headings(rows: list, wide: bool) -> None:
+def test_tables_too_wide_for_a_phone_repeat_the_heading_in_each_cell(
+    rows: list, wide: bool
+) -> None:
     document = new_document("page")
     document += table(*rows)
     tables.label_cells(None, document)  # type: ignore[arg-type]
@@ -650,7 +652,7 @@ MATHS_BLOCKS = [*BLOCKS, LETTERLIKE, TECHNICAL, LONG_ARROWS, MATHS_LETTERS]
         (fonts.MATHS_RANGES, MATHS_BLOCKS, "a~αω→≤↔⇔ℏ≪⋯⎛⎭⟵⟶𝐴𝑧𝛼𝜛"),
     ],
 )
-def test_fonts_have_the_characters_of_the_pages_and_of_no_other_script(
+def test_fonts_have_the_characters_of_the_pages_and_only_their_unicode_blocks(
     ranges: list[tuple[int, int]], blocks: list[tuple[int, int]], needed: str
 ) -> None:
     kept = {number for first, last in ranges for number in range(first, last + 1)}

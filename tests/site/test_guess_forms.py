@@ -301,7 +301,7 @@ def test_skipping_a_guess_shows_all_sections_that_the_guess_hid(opened: Opened) 
     skip.evaluate("(e) => e.scrollIntoView({ block: 'end' })")
     before = page.evaluate("scrollY")
     skip.click()
-    # The focus moves to the uncovered part, and Tab doesn't stop at it again.
+    # The focus moves to the text that was hidden, and Tab doesn't stop at it again.
     part = page.locator(".guess-covered", has=near)
     expect(part).to_be_focused()
     assert part.evaluate("(e) => e.tabIndex") == -1

@@ -1,4 +1,4 @@
-"""Tests of guesses: saved, with feedback at the answer; hidden without scripts."""
+"""Tests of guesses: saved, with feedback at the answer; no forms without scripts."""
 
 import json
 import re
@@ -33,7 +33,8 @@ from site_browser import (
 )
 from site_server import Server, serving
 
-# The elements that guesses add to a page. Other tests check the rest of each page.
+# Tip boxes, which hold the forms, and what guesses add elsewhere on a page. Other tests check the
+# rest of each page.
 BOXES = ".admonition.tip, .guess-told, .guess-skip"
 # Enables the forms, which are disabled once the answer has been seen.
 AGAIN = "() => document.querySelectorAll('.guess :disabled').forEach((e) => (e.disabled = false))"
@@ -85,7 +86,7 @@ def reader(tab: Page, server: Server) -> Page:
 
 
 def opened(reader: Page, server: Server, page: str) -> Page:
-    """Open a page, and wait until the parts after its guesses are covered."""
+    """Open a page, and wait until the text after its guesses is hidden."""
     ready(reader, f"{server.origin}/{page}", covered=True)
     return reader
 
@@ -158,7 +159,7 @@ def tried(page: Page, written: str) -> tuple[str, str]:
         (1.01, "."),
     ],
 )
-def test_feedback_on_numbers_gives_the_factor_unless_they_are_close(
+def test_feedback_on_a_number_gives_the_factor_unless_the_guess_is_close(
     chapter: Page, times: float, words: str
 ) -> None:
     answer = right(chapter, "check-mixed")
@@ -395,7 +396,7 @@ def test_skipping_a_guess_shows_its_hidden_text_for_good_and_moves_the_focus(
     assert focused.inner_text() == "Skip the guess"
     page.keyboard.press("Enter")
     assert rendered(page, "long-vectors") == {True}
-    # The focus moves to the uncovered part, so that reading continues there.
+    # The focus moves to the text that was hidden, so that reading continues there.
     assert page.evaluate("document.activeElement.className") == "guess-covered"
     page.reload()
     assert rendered(page, "long-vectors") == {True}
@@ -496,7 +497,7 @@ def test_hidden_text_ends_at_the_label_that_the_answer_names(reader: Page, serve
     reader.route("**/chapters/time.html", end_early, times=1)
     page = opened(reader, server, "chapters/time.html")
     form = page.locator("form.guess[name=bounds-apart]")
-    assert not form.is_visible()  # the cover of the previous guess hides it
+    assert not form.is_visible()  # hidden by the previous guess
     choose(page, "layer-takes", "something in between")
     assert form.is_visible()
     assert page.locator("#fig-time-factor").is_visible()
@@ -544,7 +545,9 @@ def test_pages_with_text_hidden_by_guesses_are_accessible(reader: Page, server: 
         assert unit["y"] < box["y"] + box["height"]
 
 
-def test_guesses_are_hidden_without_javascript(browser: Browser, server: Server) -> None:
+def test_without_javascript_guesses_have_no_forms_and_hide_no_text(
+    browser: Browser, server: Server
+) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(f"{server.origin}/chapters/intensity.html")

@@ -113,7 +113,7 @@ def test_file_names_sort_in_chapter_order(course: Course) -> None:
     assert sorted(chapters) == chapters
 
 
-def test_chapter_numbers_match_the_site() -> None:
+def test_notebook_copies_are_named_by_chapter_number_or_exercise() -> None:
     named = contents.names(ROOT / "_toc.yml")
     assert named["chapters/introduction"] == "chapters/0-introduction.ipynb"
     assert named["chapters/matmul"] == "chapters/4-matmul.ipynb"
@@ -299,7 +299,7 @@ def test_renumbered_chapters_rename_untouched_notebook_copies(course: Course) ->
     assert (course.work / "chapters/2-second.ipynb").read_bytes() == mine
 
 
-def test_a_failed_write_leaves_no_partial_file(
+def test_a_failed_write_keeps_the_old_files_and_can_be_repeated(
     course: Course, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = course.files()

@@ -382,7 +382,7 @@ def test_all_kinds_of_messages_are_translated(small_book: Path) -> None:
 
 
 def test_a_count_of_millions_has_its_chinese_unit(tmp_path: Path) -> None:
-    """Keep the values of one expression apart if it has different units, or none."""
+    """Check also that an expression can occur with different units, or with none."""
     text = (
         "```{code-cell} ipython3\nn = 17\n```\n\n"
         "{while}`n > 0` {eval}`n` 百万个数，{eval}`n`十亿个数，{eval}`n` 个数，"
@@ -478,7 +478,7 @@ def test_the_start_page_is_in_the_chosen_language(work: Path) -> None:
     assert len(course["words"]) > 8
 
 
-def test_the_summary_is_in_the_chosen_language() -> None:
+def test_the_report_of_make_lab_is_in_the_chosen_language() -> None:
     report = copies.Report(["a"], ["b", "c"], [], ["d.new.ipynb"])
     assert report.line() == "1 made, 2 updated; new version beside yours: d.new.ipynb"
     translate = lab.words(ROOT, CHINESE)

@@ -123,7 +123,9 @@ def test_formulas_have_no_numbers(page: Page, unchanged: None) -> None:
 
 
 @pytest.mark.long
-def test_the_source_is_hidden_until_a_cell_is_rendered(page: Page, changing: None) -> None:
+def test_the_source_of_an_unrendered_cell_is_hidden_until_it_is_edited(
+    page: Page, changing: None
+) -> None:
     """The test recreates the state of a cell that was never rendered."""
     prose(page)
     seen = """(unrendered) => {
@@ -222,7 +224,7 @@ def test_chapters_show_no_raw_expressions_before_and_after_run_all(
     assert [cell["values"] for cell in after] == [cell["values"] for cell in before]
 
 
-def test_links_within_the_site_become_plain_text(tmp_path: Path) -> None:
+def test_html_links_within_the_site_become_plain_text(tmp_path: Path) -> None:
     text = 'A <a href="../wheels/index.html">page with\nboth</a>, ``<a href="x">code</a>``,'
     out = '<a href="https://example.org">outside</a>.'
     (tmp_path / "page.md").write_text(f"{HEADER}\n{text} {out}\n")

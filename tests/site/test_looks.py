@@ -460,7 +460,7 @@ def test_bars_and_hatches_have_contrast_in_both_themes() -> None:
 # Works.
 
 
-def test_citations_are_unique() -> None:
+def test_no_two_works_have_the_same_authors_and_year() -> None:
     cited = []
     for entry in parse_file(str(ROOT / "references.bib"), bib_format="bibtex").entries.values():
         people = [" ".join(p.last_names) for p in entry.persons["author"]]

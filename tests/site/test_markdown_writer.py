@@ -189,7 +189,7 @@ def download(*cells: nbformat.NotebookNode) -> nbformat.NotebookNode:
     return made
 
 
-def test_a_notebook_begins_by_installing_what_its_code_imports() -> None:
+def test_a_notebook_begins_by_installing_our_packages_if_it_imports_them() -> None:
     assert [cell.source for cell in download(ran("import numpy")).cells] == [
         "About rooflib.",
         "import numpy",

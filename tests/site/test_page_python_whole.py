@@ -49,10 +49,10 @@ MORAL = re.compile(r"^All parts are right\. .*", re.DOTALL | re.MULTILINE)
 CLOSE = 0.005
 # Cells not compared: in their built output, the theme shortens a repository's URL.
 SHORTENED = {("chapters/hardware", 7)}
-# Pages where edits of visible cells change no values, except right answers to guesses, which keep
-# their built values.
+# Pages where edits of visible cells affect only right answers to guesses, which keep their built
+# values.
 ONLY_ANSWERS = {"chapters/machine"}
-# Edits of each chapter, [page, old code, new code]: another chip or model, size, and data type.
+# Edits, [chapter, old code, new code]: mostly another chip or model, another size or data type.
 CHANGES = [
     ("introduction", 'rl.chip("H100 SXM")', 'rl.chip("H200 SXM")'),
     ("introduction", "B=4096, D=8192", "B=8192, D=8192"),
@@ -234,7 +234,7 @@ def test_values_match_a_page_built_with_each_change(
 ) -> None:
     """Compare values after each edit in CHANGES with a page built with the same edit.
 
-    An edit sets another chip or model, size, or data type.
+    Most edits set another chip or model, size, or data type.
     """
     # Skip the authors' assertions, which hold for their own chips and sizes.
     monkeypatch.setenv("PYTHONOPTIMIZE", "1")

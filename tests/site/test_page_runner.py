@@ -445,7 +445,7 @@ def test_rerunning_a_page_computes_what_the_built_page_shows(
 
 
 def test_pages_get_no_solutions_and_no_hidden_cases(site: Path) -> None:
-    """Check that the files for the browser have only titles and metadata of exercises."""
+    """Check that of each exercise, the page's Python gets only title and metadata."""
     import zipfile
 
     (packed,) = (site / "_static" / "python").rglob("course.zip")

@@ -248,7 +248,7 @@ def test_a_missing_font_is_reported_before_printing(
 
 @pytest.mark.long
 def test_the_contents_start_a_new_page(book: one_document.Book, browser: Browser) -> None:
-    """Check it with front matter of several pages, which must not overlap the contents."""
+    """Print only the title page, the contents, and the first two articles."""
     work = book.folder / "_build" / "print"
     work.mkdir(exist_ok=True)
     document, printed = work / "front.html", work / "front.pdf"

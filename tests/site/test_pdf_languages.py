@@ -28,7 +28,7 @@ def document(books: tuple[one_document.Book, one_document.Book]) -> BeautifulSou
     return BeautifulSoup(books[1].document(target), "html.parser")
 
 
-def test_both_books_have_the_same_pages_and_links(
+def test_both_books_have_the_same_pages_and_web_links(
     books: tuple[one_document.Book, one_document.Book],
 ) -> None:
     english, chinese = books

@@ -56,7 +56,7 @@ RECORD = """
 
 
 def use(page: Page, origin: str) -> None:
-    """Use features that store data: reading routes, the theme, the own chip, search, guesses."""
+    """Use what stores data: a reading route, theme, own chip, search; skip the guesses."""
     ready(page, f"{origin}/index.html")
     page.locator(".ways input").last.check()
     ready(page, f"{origin}/chapters/roofline.html")

@@ -236,7 +236,7 @@ below_a_path = pytest.mark.parametrize(
 )
 
 
-def test_all_tests_that_serve_the_site_pass_on_the_path_below_the_host() -> None:
+def test_all_calls_that_serve_the_site_have_below_as_an_argument() -> None:
     """Tests run a second time with the site below a path: they must serve it there."""
     text = "".join(path.read_text(encoding="utf-8") for path in ROOT.glob("tests/*/test_*.py"))
     places = re.findall(r"(?:serving\w*|served)\(site\b.*?\)", text)
@@ -285,7 +285,7 @@ def page_links(page: Path) -> dict[str, str]:
     return {str(a["data-kind"]): str(a["href"]) for a in parsed(page).select(".page-links a")}
 
 
-def test_every_page_has_its_canonical_address(published: Book) -> None:
+def test_every_page_but_the_404_page_has_its_canonical_address(published: Book) -> None:
     top = published.folder / "_build" / "html"
     for path in html_files(top):
         name, soup = path.relative_to(top).as_posix(), parsed(path)
@@ -303,7 +303,7 @@ def test_every_page_has_its_canonical_address(published: Book) -> None:
     assert parsed(top / "404.html").select("base")[0]["href"] == "/course/"
 
 
-def test_sitemap_and_feed_list_existing_pages(published: Book) -> None:
+def test_the_sitemap_lists_all_pages_and_pages_link_to_the_feed(published: Book) -> None:
     top = published.folder / "_build" / "html"
     listed = [e.text for e in ElementTree.parse(top / "sitemap.xml").iter() if e.tag[-3:] == "loc"]
     assert listed == [f"{SITE}/chapters/page.html", f"{SITE}/index.html"]

@@ -165,7 +165,9 @@ def test_archives_are_compiled_and_importable(got: Path, monkeypatch: pytest.Mon
     assert done.stdout == "42 None\n"
 
 
-def test_only_some_packages_keep_their_docstrings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_some_packages_keep_their_docstrings_and_assertions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(pyodide_library, "MAGIC", int.from_bytes(MAGIC_NUMBER[:2], "little"))
     for name, kept in (("numpy/a.py", True), ("other/numpy/a.py", False)):
         entry, content = pyodide_library.as_loaded(name, b'"""Text."""\nassert checked\n')

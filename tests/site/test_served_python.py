@@ -29,7 +29,7 @@ CATALOG = 'msgid "a"\nmsgstr "一"\n'
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Return a folder with a small book, Pyodide's files and a site."""
+    """Return a folder with a small book, Pyodide's files and an empty site."""
     book = tmp_path / "book"
     for name, text in {
         "rooflib/__init__.py": "SIZE = 7",
@@ -381,7 +381,7 @@ def test_json_for_scripts_has_no_spaces_and_no_escapes() -> None:
     assert python.compact({"a": [1, "万"]}) == '{"a":[1,"万"]}'
 
 
-def test_a_link_replaces_an_older_file(tmp_path: Path) -> None:
+def test_a_hard_link_replaces_an_older_file(tmp_path: Path) -> None:
     (tmp_path / "new").write_text("new")
     for _ in range(2):
         python.link(tmp_path / "new", tmp_path / "served")

@@ -135,7 +135,7 @@ def test_the_index_page_has_hashes_that_pip_verifies(packages: Path, tmp_path: P
 
 
 @pytest.mark.long
-def test_wheels_are_served_at_a_fixed_address(book: Book) -> None:
+def test_each_build_replaces_the_wheels_of_the_site(book: Book) -> None:
     served = book.folder / handouts.SERVED / "wheels"
     old = book.folder / "_build" / "html" / "wheels" / "old.whl"
     for folder in (served, old.parent):

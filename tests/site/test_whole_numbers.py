@@ -50,8 +50,8 @@ np.interp(1, [1], [3])
 np.sum(np.ones(2, np.float32)); np.prod(np.ones(2, "float16")); np.sum(np.array([200], "uint8"))
 np.sum(np.array([1, 2], dtype="int64"), None, "int32"); np.sum([1, 2], dtype="int16")
 """
-# Expressions that need more than 32 bits, or indices, so they can't be tested with float64 as the
-# wide type.
+# Expressions that need exact values of more than 32 bits, integer casts or integer indices, so they
+# can't be tested with float64 as the wide type.
 LARGE = """
 np.array([1.5]).astype(int); np.array([1.5]).astype("int"); np.array([2]).astype(dtype=int)
 np.pad([1, 2], 1); np.percentile([1, 2, 3], 50); np.bincount(np.array([0, 0, 1])) @ [1, 2] == 4

@@ -93,7 +93,7 @@ def build(book: Path, folder: Path) -> Path:
 def forgotten(page: Page, areas: list[str], words: set[str]) -> list[str]:
     """Return the words that a page shows outside brackets, with text and element.
 
-    areas: selectors of what is not looked at. words: what may stand there.
+    areas: selectors of elements to skip. words: words allowed outside brackets.
     """
     pairs: list[Any] = page.evaluate(OUTSIDE, ", ".join(areas))
     found = []

@@ -30,7 +30,7 @@ FIGURES = {name: getattr(figures, name) for name in figures.__all__ if name.islo
 
 
 def roof_in_front() -> Figure:
-    """Return the figure that draws a browser's roof in front of that of a made-up chip."""
+    """Return the figure of a browser's roof, drawn in front of a made-up chip's roof."""
     return figures.browser_roof(rl.Chip("made up", {"fp32": 2e11}, 4e10, 8e9))
 
 
@@ -51,8 +51,8 @@ def measured_roof() -> Figure:
     return replace(figure, given={**figure.given, **seen})
 
 
-MAX_BETWEEN = 3  # options of a choice besides the first and the last
-MAX_HALVES = 6  # drawings of each figure halfway between two steps
+MAX_BETWEEN = 3  # a choice with more options besides the first and last shows only those two
+MAX_HALVES = 6  # drawings halfway between two steps, for each control with steps
 BYTES = ("two chips", "attention", "limits")
 # Figures with other arguments than the usual ones.
 MORE: dict[str, Callable[[], Figure]] = {

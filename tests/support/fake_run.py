@@ -17,7 +17,7 @@ LIBRARIES = {"rooflib": "0", "python": "3", "numpy": "2", "blas": "made up 1", "
 
 
 def fake_run(seed: int) -> Run:
-    """Return a run with plausible figures that vary with the seed by up to a half."""
+    """Return a run with plausible figures that vary with the seed."""
     drawn, figures = np.random.default_rng(seed), {}
     with ThreadPool(2) as pool:
         for probe in protocol._plan(random_floats(2**18), pool):

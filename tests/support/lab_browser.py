@@ -97,7 +97,7 @@ The formula stands above.
 def jupyterlab(folder: Path, given: Mapping[str, str], *options: str) -> Iterator[tuple[str, str]]:
     """Start JupyterLab as `make lab` does; yield its address and token.
 
-    JupyterLab runs in this environment.
+    given: its environment variables.
     """
     token = secrets.token_hex()
     # Expose `window.jupyterapp`, through which tests query notebooks.

@@ -197,13 +197,13 @@ def layer_times(
     }
 
 
-# Rows of a decode step whose weights and caches the exercise counts; it leaves out lookups, norms,
-# the arithmetic of attention, and all that is written.
+# Rows of a decode step whose FLOPs and weights the exercise counts. Of attention, it counts only
+# the cache that is read; it leaves out lookups, norms, and all that is written.
 ROWS_OF_WEIGHTS = ("projections", "router", "experts", "MLP", "logits")
 
 
 def norms_of(model: rl.Model) -> int:
-    """Return the weights outside of matrices, which the exercise leaves out."""
+    """Count the weights outside of matrices, which the exercise leaves out."""
     return model.D + sum(kind.count * kind.gains for kind in model.every_kind)
 
 

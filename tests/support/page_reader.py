@@ -19,7 +19,7 @@ from site_browser import ready
 
 SLOW = 300_000  # ms; the machine may be busy with other tests
 EDITOR = ".code-editor .cm-content"
-# The address of the scripts of Python in the page.
+# The address of the scripts that run Python in the page.
 SCRIPTS = """() => new URL(
   document.querySelector("script[data-python]").dataset.python, location).href"""
 RUNS = "() => Number(document.querySelector('.python-panel')?.dataset.runs ?? 0)"
@@ -130,7 +130,7 @@ def numbers_in_steps(data: dict[str, Any]) -> set[int]:
 
 
 def told_values(page: Page, site: Path, chapter: str) -> dict[str, str]:
-    """Return expression → current value, which the page shows in a block or a note.
+    """Return expression → current value; assert that a block or a note shows it.
 
     The right answers of guesses are left out: they are in no step, and stay as printed.
     """
@@ -153,7 +153,10 @@ def told_values(page: Page, site: Path, chapter: str) -> dict[str, str]:
 
 
 def must_stay(site: Path, chapter: str, known: dict[str, str]) -> set[int]:
-    """Return blocks that must keep their built values, as they have no {while} role."""
+    """Return the numbers of blocks whose values changed, but without a {while} role.
+
+    They must keep their built values.
+    """
     data = json.loads((site / f"{chapter}.steps.json").read_text(encoding="utf-8"))
     return {
         number

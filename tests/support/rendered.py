@@ -50,7 +50,7 @@ def parts(page: str) -> tuple[tuple[str, str], ...]:
 
 
 def variables(page: str) -> dict[str, Any]:
-    """Return the names defined once all cells of a page have run."""
+    """Return name → value of the variables after all cells of a page have run."""
     source = (ROOT / f"{page}.md").read_text(encoding="utf-8")
     names: dict[str, Any] = {"__name__": "__page__"}
     with mpl.rc_context(), in_memory():

@@ -28,7 +28,7 @@ kernelspec:
 
 @dataclass(frozen=True)
 class Book:
-    """A small book in a folder: a title page and a few others."""
+    """A book in a folder: a small one for tests, or the whole course."""
 
     folder: Path
 

@@ -1,4 +1,4 @@
-"""Provenance checks of stored runs, independent of roofmeter."""
+"""Checks of stored runs' files, independent of roofmeter."""
 
 import csv
 import datetime
@@ -13,7 +13,7 @@ COLUMNS = ["figure", "seconds", "repeats", "own", "waited", "others", "stolen", 
 
 
 def problems(folder: Path) -> list[str]:
-    """Return the problems of the run in this folder, one line each."""
+    """Return each requirement that the run in this folder doesn't meet."""
     head = tomllib.loads((folder / f"{folder.name}.toml").read_text(encoding="utf-8"))
     with (folder / f"{folder.name}.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))

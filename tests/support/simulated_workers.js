@@ -1,10 +1,10 @@
 // Simulated workers on a machine of 100 GFLOP/s and 20 GB/s, with a simulated clock.
 // test_browser_roof.py sets the disturbances: `tick` of the clock in ms; `jumps`, the share of time
-// lost by the first worker before the measurements, and `later` after them; `slices` in ms, every
-// second of which goes to another program, after `from` measurements and, if `only` is set, while
-// that kernel runs; `late`, ms by which the second worker starts later; `fades`, the share of speed
-// lost by the end; `cached`, the factor by which a matmul is faster than its roof; `pause`, ms for
-// which both workers pause once.
+// lost by the first worker before the measurements, and `later` after them; `slices`, the length in
+// ms of time slices, every other one of which goes to another program, after `from` measurements
+// and, if `only` is set, while that kernel runs; `late`, ms by which the second worker starts
+// later; `fades`, the share of speed lost by the end; `cached`, the factor by which a matmul is
+// faster than its roof; `pause`, ms for which both workers pause once.
 
 let at = 1e12;
 let asked = 0;

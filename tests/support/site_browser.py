@@ -19,7 +19,7 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-# The headless shell uses a third less CPU time.
+# Prefer the headless shell: it uses a third less CPU time than the whole browser.
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 MISSING = "no Chromium found: sudo apt install chromium"
 ARGUMENTS = (
@@ -288,7 +288,9 @@ def put_theme(page: Page, theme: str) -> None:
 
 
 def axe(page: Page, within: str | None = None) -> list[str]:
-    """Return all violations of axe-core's rules, each with rule, node and reason.
+    """Return violations of axe-core's rules, each with rule, node and reason.
+
+    Rules about color are checked on one element per style.
 
     within: a CSS selector of the parts to check, on a page whose rest another test checks.
     """

@@ -55,10 +55,10 @@ def addresses(soup: BeautifulSoup) -> Iterator[tuple[Tag, str]]:
 
 
 def broken(site: Path, own: str = "") -> list[str]:
-    """Return a line for each address that is broken, external or not https.
+    """Return a line for each address that is broken, not https or loaded from afar.
 
-    An address is external if the page loads from another host. own: the site's published address,
-    if any; addresses that start with it are resolved to files.
+    The last are addresses on another host that the browser loads without a click. own: the site's
+    published address, if any; addresses that start with it are resolved to files.
     """
     found = []
     for page in [*html_files(site), *html_files(site / TRANSLATED)]:

@@ -41,7 +41,7 @@ class Server:
         return sum(answer.packed for answer in self.sent)
 
     def size(self, url: str) -> int:
-        """Return the bytes that this address sends to a browser with an empty cache."""
+        """Return how many bytes this address sends to a browser with an empty cache."""
         path = self.folder / unquote(urlsplit(url).path).removeprefix(self.below).lstrip("/")
         if not url.startswith(self.origin) or not path.is_file():
             return 0

@@ -22,7 +22,7 @@ def solution_lines():
 
 
 def hidden_texts(room):
-    """Yield hidden cases and their expected values, in all formats that could appear."""
+    """Yield int8-matmul's hidden cases and expected values, in all likely formats."""
     seed = course_seed(room.folder)
     for part in exercises.load(NAME).parts:
         cases = hidden(NAME, part, seed)

@@ -29,7 +29,7 @@ matplotlib.use("agg")
 
 @functools.cache
 def _small_process() -> ProcessPoolExecutor:
-    """Return a process without the tests in its memory.
+    """Return an executor with one process, which hasn't loaded the tests.
 
     Each grading forks a dozen times, and a fork takes longer the more memory a process has.
     """

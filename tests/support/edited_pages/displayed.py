@@ -78,7 +78,7 @@ def displayed(page: EditedPage, shown: Shown) -> Displayed:
 
 
 def unchanged(page: EditedPage, block: Block, *, stale: bool = False) -> Displayed:
-    """Return how a page displays a block that was not recomputed."""
+    """Return how a page displays a block that keeps its built values."""
     printed = page.printed[id(block)].values
     texts = tuple(printed[expression] for expression in block.expressions)
     return Displayed(texts, (False,) * len(texts), "", stale)

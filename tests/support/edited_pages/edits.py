@@ -16,7 +16,8 @@ NAMES = (
     tuple(model.name for model in rl.models()),
     tuple(DTYPES),
 )
-# Functions and objects whose arguments only say how something is written or drawn: not edited.
+# Not edited, since they only say how something is written or drawn: the arguments after the first
+# of these functions, and all arguments of calls on these objects.
 FORMATTING = {"text", "scientific", "percent", "round", "join", "format"}
 DRAWING = {"ax", "axes", "fig", "figure", "plt", "plots"}
 

@@ -71,9 +71,9 @@ class Tally:
 
 
 def check(page: EditedPage, edits: Iterable[Edit], claims: Iterable[Claim]) -> Tally:
-    """Make each edit, and check every block below it."""
+    """Make each edit, and check the blocks below it that show a change."""
     tally, found = Tally(), list(claims)
-    # Go from the bottom up, since each edit runs only the cells below it.
+    # Go from the bottom up, so that each edit reruns only its cell and those below.
     for edit in sorted(edits, key=lambda edit: edit.step, reverse=True):
         tally.edits += 1
         for shown in page.after(edit):

@@ -1,6 +1,6 @@
 """A page that is edited and recomputed without a browser.
 
-The machinery of its own Python recomputes it.
+The code that runs Python in the site's pages recomputes it.
 """
 
 import ast

@@ -198,7 +198,7 @@ def wrong_cleared(ax, sizes, batches, peak, bandwidth):
 
 @wrong("figure-outside")
 def wrong_first_batches(ax, batches, **case):
-    """Set limits that show half of the batches."""
+    """Set limits that show only the first half of the batches."""
     draw(ax, batches=batches, **case)
     ax.set_xlim(0, batches[-1] / 2)
 
@@ -278,6 +278,6 @@ def wrong_top_cut_off(ax, peak, **case):
 
 @wrong("figure-ylabel")
 def wrong_white_label(ax, **case):
-    """Write a label in white on white."""
+    """Write the y label in white on white."""
     draw(ax, **case)
     ax.yaxis.label.set_color("white")

@@ -22,7 +22,7 @@ def right_arrows(ax, sizes, batches, peak, bandwidth):
 
 @right
 def right_beside_the_end(ax, sizes, batches, peak, bandwidth):
-    """Write each size next to the end of its curve, offset by some points.
+    """Write each size next to the end of its curve, a few typographic points away.
 
     There is no legend.
     """
@@ -111,7 +111,7 @@ def right_rotated_texts(ax, sizes, batches, peak, bandwidth):
 
 @right
 def right_sizes_in_words_and_numbers(ax, sizes, batches, peak, bandwidth):
-    """Say in each legend entry what the curve reaches as well."""
+    """Say in each legend entry, too, what share of the peak the curve reaches."""
     for size in sorted(sizes):
         rates = throughput(size, batches, peak, bandwidth)
         share = rates.max() / peak
@@ -169,7 +169,7 @@ def right_texts_in_color(ax, sizes, batches, peak, bandwidth):
 
 @right
 def right_thousands(ax, sizes, batches, peak, bandwidth):
-    """Write sizes as 4k and 0.75k, on a logarithmic axis."""
+    """Write sizes in units of 1,024, as 4k and 0.75k, on a logarithmic axis."""
     for size in sizes:
         rates = throughput(size, batches, peak, bandwidth)
         ax.semilogx(batches, rates, label=f"{size / 1024:g}k")
@@ -179,7 +179,7 @@ def right_thousands(ax, sizes, batches, peak, bandwidth):
 
 @right
 def right_whole_figure_labels(ax, sizes, batches, peak, bandwidth):
-    """Label the whole figure, and name curves by their lines' labels."""
+    """Label the axes with `supxlabel` and `supylabel`, and set lines' labels."""
     figure = ax.get_figure()
     for size in sizes:
         rates = throughput(size, batches, peak, bandwidth)
@@ -278,7 +278,7 @@ def wrong_sorted_legend(ax, sizes, batches, peak, bandwidth):
 
 @wrong(None)
 def wrong_texts_at_the_other(ax, sizes, batches, peak, bandwidth):
-    """Point each text at another curve."""
+    """Write each size beside another size's curve."""
     at = len(batches) // 5
     for size, other in zip(sizes, [*sizes[1:], sizes[0]], strict=True):
         ax.plot(batches, throughput(size, batches, peak, bandwidth), "k")

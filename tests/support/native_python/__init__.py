@@ -32,7 +32,7 @@ HERE = Path(__file__).parent
 
 @dataclass
 class Process:
-    """A Python process for one worker, with its own folder."""
+    """A Python process for one web worker of a page, with its own folder."""
 
     home: Path
     handle: int  # a file descriptor of the process, by which it is killed
