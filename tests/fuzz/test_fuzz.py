@@ -35,7 +35,7 @@ usual = settings(
 def read_all(
     draw: Callable[[Any], Any], read: Callable[[Any], str], examples: int = EXAMPLES
 ) -> None:
-    """Read random draws; raise Overrun, or the reader's error as RuntimeError."""
+    """Fuzz `read` with inputs from `draw`; raise Overrun, or its error as RuntimeError."""
 
     @settings(usual, max_examples=examples)
     @given(st.randoms(use_true_random=False).map(draw))

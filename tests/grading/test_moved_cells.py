@@ -313,13 +313,13 @@ IN_ORDER = [
     [OWN, "f?", OTHER],
     [STUB, "f?"],
     ["f: def f():\n    a\n    raise NotImplementedError", OWN, "f?", "a = 1"],
-    # A check stays below another part that changes nothing for its function.
+    # A check isn't moved above another part's cell that doesn't affect the checked function.
     ["f: def f(): return 1", G, "f?", "g?"],
     [WITH_H, G, "f?", "g?"],
     ["f: x = 1\ndef f(): return 2", "g: x = 2\ndef g(): return x", "f?", "g?"],
     [WITH_H, OTHER, OTHER_H, "f?", "g?"],
     [G, "f?", "g?"],
-    # A check stays below what its function needs, and below what the learner has changed.
+    # A check isn't moved above cells that the checked function needs, or that the learner changed.
     [NEEDS_A, "a = 1", OTHER_H, "f?", "g?"],
     [NEEDS_A, OTHER_H, "a = 1", "f?", "g?"],
     [WITH_H, "def h(): return 2", G, "f?", "g?"],

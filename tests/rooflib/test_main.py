@@ -123,7 +123,7 @@ def test_an_operation_has_help(capsys):
     shown = capsys.readouterr().out
     assert all(part in shown for part in ("B T S N K H", "--no-causal", "--launch", "--kv"))
     assert inspect.getdoc(rl.attention).splitlines()[0] in shown
-    # Each option shows its parameter's kind and default, as in the signature.
+    # The help of each option names the type of its value and its default, as in the signature.
     told = dict(re.findall(r"^  (--[\w-]+ [A-Z]+) +(.+)$", shown, re.MULTILINE))
     assert told["--x NAME"] == "a data type; bf16 if left out"
     assert told["--kv NAME"] == "a data type"

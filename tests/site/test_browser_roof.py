@@ -270,7 +270,7 @@ def test_memory_stays_within_its_limits(blank: Page) -> None:
         assert sizes[:3] == [share["bytes"], share["bytes"], share["bytes"] / 2]
         # Arrays are multiples of the kernels' blocks, and fit into the memory.
         assert all(size % 128 == 0 and size <= share["bytes"] for size in sizes)
-        # Caches are measured with arrays of those sizes that fit twice into the memory.
+        # Caches are measured with each size in STEPS that is at most half of a worker's memory.
         steps = computed(blank, ("counts.js",), "STEPS")
         rows = [item for item in keys if item["what"] == "read again"]
         fitting = [size for size in steps if 2 * size <= share["bytes"]]

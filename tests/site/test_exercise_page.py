@@ -278,8 +278,8 @@ def test_a_part_is_done_only_while_its_dependencies_are_unchanged(
     assert mark(page, "intensity") == " – done"
     write(field(page, "bytes-moved"), "print('unseen')\ndef bytes_moved(B, D, F):\n    return 1, 1")
     assert mark(page, "intensity") == " – check again"
-    # Running the reader's own cell first runs the parts above it. Only parts that fail show their
-    # output; they don't stop the own cell.
+    # Running the reader's own cell runs the parts above it first. Only parts that fail show their
+    # output, and a failure doesn't keep the reader's cell from running.
     write(field(page, "operations"), "print('seen')\n1 / 0")
     write(helper, "print('ran')")
     with a_run(page):

@@ -135,7 +135,7 @@ def owners(site: Path) -> dict[Path, set[str]]:
 
 
 def shipped(site: Path) -> set[str]:
-    """Return the packages that alone have an identical copy of a file in the site.
+    """Return the packages that are the only source of some file in the site.
 
     A file that several packages have, such as an icon font, doesn't count; another test makes sure
     that one of them is named.

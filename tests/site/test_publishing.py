@@ -59,7 +59,7 @@ def test_no_addresses_are_known_by_default() -> None:
     assert read(ROOT / "_config.yml") == Addresses(branch="main")
 
 
-def test_address_settings_may_be_missing(tmp_path: Path) -> None:
+def test_url_settings_may_be_missing(tmp_path: Path) -> None:
     (tmp_path / "_config.yml").write_text("title: A book\nhtml:\n")
     assert read(tmp_path / "_config.yml") == Addresses(branch="main")
 

@@ -80,7 +80,8 @@ SHOW = """(number) => {
   const at = Reveal.getIndices(Reveal.getSlides()[number]);
   Reveal.slide(at.h, at.v, 99);
 }"""
-# Returns how far a slide's elements reach, in units of the slide, and the smallest text sizes.
+# Returns a slide's title and notes, how far its elements reach (in slide units), and the smallest
+# sizes of its text and of the text in its pictures.
 MEASURE = """() => {
   const slide = Reveal.getCurrentSlide(), scale = Reveal.getScale();
   const { left, top } = document.querySelector(".reveal .slides").getBoundingClientRect();

@@ -197,7 +197,7 @@ def steps_of(notebook: NotebookNode, doctree: nodes.document) -> dict[str, Any]:
 
 
 def places(doctree: nodes.document) -> Iterator[nodes.inline]:
-    """Yield the nodes of a page's values, and of the marks for blocks without values."""
+    """Yield the nodes of values, and of {while} roles in blocks without values."""
     for node in doctree.findall(nodes.inline):
         if {"computed", "premise"} & set(node["classes"]):
             yield node

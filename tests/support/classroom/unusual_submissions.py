@@ -256,7 +256,7 @@ def bytes_of(change):
 
 
 def named(file):
-    """Return a function that writes the notebook only under this file name."""
+    """Return a function that saves the notebook under `file` instead of its usual name."""
 
     def made(folder, name, text):
         path = folder / file.format(name=name)
