@@ -276,7 +276,7 @@ class Course:
         return (job, submission, timestamp), job
 
     def _earlier(self, student: str, name: str, digest: str) -> str:
-        """Return the graded notebook of an earlier run that got hidden inputs.
+        """Return the graded notebook of an earlier run that received hidden inputs.
 
         Returns "" if this grading does not repeat such a run.
         """

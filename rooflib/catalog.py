@@ -57,7 +57,7 @@ class DataPoint:
 
     @property
     def value(self) -> float:
-        """The figure in base units: dense, one way, of one link or the whole chip.
+        """The number in base units: dense, one way, of one link or the whole chip.
 
         All conversions of printed figures happen here.
         """
@@ -184,7 +184,7 @@ def models() -> tuple[Model, ...]:
 
 @cache
 def data_points(more: bool = False) -> tuple[DataPoint, ...]:
-    """Return all figures of `chips` with their sources, disagreeing ones included."""
+    """Return all numbers published for `chips` with their sources, even if they disagree."""
     entries = _entries("chip", *_CHIPS[: 1 + more])
     return tuple(point for entry in entries for point in _data_points(entry))
 

@@ -138,7 +138,10 @@ def _has_experts(c: Mapping[str, Any], index: int) -> bool:
 
 
 def _checked(key: str, given: Mapping[str, Any], default: Any) -> Any:
-    """Return a key's value, or its default if it is missing or null."""
+    """Return a key's value, or its default if it is missing or null.
+
+    Raise ValueError if the value is invalid or a size is missing.
+    """
     value = given.get(key)
     if value is None:
         if default == "size" or (default == "size or null" and key not in given):

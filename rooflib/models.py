@@ -381,7 +381,7 @@ class Model:
     def _types(
         self, w: Type | None, kv: Type | None, x: Type | None, compute: Type | None
     ) -> tuple[DType, DType, dict[str, DType], DType]:
-        """Return types: activations, cache, weights by kind of operation, arithmetic."""
+        """Return data types: activations, KV cache, weights by row, and arithmetic."""
         read = dtype(self.w if x is None else x, "x")
         given = {row: self.quantized.get(row, self.w) if w is None else w for row in ROWS}
         stored = {row: dtype(kind, "w") for row, kind in given.items()}

@@ -7,7 +7,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Source:
-    """Where and when figures were read; `note` names the version or the copies read."""
+    """Where and when data were read; `note` names the version or the copies read."""
 
     key: str
     title: str

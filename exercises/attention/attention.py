@@ -133,7 +133,7 @@ def start(
 def room(
     H: float, width: float, peak: float, bandwidth: float, fused: bool, **heads: float
 ) -> float:
-    """Return the FLOPs per query-key pair, minus those that its score traffic costs.
+    """Return a query-key pair's FLOPs minus the equivalent of its score traffic.
 
     The traffic is converted to FLOPs at the ridge point.
     """
@@ -170,7 +170,10 @@ def fit(**case: float) -> int:
 
 
 def fits_above(**case: float) -> bool:
-    """Return whether few enough sequences fit: exactly, one byte short, or clearly."""
+    """Return whether few enough sequences fit and the memory is an allowed amount.
+
+    It may be exactly enough for a whole number of sequences, one byte less, or clearly neither.
+    """
     rooms = free(**case)
     return rooms <= MAX_SEQUENCES and (spare(**case) in (0, -1) or 0.01 < rooms % 1 < 0.99)
 
@@ -203,7 +206,10 @@ WRITINGS: tuple[Callable[[float, float, float], float], ...] = (
 
 
 def with_spare(left: int, case: Case, rng: random.Random) -> Case:
-    """Return the case with `left` spare bytes where all formulas agree, if possible."""
+    """Return the case with weights that leave `left` bytes free, if possible.
+
+    On these weights, all WRITINGS of the formula give the same number of sequences.
+    """
     sizes = {name: case[name] for name in ("S", "layers", "K", "H", "kv_bytes")}
     capacity, each = math.floor(case["capacity"]), bytes_of_one(**sizes)
     most = min(MAX_SEQUENCES, math.floor((capacity - WEIGHTS.low) / each))
@@ -461,7 +467,8 @@ EXERCISE = Exercise(
                 "bandwidth": Real(5e11, 4e12),
                 "fused": Choice(True, False),
             },
-            # These limits keep rounded lengths and intermediate values within the tolerance.
+            # Allow only cases in which rounding a length or an intermediate value stays within the
+            # tolerance.
             allowed=lambda **case: (
                 start(**case) == math.inf
                 or (220 < start(**case) < 150_000 and (room(**case) == 1 or room(**case) > 2))

@@ -824,7 +824,7 @@ EXERCISE = Exercise(
                 {"B": 2048, "D": 8192, "F": 4096, "peak": 9.9e14, "bandwidth": 1e12}
                 | {"link": 1.7e11},
                 {"B": 512, "D": 1024, "F": 2048, "peak": 2e14, "bandwidth": 8e11, "link": 1.7e11},
-                # Small enough to show off-by-one errors.
+                # Sizes small enough for off-by-one errors to show.
                 {"B": 16, "D": 512, "F": 512, "peak": 1e15, "bandwidth": 3.3e12, "link": 4.5e11},
             ),
             ranges={

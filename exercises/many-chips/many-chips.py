@@ -362,11 +362,11 @@ EXERCISE = Exercise(
                 | {"bandwidth": 8e11},
                 {"B": 200, "D": 5120, "F": 9216, "N": 8, **GIVEN, "bandwidth": BANDWIDTH},
                 {"B": 700, "D": 1024, "F": 12288, "N": 16, **GIVEN, "bandwidth": 3e12},
-                # Small enough to show off-by-one errors.
+                # Sizes small enough for off-by-one errors to show.
                 {"B": 24, "D": 512, "F": 512, "N": 2, "peak": 1e14, "link": 2e10}
                 | {"bandwidth": 6e12},
                 {"B": 9, "D": 512, "F": 512, "N": 16, **OTHER, "bandwidth": 5e11},
-                # Long enough that times rounded to milliseconds are not zero.
+                # Times long enough not to be zero when rounded to milliseconds.
                 {"B": 4096, "D": 12288, "F": 30720, "N": 16, "peak": 4.1e14, "link": 2e10}
                 | {"bandwidth": 3e12},
             ),

@@ -10,7 +10,7 @@ from grading.schema.misconceptions import wrong
 from grading.schema.parts import Case, Exercise, Part
 from grading.schema.ranges import Choice, Made, Range, Real
 
-Config = dict[str, Any]  # with the keys of config.json files that the exercise explains
+Config = dict[str, Any]  # has those keys of a model's config.json that the exercise explains
 
 # PEAK and BANDWIDTH are stated in the exercise. All models and chips here are invented.
 PEAK, BANDWIDTH = 8.1e14, 2.6e12
@@ -32,7 +32,7 @@ def config(
     V: int,
     tied: bool,
 ) -> Config:
-    """Return a config with these sizes.
+    """Return a model's config with these sizes.
 
     `heads` is (N, K, H), and `experts` counts (routed, taken by a token, shared).
     """

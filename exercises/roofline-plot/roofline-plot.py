@@ -36,7 +36,7 @@ SIZE_RANGES: dict[str, Range] = {
 # Critical batches exceed 100 in these ranges, so rounding one stays within the tolerance.
 CHIP_RANGES: dict[str, Range] = {"peak": Real(2e14, 1e15), "bandwidth": Real(5e11, 9.9e11)}
 
-# For questions about the ceiling: with wider bandwidths, some cases reach it, some don't.
+# For questions about the ceiling: the wider range of bandwidths has cases on both sides of it.
 BOTH_BOUNDS: dict[str, Range] = {"B": Whole(64, 2048), "bandwidth": Real(5e11, 4e12)}
 
 

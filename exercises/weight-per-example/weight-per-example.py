@@ -44,7 +44,7 @@ INVENTED = {
     "Fir": (2.1e12, 5e11),
     "Hazel": (4e13, 4e11),
 }
-# Ridge points exactly at each limit, and so little below it that trying sizes can't tell.
+# Ridge points exactly at each intensity limit, or 0.01% below: too close to tell by trying sizes.
 BORDERLINE = {
     f"{name} {bytes_per_element}": (factor * 2 / bytes_per_element * bandwidth, bandwidth)
     for name, factor, bandwidth in (("Rowan", 1, 4e11), ("Sorrel", 0.9999, 6e11))
@@ -85,7 +85,7 @@ def ratios(chips: dict[str, tuple[float, float]], bytes_per_element: float) -> l
 
 
 def one_at(ratio: float) -> Callable[[Mapping[str, Any], random.Random], dict[str, Any]]:
-    """Return a function that moves one chip's ridge point to `ratio` times the limit."""
+    """Return a function that moves a chip's ridge to `ratio` × the intensity limit."""
 
     def moved_onto(case: Mapping[str, Any], rng: random.Random) -> dict[str, Any]:
         name = rng.choice(sorted(case["chips"]))

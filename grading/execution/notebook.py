@@ -116,7 +116,8 @@ class _Runner:
         cells = [cell for cell in nb.cells if exercises.is_check(cell) or _is_run(cell)]
         for cell in cells:
             if exercises.is_check(cell):
-                # At the last check, the process itself may answer: no later cell needs it.
+                # The process itself may answer the last check, without a forked copy: no later cell
+                # needs it.
                 stays = cell is cells[-1] and not self.questions.spare
                 self._keep_copy(cell.metadata.nbgrader.grade_id, "stay" if stays else "keep")
             else:

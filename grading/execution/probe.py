@@ -246,7 +246,7 @@ def _limit_cpu(seconds: int) -> None:
 
 def _fork() -> int:
     with warnings.catch_warnings():
-        # The copy lacks the other threads; nothing here needs them.
+        # Ignore the warning that a fork lacks the other threads: nothing here needs them.
         warnings.simplefilter("ignore", DeprecationWarning)
         return os.fork()
 

@@ -222,7 +222,7 @@ class _Channel:
         return answers, ""
 
     def _answer(self, seconds: float) -> Answer | str:
-        """Return the next answer, or why there are no more as a string."""
+        """Return the next answer, or a string that says why no more will come."""
         end = min(monotonic() + seconds, self.end)
         place = 0
         while (place := self.rest.find(b"\n", place)) < 0:
@@ -251,7 +251,7 @@ class _Channel:
 
 
 def _parsed(said: Any) -> Answer | str:
-    """Return the answer in a parsed line, or why there are no more answers.
+    """Return the answer in a parsed line, or a string that says why no more will come.
 
     The learner's process may have sent anything.
     """

@@ -34,7 +34,7 @@ Parts = tuple[str, ...]  # components of a relative path
 
 
 class Choice(NamedTuple):
-    """The notebook that counts, or the reason why none does.
+    """The copy of a notebook that will be graded, or the reason why none will be.
 
     reason: "" if there is a notebook. question: what the instructor has to decide, if the learner
     may have meant another notebook. note: which copies hold less work than this one.
@@ -93,8 +93,7 @@ def choose(base: Path, place: Parts, notebooks: Sequence[Parts], exercise: str) 
 
 def _choice(works: Mapping[Parts, Work], ordered: Sequence[Parts], exercise: str) -> Choice:
     answered = [path for path, work in works.items() if work.answers]
-    # Another notebook that defines the functions counts only if no copy of the release has
-    # an answer.
+    # A notebook that isn't a copy of the released one counts only if no such copy has an answer.
     worked = [path for path in answered if works[path].is_copy] or answered
     if not worked:
         return _without_answers(works, ordered, exercise)
@@ -222,7 +221,7 @@ def _count_shared_cells(nb: NotebookNode, source: NotebookNode) -> int:
 
 
 def _elements(cell: NotebookNode, kinds: tuple[type[ast.stmt], ...] = (ast.stmt,)) -> set[str]:
-    """Return a cell's statements of these kinds as text, or its whole source.
+    """Return a cell's statements of the given kinds as text, or its whole source.
 
     The source is returned for text cells and for code that cannot be parsed. Imports, released
     stubs and whitespace are ignored.

@@ -145,14 +145,17 @@ class _Order:
         return [f"{name}, which {function} needs, stood below its check"]
 
     def _lowest_need(self, at: int, function: str) -> tuple[int, str] | None:
-        """Return (index, name) of the last binding from `at` down that a function needs."""
+        """Return (index, name) of the lowest binding that a function needs, from `at` on.
+
+        Names that are also bound above `at` don't count.
+        """
         cells = self.places()
         above = {name for place, names in cells if place < at for name in names.binds}
         found = []
         for name in closure([function], self.later) - above:
             below = [place for place, names in cells if place >= at and name in names.binds]
             if below:
-                # Of a function the last definition counts; of other names the first binding.
+                # Take the last definition of a function, but the first binding of any other name.
                 found.append((below[-1 if name in self.later else 0], name))
         return max(found, default=None)
 

@@ -161,7 +161,7 @@ def is_unwritten(node: ast.FunctionDef) -> bool:
 
 
 def _is_constant(node: ast.Expr) -> bool:
-    """Return whether this is a docstring or `...`."""
+    """Return whether this is a constant, such as a docstring or `...`."""
     return isinstance(node.value, ast.Constant)
 
 

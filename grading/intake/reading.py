@@ -15,7 +15,7 @@ from nbformat import NotebookNode, from_dict
 from nbformat.validator import normalize
 
 VERSION = 4
-MAX_CELLS = 1_000  # every step takes time for each cell; exercises have fewer than 50
+MAX_CELLS = 1_000  # grading takes time for each cell; exercises have fewer than 50
 KINDS = ("code", "markdown", "raw")
 ID = r"[\w-]{1,64}"
 MINOR_VERSION = 5  # format 4.5, the first in which cells have ids

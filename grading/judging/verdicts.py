@@ -194,7 +194,7 @@ def _unreadable(part: Part) -> Graded:
 def _judged(answers: Sequence[Answer], cases: Cases, part: Part) -> Verdict:
     """Compare answers with expected values; raise ValueError for malformed ones."""
     checked = [validated(answer, part.kind) for answer in answers]
-    with numpy.errstate(all="ignore"):  # don't warn about a learner's numbers
+    with numpy.errstate(all="ignore"):  # no warnings about a learner's numbers
         known = [replace(one, read=place(one.read)) for one in cases.misconceptions]
         return judge(checked, cases.expected, known, part.tolerance, cases.inputs)
 

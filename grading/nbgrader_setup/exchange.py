@@ -28,7 +28,7 @@ from grading.records.seed import course_seed
 
 Record = dict[str, Any]  # nbgrader's record of a hand-in: username, filename, timestamp
 TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"
-MAX_FILE_BYTES = 1_000  # size limit of each of the two files
+MAX_FILE_BYTES = 1_000  # size limit of each of these two files
 
 
 class Collect(ExchangeCollect):  # type: ignore[misc]

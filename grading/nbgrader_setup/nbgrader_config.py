@@ -47,7 +47,7 @@ if os.environ.get(DATABASE):
 # Don't release the exercise's page (*.md), nor its parts with the hidden ranges (*.py).
 c.CourseDirectory.ignore = [*default(CourseDirectory, "ignore"), "*.md", "*.py"]
 
-# Our steps must precede the one that records the checksums of the check cells.
+# Our preprocessors must precede the one that records the checksums of the check cells.
 steps = default(GenerateAssignment, "preprocessors")
 at = steps.index(ComputeChecksums)
 steps[at:at] = [AddFactsLine, EmbedCases, AddOpening]

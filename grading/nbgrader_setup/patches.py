@@ -24,7 +24,7 @@ IDS_IN_PAGES = ("student_id", "assignment_id", "notebook_id")
 
 
 def install() -> None:
-    """Replace the methods, once per process."""
+    """Patch nbgrader's methods, once per process."""
     for owner, name, replaced in (
         (Autograde, "init_destination", _refuse_special_files),
         (BaseConverter, "init_notebooks", _skip_invalid_names),

@@ -109,7 +109,7 @@ class Cluster:
             ) from error
 
     def limit(self, seconds: float) -> None:
-        """Do nothing: this limit is not enforced on a cluster."""
+        """Do nothing: on a cluster, a job's CPU time outside its sandbox isn't limited."""
 
     @contextlib.contextmanager
     def executor(self) -> Iterator[Submits]:

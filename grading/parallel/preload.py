@@ -17,8 +17,8 @@ page(empty, "", "", [], {})  # compiles the templates
 for name in exercises.names():
     with contextlib.suppress(Exception):  # grading the exercise will report the error
         version(name)
-        for part in exercises.load(name).parts:  # computes the reference values and figures
-            published_cases(name, part.key)
+        for part in exercises.load(name).parts:
+            published_cases(name, part.key)  # computes the reference values and figures
 wait_for_shared()
 gc.collect()
 gc.freeze()  # garbage collection in workers must not write to memory pages shared by fork

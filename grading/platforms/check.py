@@ -55,7 +55,7 @@ def _counted(number: int, what: str) -> str:
 
 
 def _extensions(session: Any) -> dict[str, list[str]]:
-    """Return student → exercises with an extension."""
+    """Return student → exercises whose due date was extended for this student."""
     found: dict[str, list[str]] = {}
     query = session.query(SubmittedAssignment) if session else ()
     for submission in query:

@@ -64,7 +64,7 @@ def members(folder: Path, session: Any) -> Members:
 
 
 def _texts(one: Any) -> list[str]:
-    """Return the full name, the email, and the default folder name of `collect`."""
+    """Return a student's full name, email, and default folder name in `collect`."""
     full = " ".join(filter(None, (one.first_name, one.last_name)))
     return [full, one.email or "", f"{full} {one.lms_user_id}" if one.lms_user_id else ""]
 

@@ -93,7 +93,7 @@ def is_check(cell: NotebookNode) -> bool:
 
 @functools.cache
 def _solutions(name: str) -> dict[str, Any]:
-    """Run the source notebook, which is trusted, and return its namespace."""
+    """Run the trusted source notebook without its checks; return the namespace."""
     namespace: dict[str, Any] = {"__name__": "reference"}
     for cell in source(name).cells:
         if cell.cell_type == "code" and not is_check(cell):

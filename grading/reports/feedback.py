@@ -267,7 +267,7 @@ def _text(value: object) -> str:
 
 
 def _scrubbed(value: Any) -> Any:
-    """Apply `_text` to every text in plain data, in place."""
+    """Apply `_text` to each string in nested lists and dicts; return the result."""
     if isinstance(value, dict):
         for key in value:
             value[key] = _scrubbed(value[key])

@@ -217,6 +217,6 @@ def as_csv(heads: Sequence[object], lines: Iterable[Sequence[object]]) -> str:
 
 
 def _cell(value: object) -> object:
-    """Return the value; put an apostrophe before what looks like a formula."""
+    """Return a CSV value; put an apostrophe before text that looks like a formula."""
     formula = isinstance(value, str) and re.match(r"\s*[=+\-@\t\r]", value)
     return f"'{value}" if formula else value

@@ -77,7 +77,7 @@ def _elements(body: Iterable[ast.stmt]) -> Iterator[str]:
             elif _is_text(node):
                 inner = []
             else:
-                # Yield an operator with its expression, not as an element of its own.
+                # Yield an operator with its expression, not as a separate element.
                 signs = [type(one).__name__ for one in inner if isinstance(one, OPERATORS)]
                 yield f"{type(node).__name__} {signs} {_text(node)}"
             waiting += [one for one in reversed(inner) if not isinstance(one, SKIPPED)]

@@ -51,7 +51,7 @@ class Channel:
         self.number = 0
         self.received = 0
         self.rest = bytearray()
-        self.searched = 0  # the first bytes of `rest`, this many, contain no newline
+        self.searched = 0  # number of first bytes of `rest` known to contain no newline
         self.lines, self.all_lines = 0, 0  # received for this request, and for all earlier requests
 
     def request(self, what: str, word: Any) -> None:

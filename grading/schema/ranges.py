@@ -74,7 +74,7 @@ class Real(_Formless):
     def draws(self, rng: random.Random) -> Iterator[float]:
         while True:
             number = math.exp(rng.uniform(math.log(self.low), math.log(self.high)))
-            # Six digits are readable and avoid ties with a threshold.
+            # Six significant digits are readable and make ties with a threshold unlikely.
             yield float(f"{number:.5e}")
 
     def __str__(self) -> str:

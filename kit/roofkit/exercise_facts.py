@@ -46,7 +46,7 @@ def facts(name: str, course: Path = COURSE) -> Facts:
 
 
 def of_notebook(notebook: Mapping[str, Any]) -> Facts:
-    """Return the facts of a notebook; raise ValueError if one is missing or invalid."""
+    """Return an exercise notebook's facts; raise ValueError if one is invalid."""
     title = "".join(notebook["cells"][0]["source"]).splitlines()[0].removeprefix("# ")
     told = notebook["metadata"].get("exercise", {})
     found = Facts(title, told.get("minutes"), told.get("difficulty"), str(told.get("read_first")))

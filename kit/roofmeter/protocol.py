@@ -208,7 +208,7 @@ def _select_figures(tried: Sequence[Figure]) -> tuple[dict[str, Figure], dict[st
     left_out: dict[str, str] = {}
     for figure in tried:
         if figure.rejection:
-            # List a missing variant even if another has the key: it might have been the best.
+            # List a rejected variant even if its key has another figure: it might have been better.
             missing = f"{figure.key}, {figure.what}" if figure.key in figures else figure.key
             left_out.setdefault(missing, figure.rejection if figure.samples else "out of time")
     return figures, left_out

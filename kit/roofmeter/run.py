@@ -143,7 +143,7 @@ class Run:
 
     @cached_property
     def staircase(self) -> Mapping[float, Figure]:
-        """Figures of repeated reads, by the total bytes of all threads' arrays."""
+        """Measurements of repeated reads, by the total bytes of all threads' arrays."""
         stairs = [f for key, f in self.figures.items() if key.startswith("cache ")]
         return {figure.footprint: figure for figure in sorted(stairs, key=lambda f: f.footprint)}
 
@@ -226,7 +226,7 @@ class Run:
         )
 
     def compare(self, other: Run) -> Table:
-        """Compare the figures of two runs: ratio, and whether intervals are disjoint."""
+        """Compare measurements of two runs: ratio, and whether intervals are disjoint."""
         keys = [key for key in self.figures if key in other.figures]
         pairs = [(self.figures[key], other.figures[key]) for key in keys]
         return Table(

@@ -74,12 +74,15 @@ def _pin_thread(cores: SimpleQueue[int]) -> None:
 
 
 def array_budget(available: float) -> int:
-    """Return the bytes for arrays: a power of two, ≤ ¼ of `available` but ≥ 1 MiB."""
+    """Return the bytes for arrays: a power of two from 1 MiB to MAX_ARRAY_BYTES.
+
+    It is at most a quarter of `available`, unless that is less than 1 MiB.
+    """
     return int(min(MAX_ARRAY_BYTES, 2 ** math.floor(math.log2(max(available / 4, 2**20)))))
 
 
 def available_memory(whole: float, proc: Path = PROC) -> float:
-    """Return the bytes available without swapping; half of `whole` if unknown."""
+    """Return the bytes available without swapping, ≤ `whole`; half of it if unknown."""
     with suppress(OSError):
         for line in (proc / "meminfo").read_text().splitlines():
             if line.startswith("MemAvailable:"):

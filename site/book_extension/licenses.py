@@ -45,7 +45,7 @@ def texts(package: metadata.Distribution) -> str:
 
 
 def of_files(title: str, files: Mapping[str, Path | zipfile.Path]) -> str:
-    """Return the license texts among files given by their path in a package."""
+    """Return the license texts and font notices among a package's files, by path."""
     seen: dict[str, str] = {}
     for name, path in files.items():
         if not path.is_file():

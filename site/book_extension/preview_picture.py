@@ -25,7 +25,7 @@ QUESTION = "How long should this\ncomputation take on\nthis chip, and what\nhold
 
 
 def draw(target: Path) -> None:
-    """Draw the picture as a PNG file."""
+    """Draw the picture for link previews as a PNG file."""
     figure = Figure(figsize=(WIDTH / DPI, HEIGHT / DPI), dpi=DPI, facecolor="white")
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, WIDTH), ylim=(HEIGHT, 0))

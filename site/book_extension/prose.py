@@ -91,7 +91,7 @@ def premises(markdown: str) -> Iterator[tuple[str, int]]:
 
 
 def blocks(markdown: str) -> Iterator[Block]:
-    """Yield the blocks of a text that have values or a premise, in order."""
+    """Yield the blocks of a text that have {eval} or {while} roles, in order."""
     lines = without_code(markdown).splitlines()
     fences: list[tuple[str, str]] = []  # open fences, outermost first: marker, directive or ""
     start, was_single = 0, False

@@ -10,7 +10,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.osutil import ensuredir
 
-# In English and in Chinese, which has no space between sentences.
+# Sentences end so in English, and in Chinese, which has no space between them.
 SENTENCE_ENDS = re.compile(r"(?<=[.?!])\s+|(?<=[。\uff1f\uff01])\s*")
 
 

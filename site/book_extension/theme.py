@@ -60,7 +60,7 @@ def site_path(address: str) -> str:
 
 
 def is_one_of(names: list[str], file: Any) -> bool:
-    """Return whether one of the names is in a file's address, attributes or text."""
+    """Return whether one of the names is in a script's or style sheet's HTML."""
     return any(name in f"{file.filename} {file.attributes}" for name in names)
 
 

@@ -68,7 +68,7 @@ def messages(source: str) -> list[str]:
 
 
 def message(lines: list[ElementTree.Element]) -> tuple[str, list[str]]:
-    """Return the message of a text, and the numbers for its placeholders."""
+    """Return a text's message for translation, and the numbers for its placeholders."""
     numbers: list[str] = []
 
     def place(number: re.Match[str]) -> str:

@@ -122,7 +122,7 @@ def run_pages(book: Path) -> Path:
             shutil.rmtree(old)
     handouts.prepare(book)
     prepare_kernels(book, output / "ipython")
-    os.environ["ROOFKIT_LIVE"] = "page"  # figures as HTML; browser.figures sets this too
+    os.environ["ROOFKIT_LIVE"] = "page"  # figures as HTML; browser.figures sets this variable, too
     executed_pages.fill_cache(book, cache, published.languages(book))
     return cache
 

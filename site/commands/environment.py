@@ -88,7 +88,7 @@ def uv_entry() -> str:
 
 
 def commands(python: str, kind: str, uv: str) -> "list[list[str]]":
-    """Return the commands that install the locks, then our packages.
+    """Return the commands that install uv, the locked packages, and our own packages.
 
     The folder `uv` has uv.txt.
     """

@@ -26,7 +26,7 @@ def N_(message: str) -> str:
 # The slides reuse static files of the site, two folders above their own.
 SITE_STATIC = "../../_static"
 
-# Words in the pictures of the decks' cells, line by line, besides those of live figures.
+# Lines of text in the pictures that the decks' cells show, except in live figures.
 PICTURES = (
     N_("batch of 1,024"),
     N_("batch of 64"),

@@ -152,7 +152,7 @@ def _app() -> KernelApp:
     app.initialize()
     commands.set_up(app.kernel.shell)
     missing.set_up(app.kernel.shell)
-    tempfile.gettempdir()  # the first call writes a test file, so make it here
+    tempfile.gettempdir()  # the first call writes a test file: call it here
     return app
 
 

@@ -39,7 +39,7 @@ class Lines(Session):
         self.pid = NO_PROCESS
 
     def send(self, stream: Any, msg_or_type: Any, content: Any = None, *_: Any, **__: Any) -> None:
-        """Write a message if notebooks show its kind.
+        """Send a message to the grader if it is of a kind that notebooks show.
 
         Messages from forks of the notebook's process are dropped.
         """

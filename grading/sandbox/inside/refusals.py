@@ -98,7 +98,7 @@ class Refusals:
             os.close(self.listener)
 
     def close(self) -> None:
-        """Handle the remaining messages, and report the counts above one."""
+        """Handle the remaining messages, and report the count of each repeated refusal."""
         self.take(select.select(self.sources(), [], [], 0)[0])
         for name, times in self.counts.items():
             if times > 1 and not name.startswith(OPENED):
@@ -120,7 +120,7 @@ def place(path: bytes) -> str:
 
 
 def watch(readable: Sequence[str]) -> None:
-    """Report to init each opened path that is neither the sandbox's own nor readable."""
+    """Report to init each opened path outside the sandbox's folders and `readable`."""
     seen: set[str] = set()
     ours = (
         "/home/learner",

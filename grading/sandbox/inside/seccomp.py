@@ -110,7 +110,7 @@ def _load(argument: int) -> Line:
 
 
 def warm_up() -> None:
-    """Build this machine's filters, so that forked processes inherit them."""
+    """Build this machine's seccomp filters, so that forked processes inherit them."""
     for notify in (True, False):
         program(os.uname().machine, notify)
 

@@ -202,7 +202,7 @@ def shape_detail(value: Plain, expected: Plain) -> str:
 
 
 def _read(answer: Answer, case: Mapping[str, Any]) -> Answer:
-    """Replace a figure's facts by the values read from them."""
+    """Return the answer with values read from a figure's facts, if it has them."""
     if answer.problem or not (isinstance(answer.value, dict) and "curves" in answer.value):
         return answer
     values, problem = reading(answer.value, case)

@@ -30,7 +30,7 @@ class Findings:
 
     @property
     def fine(self) -> list[float]:
-        """The numbers that came out right."""
+        """The correct numbers in the learner's answers."""
         return [pair[0] for pair in self._numbers() if self._same(*pair)]
 
     @property

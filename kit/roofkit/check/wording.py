@@ -81,7 +81,7 @@ def series(entries: Iterable[str]) -> str:
 
 
 def joined(sentences: Iterable[str]) -> str:
-    """Join whole sentences."""
+    """Join sentences into one text, spaced as the language in force requires."""
     first, *others = sentences
     for other in others:
         first = _("{sentences} {sentence}").format(sentences=first, sentence=other)

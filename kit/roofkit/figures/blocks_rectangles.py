@@ -44,13 +44,14 @@ def _rectangles() -> list[Mark]:
     return [
         box("x_left", "x_top", "long", "low", TINTS[3], name="x", **edge),
         box("w_left", "w_top", "broad", "long", TINTS[1], name="w", **edge),
-        # The output has a dashed edge.
+        # The output matrix has a dashed edge.
         box("w_left", "x_top", "broad", "low", TINTS[2], name="out", **edge, **dashed),
     ]
 
 
 def _names() -> list[Mark]:
-    # The label of a narrow w starts at its left edge, or ends at its right edge near the border.
+    # The label of a narrow matrix w starts at its left edge; near the picture's right border, it
+    # ends at its right edge.
     near = "either(broad > 76, {}, either(w_left + 80 < wide, {}, {}))"
     at = near.format("w_left + broad / 2", "w_left", "w_left + broad")
     over: dict[str, Any] = {"text_anchor": near.format("'middle'", "'start'", "'end'")}

@@ -21,7 +21,7 @@ def bytes_misfit() -> str:
 
 
 def fits(held: str, memory: str = "capacity[chip]", words: str = "") -> dict[str, str]:
-    """Return formulas of a warning, "" if `held` bytes fit into HBM, and its numbers."""
+    """Return formulas: a warning if `held` bytes exceed `memory`, else "", and both sizes."""
     return {
         "held_text": f"text({held}, 'B')",
         "memory_text": f"text({memory}, 'B')",

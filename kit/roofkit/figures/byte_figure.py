@@ -50,7 +50,7 @@ def labels() -> dict[str, str]:
 
 
 def word_names() -> dict[str, str]:
-    """Return translations of the kinds of followed numbers, and of the operations."""
+    """Return English → translation for words such as "weight" and "large batch"."""
     return {
         "number": _("number"),
         "weight": _("weight"),

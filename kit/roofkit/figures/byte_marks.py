@@ -225,7 +225,7 @@ def _lane(y: float, sentence: str, waits: str, *parts: str) -> list[Mark]:
 
 def _axis(y: float) -> list[Mark]:
     place, each = _x("i"), {"each": "rounds + 1"}
-    # The first number begins at the axis's start.
+    # The first tick's label starts at its tick; the others are centered on theirs.
     tick = {"text_anchor": "either(i == 0, 'start', 'middle')", "name": "ticks", **each}
     scale = said(
         _("Full color: this byte. 1 s of play is {time}"), time="text(lower / seconds, 's')"

@@ -56,7 +56,7 @@ def marks() -> Sequence[Mark]:
 
 
 def _road(x: Formula, y: Formula, wide: str, high: float, series: int, **own: Formula) -> Mark:
-    """Draw a connection without an edge, which would widen it."""
+    """Draw a connection without a stroke, which would widen it."""
     return box(x, y, wide, high, SERIES_COLORS[series], stroke_width=0, rx=0, **own)
 
 
@@ -67,7 +67,7 @@ def _square(x: Formula, y: Formula, area: str, fill: str, **look: Formula) -> Ma
 
 
 def _chip() -> list[Mark]:
-    """Draw the chip: its compute units, and its on-chip memories on the scale of HBM."""
+    """Draw the chip: its compute units, and its memories to the same scale as HBM."""
     x, y = f"{LEFT + 12} + sqrt(ceiling * {COMPUTE})", CHIP_TOP + 46
     rows = [CHIP_TOP + 102 + 16 * j for j in range(MEMORIES)]
     peak = said(_("{peak} in bf16"), peak="text(ceiling, 'FLOP/s')")

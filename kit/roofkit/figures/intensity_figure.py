@@ -125,7 +125,7 @@ def _curve(series: int, name: str) -> list[Mark]:
             quoted(words[name]),
             fill=color,
             text_anchor="anchor",
-            # The anchor depends on the chosen n, so it is evaluated before n is replaced.
+            # The text anchor depends on the chosen n, so it is evaluated before n is replaced.
             where={"anchor": anchor, **label_at},
             name="names",
         ),

@@ -30,7 +30,7 @@ def sentences() -> tuple[str, str]:
 
 
 def setting(**changed: str) -> str:
-    """Return the formula of a table with a step's settings.
+    """Return a formula whose value is a table of a step's settings.
 
     The formulas `step_…` in formulas.toml take this table.
     """
@@ -64,7 +64,7 @@ class Change:
 
 
 def changes() -> tuple[Change, ...]:
-    """Return the changes; those with equal gains are shown in this order."""
+    """Return the changes to a step; those with equal gains are shown in this order."""
     weights = _("weights in {type}")
     return (
         *(

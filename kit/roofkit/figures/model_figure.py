@@ -43,7 +43,7 @@ CHUNKS = {f"{text(tokens)} tokens": tokens for tokens in (256, 512, 1024, 2048, 
 
 
 def shown_names() -> dict[str, str]:
-    """Return the words of choices, in the reader's language."""
+    """Return choice → its name in the reader's language."""
     several = _("{count} tokens")
     return {
         STORED: _("as stored"),
@@ -163,7 +163,8 @@ def formulas() -> dict[str, str]:
         **fits("held", "memory"),
         **bounds(link=True),
         "rate": "replicas * rl.step_tokens(now) / lower",
-        # The longest time of each kind of operation, as in the column "share" of rooflib.breakdown.
+        # The longer of compute and memory time of each kind of operation, then the link's time,
+        # as in the column "share" of rooflib.breakdown.
         "spent": f"[{TIMES}]",
         "whole": "sum(spent)",
         "step": one_of(steps(), "prefill + 2 * (replicas > 1)"),
@@ -294,7 +295,7 @@ def _next(chip: Chip, chips: list[Chip], compute: str) -> int:
 
 
 def _offers(chip: Chip) -> str:
-    """Return, as text, the types of arithmetic that both figure and chip have."""
+    """Return, as text, the types of arithmetic of this figure that the chip supports."""
     return _(" or ").join(kind for kind in COMPUTED if kind in chip.peaks)
 
 

@@ -40,7 +40,8 @@ def row(model: Model) -> dict[str, Any]:
     share whole experts. Three lists of refusals say why not, for the numbers to choose.
     """
     types = [dtype(model.quantized.get(name, model.w)) for name in ROWS]
-    # For whole experts, check separately how chips split the rest and how they share experts.
+    # Where each chip holds whole experts, check two things separately: whether chips can split the
+    # other weights, and whether they can share the experts.
     rest = replace(model, kinds=tuple(replace(k, X=0, experts=0) for k in model.every_kind))
     routed = any(kind.experts for kind in model.every_kind)
     split = {count: _refusal(model, count) for count in COUNTS}

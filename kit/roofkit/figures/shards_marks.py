@@ -75,7 +75,7 @@ def _matrix(
         "long": f"unit * {columns} / either({cut} == 2, N, 1)",
         "strip_x": f"{left} + i * long * ({cut} == 2)",
         "strip_y": f"{top} + i * high * ({cut} == 1)",
-        # The first chip's sheet is in front.
+        # Offset of chip i's sheet in the stack that is drawn: the first chip is in front.
         "behind": f"(N - 1 - i) * {PILE} / (N - 1)",
         # If there is no room for every number, show every second, fourth or eighth one.
         "room": f"either({cut} == 1, high / 10, long / 9)",
@@ -121,7 +121,7 @@ def _bytes_sent() -> list[Mark]:
     middle = "out_left + unit * F / 2"
     once = {"where": PLACES | {"words": f"out_left - {SENTENCE}", "full": f"{SENTENCE - 14}"}}
     moves = "passes > 0"
-    # One sentence in two lines: what a chip does, and with how much.
+    # The two lines of a label that is one sentence: what a chip does, and with how much data.
     shares = _("Each chip sends\n{times} × out = {bytes}").split("\n")
     keeps = map(quoted, _("Each chip keeps\nits part of out.").split("\n"))
     places = {"times": "text(share)", "bytes": "text(sent, 'B')"}

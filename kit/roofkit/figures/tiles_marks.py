@@ -47,7 +47,7 @@ BASE = f"({TOP} + (2 * {N} + {GAP}) * min(22, (wide - 16) / (2 * {N} + {GAP})))"
 HEIGHT = f"{BASE} + 128"
 MOVING: dict[str, Formula] = {
     **PLACE,
-    # Between two steps a piece moves toward out; at a step it has arrived.
+    # Between two steps a piece moves toward the matrix out; at a step it has arrived.
     "part": "min(step, last) - done",
     "way": "either(part > 0, part, 1)",
 }

@@ -85,7 +85,7 @@ def marks() -> Sequence[Mark]:
 
 
 def bars(name: str, y: float, start: str, **look: Any) -> list[Mark]:
-    """Draw a numbered bar for each slice, as long as the formula `name`.
+    """Draw a numbered bar for each slice; the formula `name` gives its duration.
 
     Narrow bars have no number, and a thin edge: otherwise only their edges would be visible.
     """

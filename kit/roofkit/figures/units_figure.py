@@ -23,7 +23,9 @@ WORKS = ["dot product", *INPUTS, *ROWS]
 
 @in_languages
 def units() -> Figure:
-    """Draw both units with areas proportional to their peaks, filled if busy.
+    """Draw the matrix and the vector unit, each filled by the share it is busy.
+
+    Areas are proportional to peaks.
 
     Controls: work (an operation of `rooflib`, bf16 in memory) and chip (with a vector peak in the
     catalog). Peaks are dense FLOP/s: bf16 for the matrix unit, fp32 for the vector unit. Ridges and

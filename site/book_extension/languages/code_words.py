@@ -63,7 +63,7 @@ THEMES = (
 KEYWORDS = {"_": None, "N_": None, "phrase": None}
 GENERATED = ".min.js"
 PROMPT = re.compile(r'^ +code_prompt_(?:show|hide): "(.*)"$', re.MULTILINE)
-OF_PAGES = ("course", "figures")  # catalogs of the scripts that pages load
+OF_PAGES = ("course", "figures")  # message catalogs of the scripts that pages load
 NOTEBOOKS = "notebooks"  # the catalog of the exercises' notebooks
 
 

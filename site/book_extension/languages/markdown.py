@@ -28,7 +28,7 @@ UNTRANSLATED = re.compile(
     r"|[^\s`]*(?:\d|[A-Z][^\s`]*[A-Z])[^\s`]*"
 )
 
-# English to translate even among names: an article, or a plural such as TPUs.
+# English words that need a translation even among names: an article, or a plural such as TPUs.
 ENGLISH = re.compile(r"\ba (?=[A-Z]{2})|\b[A-Z]{2,}s\b")
 
 

@@ -20,7 +20,7 @@ STYLE = Path(__file__).parent / "chinese.css"
 
 
 def write_words(app: Sphinx) -> None:
-    """Write scripts' words and a style sheet into a translated site, and load them."""
+    """Add a style sheet and the translations for scripts to a translated site."""
     folder = Path(app.config.locale_dirs[0], app.config.language, "LC_MESSAGES")
     compiled = folder / f"{catalogs.SPHINX}.mo"
     if app.builder.format != "html" or not compiled.is_file():

@@ -72,7 +72,7 @@ def translated(value: str, translate: Callable[[str], str]) -> str:
 
 
 def of_expression(expression: str, value: str, translate: Callable[[str], str]) -> str:
-    """Translate an expression's value; with a scale comment, give the count a unit."""
+    """Translate an expression's value; a scale comment asks for a unit such as 亿."""
     scale = SCALE_COMMENT.search(expression)
     return counted(value, SCALES[scale[1]]) if scale else translated(value, translate)
 

@@ -52,7 +52,7 @@ class Addresses:
         return f"{self.repository}/{folder}/{quote(self.commit)}/{quote(path)}"
 
     def edit(self, path: str) -> str:
-        """Return the address to edit a file; "" for an edition, which never changes."""
+        """Return the address to edit a file; "" in an edition built from a tag."""
         if self.edition:
             return ""
         folder = "-/edit" if self.on_gitlab else "edit"
@@ -71,7 +71,7 @@ class Addresses:
         return COLAB + quote(f"{self.site}/{notebook}", safe="")
 
     def binder(self, notebook: str) -> str:
-        """Return the address at which Binder opens a reader's copy."""
+        """Return the address at which Binder opens a page's JupyterLab notebook."""
         parts = urlsplit(self.repository)
         where = {
             "github.com": f"gh{parts.path}",

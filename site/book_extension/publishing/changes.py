@@ -25,13 +25,13 @@ class Edition:
 
 
 def editions(changelog: str) -> list[Edition]:
-    """Return the dated parts in the order of the file."""
+    """Return the dated parts of the change log, in its order."""
     found = DATED.finditer(changelog)
     return [Edition(part["name"], part["date"], part["text"].strip()) for part in found]
 
 
 def feed(changelog: str, title: str, author: str, course: str, file: str) -> str:
-    """Return the feed of a course at this address; "" if no part has a date.
+    """Return an Atom feed of the course's change log; "" if no part of it has a date.
 
     Format: RFC 4287.
     """

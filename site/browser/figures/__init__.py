@@ -23,7 +23,7 @@ ENGINE = Path(__file__).resolve().parents[3] / "kit" / "roofkit" / "figures" / "
 SCRIPT = "live.js"
 STYLE = "live.css"
 MARK = '<figure class="live"'
-LANGUAGES = "ROOFLINE_LANGUAGES"  # environment variable, see the engine's figure.py
+LANGUAGES = "ROOFLINE_LANGUAGES"  # environment variable: further languages of figures
 TRANSLATED = re.compile(r"application/vnd\.roofline\.(?P<tag>[\w-]+)\+html")
 FOLDER = "figures"  # folder of translated figures in the cache of cells' outputs
 MEASURES = 'data-part="measure"'

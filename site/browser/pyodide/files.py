@@ -27,7 +27,7 @@ SERVED = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", *pyodide_library.M
 MADE_FROM = (
     "made-from"  # stamp next to the archives: a hash of their inputs, and whether they are compiled
 )
-WAIT = 10  # seconds for a source to start its response
+WAIT = 10  # seconds without data before a download times out
 
 Bring = Callable[[Path, list[str]], Iterable[tuple[str, bytes]]]
 

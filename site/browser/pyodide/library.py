@@ -35,7 +35,7 @@ def can_compile() -> bool:
 
 
 def made(source: Path, target: Path) -> None:
-    """Write both archives into `target`, from the library and the wheels in `source`."""
+    """Write Python's library and the wheels from `source` as two archives in `target`."""
     packed([source / "python_stdlib.zip"], target / LIBRARY)
     packed(sorted(source.glob("*.whl")), target / PACKAGES)
 

@@ -214,7 +214,7 @@ def text_with_values(cells: list[NotebookNode], index: int) -> str:
 
 
 def block_data(block: prose.Block, marks: Iterator[nodes.inline]) -> dict[str, Any]:
-    """Return a prose block's data for the page's script, from the next of `marks`.
+    """Return a prose block's data for the page's script; take its values from `marks`.
 
     A translated block may have its values in another order. The data has the cells' values, which
     are English; the page's script translates their words.

@@ -16,7 +16,8 @@ from types import ModuleType
 LOOP = 100_000
 LOOP_SECONDS = 0.005  # time of the loop on a grading machine of medium speed
 SAMPLES = 5
-MARGIN = 2  # a grading machine may be slower, and slower still for other code than the loop
+# A grading machine may be slower than a medium one, and slower still for other code than the loop.
+MARGIN = 2
 
 Report = Callable[[int, float], object]
 
@@ -98,5 +99,5 @@ TIMES = CallTimes()
 
 
 def install_host(call_limit: ModuleType) -> None:
-    """Let roofkit's checks limit their calls through this page."""
+    """Let roofkit's checks limit the time of their calls with TIMES."""
     call_limit.host = TIMES  # type: ignore[attr-defined]

@@ -53,7 +53,7 @@ def packages() -> dict[str, dict[str, str]]:
 
 
 def release() -> dict[str, str]:
-    """Return the release's own metadata: its version, Python version and platform."""
+    """Return the Pyodide release's metadata: version, Python version and platform."""
     found: dict[str, str] = _lock()["info"]
     return found
 
@@ -82,7 +82,7 @@ def table() -> str:
 
 
 class PagePythonParts(SphinxDirective):
-    """Directive ``{page-python-parts}``, which shows the table of all parts."""
+    """Directive ``{page-python-parts}``: a table of the software that runs in pages."""
 
     def run(self) -> list[nodes.Node]:
         """Parse the table into the page."""

@@ -108,7 +108,7 @@ class Page:
         return json.dumps({"outputs": self.shown, "failed": failed})
 
     def blocks(self, blocks: str) -> str:
-        """Run a step that decides what blocks of prose show; see roofkit.following.
+        """Return what blocks of prose show, as a step of the page; see roofkit.following.
 
         blocks and the result are JSON.
         """

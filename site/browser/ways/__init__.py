@@ -25,11 +25,11 @@ FILES = SCRIPT, STYLE = "ways.js", "ways.css"
 
 
 class ways(nodes.General, nodes.Element):  # type: ignore[misc]
-    """Placeholder for the list of ways."""
+    """Placeholder for the list of reading routes."""
 
 
 class Ways(SphinxDirective):
-    """`:::{ways}`, the choice between the ways through the course."""
+    """`:::{ways}`, the choice between the reading routes through the course."""
 
     def run(self) -> list[nodes.Node]:
         return [ways()]
@@ -59,7 +59,7 @@ def title_of(app: Sphinx, title: str, pages: list[str], left_out: list[nodes.sec
 
 
 def fill_in(app: Sphinx, doctree: nodes.document, page: str) -> None:
-    """Replace the placeholder by the list of ways, once all pages have been read."""
+    """Replace the placeholder by the reading routes, once all pages have been read."""
     for place in list(doctree.findall(ways)):
         place.replace_self(choice(app, page))
 
@@ -120,7 +120,7 @@ def detours(app: Sphinx, page: str) -> dict[str, list[list[str]]]:
 def add_script(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Add the script to pages that offer the choice or whose neighbors depend on it."""
+    """Add the script where reading routes are offered or change a page's neighbors."""
     if doctree is None:
         return
     if app.config.external_site_map and page in minutes.chapters(app):
@@ -140,7 +140,7 @@ def serve(app: Sphinx, config: Config) -> None:
 
 
 def write_home_again(app: Sphinx, env: Any) -> list[str]:
-    """Return the home page, to rewrite it: it shows reading times of other pages."""
+    """Have Sphinx rewrite the home page, which shows reading times of other pages."""
     return [app.config.root_doc]
 
 

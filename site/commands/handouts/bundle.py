@@ -106,7 +106,7 @@ def closure(requirements: Iterable[str]) -> set[str]:
         try:
             needed = metadata.requires(name) or []
         except metadata.PackageNotFoundError:
-            # The package is for another platform, or one of ours.
+            # Not installed here: a package for another platform, or one of ours.
             continue
         for line in needed:
             extra = EXTRA.search(line.partition(";")[2])

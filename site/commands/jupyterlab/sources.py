@@ -18,7 +18,7 @@ TERM = re.compile(r"^(?=\S)", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Piece:
-    """A future cell: its kind, text, label or "", and a code cell's metadata.
+    """A part of a page that becomes a cell: kind, text, label or "", and metadata.
 
     prose: the blocks of a text with values or a premise, as they stood before its conversion.
     """

@@ -58,7 +58,7 @@ def same(one: Path, other: Path) -> bool:
 
 
 def whole_folders(shared: set[Path], files: set[Path]) -> set[str]:
-    """Return the folders of which all files are shared."""
+    """Return the folders whose files are all shared with the original site."""
     mixed = {folder for path in files - shared for folder in path.parents}
     return {folder.as_posix() for path in shared for folder in path.parents} - {
         folder.as_posix() for folder in mixed

@@ -23,7 +23,7 @@ WAYS = ".sd-container-fluid:has(a.sd-stretched-link)"
 
 
 def prepare(article: Tag) -> None:
-    """Remove what only the site needs, unfold the rest, and draw hatches as lines."""
+    """Remove what only the site needs, unfold blocks, and draw hatches as lines."""
     for ways in article.select(WAYS):
         (ways.find_parent("section") or ways).decompose()
     for tag in article.select(FURNITURE):

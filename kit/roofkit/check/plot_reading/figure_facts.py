@@ -133,7 +133,7 @@ def _artists(ax: Any) -> list[tuple[Any, Floats]]:
 
 
 def _segments(collection: Any) -> list[Floats]:
-    """Return the lines of a collection, with consecutive segments joined."""
+    """Return a collection's curves; join a chain of segments, omit separate ones."""
     pieces = list(collection.get_segments()) if hasattr(collection, "get_segments") else []
     if pieces and all(len(piece) == 2 for piece in pieces):
         starts, ends = np.array([p[0] for p in pieces]), np.array([p[1] for p in pieces])

@@ -81,7 +81,7 @@ def blended(color: Any, background: Color, alpha: Any = None) -> Color:
 
 
 def page_color(figure: Any) -> Color:
-    """Return the color behind the axes."""
+    """Return the figure's background color, which shows around the axes."""
     return blended(figure.get_facecolor(), (1, 1, 1))
 
 

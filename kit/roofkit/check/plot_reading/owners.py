@@ -71,7 +71,7 @@ def _lies_on(points: Facts, curve: Facts) -> bool:
 def _named_by_elimination(
     curves: list[Facts], whose: list[set[int]], sizes: Sequence[int]
 ) -> dict[int, list[Facts]]:
-    """Return, by size, the only unnamed curve among those near its text."""
+    """Return size → [curve] if exactly one unnamed curve is near a text of this size."""
     free = [
         curve for curve, found in zip(curves, whose, strict=True) if not found and is_seen(curve)
     ]

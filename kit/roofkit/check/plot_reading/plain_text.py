@@ -3,7 +3,7 @@
 import re
 import unicodedata
 
-MAX_LENGTH = 300  # characters that are read; the rest is ignored
+MAX_LENGTH = 300  # characters of a text that are read; the rest is ignored
 
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _POWER = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+")

@@ -40,7 +40,7 @@ _EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL")
 
 
 def romanized(text: str) -> str:
-    """Return the text in Latin letters, except writing systems without case.
+    """Return the text in Latin letters; keep letters of caseless writing systems.
 
     Known words are replaced in all writing systems. A letter becomes the first letter of its
     Unicode name, with a few exceptions.

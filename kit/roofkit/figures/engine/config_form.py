@@ -40,7 +40,7 @@ def paste_hint() -> str:
 
 
 def form() -> str:
-    """Return the field as HTML, hidden until the script finds the page's Python."""
+    """Return the config file input as HTML, hidden until the page's Python is found."""
     return (
         f'<details class="live-config" hidden><summary>{escape(title())}</summary>'
         f"<label><span>{FILE}</span>"

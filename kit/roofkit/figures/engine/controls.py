@@ -107,7 +107,7 @@ class Number:
 
 
 def players() -> dict[str, tuple[str, str]]:
-    """Return the buttons next to a slider of steps: symbol and label."""
+    """Return the buttons next to a step slider: name → (symbol, label)."""
     return {
         "back": ("−1", _("One step back")),
         "play": ("▶", _("Play")),

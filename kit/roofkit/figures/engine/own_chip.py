@@ -93,7 +93,7 @@ def filled(template: Any, numbers: Mapping[str, float]) -> Any:
 def with_own(
     given: Mapping[str, Any], own: Mapping[str, Any], numbers: Mapping[str, float]
 ) -> dict[str, Any]:
-    """Return a figure's tables, with the reader's chip where `own` has a template."""
+    """Return a figure's tables; add the reader's chip to those that `own` names."""
     added = {table: {**given[table], OWN: filled(own[table], numbers)} for table in own}
     return {**given, **added}
 

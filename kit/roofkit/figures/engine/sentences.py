@@ -34,7 +34,7 @@ def said(sentence: str, **places: str) -> str:
 
 
 def one_of(sentences: Iterable[str], at: str) -> str:
-    """Return the formula of the sentence whose index is the formula `at`."""
+    """Return a formula for the sentence whose index the formula `at` computes."""
     return f"at([{', '.join(map(quoted, sentences))}], {at})"
 
 

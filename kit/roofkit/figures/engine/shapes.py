@@ -74,5 +74,5 @@ def _mark(shape: Shape, usual: dict[str, Formula], look: dict[str, Any]) -> Mark
 
 
 def steps_of(names: Sequence[str], at: str) -> str:
-    """Return the formula of the name whose index is the formula `at`."""
+    """Return a formula for the element of `names` at the index formula `at`."""
     return f"at([{', '.join(map(quoted, names))}], {at})"
