@@ -14,7 +14,7 @@ import sys
 
 PAGE = r"(?:(?:chapters|slides)/[^/]+|index)"
 PROSE = re.compile(rf"{PAGE}\.md|locale/\w+/LC_MESSAGES/{PAGE}\.po|references\.bib")
-# Directives such as code cells, computed values, the page's header, and link targets.
+# The rest of a page: directives such as code cells, computed values, the header, link targets.
 NOT_PROSE = re.compile(
     r"^(?P<fence>`{3,}|:{3,})\{.*?^(?P=fence)$|\{(?:eval|while)\}`+[^`]*`+|\A---\n.*?^---$|^\(.*\)=$",
     re.DOTALL | re.MULTILINE,
@@ -46,11 +46,11 @@ def is_prose_only(before: str) -> bool:
 
 def main() -> int:
     if len(sys.argv) != 2 or not re.fullmatch(r"[0-9a-f]{40}", sys.argv[1]):
-        return 2  # no commit is given for a first push or a manual run
+        return 2  # no commit is given, as for a manual run
     try:
         return 0 if is_prose_only(sys.argv[1]) else 1
     except subprocess.CalledProcessError:
-        return 2  # the commit is missing, as after a force push
+        return 2  # no such commit: forty zeros for a first push, or a force push removed it
 
 
 if __name__ == "__main__":

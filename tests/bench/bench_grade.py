@@ -56,7 +56,7 @@ def ours(folder, students, *options):
 
 
 def stock(folder, students):
-    """Time `nbgrader autograde` for each exercise; return the same as `ours`."""
+    """Time `nbgrader autograde`; return (seconds, peak memory in MB, points)."""
     room = hand_in(folder, students)
     settings = STOCK.format(source=str(exercises.FOLDER))
     (room.folder / "nbgrader_config.py").write_text(settings, encoding="utf-8")

@@ -49,7 +49,7 @@ RATE = re.compile(r"^(MFlops/s|MByte/s):\s*([\d.]+)", re.MULTILINE)
 
 @dataclass
 class Pairs:
-    """Rates of numpy, C and likwid-bench for one figure in one run, in order."""
+    """One quantity as measured by numpy, C and likwid-bench in one run, in order."""
 
     numpy: list[float] = field(default_factory=list)
     c: list[float] = field(default_factory=list)
@@ -65,7 +65,7 @@ class Pairs:
 
 
 def numpys(store: Floats, pool: ThreadPool) -> dict[str, Probe]:
-    """Return numpy's probes, as in `roofmeter.measure` but with one size per peak."""
+    """Return numpy's probes as in `roofmeter.measure`, but peaks for one matrix size."""
     found = {f"peak {kind}": kernels.peak(kind, 2048, pool.threads) for kind in kernels.TYPES}
     return {**found, "read": kernels.read(store, pool), "update": kernels.update(store, pool)}
 

@@ -220,7 +220,7 @@ def spread(took: list[float]) -> str:
 
 
 def held(pages: dict[str, list[Measured]], builds: dict[str, list[list[float]]]) -> int:
-    """Print pages and builds over budget, or over stock's bytes; return 1 if any."""
+    """Print each page and build that misses a goal; return 1 if any does."""
     misses = [
         f"{name}: {ours.packed:,} bytes, stock {stock.packed:,}, at most {MAX_PAGE_BYTES:,}"
         for name, (ours, stock) in pages.items()

@@ -262,7 +262,7 @@ def test_a_cited_work_is_listed_once_after_a_rebuild(builds: Builds) -> None:
 
 
 @pytest.mark.long
-def test_a_changed_number_of_the_chip_catalog_appears_in_the_sentence(book: Book) -> None:
+def test_a_changed_number_of_the_chip_catalog_appears_in_the_page(book: Book) -> None:
     seen = []
     for factor in (1, 2):
         multiply_bf16_peak(book.folder / "rooflib" / "hardware.toml", "TPU v5e", factor)
@@ -321,7 +321,7 @@ def test_a_page_without_the_header_is_refused() -> None:
 ABOUT = re.compile(r"""v5e\.(ridge\(\)|peaks\[["']bf16)""")
 
 
-def test_values_in_pages_follow_the_catalog(tmp_path: Path) -> None:
+def test_values_in_pages_follow_the_chip_catalog(tmp_path: Path) -> None:
     """Pages that mention this chip's bf16 peak compute it, so they change."""
     shutil.copytree(ROOT / "rooflib", tmp_path / "rooflib")
     multiply_bf16_peak(tmp_path / "rooflib" / "hardware.toml", "TPU v5e", 2)

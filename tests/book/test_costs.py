@@ -83,7 +83,7 @@ def test_each_technique_in_the_summarys_tables_cites_a_work(rows: list[str]) -> 
         found = re.search(rf"^\| {row} \|.*\{{cite:t\}}`(\w+)` \|$", page, re.MULTILINE)
         assert found, row
         assert f"{{{found[1]}," in works
-    # The introduction names each technique of these tables, too.
+    # The introduction also names each of these techniques.
     introduction = sentences("chapters/introduction")
     for row in rows:
         assert re.search(row.split()[0][:5], introduction), row

@@ -234,5 +234,5 @@ def test_edits_replace_chips_data_types_sizes_and_lists() -> None:
         ("12 times", 12),
     ],
 )
-def test_displayed_numbers_are_read(text: str, value: float) -> None:
+def test_number_parses_displayed_numbers_with_units(text: str, value: float) -> None:
     assert number(text) == pytest.approx(value)

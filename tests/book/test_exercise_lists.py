@@ -59,7 +59,7 @@ def digest(book: Path, **exercise: object) -> str:
     return build.code_digest(book)
 
 
-def test_changes_of_exercise_metadata_but_not_of_cells_recompute_pages(
+def test_changed_exercise_metadata_recompute_pages_but_changed_cells_do_not(
     tmp_path: Path,
 ) -> None:
     first = digest(tmp_path, minutes=40)

@@ -11,7 +11,10 @@ V5E_PEAK, V5E_HBM, V5E_ICI = 197e12, 819e9, 45e9
 
 
 def row(start: str, among: str = "") -> list[str]:
-    """Return the cells of the first row after the text `among` that begins with `start`."""
+    """Return the cells of the first row that starts with `start`, below `among`.
+
+    `among`: a text in the page's outputs.
+    """
     text = outputs(PAGE)
     text = text[text.index(among) :]
     found = re.search(rf"^{re.escape(start)} .*$", text, re.MULTILINE)
@@ -76,14 +79,14 @@ def test_prefill_becomes_compute_bound_at_the_stated_length(
         assert (flops / peak > moved / bandwidth) is computes
 
 
-def test_stated_decode_intensities_are_exact_and_equal_for_both_batches() -> None:
+def test_decode_intensities_are_exact_and_equal_for_one_and_50_sequences() -> None:
     for tokens in (300, 3_000, 30_000):
         cells = row(f"{tokens:,}", "decode, one sequence")
         exact = (2 * 2 * 128 * 64 * tokens) / (2 * 128 * (64 + 8 * tokens + 8 * tokens + 64))
         assert [float(cell) for cell in cells[1:3]] == [pytest.approx(exact, abs=0.005)] * 2
 
 
-def test_the_widths_that_links_need_are_the_smallest_sufficient_integers() -> None:
+def test_each_width_at_which_links_keep_up_is_the_smallest_such_integer() -> None:
     for chips in (2, 4, 8):
         for cell, peak, link in [
             (row(str(chips), "D at least")[1], PEAK, NVLINK),

@@ -76,7 +76,7 @@ def test_pages_take_measured_numbers_only_from_stored_runs():
         "roofmeter.run.Run(host, date)",
     ],
 )
-def test_every_other_source_of_measured_numbers_is_found(cell):
+def test_sources_of_measured_numbers_other_than_stored_runs_are_found(cell):
     assert list(other_sources(cell))
 
 
@@ -140,7 +140,7 @@ def test_a_run_without_provenance_fails_the_page(stored, missing):
         shown()
 
 
-def test_a_missing_run_fails_the_page(stored):
+def test_a_missing_measurement_run_fails_the_page(stored):
     shutil.rmtree(stored(1))
     with pytest.raises(KeyError, match=NAME):
         shown()

@@ -94,7 +94,7 @@ def test_a_broken_chapter_is_noticed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS, ids=lambda p: p.stem)
-def test_no_cell_is_lost_in_conversion(chapter: Path) -> None:
+def test_no_code_cell_of_a_chapter_is_lost_in_conversion(chapter: Path) -> None:
     text = chapter.read_text(encoding="utf-8")
     cells = jupytext.reads(text, fmt="md:myst").cells
     code = [cell for cell in cells if cell.cell_type == "code"]

@@ -287,7 +287,7 @@ def test_the_notation_defines_each_letter_of_the_cheat_sheet_once() -> None:
     assert used <= set(letters)
 
 
-def test_lengths_and_numbers_of_chips_have_different_letters() -> None:
+def test_array_lengths_use_another_letter_than_the_number_of_chips() -> None:
     for page in ("chapters/intensity", "chapters/roofline", "chapters/time"):
         maths = re.findall(r"\$\$?(.+?)\$", sentences(page)) + re.findall(
             r"`([^`]+)`", sentences(page)

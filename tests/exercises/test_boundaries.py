@@ -51,7 +51,7 @@ def times_apart(N: int, peak: float, link: float, D: int, written: str) -> float
 
 
 @pytest.mark.parametrize("written", ["whole", "pieces", "share", "cancelled", "each chip"])
-def test_comparing_times_by_any_formula_finds_the_expected_first_width(written: str) -> None:
+def test_the_first_compute_bound_width_is_the_same_however_times_are_written(written: str) -> None:
     for case, expected in asked("many-chips", "first-depth"):
         assert times_apart(**case, D=expected, written=written) <= 0, case
         assert times_apart(**case, D=expected - 1, written=written) > 0, case
@@ -100,7 +100,7 @@ FITS: dict[str, Callable[[float, float, float, float], float]] = {
 
 
 @pytest.mark.parametrize("written", FITS)
-def test_every_formula_finds_the_same_number_of_sequences_that_fit(written: str) -> None:
+def test_sequences_that_fit_do_not_depend_on_how_the_formula_is_written(written: str) -> None:
     exact = 0
     for case, expected in asked("attention", "sequences-that-fit"):
         free = case["capacity"] - case["weights"]
@@ -134,7 +134,9 @@ def test_every_formula_agrees_on_whether_the_compute_bound_length_is_infinite(wr
 
 
 @pytest.mark.parametrize("cut", [math.floor, math.ceil, round])
-def test_rounded_lengths_are_within_the_tolerance(cut: Callable[[float], int]) -> None:
+def test_rounded_compute_bound_lengths_are_within_the_tolerance(
+    cut: Callable[[float], int],
+) -> None:
     part = part_of("attention", "compute-bound-from")
     for case, expected in asked("attention", "compute-bound-from"):
         if expected < math.inf:

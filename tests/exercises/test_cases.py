@@ -97,7 +97,7 @@ def scaled(value: Any, factor: float) -> Any:
 
 @classes
 @each_part
-def test_hidden_cases_cover_all_branches_and_kinds_of_values_in_every_class(
+def test_every_class_of_students_gets_hidden_cases_of_all_branches_and_kinds_of_values(
     name: str, part: Part, seeds: range
 ) -> None:
     for seed in seeds:

@@ -15,7 +15,7 @@ from roofmeter.workloads import POLYNOMIAL_DEGREE
 
 DIGITS = 2e-5  # relative tolerance: the exercise states six digits
 RUN = roofmeter.runs()["intel-r-xeon-r-processor-2026-11-22"]
-# Operation in the exercise → (operation in the stored run, figure of its bandwidth).
+# Operation in the exercise → (operation in the stored run, name of the bandwidth measured there).
 FROM_THE_RUN = {
     "one row": ("thin 1", "read"),
     "256 rows": ("thin 256", "read"),
@@ -64,7 +64,9 @@ def test_the_polynomial_moves_five_arrays_for_each_degree() -> None:
     ("name", "chips", "B"),
     [("one sequence on eight A100", 8, 1), ("60 sequences on one A100", 1, 60)],
 )
-def test_operations_not_in_the_run_are_published_steps(name: str, chips: int, B: int) -> None:
+def test_operations_missing_from_the_stored_run_match_published_steps(
+    name: str, chips: int, B: int
+) -> None:
     (step,) = (
         step
         for step in rl.published_steps()
@@ -119,14 +121,14 @@ def test_a_fixed_plus_a_divided_time_fits_the_published_steps_of_one_sequence() 
 
 
 @pytest.mark.parametrize("key", ["explained-by", "telling", "gain"])
-def test_no_published_case_is_close_to_another_answer(key: str) -> None:
+def test_published_cases_satisfy_the_condition_for_hidden_cases(key: str) -> None:
     part = part_of("diagnose", key)
     for case in part.cases:
         assert part.allowed(**case), case
 
 
 @pytest.mark.parametrize(("key", "function"), [("rates", "rates"), ("layer-times", "layer_times")])
-def test_the_draft_to_repair_gives_the_answers_of_its_misconception(
+def test_the_faulty_draft_in_the_task_gives_the_answers_of_its_misconception(
     key: str, function: str
 ) -> None:
     (question,) = (

@@ -133,7 +133,7 @@ def test_the_readme_and_sources_of_rooflib_show_no_answer(file: str) -> None:
         "8.45×10⁻⁵",
     ],
 )
-def test_answers_are_found_in_every_notation(text: str) -> None:
+def test_given_away_finds_an_answer_in_each_notation(text: str) -> None:
     assert given_away(text)
 
 

@@ -122,7 +122,7 @@ def test_published_cases_distinguish_misconceptions_except_alike_ones(
 
 
 @pytest.mark.parametrize("at", sorted({at for at, _, _ in ALIKE}))
-def test_indistinguishable_misconceptions_agree_in_drawn_cases_too(at: str) -> None:
+def test_indistinguishable_misconceptions_agree_in_random_cases_too(at: str) -> None:
     name, _, key = at.partition("/")
     (part,) = (part for part in exercises.load(name).parts if part.key == key)
     drawn = itertools.islice(part.draws(random.Random(0)), DRAWS)

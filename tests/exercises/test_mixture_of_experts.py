@@ -53,7 +53,7 @@ def test_mixtral_8x7b_and_qwen3_30b_a3b_are_among_the_tested_models() -> None:
 
 
 @each_mixture
-def test_weights_are_those_of_the_catalog_without_norms(model: rl.Model) -> None:
+def test_parameter_counts_are_those_of_the_catalog_without_norms(model: rl.Model) -> None:
     whole, token = reference(NAME)["parameters"](config_of(model))
     assert whole + norms_of(model) == model.parameters
     tables = 0 if model.tied else model.vocabulary * model.D
@@ -103,7 +103,7 @@ def test_gains_of_changes_match_rooflib(model: rl.Model) -> None:
     assert found == pytest.approx({name: wanted[name] for name in changes}, rel=0.01)
 
 
-def test_the_notebook_has_the_models_of_the_checks() -> None:
+def test_the_notebook_defines_the_model_configs_of_the_checks() -> None:
     known = [case["config"] for case in part_of(NAME, "parameters").cases]
     assert reference(NAME)["configs"] == known
     for key in ("cache", "step", "critical-batch", "gains"):
@@ -115,7 +115,7 @@ def test_rooflib_can_read_the_configs_of_the_notebook() -> None:
         assert rl.model_from_config(config).layers == config["num_hidden_layers"]
 
 
-def test_each_kind_of_change_gains_most_in_some_published_case() -> None:
+def test_each_changed_argument_gains_most_in_some_published_case() -> None:
     best = dict.fromkeys(("B", "width", "kv_bytes", "peak", "bandwidth"), 0)
     for case in part_of(NAME, "gains").cases:
         gains = reference(NAME)["gains"](**case)

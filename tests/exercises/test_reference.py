@@ -67,7 +67,7 @@ def test_int8_weights_halve_the_critical_batch_only_in_the_limit() -> None:
     assert book["critical_batch"](256, 256, V5E.peak(), V5E.bandwidth) == math.inf
 
 
-def test_smaller_matrix_reaches_the_ceiling_at_1_66_times_the_batch() -> None:
+def test_a_1024_matmul_reaches_the_ceiling_at_1_66_times_the_4096_batch() -> None:
     book = reference("roofline-plot")
     delay = book["delay"](1024, 4096, V5E.peak(), V5E.bandwidth)
     assert delay == pytest.approx(1.66, abs=0.005)
@@ -104,7 +104,7 @@ def test_decode_intensity_tends_to_the_group_size() -> None:
     assert book["decode_intensity"](1, 131_072, 64, 8, 128, 2, 2) == pytest.approx(8, rel=1e-3)
 
 
-def test_the_cache_of_a_sequence_takes_as_much_memory_as_published() -> None:
+def test_the_kv_cache_of_a_sequence_takes_as_much_memory_as_published() -> None:
     fits = reference("attention")["sequences_that_fit"]
     # Source: How To Scale Your Model, "All About Transformer Inference", 6.7 GB for Llama 2 13B.
     llama = {"weights": 26e9, "S": 8192, "layers": 40, "K": 40, "H": 128, "kv_bytes": 2}
@@ -133,7 +133,7 @@ PLAIN = [model for model in rl.models() if not model.kinds]
 
 
 @pytest.mark.parametrize("model", PLAIN, ids=lambda model: model.name)
-def test_step_bounds_agree_with_a_decode_step_of_a_model(model: rl.Model) -> None:
+def test_step_bounds_agree_with_a_decode_step_without_attention_flops(model: rl.Model) -> None:
     bounds, B, S = reference("attention")["step_bounds"], 8, 2048
     step = model.decode(B, S)
     attention = model.layers * rl.attention(B, 1, S, model.N, model.K, model.H).flops
@@ -145,7 +145,7 @@ def test_step_bounds_agree_with_a_decode_step_of_a_model(model: rl.Model) -> Non
     assert arithmetic == pytest.approx(step.flops - attention, rel=1e-3)
 
 
-def test_first_widths_on_two_four_and_eight_v5e_match_the_chapter() -> None:
+def test_smallest_depths_at_which_v5e_links_keep_up_match_the_chapter() -> None:
     first_depth, link = reference("many-chips")["first_depth"], V5E.link("ICI").bandwidth
     widths = [first_depth(N, V5E.peak(), link) for N in (2, 4, 8)]
     assert widths == [8_756, 26_267, 61_289]

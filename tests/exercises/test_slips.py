@@ -49,7 +49,7 @@ def test_the_learners_check_finds_every_slip_that_matters(name: str) -> None:
     unexplained, by_luck = [], []
     for slip in chosen(name):
         if not own_check(slip).passed:
-            continue  # grading includes the check's cases, so it gives no points either
+            continue  # it gets no points: grading includes the check's cases
         if slip.own and not explained(slip):
             unexplained.append(str(slip))
         classes = 1 if is_figure(slip) else CLASSES
@@ -90,7 +90,7 @@ def test_every_part_has_at_least_ten_distinct_slips() -> None:
 
 
 @each_exercise
-def test_spelled_out_functions_without_a_slip_are_right(name: str) -> None:
+def test_functions_that_slips_are_made_from_are_right(name: str) -> None:
     for part in exercises.load(name).parts:
         for slip in unchanged(name, part):
             assert own_check(slip).passed, slip.function

@@ -98,7 +98,7 @@ def _entry(random, head):
 
 
 def archive(random):
-    """Generate the bytes of a platform's zip file, some of them corrupted."""
+    """Generate the content of a platform's zip file, sometimes corrupted."""
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as zipped:
         for _ in range(random.randrange(6)):
@@ -134,7 +134,7 @@ def _file_name(random):
 
 
 def _made(random, above, own, deeper=1):
-    """Create a folder and return it, or None if there is no new folder.
+    """Create a folder and return it; return None if no folder was created.
 
     The place may exist, or a file or link may be created instead.
     """

@@ -32,7 +32,7 @@ def message(random):
 
 
 def sent(random):
-    """Generate a message's line as sent, possibly corrupted by code in that process."""
+    """Generate a message's line, possibly corrupted by code in the notebook."""
     raw = json.dumps(message(random)).encode()
     if random.random() < 0.1:
         cut = random.randrange(len(raw) + 1)

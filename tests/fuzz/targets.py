@@ -71,7 +71,7 @@ def draw_answers(random):
 
 
 def draw_figures(random):
-    """Generate what the probe finds in figures for a part, one for each case."""
+    """Generate what is read from a part's figures, one figure for each case."""
     name, part = random.choice(parts_of(True))
     inputs = sum((some.inputs for some in cases(name, part.key, SEED)), ())
     near = random.random() < 0.7
@@ -195,7 +195,7 @@ def draw_lines(random):
 
 
 def ask(drawn):
-    """Ask a process that sends these bytes for answers, and grade them."""
+    """Request answers from a fake process that sends these bytes, and grade them."""
     name, wanted, content, seed = drawn
     part = next(one for _, one in parts() if one.key == wanted)
     channel = _Channel(Line(content, seed), time.monotonic() + 60)
@@ -339,7 +339,7 @@ def read_table(written):
 
 
 def read_course(seed):
-    """Read a course folder with drawn students, exercises and stray files."""
+    """Read a course folder with generated students, exercises and stray files."""
     with tempfile.TemporaryDirectory() as folder:
         drawn_folders.course(Random(seed), base := Path(folder), exercises.names())
         lines = misplaced(base)

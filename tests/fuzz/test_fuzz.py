@@ -82,7 +82,7 @@ def endless_pattern(monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.mark.parametrize(
     ("plant", "error"), [(failing_message, RuntimeError), (endless_pattern, Overrun)]
 )
-def test_a_planted_fault_is_found(
+def test_fuzzing_finds_a_planted_fault(
     monkeypatch: pytest.MonkeyPatch,
     plant: Callable[[pytest.MonkeyPatch], str],
     error: type[Exception],

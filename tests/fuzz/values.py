@@ -43,7 +43,7 @@ def _misread(random, known):
 
 
 def _slipped(random, known):
-    """Apply the same slip to every number."""
+    """Apply one mistake to all expected numbers, or shift them to other cases."""
     if random.random() < 0.1:  # shift the values to other cases
         turn = random.randrange(len(known.expected) + 1)
         return [*known.expected[turn:], *known.expected[:turn]]

@@ -155,7 +155,7 @@ class Pip:
         return Path(self.command[self.command.index(option) + 1])
 
 
-def test_packages_are_installed_for_all_users_of_the_machine(tmp_path, monkeypatch):
+def test_installed_packages_are_readable_by_the_user_that_sandboxes_run_as(tmp_path, monkeypatch):
     """Check file modes: sandboxes read modules as another user; the rest is private."""
     pip = Pip(monkeypatch)
     allow(tmp_path, ["one", "two"])
@@ -230,7 +230,7 @@ def test_only_package_names_reach_pip(tmp_path, package, monkeypatch):
 
 
 @pytest.mark.parametrize("package", ["pandas", "pandas==2.2.*", "x[one,two]>=1, <2", "a.b-c~=1.0"])
-def test_a_package_may_have_version_constraints(tmp_path, package, monkeypatch):
+def test_an_allowed_package_may_have_version_constraints(tmp_path, package, monkeypatch):
     monkeypatch.setattr(allowed_modules, "_install", lambda wanted, _: Path(wanted[0]))
     assert allow(tmp_path, [package]) == [f"allowed in notebooks: {package}"]
 

@@ -126,7 +126,7 @@ def test_release_defaults_to_the_course_folder_of_the_site_build():
     assert words("release").course == ROOT / "_build" / "course"
 
 
-def test_weekly_commands_print_each_returned_line(tmp_path, monkeypatch, capsys):
+def test_the_due_command_passes_its_arguments_and_prints_each_line(tmp_path, monkeypatch, capsys):
     asked = []
     monkeypatch.setattr(week, "due", lambda course, *given: asked.append(given) or ["a", "b"])
     commands.main(["due", str(tmp_path), NAME, "2026-11-30"])

@@ -105,7 +105,7 @@ def unmarked(nb):
 
 @pytest.fixture(scope="module")
 def made(release, tmp_path_factory):
-    """Return kind of notebook → its JSON text, for the kinds that the dicts below name."""
+    """Return the JSON text of each kind of notebook that the dicts below name."""
     room = Classroom(tmp_path_factory.mktemp("made"), release)
     released, right = room.released(NAME), room.solved(NAME)
     elsewhere = copy.deepcopy(released)

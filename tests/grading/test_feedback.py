@@ -330,7 +330,7 @@ def formgrader(room, tmp_path_factory):
         yield address, token
 
 
-def test_feedback_pages_link_parts_and_omit_unchanged_opening_and_cases(room):
+def test_feedback_pages_link_parts_and_omit_unchanged_set_up_and_cases_cells(room):
     released = room.released(NAME)
     parts = [{"key": part.key, "points": 0, "of": 1} for part in exercises.load(NAME).parts]
     html = pages.page(released, NAME, STUDENT, parts, {})

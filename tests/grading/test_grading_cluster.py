@@ -91,7 +91,7 @@ def test_a_killed_cluster_worker_is_replaced(room, there, scheduler, monkeypatch
     killed = []
 
     def put(results, *entry, plain=Results.put):
-        """Record a result; after the first, kill a worker command and its descendants."""
+        """Record a result; after the first one, kill a worker and its descendants."""
         plain(results, *entry)
         if len(list(results.folder.glob("*/*.json"))) == KILL_AFTER:
             killed.extend({victim.pid, *processes.descendants(victim.pid)})
@@ -177,7 +177,7 @@ def test_a_worker_command_starts_workers_and_waits_for_them(monkeypatch):
     serve = threading.Thread(target=dask_worker.serve, args=("tcp://a:1", 2))
     serve.start()
     serve.join()
-    # Each worker takes one notebook at a time; a printed line says that they are ready.
+    # Each worker takes one notebook at a time; a printed line says that the workers are ready.
     one = "tcp://a:1", 1, None, b"2 working for tcp://a:1\n"
     assert done == [one, one, "left", "left"]
 

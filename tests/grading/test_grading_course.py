@@ -146,7 +146,7 @@ def test_exercises_without_submission_are_listed_as_not_handed_in(room):
     assert {row[4] for row in rows if row[1] != NAME} == {"not handed in"}
 
 
-def test_corrections_are_recorded_as_remarks(room):
+def test_renamed_notebooks_and_ignored_modules_are_recorded_as_remarks(room):
     state = room.course.state()
     assert state["renamed"][NAME]["remarks"] == [f"the notebook was named {NAME} (1).ipynb"]
     assert state["shadow"][NAME]["remarks"] == ["left aside: numpy.py, rooflib.py"]
@@ -230,7 +230,7 @@ def test_learners_get_no_hidden_cases(room):
     assert leaks(files, hidden_texts(room)) == []
 
 
-def test_the_leak_check_finds_a_leak(room, tmp_path):
+def test_the_leak_check_finds_solution_code_and_hidden_cases(room, tmp_path):
     released = tmp_path / "leak.ipynb"
     shutil.copy(room.folder / "release" / NAME / f"{NAME}.ipynb", released)
     nb = nbformat.read(released, as_version=4)

@@ -122,7 +122,7 @@ def test_a_cell_over_only_its_wall_limit_is_retried(runs):
     ]
 
 
-def test_a_timed_out_notebook_is_marked_and_left_for_the_graders_retry(runs):
+def test_a_timed_out_notebook_is_only_marked_late_if_the_caller_retries_it(runs):
     graded = grade(
         with_first(notebook(), WAITS), NAME, "seed", TimeLimits(cell_wall=1), None, False
     )
@@ -182,7 +182,8 @@ def test_cpu_time_of_cells_is_not_charged_to_the_last_function(runs):
         "assert os.getpid() == PROCESS", spins
     )
     book.cells.insert(_place(book, last), code(spinning))
-    graded = grade(book, NAME, "seed", TimeLimits(cell=100, call=0.05))  # 2 s for all calls
+    # The calls get about 2 s of CPU time in all, less than the first cell uses.
+    graded = grade(book, NAME, "seed", TimeLimits(cell=100, call=0.05))
     assert total(graded) == FULL
     assert len(runs) == 1
 
@@ -216,7 +217,7 @@ def _place(book, key):
     ("source", "reason"),
     [
         (
-            # An `except` would miss an interrupt that comes while it handles another.
+            # Ignore SIGINT: a second interrupt would escape from an `except KeyboardInterrupt`.
             "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass",
             "A cell could not be stopped; the cells after it were not run.",
         ),
@@ -247,7 +248,7 @@ def test_sys_exit_and_input_end_only_their_cell():
         assert total(graded) == FULL
 
 
-def test_huge_output_is_dropped():
+def test_the_size_of_huge_output_is_limited():
     graded = grade(with_first(notebook(), "print('x' * 30_000_000)"), NAME, "seed", QUICK)
     assert total(graded) == FULL
     assert len(str(graded.cells[0].outputs)) < 2_000_000

@@ -36,7 +36,7 @@ def server():
 
 @pytest.fixture(scope="module")
 def in_a_file(tmp_path_factory):
-    """Grade a class of students with SQLite."""
+    """Grade a class of students with a gradebook in an SQLite file."""
     room = Classroom(tmp_path_factory.mktemp("file"))
     room.course.release()
     room.expected = endtoend.hand_in_all(room, [NAME], **STUDENTS)
@@ -51,14 +51,14 @@ def address(server):
 
 @pytest.fixture(scope="module")
 def room(in_a_file, address, tmp_path_factory):
-    """Grade the same class with PostgreSQL.
+    """Grade the same submissions with a gradebook in PostgreSQL.
 
     One student is then graded again with plain nbgrader, and the grades are exported. `room.rows`
     holds the gradebook's rows before the plain nbgrader commands.
     """
     room = Classroom(tmp_path_factory.mktemp("server"))
     room.course.prepare()
-    # Use the same hidden cases and the same submissions.
+    # Use the hidden cases and submissions of the course that is graded with SQLite.
     shutil.copy(in_a_file.folder / ".grading" / "seed", room.folder / ".grading" / "seed")
     shutil.copytree(in_a_file.folder / "submitted", room.folder / "submitted")
     with pytest.MonkeyPatch.context() as patch:
@@ -104,7 +104,7 @@ def test_unchanged_submissions_are_not_graded_again(room, address, monkeypatch, 
     assert capsys.readouterr().out.startswith("0 graded")
 
 
-def test_an_unreachable_server_is_reported_in_one_line(in_a_file, tmp_path, monkeypatch):
+def test_an_unreachable_postgresql_server_is_reported_in_one_line(in_a_file, tmp_path, monkeypatch):
     monkeypatch.setenv(DATABASE, f"postgresql://postgres@/gradebook?host={tmp_path}")
     with pytest.raises(SystemExit) as ended:
         main(["grade", str(in_a_file.folder)])

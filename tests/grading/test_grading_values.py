@@ -105,7 +105,7 @@ def first(source, limits=TIME_LIMITS, grade=grade):
 
 
 @pytest.mark.parametrize("submission", LIBRARY)
-def test_the_submission_library_gets_its_points_through_the_probe(submission):
+def test_sample_submissions_get_their_expected_points_from_the_probe(submission):
     name = submission.exercise
     functions = {part.key: part.function for part in exercises.load(name).parts}
     book = hand_in(submission, exercises.source(name), exercises.source(name), functions)
@@ -550,7 +550,7 @@ def test_the_first_hidden_case_of_a_figure_is_not_repeated():
 
 
 class Answering:
-    """Fake questions with right answers, except the replaced ones of the first part."""
+    """A stub of Questions: answers right, except replaced answers of the first part."""
 
     def __init__(self, published=None, hidden=None):
         self.changed, self.told, self.asked = (published, hidden), False, []
@@ -785,5 +785,5 @@ def test_a_problem_with_the_first_case_becomes_every_answer():
         ({"curves": [], "axes": []}, False),
     ],
 )
-def test_only_small_answers_are_judged_without_a_fork(value, little):
+def test_only_short_flat_answers_count_as_small(value, little):
     assert _is_small(value) is little

@@ -178,7 +178,7 @@ KNOWN = {
 }
 
 # Students whose grading takes almost a second or more, mostly because every try runs into a limit.
-# By default none of them is in the class.
+# None of them is in DEFAULT, the students that every run grades.
 SLOW = {
     "answer-gigantic_text",
     "answer-gigantic_whole",
@@ -461,7 +461,9 @@ def rows(gradebook: Gradebook) -> list[object]:
     return sorted(found, key=repr)
 
 
-def test_hostile_students_do_not_affect_the_gradebook(graded: Graded, alone: Classroom) -> None:
+def test_hostile_students_do_not_affect_the_rest_of_the_gradebook(
+    graded: Graded, alone: Classroom
+) -> None:
     with graded.room.course.gradebook() as ours, alone.course.gradebook() as theirs:
         assert rows(ours) == rows(theirs)
         assert {one.id for one in ours.students} == set(graded.state)

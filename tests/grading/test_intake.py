@@ -265,7 +265,7 @@ def descriptors():
     return {one.name for one in Path("/proc/self/fd").iterdir()}
 
 
-def test_no_descriptor_stays_open(submitted):
+def test_listing_and_reading_leave_no_descriptor_open(submitted):
     os.mkfifo(submitted / "fifo")
     before = descriptors()
     safe_files.list_folder(submitted.parent, (NAME,))
@@ -435,7 +435,7 @@ def test_notebooks_in_utf_8_and_utf_16_are_read(encoding):
 
 @pytest.mark.parametrize("odd", [{}, {"nbformat": 4}, {"nbformat_minor": 7}, {"metadata": [1]}])
 @pytest.mark.parametrize("sheets", [None, 7, [7], [{"cells": 7}]])
-def test_fields_that_are_missing_or_odd_are_corrected(odd, sheets):
+def test_missing_or_invalid_notebook_fields_are_corrected(odd, sheets):
     code_cell = {"cell_type": "code", "metadata": 7, "outputs": 7, "execution_count": "x"}
     notebook = parsed(code_cell, markdown(metadata=[]), worksheets=sheets, **odd)
     assert (notebook.nbformat, notebook.nbformat_minor, notebook.metadata) == (4, 5, {})
@@ -446,7 +446,7 @@ def test_fields_that_are_missing_or_odd_are_corrected(odd, sheets):
 @pytest.mark.parametrize(
     ("source", "text"), [("a\n", "a\n"), (["a\n", "b"], "a\nb"), (None, ""), ([], "")]
 )
-def test_a_source_may_be_a_list_of_lines(source, text):
+def test_a_cells_source_may_be_a_list_of_lines_or_null(source, text):
     assert parsed(markdown(source=source)).cells[0].source == text
 
 

@@ -40,7 +40,7 @@ ALL = [
     pytest.param(
         one,
         id=f"{name}/{one.name}",
-        # By default, test one submission of every other exercise, except the one with a plot.
+        # By default, test one submission of every second exercise, except the one with a plot.
         marks=[] if number == 0 and name in EXERCISES[::2] and name != "roofline-plot" else LONG,
     )
     for name in EXERCISES
@@ -74,7 +74,7 @@ def graded(release: Path, nb: NotebookNode, name: str = NAME) -> Outcome:
 
 
 @pytest.mark.parametrize("name", EXERCISES)
-def test_only_texts_differ_between_the_languages(release: Path, name: str) -> None:
+def test_only_texts_differ_between_a_notebooks_languages(release: Path, name: str) -> None:
     for one, other in zip(english(release, name).cells, chinese(release, name).cells, strict=True):
         marks = one.metadata.get("nbgrader", {})
         assert (one.id, one.cell_type) == (other.id, other.cell_type)
@@ -83,7 +83,7 @@ def test_only_texts_differ_between_the_languages(release: Path, name: str) -> No
             assert marks["checksum"] != other.metadata.nbgrader.checksum
             continue
         if marks.get("grade_id") == "opening":
-            # The cell defines and calls the same function; only the messages passed to it differ.
+            # In both languages, this cell calls the same function; only the messages passed differ.
             assert other.source.startswith(one.source.removesuffix(")"))
             assert marks["checksum"] != other.metadata.nbgrader.checksum
             continue
@@ -203,7 +203,7 @@ def test_the_feedback_page_is_in_the_language_of_the_notebook(release: Path) -> 
     assert not any("roofkit.check import cases" in text for text in texts)
 
 
-def test_all_words_of_nbgraders_pages_are_translated() -> None:
+def test_nbgraders_template_words_are_translated_and_comments_are_not() -> None:
     page = (
         "<html><h4>attention (Score: 1.5 / 2.0)</h4>"
         '<li><a href="#a">a</a> (Score: 0.0 / 2.0)</li>'

@@ -33,7 +33,7 @@ def test_the_function_runs_in_a_child_that_is_reaped():
         os.kill(child, 0)
 
 
-def test_the_child_is_killed_when_its_parent_ends():
+def test_the_child_asks_linux_to_kill_it_when_its_parent_ends():
     def signal_at_the_parents_end():
         found, get_death_signal = ctypes.c_int(), 2
         ctypes.CDLL(None).prctl(get_death_signal, ctypes.byref(found), 0, 0, 0)
@@ -48,7 +48,7 @@ def test_die_with_parent_does_nothing_on_other_systems_than_linux(monkeypatch):
     limits.die_with_parent()
 
 
-def test_a_child_whose_parent_has_ended_computes_nothing(monkeypatch):
+def test_a_child_whose_parent_has_ended_returns_no_result(monkeypatch):
     """Simulate a parent that ends after the fork, before its child asks for a signal."""
     monkeypatch.setattr(os, "getppid", lambda: 1)
     with pytest.raises(Overrun):
@@ -112,7 +112,9 @@ CPU, DATA = resource.RLIMIT_CPU, resource.RLIMIT_DATA
     ("hard", "cpu", "data"),
     [(ENDLESSLY, 9, 1_024_500), (10**9, 9, 1_024_500), (7, 7, 7)],
 )
-def test_the_next_limits_add_to_what_was_used(tmp_path, monkeypatch, hard, cpu, data):
+def test_new_limits_are_added_to_the_cpu_time_and_memory_already_used(
+    tmp_path, monkeypatch, hard, cpu, data
+):
     """Check with 3.4 s and 1000 kB used; a limit of CPU time is a whole number of seconds."""
     made = {}
     monkeypatch.setattr(resource, "getrlimit", lambda kind: (5, hard))

@@ -110,8 +110,8 @@ HEADS = [
     f"class Box:\n    pass\nBox.value = {ABSENT}.two()",
     f"def load():\n    import {ABSENT}\ntry:\n    load()\nexcept ImportError:\n    pass",
 ]
-# By default, try every third of HEADS in an exercise with numbers, and only the first in the one
-# with a plot, which takes long to judge. The long tests try all of them in both.
+# By default, test every third item of HEADS in an exercise with numeric answers, but only the
+# first in the exercise with a plot, which takes long to grade. The long tests try all in both.
 UNUSED = [
     pytest.param(
         head, name, marks=pytest.mark.long if number % 3 or (number and name != NAME) else ()

@@ -191,7 +191,7 @@ def test_cells_in_any_order_cost_no_points(name, style):
 NAME = "int8-matmul"
 
 
-def test_of_two_definitions_the_last_above_the_check_counts():
+def test_definitions_before_the_answer_or_after_the_check_stay_in_place():
     notebook = solved(NAME)
     draft = code("def operations(B, D, F):\n    return 1")
     notebook.cells.insert(place_of(notebook, cell(notebook, "operations-solution")), draft)
@@ -300,14 +300,14 @@ G = "g: def g(): return 1"
 
 IN_ORDER = [
     ["a = 1", A, "f?"],
-    # A cell stays if no function needs a name that this cell is the last to bind, or if it also
-    # binds the name it lacks.
+    # A cell stays if no function needs a name that the cell is the last to bind, or if the cell
+    # itself binds the name that it lacks.
     ["print(a)", "a = 1", A, "f?"],
     ["x = a", "a = 1", A, "f?"],
     ["a = d", "a = 2", "d = 1", A, "f?"],
     ["b = a\na = 1", B, "f?"],
     ["def g(): raise NotImplementedError\nb = g()", "def g(): return 1", B, "f?"],
-    # Cells that need each other stay.
+    # Cells that need each other are not moved.
     ["a = b", "b = a", A, "f?"],
     # The last definition above a check counts, and a stub needs nothing.
     [OWN, "f?", OTHER],

@@ -65,7 +65,7 @@ def test_only_notebooks_and_timestamps_stay_in_the_graded_folder(tmp_path, monke
     assert len(list(other.rglob("*"))) == 6
 
 
-def test_our_steps_run_before_nbgraders_and_values_replaces_execute():
+def test_our_sanitize_steps_run_first_and_the_step_values_replaces_execute():
     config = settings().Autograde
     assert config.sanitize_preprocessors[:2] == [RemoveCopiedFiles, Repair]
     steps = Autograde.class_traits()
@@ -165,7 +165,7 @@ def test_formgrader_pages_for_valid_names_are_rendered():
     assert page("self", "x.tpl", **values) == ("self", "x.tpl", values)
 
 
-def test_repairs_appear_in_nbgraders_log(caplog):
+def test_repairs_of_a_notebook_appear_in_nbgraders_log(caplog):
     source = exercises.source(NAME)
     functions = {part.key: part.function for part in exercises.load(NAME).parts}
     notebook = hand_in(Submission(NAME, "reference", "", {}), source, source, functions)

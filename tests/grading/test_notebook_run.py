@@ -116,7 +116,7 @@ def test_cells_run_in_order_and_checks_keep_a_forked_copy(monkeypatch):
     ("after", "spare", "how"),
     [([], True, "keep"), ([code("more")], False, "keep"), ([], False, "stay")],
 )
-def test_no_forked_copy_is_kept_if_no_cells_follow_and_no_spare_exists(
+def test_no_forked_copy_is_kept_after_the_last_cell_unless_copies_fork_again(
     monkeypatch, after, spare, how
 ):
     _, process, _ = ran(monkeypatch, check("one"), *after, spare=spare)
@@ -195,7 +195,7 @@ def test_three_timed_out_cells_end_the_run(monkeypatch):
         ([WALL], notebook.NOT_STOPPED, {WALL}),
     ],
 )
-def test_a_check_that_cannot_keep_a_forked_copy_ends_the_run(monkeypatch, does, reason, late):
+def test_the_run_ends_if_a_check_keeps_no_forked_copy_or_times_out(monkeypatch, does, reason, late):
     execution, process, _ = ran(monkeypatch, check("part"), code("two"), part=does)
     assert execution == Execution(reason, late)
     assert (("run", "two") in process.requests) is (reason == "")

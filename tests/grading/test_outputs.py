@@ -149,7 +149,7 @@ def test_output_before_the_first_cell_is_dropped() -> None:
     assert shown == []
 
 
-def test_a_cell_starts_with_its_own_limits(monkeypatch: Any) -> None:
+def test_output_limits_apply_to_each_cell_separately(monkeypatch: Any) -> None:
     monkeypatch.setattr(outputs, "OUTPUT_CHARACTERS", 2 * SIZE)
     monkeypatch.setattr(outputs, "MAX_ERRORS", 1)
     cell = [text("a"), text("b"), text("c"), ERROR, ERROR]

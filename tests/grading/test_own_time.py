@@ -189,7 +189,7 @@ class Limited(InProcessBackend):
         self.seconds = seconds
 
 
-def test_a_refused_submission_is_not_read_again(release: Path, tmp_path: Path) -> None:
+def test_a_refused_submission_is_not_graded_again(release: Path, tmp_path: Path) -> None:
     room = Classroom(tmp_path / "course", release)
     room.hand_in("ada", "int8-matmul", new_notebook(cells=cells(MAX_CELLS + 1)))
     backend = Limited()

@@ -140,7 +140,7 @@ def test_any_file_name_is_parsed_or_belongs_to_no_learner(name):
     assert found is None or (found.title in name and "/" not in found.title and found.number)
 
 
-def test_files_other_than_zips_are_refused(tmp_path):
+def test_a_truncated_zip_is_refused(tmp_path):
     file = tmp_path / "x.zip"
     file.write_bytes(b"PK\3\4 and no more")
     with pytest.raises(downloads.Unreadable, match="not a zip that can be read"):
@@ -152,7 +152,7 @@ def with_odd_name(whole):
 
 
 def with_odd_content(whole):
-    at = 30 + int.from_bytes(whole[26:28], "little")  # after the first file's header
+    at = 30 + int.from_bytes(whole[26:28], "little")  # end of the first local file header
     return whole[:at] + b"\xff" + whole[at + 1 :]  # an invalid deflate block type
 
 
@@ -259,7 +259,7 @@ def test_people_and_their_ids_are_read_from_tables(text, people):
 
 
 @pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "\ufeff"])
-def test_a_table_without_people_reports_its_columns(text):
+def test_a_table_without_a_column_that_identifies_people_is_refused(text):
     with pytest.raises(ValueError, match="no column says who somebody is"):
         Table(text)
 

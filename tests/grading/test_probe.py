@@ -16,7 +16,7 @@ from grading.execution import probe
 from grading.limits import run_limited
 
 QUESTION = {"cases": ["{}"], "more": 0, "cpu_seconds": 5, "wall_seconds": 10, "again": True}
-MOST = 5 * 3 + 1  # CPU seconds for QUESTION in a process that has used none yet
+MOST = 5 * 3 + 1  # CPU limit in seconds for QUESTION, in a process that has used none yet
 
 
 class Left(Exception):
@@ -141,7 +141,7 @@ def test_each_case_has_an_answer_and_the_first_may_be_repeated():
     assert (first, last["problem"]) == (right, "")
 
 
-def test_a_problem_with_the_first_case_is_the_only_answer():
+def test_no_other_case_is_answered_after_a_problem_with_the_first():
     assert [one["problem"] for one in answers(lambda case: 1 / case, [0, 1])] == ["raised"]
     assert [one["problem"] for one in answers(lambda case: 1 / case, [1, 0, 2])] == [
         "",

@@ -60,7 +60,7 @@ def test_the_first_connection_gives_the_kernels_process_id(asking, monkeypatch):
 
 
 class Referenced(_Channel):
-    """A channel that Python does not close by itself when it is forgotten."""
+    """A channel that stays referenced, so that garbage collection does not close it."""
 
     made = ()
 
@@ -193,7 +193,7 @@ def test_the_answers_to_successive_questions_are_kept_apart():
     ]
 
 
-def test_waiting_for_an_answer_is_limited_by_two_calls_and_the_notebooks_time(monkeypatch):
+def test_the_wait_for_an_answer_is_limited_to_two_calls_and_the_notebooks_time(monkeypatch):
     """An answer may take two calls, for example when the first case is repeated."""
     waits = []
     one = channel()

@@ -414,7 +414,7 @@ def test_malformed_timestamps_do_not_reach_nbgraders_parser(monkeypatch, stamp):
 # --- stored results -------------------------------------------------------------------------------
 
 
-def test_results_round_trip(tmp_path):
+def test_stored_results_round_trip_and_damaged_ones_are_skipped(tmp_path):
     kept = Results(tmp_path / "kept")
     assert kept.all() == {}
     kept.put("ada", "one", {"digest": "1", "reason": "ö"})
@@ -681,7 +681,7 @@ def test_a_failed_grading_that_showed_hidden_inputs_is_remembered(room, monkeypa
     assert result["seconds"] == 1.235
 
 
-def test_grading_needs_a_sandbox_unless_it_is_unsafe(room, jobs, monkeypatch):
+def test_grading_needs_a_sandbox_unless_called_with_unsafe(room, jobs, monkeypatch):
     def refuse():
         raise sandbox.Refused("no sandbox here")
 
@@ -697,7 +697,7 @@ def test_grading_needs_a_sandbox_unless_it_is_unsafe(room, jobs, monkeypatch):
     assert [job.unsafe for job in jobs] == [True, False]
 
 
-def test_retries_start_within_three_times_the_limit_of_a_notebook(room, monkeypatch):
+def test_retries_may_start_until_three_times_a_notebooks_time_limit(room, monkeypatch):
     asked = []
     monkeypatch.setattr("grading.course._done", lambda *given: asked.append(given) or iter_none())
     limits = TimeLimits(notebook=50)

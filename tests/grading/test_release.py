@@ -33,7 +33,7 @@ METERS = Printed(1, 2000, {"m": 1, "km": 1e3})
 
 
 def operations(misconception):
-    """Return the part with the answer 2·B·D·F, with only this misconception."""
+    """Return the `operations` part with this function as its only misconception."""
     (part,) = (part for part in exercises.load(NAME).parts if part.key == "operations")
     return replace(part, misconceptions=(Misconception("rare", "", "", misconception, ""),))
 
@@ -162,7 +162,7 @@ def test_only_allowed_cases_are_drawn():
 
 
 @pytest.mark.parametrize("name", exercises.names())
-def test_hidden_cases_cover_all_strata(name):
+def test_hidden_cases_cover_all_strata_except_in_figures(name):
     for one in exercises.load(name).parts:
         if one.kind != "figure":
             found = map(one.strata_of, hidden(name, one, "seed").inputs)
@@ -195,7 +195,7 @@ def test_every_third_case_is_moved_onto_a_boundary():
     assert [next(draws)["x"] for _ in range(11)] == [1, 1, 2, 1, 1, 1, 1, 4, 1, 1, 2]
 
 
-def test_a_boundary_needs_a_branch():
+def test_a_boundary_without_a_branch_of_the_same_name_is_an_error():
     with pytest.raises(ValueError, match="part: no branch for the boundaries large"):
         part({}, branches={"small": bool}, boundaries={"large": lambda case, rng: case})
 
@@ -308,7 +308,7 @@ def test_whole_numbers_are_log_uniform_in_their_range():
     numbers = drawn(Whole(2, 1024))
     assert min(numbers) == 2
     assert 950 < max(numbers) <= 1024
-    assert 150 < sum(number <= 45 for number in numbers) < 250  # the lower half on a log scale
+    assert 150 < sum(number <= 45 for number in numbers) < 250  # lower half of the range, log scale
     assert all(
         number % 128 == 0 and 512 <= number <= 4096 for number in drawn(Whole(512, 4096, 128))
     )
@@ -404,7 +404,7 @@ def test_invented_data_sheets_use_every_unit_and_half_are_sparse():
     assert {sheet["bandwidth_unit"] for sheet in sheets} == bandwidths.keys()
 
 
-def test_units_are_drawn_without_replacement():
+def test_each_unit_of_measurement_occurs_once_in_three_draws():
     figures = drawn(Printed(7e11, 9e11, {"GB/s": 1e9, "TB/s": 1e12, "B/s": 1}), 30)
     units = [unit for _, unit in figures]
     assert all(len(set(units[at : at + 3])) == 3 for at in range(0, 30, 3))

@@ -189,7 +189,7 @@ def test_students_are_counted_per_misconception(room, page):
 
 
 def labels(drawn):
-    """Return (text, x, y) of the texts in an SVG: comments followed by a position."""
+    """Return (text, x, y) of an SVG's texts: matplotlib writes each as a comment."""
     found = re.findall(r"<!-- (.*?) -->.*?translate\((\S+) (\S+)\)", drawn, re.S)
     return [(text, float(x), float(y)) for text, x, y in found]
 
@@ -254,7 +254,7 @@ def part(key, cause=""):
 
 
 def of_parts(**causes):
-    """Return a result in which the parts have these causes."""
+    """Return a stored result: key of each part → cause of its lost points."""
     return {"parts": [part(key, cause) for key, cause in causes.items()]}
 
 

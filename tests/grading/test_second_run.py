@@ -261,7 +261,7 @@ def with_late_cell(book: NotebookNode) -> NotebookNode:
     ],
     ids=["whole", "ended", "ended twice", "late", "late twice"],
 )
-def test_a_note_says_that_the_first_run_was_cut_short(
+def test_a_note_is_added_only_if_the_first_run_was_cut_short(
     monkeypatch: pytest.MonkeyPatch, earlier: NotebookNode, has_note: bool
 ) -> None:
     nb, _ = graded_by(monkeypatch, [(True, False)], earlier)
@@ -274,7 +274,7 @@ def test_a_note_says_that_the_first_run_was_cut_short(
     assert set(shown(nb)) == {"earlier"}
 
 
-def test_outputs_of_a_notebook_with_other_cells_are_not_restored(
+def test_earlier_outputs_are_not_restored_if_the_cells_differ(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     earlier = with_outputs("earlier", 7)
@@ -359,7 +359,7 @@ def run_once(
     ],
     ids=str,
 )
-def test_a_run_that_ended_before_hidden_inputs_is_repeated(
+def test_which_incomplete_runs_are_repeated_before_hidden_inputs_are_sent(
     monkeypatch: pytest.MonkeyPatch, state: dict[str, Any], again: bool
 ) -> None:
     found, _ = run_once(monkeypatch, **state)

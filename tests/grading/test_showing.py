@@ -18,7 +18,7 @@ from grading.grade_notebook import grade
 from grading.release import exercises
 from grading.release.embedding import EmbedCases
 
-# Statements that send all kinds of messages, in the ways that libraries use.
+# Statements that send all kinds of output messages, in the ways that libraries do.
 SHOWN = {
     "printed": "print('x', flush=True)",
     "printed much": "print('x' * 600_000)",
@@ -85,7 +85,7 @@ def _show(function, statements, place):
 
 
 def all_kinds():
-    """Return code that shows all kinds of messages at a process's first call.
+    """Return code that sends all kinds of output messages, once per process.
 
     Each kind has its own scope.
     """

@@ -89,7 +89,7 @@ def test_each_syntax_element_is_a_private_use_character():
     assert len(set(text)) > 900, "different names are different characters"
 
 
-def test_the_code_cells_of_a_learner_are_joined():
+def test_code_cells_are_joined_without_markdown_and_check_cells():
     def cells(*sources):
         return new_notebook(cells=[code(source) for source in sources])
 
@@ -103,7 +103,7 @@ def test_the_code_cells_of_a_learner_are_joined():
     assert similarity.code(whole) == second + third
 
 
-def test_cells_beyond_the_limit_of_a_notebook_are_ignored(monkeypatch):
+def test_code_cells_beyond_the_maximum_source_length_are_ignored(monkeypatch):
     monkeypatch.setattr(similarity, "MAX_SOURCE_CHARACTERS", 10)
     nb = new_notebook(cells=[code("a = 1"), code("b = 2"), code("c")])
     assert similarity.code(nb) == written("a = 1") + written("b = 2")

@@ -82,7 +82,7 @@ def test_rows_of_any_length_are_read():
     assert [one.id for one in people("id,section\nada\nben,b,more,more\n\n,,\n")] == ["ada", "ben"]
 
 
-def test_a_very_long_cell_is_read():
+def test_a_very_long_table_cell_is_read():
     """Moodle's worksheet has a cell with all of a learner's online text."""
     assert people(f'id,"Online text"\nada,"{"x" * 500_000}"\n') == [Person("ada")]
 

@@ -47,7 +47,7 @@ STEPS = {"return": (given_back, "submissions.zip"), "export": (exported, "theirs
 
 
 def same(folder, source, how):
-    """Return a path that leads to the source file."""
+    """Return a path to the source file: its own, relative, a symlink, or a hard link."""
     if how == "relative":
         return folder / "course" / ".." / source.name
     if how == "itself":

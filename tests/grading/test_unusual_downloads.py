@@ -302,7 +302,7 @@ def test_a_damaged_file_in_an_inner_download_is_reported_with_its_zip(room, tmp_
         collected(room, tmp_path, groups)
 
 
-def test_large_and_empty_files_are_left_out(room, tmp_path, monkeypatch):
+def test_large_and_empty_files_of_a_download_are_left_out(room, tmp_path, monkeypatch):
     monkeypatch.setattr(downloads, "MAX_FILE_BYTES", 5)
     names = {moodle("Ada", 7, f"{count}.ipynb"): "x" * count for count in (0, 5, 6)}
     files, lines = collected(room, tmp_path, names)
@@ -443,7 +443,7 @@ def test_names_in_extra_fields_are_used_if_their_checksum_is_right(fields, name)
     assert zip_names.certain(entry) == name
 
 
-def test_names_are_in_utf_8_if_declared_or_possible():
+def test_zip_entry_names_are_utf_8_if_flagged_or_valid_utf_8():
     entry = zipfile.ZipInfo("ü")
     entry.flag_bits = 0x2  # another flag
     assert zip_names.certain(entry) == "ü".encode("cp437")
@@ -476,7 +476,7 @@ def test_the_encoding_that_fits_the_names_of_the_roster_is_chosen():
     ]
     assert zip_names.encoding([*names, b"alone"], person, people) == "cp1250"
     assert zip_names.encoding([*names, b"4 x"], person, {}) is None
-    # All names must be valid: encodings in which 0xF6 is ö leave 0x81 undefined.
+    # An encoding must decode all names. Those in which 0xF6 is ö leave 0x81 undefined.
     assert zip_names.encoding(["1 Jörg".encode("cp1252"), b"\x81"], person, people) is None
     assert zip_names.encoding([b"2 \x8fsa", b"1 J\x94rg"], person, people) == "cp437"
 

@@ -36,7 +36,7 @@ def some(names):
 
 @pytest.fixture(scope="module")
 def graded(request, release, tmp_path_factory):
-    """Grade the class by one call; return name → result."""
+    """Grade all submissions in one call; return name → result."""
     tests = [
         item for item in request.session.items if item.path.name == "test_unusual_submissions.py"
     ]

@@ -159,7 +159,7 @@ def content(folder):
     }
 
 
-def test_a_person_unlike_any_member_is_reported_without_a_suggestion(room):
+def test_an_unknown_student_unlike_any_in_the_class_gets_no_suggestion(room):
     room.hand_in("xxxxxxxx", NAME, room.solved(NAME))
     with warnings.catch_warnings(), room.course.gradebook() as book:
         warnings.simplefilter("ignore")  # nbgrader's own queries cause warnings
@@ -184,7 +184,7 @@ def test_a_single_hand_in_is_counted_in_the_singular(release, tmp_path):
     assert summary == "1 hand-in of 1 student, no roster: nothing to put right"
 
 
-def test_a_person_without_a_folder_is_suggested_before_others(room):
+def test_students_without_a_folder_in_submitted_are_suggested_first(room):
     with room.course.gradebook() as book:
         book.update_or_create_student("adam", first_name="Ad", last_name="Am")
     room.hand_in("adaa", NAME, room.solved(NAME))
@@ -211,7 +211,7 @@ def test_hidden_archives_are_not_reported(archives):
     assert found == ["submitted/ada/b/c.tar.gz: not opened; unpack it there"]
 
 
-def test_archives_are_found_four_folders_deep(archives):
+def test_archives_are_found_at_most_four_folders_deep(archives):
     assert len(archives("a/b/c/d/x.zip")) == 1
     assert len(archives("a/b/c/d/e/x.zip")) == 1
 
@@ -261,7 +261,7 @@ def test_links_to_files_and_system_files_are_not_reported(room):
     assert lines(room) == []
 
 
-def test_without_a_roster_every_submitter_is_a_member(release, tmp_path):
+def test_without_a_roster_every_submitter_belongs_to_the_class(release, tmp_path):
     room = Classroom(tmp_path / "course", release)
     room.hand_in("anybody", NAME, room.solved(NAME))
     assert lines(room) == []
@@ -314,7 +314,7 @@ def test_a_read_only_session_cannot_change_the_gradebook(room):
         ("xxxxxxxx", ""),
     ],
 )
-def test_only_members_get_extensions(room, name, nearest):
+def test_only_students_of_the_class_get_extensions(room, name, nearest):
     with pytest.raises(Unable) as refused:
         week.due(room.course, NAME, LATER, name)
     assert f"{name!r} is not in the class" in str(refused.value)
@@ -384,7 +384,7 @@ def test_people_of_all_entered_rosters_are_members(room, tmp_path):
     assert set(about.roster) == {"ada", "ann", "bob", "eve", "max", "zoë"}
 
 
-def test_people_are_found_by_email_number_and_folder(room):
+def test_the_nearest_student_is_found_by_email_lms_number_or_folder(room):
     room.folder_of("guest", NAME)
     with room.course.gradebook() as book:
         ann = {"first_name": "Ann", "last_name": "Lee"}

@@ -208,7 +208,7 @@ def test_commands_before_submissions_work_in_any_order(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").write_text(PEOPLE)
     refused = run_all(order)
-    # Only an extension has prerequisites: a class and a due date.
+    # Only an extension has prerequisites: a roster and a due date.
     needs = {"roster", "due"} - set(order[: order.index("extension")])
     assert set(refused) == ({"extension"} if needs else set())
     check_entered(tmp_path / "my-class")
@@ -300,7 +300,9 @@ def test_tables_of_older_nbgrader_versions_are_left_alone(tmp_path, bare):
         version(tmp_path)
 
 
-def test_an_exercise_with_an_old_extension_can_be_released(tmp_path, bare, one_exercise):
+def test_an_exercise_with_an_earlier_deadline_extension_can_be_released(
+    tmp_path, bare, one_exercise
+):
     """Check an extension that was entered before the release, without the `due` command.
 
     nbgrader itself refuses to release such an exercise.
@@ -318,7 +320,9 @@ def test_an_exercise_with_an_old_extension_can_be_released(tmp_path, bare, one_e
 
 
 @pytest.mark.long
-def test_plain_nbgrader_can_release_after_due_entered_an_extension(tmp_path, one_exercise):
+def test_plain_nbgrader_can_release_after_the_due_command_entered_an_extension(
+    tmp_path, one_exercise
+):
     room = Classroom(tmp_path)
     room.course.prepare()
     room.folder_of("ada", NAME)

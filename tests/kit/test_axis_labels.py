@@ -1,4 +1,4 @@
-"""Axis labels in many languages and scripts: correct ones must be accepted.
+"""Axis labels in many languages and writing systems: correct ones must be accepted.
 
 Labels are generated from a rate, a prefix and a script, so that the tests don't depend on a list of
 languages. The values must still be right in the scale that the label names.
@@ -23,7 +23,7 @@ from roofkit.check.plot_reading.scripts import romanized
 PEAK = 1.97e14
 PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
 WORDS = {"kilo": 1e3, "mega": 1e6, "giga": 1e9, "tera": 1e12, "peta": 1e15}
-# For each script: letters for the prefixes k M G T P, the word for FLOP, spellings of "second".
+# For each writing system: the prefixes k M G T P, the word for FLOP, spellings of "second".
 SCRIPTS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "latin": ("kMGTP", "FLOP", ("s", "sec", "second")),
     "cyrillic": ("кМГТП", "ФЛОП", ("с", "сек", "секунду")),
@@ -49,7 +49,7 @@ JOINED = ("{unit}S", "{unit}S (dense)", "attainable {unit}S")
 
 
 def units() -> list[tuple[str, float]]:
-    """Return labels with every prefix in every script, and their scales."""
+    """Return labels with every prefix in every writing system, and their scales."""
     found = []
     for letters, flop, seconds in SCRIPTS.values():
         for (_, scale), letter in zip(PREFIXES.items(), ["", *letters], strict=True):
@@ -152,7 +152,7 @@ def scaled(scale: float) -> list[float]:
     return [value / scale for value in RIGHT]
 
 
-def test_correct_units_are_accepted_in_any_script() -> None:
+def test_correct_units_are_accepted_in_any_writing_system() -> None:
     expected = (pytest.approx(RIGHT), "")
     lost = [
         (label, found)
@@ -162,7 +162,7 @@ def test_correct_units_are_accepted_in_any_script() -> None:
     assert lost == []
 
 
-def test_wrong_prefixes_are_detected_in_any_script() -> None:
+def test_wrong_prefixes_are_detected_in_any_writing_system() -> None:
     prefixes = itertools.cycle(PREFIXES.values())
     missed = []
     for label, scale in UNITS:
@@ -173,7 +173,7 @@ def test_wrong_prefixes_are_detected_in_any_script() -> None:
     assert missed == []
 
 
-def test_units_have_exactly_one_scale_in_any_script() -> None:
+def test_units_have_exactly_one_scale_in_any_writing_system() -> None:
     found = [(label, rate_scales(label)) for label, _ in UNITS]
     assert found == [(label, ((scale,), "")) for label, scale in UNITS]
 
@@ -192,7 +192,7 @@ def test_no_label_makes_wrong_values_right(label: str) -> None:
 
 
 @pytest.mark.parametrize(("label", "scale"), [("100 ТФЛОП/с", 1e12), ("100 Т", 1e12)])
-def test_units_on_ticks_are_read_in_any_script(label: str, scale: float) -> None:
+def test_cyrillic_units_on_ticks_are_read(label: str, scale: float) -> None:
     axis = "" if "ФЛОП" in label else "ФЛОП/с"
     assert read(axis, RIGHT, [[100 * scale, label]]) == (pytest.approx(RIGHT), "")
 
@@ -267,7 +267,7 @@ ALL_SCALES = (1, 1e3, 1e6, 1e9, 1e12, 1e15, 1e18)
         *(("FLOP/ns", (1e9,)), ("kFLOP/ns", (1e12,)), ("ФЛОП/мкс", (1e6,))),
         *(("FLOP/millisecond", (1e3,)), ("FLOP per microsecond", (1e6,))),
         ("FLOP/nanosecond", (1e9,)),
-        # These aren't understood: they may have any scale.
+        # These words aren't understood, so the numbers may have any scale.
         *(
             ("تريليون FLOP/s", ALL_SCALES),
             ("műveletek másodpercenként", ALL_SCALES),
@@ -287,11 +287,11 @@ def test_words_have_all_the_scales_that_they_may_mean(words: str, found: tuple[f
         ("演算 1/s", "演算 1/s"),
     ],
 )
-def test_units_in_other_scripts_are_romanized(text: str, latin: str) -> None:
+def test_units_in_other_writing_systems_are_romanized(text: str, latin: str) -> None:
     assert romanized(text) == latin
 
 
-def test_the_likeliest_scale_is_used_if_no_peak_decides() -> None:
+def test_an_ambiguous_word_has_its_likeliest_scale_if_no_peak_decides() -> None:
     """The word "bilyon" means 1e12 in some languages, and 1e9 in others."""
     assert read("bilyon FLOP/s", [1.0, 2.0, 3.0], bandwidth=8e11)[0] == [1e12, 2e12, 3e12]
     assert read("bilyon FLOP/s", [0.0, 0.0, 0.0]) == ([0.0, 0.0, 0.0], "")

@@ -85,7 +85,7 @@ def test_flops_per_byte_of_each_array_equal_its_elements_uses_in_a_loop() -> Non
 
 @pytest.mark.parametrize("width", [300, 700])
 @pytest.mark.parametrize("at", SETTINGS[:10])
-def test_all_sides_are_drawn_to_one_scale(at: dict[str, float], width: float) -> None:
+def test_all_matrix_sides_are_drawn_to_one_scale(at: dict[str, float], width: float) -> None:
     found = marks(width, **at)
     bar = length(found["bar"][0])
     (words,) = [w for w in words_drawn(width, at) if "to scale" in w]
@@ -118,7 +118,7 @@ def words_drawn(width: float, at: dict[str, float]) -> list[str]:
         ("out", {"x": "D", "w": "D"}, {}),
     ],
 )
-def test_the_highlighted_element_meets_one_element_per_use(
+def test_marked_rows_and_columns_have_one_element_per_use_of_the_highlighted_one(
     one: str, meets: dict[str, str], adds: dict[str, str]
 ) -> None:
     at = {"B": 1024, "D": 2048, "F": 4096}

@@ -138,14 +138,14 @@ def test_bars_are_as_long_as_their_times(figure: Figure, job: dict[str, Any]) ->
             # Bars leave a gap of one pixel between rounds, but are at least 0.7 pixels long.
             true = max(0.7, values[f"t_{name}"] * pixels - 1)
             assert float(bar["width"]) == pytest.approx(true, abs=0.02)
-        # One bar of each kind is darker: that of the followed byte.
+        # One bar of each kind is more opaque: that of the followed byte.
         assert sorted(float(bar["fill-opacity"]) for bar in bars)[-2:] == [0.35, 0.9][: len(bars)]
     assert [t["text"] for t in shapes_of(picture, "ticks")] == [
         rl.text(i * values["lower"], "s") for i in range(rounds + 1)
     ]
 
 
-def test_uses_of_the_followed_byte_are_counted_during_the_arithmetic() -> None:
+def test_the_figure_states_how_often_the_followed_byte_is_used() -> None:
     figure, job = FIGURES["batches"], {"job": "B = 4,096"}  # compute-bound
     (words,) = shapes_of(at(figure, job, 1.25), "happens")
     assert words["text"] == "It is used: 1,024 of 4,096"
@@ -166,7 +166,7 @@ def test_numpy_sizes_are_accepted() -> None:
     assert "D = 16,384" in html
 
 
-def test_an_invalid_shows_argument_is_refused() -> None:
+def test_byte_refuses_an_unknown_value_of_shows() -> None:
     with pytest.raises(ValueError, match=r"^shows must be one of waits, .*; got 'wait'"):
         byte(shows="wait")
 

@@ -671,7 +671,7 @@ def test_a_correct_earlier_part_rules_out_its_misconception_in_callers():
     assert "Either" not in said()
     assert "Two. Read: there." in said()
     assert "Either: One. Or: Two." in said("alone")
-    exec("def floor(B, D): return B + D", names)  # `floor` changes after its check
+    exec("def floor(B, D): return B + D", names)  # redefine `floor` after its check
     assert "Either: One. Or: Two." in said()
 
 

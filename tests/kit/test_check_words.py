@@ -158,5 +158,7 @@ def test_findings_are_about_names_if_all_expected_values_are_names() -> None:
         ([1], []),
     ],
 )
-def test_numbers_are_paired_with_the_expected_ones(value: Any, pairs: list[Any]) -> None:
+def test_returned_numbers_are_paired_with_the_expected_numbers(
+    value: Any, pairs: list[Any]
+) -> None:
     assert list(number_pairs(value, [10, {"a": 20, "b": [30]}])) == pairs

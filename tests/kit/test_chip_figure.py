@@ -45,7 +45,7 @@ def area(box: Box) -> float:
 
 
 def scale(svg: str) -> float:
-    """Return the pixels per byte/s, from the key."""
+    """Return the pixels per byte/s, from the legend's bar for 1 TB/s."""
     ((_, _, wide, _),) = boxes(svg, "key-road")
     return wide / 1e12
 
@@ -137,7 +137,7 @@ def test_the_picture_fits_on_a_phone_and_its_text_is_legible(name: str) -> None:
         {"link": 5e13},
     ],
 )
-def test_the_readers_own_chip_is_drawn_to_the_scale_of_the_key(
+def test_the_readers_own_chip_is_drawn_to_the_scale_of_the_legend(
     own: dict[str, float],
 ) -> None:
     numbers = {"peak": 1e14, "bandwidth": 1e12, "memory": 32e9, "link": 5e10} | own
@@ -161,7 +161,7 @@ def test_the_readers_own_chip_is_drawn_to_the_scale_of_the_key(
     # Everything stays inside the picture for any typed numbers.
     assert memory[1] >= 0
     assert max(x + w for x, _, w, _ in (hbm, link, memory)) <= 400
-    # Unknown parts are left out.
+    # Parts of the reader's chip without known numbers are not drawn.
     assert "on-chip-" not in svg
     assert "memory on the chip: no figure" in words(svg)
     assert "road-1" not in svg

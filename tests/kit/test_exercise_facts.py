@@ -60,7 +60,7 @@ def test_invalid_facts_are_named_in_the_error(told: dict[str, Any], words: str) 
         of_notebook(notebook(**told))
 
 
-def test_a_notebook_without_facts_is_refused() -> None:
+def test_a_notebook_without_minutes_or_a_chapter_to_read_first_is_refused() -> None:
     with pytest.raises(ValueError, match="minutes is None"):
         of_notebook({"cells": notebook()["cells"], "metadata": {}})
     untold = notebook()
@@ -69,7 +69,7 @@ def test_a_notebook_without_facts_is_refused() -> None:
         of_notebook(untold)
 
 
-def test_facts_are_empty_without_the_course_files(tmp_path: Path) -> None:
+def test_an_exercises_facts_are_only_its_name_without_the_course_files(tmp_path: Path) -> None:
     found = facts("int8-matmul", tmp_path)
     assert found == Facts("int8-matmul", 0, "", "")
     assert found.effort == "minutes and difficulty are given on its page"

@@ -98,7 +98,7 @@ def test_right_figures_pass_and_wrong_ones_fail_for_the_expected_reason(
 
 @pytest.mark.long
 @each
-def test_a_figure_passes_or_fails_alike_with_the_cases_of_every_course(
+def test_a_figure_passes_or_fails_alike_with_the_cases_of_60_courses(
     drawn: LibraryFigure,
 ) -> None:
     for seed in range(60):
@@ -222,7 +222,7 @@ def test_other_quantities_are_not_accepted_as_flop_rates(label: str, problem: st
         *("batch (log scale)", "batch size of the matrix multiplication", "حجم الدفعة"),
     ],
 )
-def test_batch_labels_are_accepted_in_any_language(label: str) -> None:
+def test_batch_labels_are_accepted_in_several_languages(label: str) -> None:
     assert names_batch(label)
 
 
@@ -546,7 +546,7 @@ def test_a_text_at_a_crossing_names_the_sloped_line(style: str) -> None:
     assert (other["texts"], sloped["texts"]) == ([], ["1024"])
 
 
-def test_an_arrow_tip_names_a_curve_only_in_data_coordinates() -> None:
+def test_an_arrow_tip_names_a_curve_only_if_it_is_in_data_coordinates() -> None:
     def draw(ax: Any, sizes: list[int], batches: Any) -> None:
         ax.plot([0, 10], [1, 1.1])
         ax.plot([0, 10], [9, 9.1])
@@ -688,7 +688,7 @@ def line(**style: Any) -> Look:
 
 
 def lines(**style: Any) -> Look:
-    """Return the look of the lines of a collection."""
+    """Return the look of a `LineCollection`."""
     return looked(LineCollection([[(0, 0), (1, 1)]], **style))
 
 
@@ -719,7 +719,7 @@ DASHED = {"linestyle": (0, (4, 2)), "marker": ""}
         ({"marker": ""}, {"markersize": 30, "markerfacecolor": "yellow"}, 2),
     ],
 )
-def test_looks_are_similar_by_color_first_and_then_in_detail(
+def test_similarity_of_looks_depends_on_color_first_and_then_on_details(
     usual: dict[str, Any], handle: dict[str, Any], similar: int
 ) -> None:
     usual = USUAL | usual
@@ -728,7 +728,7 @@ def test_looks_are_similar_by_color_first_and_then_in_detail(
 
 
 @pytest.mark.parametrize("style", [{}, {"linestyle": "--"}, {"linestyle": "-", "alpha": 0.5}])
-def test_a_line_of_a_collection_looks_like_a_plain_line(style: dict[str, Any]) -> None:
+def test_a_line_collection_looks_like_a_plain_line(style: dict[str, Any]) -> None:
     style |= {"color": "tab:blue", "linewidth": 3}
     one, other = lines(**style), line(**style)
     assert one.line == other.line
@@ -800,7 +800,7 @@ def test_colors_are_blended_with_their_background() -> None:
 @pytest.mark.parametrize(
     ("figure", "axes", "expected"),
     [
-        ("none", "none", (1, 1, 1)),  # shown on a white page
+        ("none", "none", (1, 1, 1)),  # both are transparent: the white page shows
         ("black", "none", (0, 0, 0)),
         ("black", (1, 1, 1, 0.5), (0.5, 0.5, 0.5)),
     ],
@@ -931,7 +931,7 @@ def places(whole: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("path", list(places(WHOLE)), ids=lambda path: "-".join(map(str, path)))
-def test_malformed_facts_raise_only_expected_errors(path: tuple[Any, ...]) -> None:
+def test_malformed_figure_facts_raise_only_expected_errors(path: tuple[Any, ...]) -> None:
     assert reading(WHOLE, {"sizes": [9], "batches": [1, 2]}) == ({"9": [1, 2]}, "")
     for odd in ODD:
         changed = copy.deepcopy(WHOLE)

@@ -184,7 +184,7 @@ def test_an_old_version_is_unloaded_after_installation(folder: Path, monkeypatch
 
 
 @pytest.mark.parametrize(("found", "is_older"), [("0.1.9", True), ("0.10.0", False), ("1", False)])
-def test_an_older_version_is_reported_but_not_updated(
+def test_an_older_installed_package_is_reported_but_not_updated(
     folder: Path, capsys, found: str, is_older: bool
 ) -> None:
     put(folder, lib=found)
@@ -198,7 +198,9 @@ def test_an_older_version_is_reported_but_not_updated(
     ]
 
 
-def test_without_a_site_the_update_hint_starts_with_a_download(folder: Path, capsys) -> None:
+def test_without_a_site_address_the_update_hint_starts_with_a_download(
+    folder: Path, capsys
+) -> None:
     put(folder, kit="0.3.0")
     set_up_notebook("", NEEDED, *MODULES)
     lines = capsys.readouterr().out.splitlines()

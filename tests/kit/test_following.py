@@ -36,7 +36,7 @@ def test_prose_with_changed_values_is_updated_if_its_while_role_holds() -> None:
 @pytest.mark.parametrize("premise", ["n > 6", "0", "[]", "missing", "1 / 0", "array", "n >"])
 def test_prose_whose_while_role_fails_is_not_updated(premise: str) -> None:
     assert decided(premise, n="5") == (False, {"n": "6"})
-    # The same holds if no value changed, or if the block has no values.
+    # It isn't updated either if no value changed, or if the block has no values.
     assert decided(premise, n="6") == (False, {})
     assert decided(premise) == (False, {})
 

@@ -219,7 +219,7 @@ def decode(
 class Step:
     """A random step of a model: rooflib's counts, and arguments for the formulas.
 
-    `k` is one of the model's kinds of layers, and `only` a model of one layer of this kind.
+    `k` is one of the model's kinds of layers; `only` is a step with only the layers of this kind.
     """
 
     def __init__(self, draw: Draw) -> None:
@@ -287,7 +287,7 @@ class Step:
 
     @property
     def at_once(self) -> rl.Operation:
-        """The step `only`, but with each prompt read in a single chunk."""
+        """The operation `only`, but with each prompt read in a single chunk."""
         only = replace(self.model, kinds=(self.kind,), layers=self.kind.count)
         return self.count(only, **({"chunk": self.S} if self.prefill else {}))
 
@@ -416,7 +416,7 @@ ORACLES: dict[str, Oracle] = {
         lambda d: (
             d.kind.projections(d.D, d.chips)
             if d.kind.kv_rank
-            # Figures use the formula only for layers with latents; with a rank of 0, it gives this.
+            # Figures use the formula only if kv_rank > 0; for 0, it returns the value below.
             else d.D * d.kind.N / d.chips * (d.kind.H + d.kind.value)
         ),
     ),
@@ -499,7 +499,7 @@ def test_every_formula_has_a_rooflib_counterpart() -> None:
 
 @pytest.mark.parametrize("name", ORACLES)
 @series(SHORT, FULL)
-def test_formulas_agree_with_rooflib(name: str, count: int) -> None:
+def test_formulas_of_figures_agree_with_rooflib(name: str, count: int) -> None:
     formula = getattr(FUNCTIONS["rl"], name)
     for arguments, expected in points(name, count):
         with np.errstate(divide="ignore"):

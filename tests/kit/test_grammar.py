@@ -25,7 +25,7 @@ EVEN = {"peak": 1e9, "bandwidth": 1e9, "memory": 1e9, "link": 1e9}
 
 
 def owned(figure: Figure) -> list[Figure]:
-    """Return the figure, and three copies that differ in the reader's own chip.
+    """Return the figure, and a copy for each of three chips that a reader may enter.
 
     A figure without chips has no copies.
     """

@@ -204,7 +204,7 @@ def test_an_offset_must_be_equal_for_several_finite_numbers():
     assert "amount" not in slip([(3.1, math.inf), (2.1, 4.1)], [])
 
 
-def test_a_nearly_constant_factor_must_be_within_two_percent():
+def test_a_nearly_constant_factor_must_be_within_2_percent_of_a_power_of_1000():
     said = "off by nearly the same factor"
     assert said in slip([(21.8, 2.18019e-5), (84.5, 8.44686e-5)], [])
     assert said not in slip([(22.4, 2.18019e-5), (84.5, 8.44686e-5)], [])
@@ -250,7 +250,7 @@ def test_rounding_is_named_and_a_limit_only_if_it_fits_too(rounding):
     data = data | {"expected": [1.9972, 1.9949, 1.317]}
     said = words(lambda B, D: rounding({3: 1.9972, 7: 1.9949, 11: 1.317}[B]), data)
     assert "rounded" in said
-    if rounding is not math.ceil:  # `ceil` gives 2 in every case, as the limit does
+    if rounding is not math.ceil:  # `ceil` gives the limit, 2, in every case
         assert "This is the limit" not in said
 
 
@@ -336,7 +336,7 @@ def test_no_hint_is_given_without_wrong_numbers():
 
 def test_overflow_is_detected_for_each_width_but_not_for_numbers_that_fit():
     for bits, kind in ((8, np.int8), (16, np.uint16), (32, np.int32), (64, np.int64)):
-        # The overflowed values need more than half of the bits.
+        # Wrapped to this width, the values still need more than half of its bits.
         rights = [2**bits * 5 + 2 ** (bits - 1) - 3, 2 ** (bits + 3) + 2 ** (bits - 1) - 17]
         with np.errstate(over="ignore"):
             wrapped = np.array([right % 2**64 for right in rights], np.uint64).astype(kind)
@@ -530,7 +530,7 @@ def endless(B, D):
         (sides, []),
     ],
 )
-def test_called_parts_are_found_in_the_code(function, found):
+def test_parts_that_a_function_calls_are_found_in_its_code(function, found):
     assert list(called(function, {"sides"})) == found
 
 
@@ -648,7 +648,7 @@ def test_values_are_abbreviated(value, text):
     assert written(value) == text
 
 
-def test_cases_returned_values_and_lists_are_formatted_for_sentences():
+def test_values_of_cases_and_results_are_formatted_for_sentences():
     assert case_text({"B": 64, "D": 4096, "unit": "TB/s"}) == 'B = 64, D = 4,096, unit = "TB/s"'
     assert returned([4096, 2.5]) == "4,096 and 2.5"
     assert returned([1, 2, 3]) == "[1; 2; 3]"

@@ -170,7 +170,7 @@ ORACLES = {
 
 
 def walk(figure: Figure, steps: int) -> Iterator[Settings]:
-    """Yield settings until `steps` of them differ, first both ends of each control."""
+    """Yield settings until `steps` differ, first the ends and start of each control."""
     draw = random.Random(figure.name)
     at = {control.name: control.start for control in figure.controls}
     seen = set()
@@ -224,7 +224,7 @@ def speaks_of(figure: Figure, settings: Settings, says: str) -> None:
         assert ("not fit" in says) is not expected["fits"], settings
 
 
-# The first settings are both ends of each control; the others are random.
+# The first settings are the ends and the start of each control; the others are random.
 @pytest.mark.parametrize("steps", [40, pytest.param(200, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", FIGURES)
 def test_formulas_and_texts_match_rooflib(name: str, steps: int) -> None:
@@ -252,7 +252,7 @@ def test_formulas_and_texts_match_rooflib(name: str, steps: int) -> None:
         ),
     ],
 )
-def test_memory_that_is_one_byte_too_small_is_reported(
+def test_figures_say_that_data_do_not_fit_if_memory_is_one_byte_too_small(
     figure: Callable[[], Figure], settings: Settings, memory: int
 ) -> None:
     exact = figure().with_own(memory=memory)

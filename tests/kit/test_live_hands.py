@@ -241,7 +241,7 @@ def test_the_last_valid_number_is_kept(page: Page) -> None:
     assert field.input_value() == "2000.50"  # as typed, not rewritten
     field.press_sequentially("e")  # "2000.5e" is not a number yet
     assert "stays 2,000.5 GB/s" in (told.text_content() or "")
-    # A change of another number keeps the last valid one, which the field then shows again.
+    # Changing another field keeps the last valid number of this one, which then shows it again.
     page.locator("[data-own=peak]").fill("500")
     expected = roofline().with_own(peak=500e12, bandwidth=2000.5e9)
     assert says(page) == expected.texts(chip=OWN)["says"]
@@ -272,7 +272,7 @@ def test_figures_about_chips_offer_the_readers_own_chip(name: str) -> None:
     assert re.search(r'data-own="link"[^>]*value="50"', figure.html())
 
 
-def test_the_browser_roof_figure_is_not_dimmed_before_it_is_measured(
+def test_the_browser_roof_picture_is_opaque_before_the_browser_is_measured(
     context: BrowserContext,
 ) -> None:
     page = live_pages.opened(context, figures.browser_roof())

@@ -92,7 +92,7 @@ def test_play_stops_at_the_last_step() -> None:
     assert play.max == 14
     chips.value = 2
     assert play.max == 2
-    # In the browser the buttons set this value.
+    # In the browser, the player's buttons set `play.value`.
     play.value = 1
     assert figure.settings["step"] == steps.value == 1
 

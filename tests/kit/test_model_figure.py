@@ -118,7 +118,7 @@ def oracle(settings: Settings, own: rl.Model | None = None) -> Settings:
 
 @pytest.mark.parametrize("name", MODELS)
 @series(10, 70)
-def test_counts_times_and_shares_match_rooflib(name: str, count: int) -> None:
+def test_numbers_in_the_model_figure_match_rooflib(name: str, count: int) -> None:
     possible = 0
     for settings in drawn_settings(name, count):
         values = FIGURE.values(**settings)

@@ -204,7 +204,7 @@ def unchanged() -> Figure:
 
 
 @pytest.mark.parametrize("config", BROKEN.values(), ids=BROKEN)
-def test_the_widget_says_what_is_wrong_with_a_config(
+def test_the_widget_says_what_is_wrong_with_a_model_config(
     config: tuple[Any, str], unchanged: Figure
 ) -> None:
     content = json.dumps(config[0]).encode()
@@ -215,7 +215,7 @@ def test_the_widget_says_what_is_wrong_with_a_config(
     assert unchanged.texts() == FIGURE.texts()
 
 
-def test_after_broken_configs_the_next_one_is_read() -> None:
+def test_a_valid_model_config_is_read_after_broken_ones() -> None:
     figure = figures.model()
     for config, _ in BROKEN.values():
         for pasted in (False, True):
@@ -225,7 +225,7 @@ def test_after_broken_configs_the_next_one_is_read() -> None:
 
 
 @pytest.mark.parametrize("file", BROKEN_FILES.values(), ids=BROKEN_FILES)
-def test_the_widget_says_what_is_wrong_with_a_file(
+def test_the_widget_says_what_is_wrong_with_a_model_config_file(
     file: tuple[bytes, str], unchanged: Figure
 ) -> None:
     said = put(unchanged, file[0], pasted=False)

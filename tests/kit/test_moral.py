@@ -44,7 +44,9 @@ def test_the_moral_is_printed_when_all_parts_are_right(capsys: pytest.CaptureFix
     assert CLOSING["moral"] in said(capsys)
 
 
-def test_a_part_that_fails_again_withholds_the_moral(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_part_that_passes_and_later_fails_withholds_the_moral(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     check("twice", RIGHT["twice"])
     with pytest.raises(CheckFailed):
         check("twice", lambda B: B)
@@ -52,7 +54,9 @@ def test_a_part_that_fails_again_withholds_the_moral(capsys: pytest.CaptureFixtu
     assert CLOSING["moral"] not in said(capsys)
 
 
-def test_thoughts_require_that_all_parts_are_right(capsys: pytest.CaptureFixture[str]) -> None:
+def test_closing_thoughts_are_shown_only_after_all_parts_are_right(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     check("twice", RIGHT["twice"])
     with pytest.raises(CheckFailed, match="Left: thrice"):
         check.thoughts()

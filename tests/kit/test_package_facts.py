@@ -26,7 +26,7 @@ def test_licenses_come_from_the_newest_metadata_field(
     assert license(expression, field, classifiers) == expected
 
 
-def test_facts_match_the_installed_package() -> None:
+def test_version_and_license_match_the_installed_package() -> None:
     assert package("pytest").version == metadata.version("pytest") == pytest.__version__
     assert package("pytest").license == "MIT"
 
@@ -36,7 +36,7 @@ def test_missing_packages_are_named_in_the_error() -> None:
         package("no-such")
 
 
-def test_fonts_may_have_a_different_license() -> None:
+def test_a_font_may_have_another_license_than_its_package() -> None:
     assert package("ziamath").license == "MIT"
     # This is the license's name on https://scripts.sil.org/OFL.
     assert font_license("ziamath") == "SIL Open Font License, Version 1.1"

@@ -16,7 +16,7 @@ from rooflib.units import text
 
 CHIPS = range(2, 9)
 Held = list[list[set[int]]]  # for each chip and piece: the chips whose parts are summed in it
-Sent = list[tuple[int, int, set[int]]]  # (sending chip, piece, chips whose parts are in it)
+Sent = list[tuple[int, int, set[int]]]  # (sending chip, piece, chips whose parts are summed in it)
 Drawn = dict[str, list[ElementTree.Element]]
 
 
@@ -97,7 +97,7 @@ def sets_in(frames: list[ElementTree.Element], parts: list[ElementTree.Element],
 
 
 @pytest.mark.parametrize("N", CHIPS)
-def test_cells_match_the_simulation(N):
+def test_the_cells_of_the_figure_match_the_simulation(N):
     for step, (held, _) in enumerate(simulated(N)):
         found = at(step, N)
         expected = [held[chip][piece] for piece in range(N) for chip in range(N)]
@@ -163,7 +163,7 @@ def test_a_step_beyond_the_last_step_is_drawn_like_the_last_step(N):
 
 
 @pytest.mark.parametrize("N", [2, 3, 4, 5, 8])
-def test_pieces_travel_from_chip_to_chip_with_their_parts(N):
+def test_pieces_travel_from_chip_to_chip_with_the_parts_summed_in_them(N):
     for step, (_, sent) in list(enumerate(simulated(N)))[1:]:
         before, after = at(step - 1, N), at(step - 0.5, N)
         assert "tokens" not in before

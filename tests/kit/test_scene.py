@@ -186,7 +186,7 @@ def test_functions_agree_between_python_and_javascript(page: Page, name: str) ->
     assert_alike(page, [mark], xs=xs, ys=ys)
 
 
-def test_edge_case_numbers_are_formatted_alike_in_attributes(page: Page) -> None:
+def test_python_and_javascript_format_edge_case_numbers_alike_in_attributes(page: Page) -> None:
     draw = random.Random("attributes")
     numbers = [*AWKWARD, *(draw.uniform(-1, 1) * 10 ** draw.randint(-6, 24) for _ in range(300))]
     mark = Mark("rect", {"x": "at(xs, i)", "width": "-at(xs, i)"}, each=len(numbers))

@@ -61,7 +61,7 @@ def parts(found: Drawn, name: str, rows: int, columns: int) -> list[tuple[slice,
 
 
 @pytest.mark.parametrize(("split", "N", "result", "shape"), EVERYWHERE)
-def test_bytes_match_rooflib(split, N, result, shape):
+def test_bytes_in_the_sharding_figure_match_rooflib(split, N, result, shape):
     B, D, F = shape
     values = picture().values(split=split, N=N, result=result, B=B, D=D, F=F)
     op = sharded_matmul(B, D, F, N, split=split, result=RESULTS[result])

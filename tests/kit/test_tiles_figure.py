@@ -126,7 +126,7 @@ def test_total_loads_match_the_formula_and_intensity_matches_rooflib(t: int) -> 
     + [(2, s) for s in (1, 9, 77, 128)]
     + [(1, s) for s in (1, 65, 300, 512)],
 )
-def test_the_cells_show_the_counts(t: int, step: int) -> None:
+def test_matrix_cells_show_the_counts_of_the_loop(t: int, step: int) -> None:
     state, found = states(t)[step], drawn(t, step)
     for name, true in (("x", state.x), ("w", state.w), ("out", state.out)):
         assert len(found[name]) == N * N

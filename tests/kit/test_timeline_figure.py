@@ -235,7 +235,7 @@ def test_loads_and_stores_share_a_lane_and_compute_has_another(setting: Setting)
 
 @pytest.mark.parametrize("width", [300, 700])
 @settings
-def test_both_bounds_can_be_read_off_the_axis(setting: Setting, width: float) -> None:
+def test_bounds_and_ticks_are_labeled_with_their_times(setting: Setting, width: float) -> None:
     drawing, b = Drawing(setting, width), rl.bound(setting.op, setting.on)
     assert 0 < drawing.start < drawing.upper < width
     assert drawing.line("lower") == pytest.approx(drawing.at(float(b.lower)), abs=NEAR)

@@ -44,7 +44,7 @@ def place(svg: str, intensity: float) -> float:
     return ticks["0.1"] + (ticks["1,000"] - ticks["0.1"]) * math.log10(intensity / 0.1) / 4
 
 
-def test_all_chips_with_two_peaks_and_all_operations_are_offered() -> None:
+def test_all_chips_with_a_vector_peak_and_all_operations_are_offered() -> None:
     work, chip = PICTURE.controls
     assert list(work.options) == list(WORKS)
     assert list(chip.options) == CHIPS
@@ -96,7 +96,7 @@ def test_areas_match_peaks_and_fills_match_attained_rates(
     (filled,) = group(svg, f"busy-{unit}")
     reached = float(filled["width"]) * float(filled["height"]) / area[unit] * peaks[unit]
     attained = rl.bound(op, at, unit=unit).attainable
-    # Heights are rounded to a hundredth of a pixel.
+    # The SVG rounds heights of boxes to a hundredth of a pixel.
     lost = 0.006 / float(filled["width"]) * peaks[unit]
     assert reached == pytest.approx(attained, abs=lost, rel=1e-3)
     (whole,) = group(svg, f"peak-{unit}")

@@ -411,7 +411,7 @@ def changing(page: Page, work: Path, small: NotebookNode, request: pytest.Fixtur
     lab_browser.opened(page, copy.name)
 
 
-def test_values_are_shown_before_running_and_updated_after_a_change(
+def test_values_in_prose_are_shown_before_running_and_updated_after_an_edit(
     page: Page, changing: None
 ) -> None:
     assert "The first is 16,384, in words 16\N{NO-BREAK SPACE}K." in shown(page)

@@ -75,7 +75,7 @@ def test_one_roofkit_check_is_enough_to_replace_the_messages_of_nbgrader(tmp_pat
     assert said(tmp_path, *cells).startswith("2 of 2 parts right")
 
 
-def test_only_the_text_of_a_check_is_reported(tmp_path: Path) -> None:
+def test_displayed_output_in_a_check_cell_is_not_reported(tmp_path: Path) -> None:
     right = part("one", True)
     right.outputs.insert(0, new_output("display_data", data={"text/plain": "a picture"}))
     _, report = said(tmp_path, right).split("\n\n")
@@ -132,7 +132,7 @@ def test_the_last_cell_above_with_an_error_explains_an_undefined_name(tmp_path: 
     assert third.splitlines()[1:] == ["    ZeroDivisionError: division"]
 
 
-def test_failed_checks_and_cells_with_longer_names_explain_no_undefined_name(
+def test_an_undefined_name_is_not_explained_by_failed_checks_or_longer_names(
     tmp_path: Path,
 ) -> None:
     longer = failing("ff = 1 / 0", "ZeroDivisionError", "ZeroDivisionError: division")
@@ -141,7 +141,7 @@ def test_failed_checks_and_cells_with_longer_names_explain_no_undefined_name(
     assert "no answer to check" not in words
 
 
-def test_the_cause_of_an_undefined_name_within_the_function_is_shown_too(tmp_path: Path) -> None:
+def test_a_function_with_an_undefined_name_shows_the_error_that_caused_it(tmp_path: Path) -> None:
     helper = failing("g = 1 / 0", "ZeroDivisionError", "ZeroDivisionError: division")
     check = part("one", False)
     check.outputs = failing(
@@ -252,7 +252,7 @@ def test_written_parts_are_reported_after_the_list_of_unwritten_ones(
     assert [block.strip().partition(":")[0] for block in blocks[2:4]] == [first, second]
 
 
-# Broken lines, with the error and the text to show; only long tests try all of them.
+# Invalid lines of code, with the error and the text that Validate shows; only long tests try all.
 SPOILED = [
     ("return 2 *", "SyntaxError: invalid syntax", "return 2 *\n              ^"),
     pytest.param(

@@ -276,7 +276,7 @@ def test_files_equal_to_the_originals_are_left_out_of_a_translated_site(tmp_path
     }  # fmt: skip
     assert (target / "words.txt").read_text() == "4321"
     assert (original / "404.html").read_text() == "original"
-    # Links to files that only the original has lead to the original.
+    # Links to files that only the original site has are rewritten to lead there.
     text = (target / "one/two/page.html").read_text()
     assert re.findall(r'="([^"]*)"', text) == [
         "../_static/a.js?v=1",

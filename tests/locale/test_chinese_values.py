@@ -140,7 +140,7 @@ def test_pictures_and_citations_of_a_chapter_are_chinese(site: Path) -> None:
     assert [citation for citation in citations if ", " in citation] == []
 
 
-def test_works_of_the_bibliography_are_marked_as_english(site: Path) -> None:
+def test_the_chinese_book_marks_bibliography_entries_as_english(site: Path) -> None:
     def languages(page: str) -> set[str | None]:
         return {work.get("lang") for work in parsed(site / page).select("div.citation")}
 

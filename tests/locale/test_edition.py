@@ -83,7 +83,7 @@ def page(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
-# Adds a button to the header, for the menu that only published pages have.
+# Adds a button to the header: a stand-in for the menu that only published pages have.
 ONE_MORE_BUTTON = """() => {
   const button = document.querySelector(".article-header-buttons > button");
   button.after(button.cloneNode(true));
@@ -184,7 +184,7 @@ def test_an_exercise_on_its_page_speaks_chinese(page: Page, server: Server) -> N
     assert axe(page, ".answers, .answers-end") == []
 
 
-def test_a_chapter_can_be_read_by_keyboard(page: Page, server: Server) -> None:
+def test_a_chapter_can_be_navigated_by_keyboard(page: Page, server: Server) -> None:
     put_width(page, DESK)
     ready(page, f"{server.origin}/{CHAPTER}.html")
     page.keyboard.press("Tab")

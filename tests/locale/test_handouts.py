@@ -59,7 +59,7 @@ def test_downloads_lead_to_the_files_in_the_language_of_the_page(
     assert linked(tmp_path, language, target) == expected
 
 
-def test_wheels_and_releases_have_all_languages() -> None:
+def test_wheels_are_built_from_the_translations_of_the_checks() -> None:
     assert [*wheels.translations(ROOT)] == ["zh_CN"]
     (folder,) = wheels.translations(ROOT).values()
     assert folder / "checks.po" in wheels.sources(ROOT)

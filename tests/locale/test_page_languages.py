@@ -67,7 +67,7 @@ def test_a_translation_has_its_own_title_and_address(
     assert (english.html_baseurl, english.html_title) == (address, "A book")
 
 
-def test_the_address_of_the_whole_site_lacks_the_translations_folder() -> None:
+def test_the_address_of_the_whole_site_omits_the_language_folder() -> None:
     assert languages.top(config("zh_CN", "https://a.example/zh")) == "https://a.example"
     assert languages.top(config("en", "https://a.example/")) == "https://a.example"
     assert languages.top(config("en", "https://a.example/zh")) == "https://a.example/zh"

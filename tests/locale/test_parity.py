@@ -44,7 +44,7 @@ def test_a_translation_keeps_roles_links_formulas_code_and_numbers(name: str) ->
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_translations_use_the_terms_and_the_style_of_the_edition(name: str) -> None:
+def test_translations_use_the_terms_and_the_style_of_the_chinese_edition(name: str) -> None:
     assert problems(name, lambda english, chinese: wrong_terms(english, chinese, TERMS)) == []
     assert problems(name, lambda _, chinese: style(chinese)) == []
 
@@ -84,7 +84,7 @@ def test_a_lost_or_changed_role_link_or_number_is_found(
     assert [line.split(":")[0] for line in differences(english, chinese)] == [said]
 
 
-def test_roles_may_come_in_another_order_with_other_titles() -> None:
+def test_roles_in_translations_may_have_another_order_and_other_titles() -> None:
     english = "{eval}`a` of the {term}`FLOPs <FLOP>` take {eval}`b`, see {ref}`there <here>`."
     chinese = "见{ref}`这里 <here>`：{eval}`b` 里有 {eval}`a` 的 {term}`FLOP`。"
     assert differences(english, chinese) == []
@@ -103,7 +103,7 @@ def test_roles_may_come_in_another_order_with_other_titles() -> None:
         ("芯片——内存", "a dash"),
     ],
 )
-def test_a_violation_of_the_style_is_found(chinese: str, said: str) -> None:
+def test_a_violation_of_the_chinese_style_is_found(chinese: str, said: str) -> None:
     assert [line.split(": ")[0] for line in style(chinese)] == [said]
     assert style('见<a href="a.html">这里</a>。') == []
     assert style("一块 H100 要 {eval}`a` 秒；见{ref}`这里 <here>`（{cite:p}`b`）。") == []

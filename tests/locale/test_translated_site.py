@@ -211,7 +211,7 @@ def test_languages_link_to_each_other_by_relative_addresses(book: Book) -> None:
     assert not soup(book, "404.html").select("a.language")
 
 
-def test_the_language_switch_keeps_the_section_from_disk_and_by_keyboard(
+def test_the_language_switch_works_by_keyboard_from_disk_and_keeps_the_section(
     book: Book, browser: Browser
 ) -> None:
     address = (book.folder / "_build" / "html" / "chapters" / "page.html").as_uri()
@@ -286,7 +286,7 @@ def test_ids_are_the_same_in_both_languages(book: Book) -> None:
     assert ids("zh/chapters/page.html") == ids("chapters/page.html")
 
 
-def test_steps_name_values_in_the_order_of_the_page(book: Book) -> None:
+def test_a_steps_file_lists_values_in_the_order_of_its_page(book: Book) -> None:
     def blocks(page: str) -> list[dict[str, object]]:
         file = book.folder / "_build" / "html" / f"{page}.steps.json"
         found: list[dict[str, object]] = json.loads(file.read_text(encoding="utf-8"))["blocks"]
@@ -330,7 +330,7 @@ def test_changed_catalogs_change_the_next_build(book: Book) -> None:
     page, figures = catalogs / "chapters" / "page.po", catalogs / "figures.po"
     page.write_text(CATALOG.replace("一页", "另一页"), encoding="utf-8")
     figures.write_text(FIGURES.replace("往来", "来往"), encoding="utf-8")
-    # Also add a word to the page's Python, whose address depends on its content.
+    # Also add a translation to the page's Python, so that the hash in its address changes.
     words = 'msgid ""\nmsgstr ""\n\nmsgid "a list"\nmsgstr "一个列表"\n'
     (catalogs / "checks.po").write_text(words, encoding="utf-8")
     assert book.build(no_python(book.folder)).returncode == 0

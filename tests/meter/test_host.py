@@ -96,7 +96,7 @@ def test_the_host_is_described_from_proc_and_sys(tmp_path):
     ("release", "shown"),
     [("6.8.0-49-generic", "6.8.0"), ("10.0.26100", "10.0.26100"), ("13", "13"), ("", "unknown")],
 )
-def test_only_the_version_numbers_of_the_kernel_are_kept(monkeypatch, tmp_path, release, shown):
+def test_only_the_version_numbers_of_the_os_release_are_kept(monkeypatch, tmp_path, release, shown):
     monkeypatch.setattr(host.platform, "release", lambda: release)
     assert host.this_host(tmp_path).system.split(" ")[1] == f"{shown},"
 

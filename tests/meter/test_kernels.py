@@ -48,7 +48,7 @@ class Counting:
         self.flops = 0
         self.bytes = 0
         self.new_arrays = 0
-        self.lock = threading.Lock()  # the threads of a pool count concurrently
+        self.lock = threading.Lock()  # threads of a pool update the counts concurrently
 
     def __getattr__(self, name: str) -> object:
         real = getattr(np, name)
@@ -179,7 +179,7 @@ def test_cache_probes_read_the_counted_bytes_of_arrays_that_double_in_size(count
     counter, pool, store = counted
     sizes = []
     for probe in kernels.staircase(store, pool):
-        results = SIZE  # upper limit: one number per dot product
+        results = SIZE  # at most one result per dot product
         assert 0 <= found(counter, probe)[1] - probe.amount < 4 * results
         # A pass reads at least 16 MiB per thread, so that the overhead of its call is negligible.
         assert probe.amount == max(pool.threads * 2**24, probe.footprint)
@@ -257,14 +257,14 @@ def test_attention_performs_the_flops_of_its_two_products(counted):
     assert found(counter, probe)[0] == counts(probe).flops
 
 
-def test_the_polynomial_moves_its_arrays_at_each_step(counted):
+def test_polynomial_workload_moves_its_arrays_in_each_multiply_and_add(counted):
     counter, pool, store = counted
     probe = workloads.polynomial(store, pool)
     # A multiplication reads two arrays and writes one; an addition reads one and writes one.
     assert found(counter, probe)[1] == workloads.POLYNOMIAL_DEGREE * 5 * counts(probe).bytes / 2
 
 
-def test_the_polynomial_is_a_sum_of_powers():
+def test_polynomial_workload_computes_a_sum_of_powers():
     store = random_floats(SIZE)
     with ThreadPool(2) as pool:
         workloads.polynomial(store, pool).make()(1)
@@ -352,7 +352,8 @@ def test_new_runs_measure_the_same_work_as_stored_runs():
     for key, figure in stored.figures.items():
         tried = [[getattr(probe, name) for name in names] for probe in plan if probe.key == key]
         measured = [getattr(figure, name) for name in names]
-        if key == "peak fp32":  # new runs try the largest matmul only with four or more threads
+        # Unlike the stored run, new ones try the largest matmul only with four or more threads.
+        if key == "peak fp32":
             assert measured[1] == 2 * max(kernels.PEAK_SIDES) ** 3
             measured[1] = tried[0][1]
         assert measured in tried, key
@@ -389,7 +390,7 @@ def test_array_parts_do_not_share_cache_lines():
     assert not np.shares_memory(parts[0][0], parts[1][0])
 
 
-def test_every_part_is_processed_the_requested_number_of_times():
+def test_thread_pool_processes_every_part_the_requested_number_of_times():
     for threads in (1, 3):
         walked = []
         with ThreadPool(threads) as pool:
@@ -490,7 +491,7 @@ def test_a_complete_run_with_real_kernels_on_a_fake_clock(monkeypatch):
         wall = 0.0
 
         def __call__(self) -> ClockTimes:
-            self.wall += 0.1  # readings are further apart than a sample must last
+            self.wall += 0.1  # more than MIN_SAMPLE_SECONDS
             return ClockTimes(self.wall, 2 * self.wall)
 
     monkeypatch.setattr(kernels, "PEAK_SIDES", (32, 64, 128))

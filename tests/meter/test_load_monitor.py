@@ -49,7 +49,7 @@ def figure(samples: list[Sample], unit: str = "B/s") -> Figure:
     return Figure("read", "made up", unit, 1e9 if unit == "B/s" else 1, 2, tuple(samples))
 
 
-def test_an_idle_machine_gives_the_true_figure_with_few_samples():
+def test_an_idle_machine_gives_the_true_rate_with_few_samples():
     samples = taken(FakeMachine())
     assert len(samples) == TARGET_SAMPLES
     assert all(sample.seconds >= MIN_SAMPLE_SECONDS for sample in samples)
@@ -238,7 +238,7 @@ def test_figures_contain_the_true_value_or_are_rejected(load):
 
 
 @given(st.lists(st.floats(1, 3), min_size=40, max_size=40))
-def test_undetected_slowdowns_widen_the_interval_or_leave_the_figure_unsettled(slower):
+def test_undetected_slowdowns_widen_the_interval_or_leave_the_rate_unsettled(slower):
     machine = FakeMachine(lambda interval: Load(slower=slower[interval % 40]))
     samples = taken(machine)
     found = figure(samples)
@@ -248,7 +248,7 @@ def test_undetected_slowdowns_widen_the_interval_or_leave_the_figure_unsettled(s
     assert found.settled or len(samples) == MAX_SAMPLES
 
 
-def test_sampling_stops_at_the_deadline_and_a_figure_needs_three_samples():
+def test_sampling_stops_at_the_deadline_and_a_rate_needs_three_samples():
     machine = FakeMachine()
     start = machine.at.wall
     found = figure(taken(machine, until=start + 0.25))
@@ -390,7 +390,7 @@ def test_a_roof_is_remeasured_if_later_references_run_faster():
 @pytest.mark.parametrize(
     ("spin_seconds", "references"), [(0.0, TARGET_SAMPLES + 1), (1000.0, TARGET_SAMPLES // 2 + 2)]
 )
-def test_references_run_every_second_sample_if_waiting_is_slow(
+def test_references_run_every_second_sample_if_threads_spin_for_long(
     monkeypatch, spin_seconds, references
 ):
     machine, seen = FakeMachine(), []
@@ -414,7 +414,7 @@ def test_references_run_every_second_sample_if_waiting_is_slow(
     assert [sample.pace for sample in samples] == pairs
 
 
-def test_a_figure_is_remeasured_if_the_machine_speeds_up_later():
+def test_a_roof_is_remeasured_if_the_machine_speeds_up_later():
     machine = FakeMachine()
     machine.load = lambda interval: Load(slower=2.0 if interval < 40 else 1.0)
     run = machine.run(references=machine.references())
@@ -438,7 +438,7 @@ def test_a_run_states_its_real_duration():
     assert run.seconds == round(run.seconds, 1)
 
 
-def test_figures_from_a_lasting_slowdown_are_left_out():
+def test_measurements_during_a_lasting_slowdown_are_left_out():
     machine = FakeMachine()
     *roofs, call = machine.plan()
 
@@ -537,7 +537,7 @@ def test_without_time_left_only_the_roofs_are_measured():
     assert run.left_out == {"call": "out of time", "peak again": "out of time"}
 
 
-def test_the_best_of_several_peak_attempts_is_the_figure():
+def test_the_best_of_several_attempts_is_the_measured_peak():
     machine = FakeMachine()
     attempts = [machine.probe("peak fp32", "FLOP/s", amount, 0.01) for amount in (5e8, 2e9, 15e8)]
     assert machine.run(attempts).chip.peak("fp32") == pytest.approx(2e11)
@@ -586,7 +586,7 @@ def test_roofs_are_complete_before_operations_start():
     assert order == ["peak fp32", "peak fp64", "read", "update", *["read"] * (again - 1), "call"]
 
 
-def test_the_fastest_of_several_operation_attempts_is_the_figure():
+def test_the_fastest_of_several_attempts_is_the_measured_time_of_an_operation():
     machine, sizes = FakeMachine(), {"N": 1000, "x": "fp32"}
     more = {"operation": "dot", "sizes": sizes, "roof": "read"}
     attempts = [machine.probe("dot", "s", 1, seconds, **more) for seconds in (0.03, 0.01, 0.02)]

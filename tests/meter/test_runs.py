@@ -135,7 +135,7 @@ def test_slight_clock_drift_is_no_warning(seconds):
     assert a_run(figure("peak again", "FLOP/s", 1e9, seconds)).warnings == []
 
 
-def test_unsettled_figures_are_a_warning():
+def test_a_measurement_with_unsettled_samples_is_a_warning():
     samples = tuple(Sample(seconds, 1, 1.0) for seconds in (0.1, 0.104, 0.106, 0.2))
     run = a_run(replace(figure("other", "s", 1, 1), samples=samples))
     # The third-best sample takes 6% longer than the best; all lie within 0.1 s, 95% of the median.
@@ -179,7 +179,7 @@ def test_the_chip_of_a_run_works_with_the_rest_of_rooflib():
         a_run().as_chip(of="mean")
 
 
-def test_a_run_without_a_roof_is_rejected():
+def test_a_run_that_lacks_one_of_its_roofs_is_rejected():
     run = a_run()
     rest = {key: value for key, value in run.figures.items() if key != "update"}
     with pytest.raises(ValueError, match="no update"):
@@ -222,7 +222,7 @@ def test_the_unit_decides_between_seconds_per_work_and_work_per_second(unit, exp
 
 
 def test_runs_round_trip_through_files(tmp_path):
-    # An argument of another operation is kept as well: "softmax" belongs to "attention".
+    # Sizes may include an argument of another operation: "softmax" belongs to "attention".
     odd = replace(operation_figure(0.05), sizes={"flops": 1.0, "softmax": False})
     run = a_run(odd, left_out={"decode": 'with "quotes", a \\ and\na line'})
     run = replace(run, reference_times={"multiply": 0.0012, "read": 0.0034})
@@ -235,7 +235,9 @@ def test_runs_round_trip_through_files(tmp_path):
 
 @settings(max_examples=40)
 @given(st.text(min_size=1), st.floats(1e-9, 1e3), st.floats(0, 1e18))
-def test_any_text_and_numbers_round_trip(tmp_path_factory, words, seconds, size):
+def test_runs_with_any_text_and_numbers_round_trip_through_files(
+    tmp_path_factory, words, seconds, size
+):
     sizes = {"flops": size, "bytes": 1, "name": words}
     more = {"operation": "operation", "sizes": sizes, "roof": "read"}
     why = " ".join(words.split())  # reasons in the CSV are single lines

@@ -331,7 +331,7 @@ class Named:
     why: str
 
     def mutant(self, source: str) -> Mutant:
-        """Return the fault; raise ValueError unless its text occurs once."""
+        """Return the mutant; raise ValueError unless `before` occurs once in `source`."""
         found = source.count(self.before)
         if found != 1:
             raise ValueError(f"named.toml: {self.file} has {found} times «{self.before}», not once")
@@ -468,7 +468,7 @@ def stages(path: str, root: Path = ROOT) -> tuple[tuple[str, ...], ...]:
 
 
 def needs_built_site(path: str, root: Path = ROOT) -> bool:
-    """Return whether a test that should notice a file's fault needs the whole site."""
+    """Return whether any test meant to kill this file's mutants needs the built site."""
     files = [word for stage in stages(path, root) for word in stage if word.endswith(".py")]
     return any(needs_site(file, root) for file in files)
 

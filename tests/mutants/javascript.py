@@ -172,7 +172,7 @@ class _Script:
             yield self.put(index, index, OPPOSITE[token.text], "opposite")
 
     def is_binary(self, index: int) -> bool:
-        """Return whether this is ++, -- or a binary operator, but no + beside a string."""
+        """Return whether a token is ++, -- or a binary operator, but no + beside a string."""
         if self.tokens[index].text in ("++", "--"):
             return True
         sides = self.tokens[index - 1 : index], self.tokens[index + 1 : index + 2]
@@ -180,7 +180,7 @@ class _Script:
         return _ends_operand(sides[0]) and not (is_text and self.tokens[index].text in "+=")
 
     def may_mix(self, token: Token) -> bool:
-        """Return whether this may be replaced: mixing `??` with && or || is invalid."""
+        """Return whether an operator may be replaced: `??` can't be mixed with && or ||."""
         return token.text != "??" or len(re.findall(r"\?\?|&&|\|\|", self.line(token))) == 1
 
     def of_statement(self, index: int, token: Token) -> Iterator[Mutant]:
@@ -218,7 +218,7 @@ class _Script:
         return None
 
     def closes_condition(self, index: int) -> bool:
-        """Return whether this is `else`, or ends the condition of an `if`."""
+        """Return whether this token is `else`, or the `)` after the condition of an `if`."""
         if self.tokens[index].text != ")":
             return self.tokens[index].text == "else"
         (first,) = (one for one, last in self.partner.items() if last == index)

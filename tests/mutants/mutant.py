@@ -63,7 +63,7 @@ def _dumped(source: str) -> str:
 
 
 def changed_number(value: int | float) -> str:
-    """Return another number: 0 for 1, twice a large number or float, else one more."""
+    """Return another number: twice a float or large integer, 0 for 1, else one more."""
     if isinstance(value, float):
         return repr(2 * value if value else 1.0)
     if value == 1:

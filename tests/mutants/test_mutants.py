@@ -22,7 +22,7 @@ from trial import Copy, Cost
 
 @pytest.fixture(autouse=True, scope="module")
 def _mutate_each_file_once() -> Iterator[None]:
-    """Cache the mutants of a file: a draw in an area makes those of all its files."""
+    """Cache each file's mutants: a draw from an area needs those of all its files."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mutate, "mutants", functools.cache(mutate.mutants))
         yield
@@ -85,11 +85,11 @@ console.log(sources.length, "parsed");
         ("a = f'{b + 1}'", set()),
     ],
 )
-def test_a_fault_replaces_one_node(source: str, broken: set[str]) -> None:
+def test_a_fault_replaces_one_syntax_node(source: str, broken: set[str]) -> None:
     assert lines(source) == broken
 
 
-def test_a_fault_changes_one_figure_of_the_catalog() -> None:
+def test_a_fault_changes_one_value_of_a_catalog_entry() -> None:
     entry = 'ICI = { printed = 4.5e10, unit = "B/s", two_way = true, links = 6, read = 2026-11-21 }'
     assert lines(entry, "one.toml") == {
         entry.replace("4.5e10", "4.95e+10"),
@@ -162,7 +162,7 @@ def test_faults_in_our_javascript_are_valid_code() -> None:
     assert done.stdout.split() == ["200", "parsed"]
 
 
-# Areas tested by default, one per language: each draw takes long, as it makes all their faults.
+# Areas tested by default, one per language: each draw is slow, as it makes all faults of its area.
 SOME = ("checks", "catalog", "JavaScript")
 
 
@@ -242,7 +242,7 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.long
-def test_a_fault_is_noticed_and_removed(copy: Copy) -> None:
+def test_an_injected_fault_fails_the_test_and_is_removed_again(copy: Copy) -> None:
     before = (copy.tree / "one.py").read_bytes()
     place = before.index(b"/")
     sound = copy.test(("test_one.py",))
@@ -282,7 +282,7 @@ def test_a_test_that_fails_without_a_fault_stops_the_run(copy: Copy) -> None:
 
 
 @pytest.mark.long
-def test_a_test_that_depends_on_others_is_checked_with_its_stage(copy: Copy) -> None:
+def test_a_test_that_fails_alone_is_checked_by_running_its_whole_stage(copy: Copy) -> None:
     text = "known = []\ndef test_a(): known.append(1)\ndef test_b(): assert known\n"
     (copy.tree / "test_one.py").write_text(text)
     bench = runner.Bench([copy], [])
@@ -294,7 +294,7 @@ def test_a_test_that_depends_on_others_is_checked_with_its_stage(copy: Copy) -> 
     ("killed", "reviewed", "unknown", "good"),
     [(95, 5, 0, True), (94, 6, 0, False), (99, 0, 1, False), (100, 0, 0, True)],
 )
-def test_at_most_5_percent_may_survive_and_only_reviewed_faults(
+def test_at_most_5_percent_of_faults_may_survive_and_all_must_be_reviewed(
     killed: int, reviewed: int, unknown: int, good: bool
 ) -> None:
     dead = runner.Outcome("checks", "a.py", 1, "", "a", "b", False, "test", 1.0, 60.0)

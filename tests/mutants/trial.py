@@ -109,7 +109,7 @@ class Copy:
         os.utime(file, (self.clock, self.clock))
 
     def environment(self) -> dict[str, str]:
-        """Return environment variables with which Python imports the copy's packages."""
+        """Return environment variables with which Python imports the copied tree's packages."""
         own = (str(self.tree), str(self.tree / "kit"))
         return {
             **{key: value for key, value in os.environ.items() if key not in NOT_PASSED_ON},

@@ -6,7 +6,7 @@ import sys
 
 from repository import ROOT
 
-# Each file has browser tests and others: pytest groups tests that use the same site address.
+# Each file has tests with and without a browser. pytest groups tests that share a site address.
 FILES = [f"tests/{name}.py" for name in ("locale/test_chinese_values", "site/test_ways")]
 
 

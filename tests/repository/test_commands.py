@@ -114,7 +114,7 @@ def dev_only_modules() -> set[str]:
     }
 
 
-def test_learners_code_imports_no_test_dependencies() -> None:
+def test_code_for_learners_and_graders_imports_no_dev_dependencies() -> None:
     roots = {"site": ROOT / "site", "kit": ROOT / "kit", "grading": ROOT, "rooflib": ROOT}
     files = [
         path.relative_to(root)

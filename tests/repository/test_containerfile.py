@@ -12,7 +12,7 @@ NEEDED = re.findall(
     (ROOT / "tests" / "system_packages.py").read_text(encoding="utf-8"),
     re.MULTILINE,
 )
-# The instructions without comments, as (instruction, arguments).
+# The Containerfile's instructions, as (instruction, arguments).
 STEPS = [
     tuple(line.split(maxsplit=1))
     for line in re.sub(r"\\\n\s*", "", re.sub(r"^#.*\n", "", TEXT, flags=re.MULTILINE)).splitlines()
@@ -31,14 +31,14 @@ def test_the_containerfile_installs_what_readme_and_tests_need() -> None:
     assert set(words[4:]) == named | set(NEEDED)
 
 
-def test_the_only_other_command_in_the_containerfile_is_make_environment() -> None:
+def test_apart_from_apt_get_the_containerfile_runs_only_make_environment() -> None:
     others = [words for step, words in STEPS if step == "RUN" and "apt-get" not in words]
     assert others == ["make environment"]
     assert "\nenvironment:\n" in (ROOT / "Makefile").read_text(encoding="utf-8")
     assert [step for step, _ in STEPS] == ["FROM", "RUN", "COPY", "WORKDIR", "RUN", "CMD"]
 
 
-def test_build_outputs_are_not_copied() -> None:
+def test_build_outputs_are_not_copied_into_the_container() -> None:
     left_out = (ROOT / ".containerignore").read_text(encoding="utf-8").split()
     assert left_out == [".venv", "_build", "my-work"]
 

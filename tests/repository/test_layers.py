@@ -123,7 +123,7 @@ def strings(source: str) -> Iterator[str]:
             yield node.value
 
 
-def test_contributing_lists_the_packages_that_site_refers_to() -> None:
+def test_contributing_lists_the_packages_that_each_file_in_site_names() -> None:
     found = {}
     for path, source in code(ROOT / "site"):
         names = {name for text in strings(source) for name in NAMED_PACKAGE.findall(text)}

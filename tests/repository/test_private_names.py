@@ -93,7 +93,7 @@ def test_contributing_lists_each_private_name_of_other_projects_that_we_use() ->
     assert {name: paths for name, paths in found.items() if name not in listed} == {}
 
 
-def test_each_listed_name_has_a_test_that_exists() -> None:
+def test_each_listed_private_name_cites_existing_tests() -> None:
     assert len(rows()) > 8
     for names, test in rows():
         (path, *functions) = re.findall(r"`([^`]+)`", test)

@@ -4,7 +4,7 @@ import pytest
 from series import in_part
 
 
-def test_every_nth_value_runs_by_default() -> None:
+def test_in_part_marks_all_but_every_nth_value_as_long() -> None:
     late = pytest.param("c", id="last", marks=pytest.mark.long)
     found = in_part(["a", "b", late, "d", pytest.param("e", id="own")], every=2)
     long = ["long" in [mark.name for mark in one.marks] for one in found]

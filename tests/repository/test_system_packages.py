@@ -89,7 +89,7 @@ def test_the_headless_browser_is_preferred(
     assert installed == ["bubblewrap", taken]
 
 
-def test_a_failed_installation_stops_the_tests(
+def test_a_failed_installation_is_reported_with_exit_status_1(
     system: ModuleType, ran: list[list[str]], monkeypatch: pytest.MonkeyPatch, capsys
 ) -> None:
     monkeypatch.setattr(system, "NEEDED", lacking("chromium"))

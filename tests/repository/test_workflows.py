@@ -281,7 +281,7 @@ def test_binder_installs_into_the_python_that_it_runs(monkeypatch: pytest.Monkey
     assert len(ran) == len(environment.commands("", "base", ""))
 
 
-def test_venv_cache_keys_include_locks_and_on_github_python_too() -> None:
+def test_venv_cache_keys_include_locks_and_on_github_the_python_version() -> None:
     site = read(".github/workflows/site.yml")
     # The cached .venv contains the path of its Python, which includes the full version.
     version = "${{ steps.python.outputs.python-version }}"

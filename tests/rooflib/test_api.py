@@ -63,7 +63,7 @@ def test_import_loads_no_heavy_modules():
     assert run.stdout == "[]\n"
 
 
-def test_plots_is_imported_lazily():
+def test_plots_is_an_attribute_of_rooflib_and_unknown_names_raise_an_error():
     assert rl.plots.roofline.__module__ == "rooflib.plots"
     with pytest.raises(AttributeError, match="has no attribute 'live'"):
         rl.live  # noqa: B018

@@ -134,7 +134,7 @@ def test_arrays_match_elementwise_scalars(many, causal, fused):
 
 @quick
 @given(shapes, *flags)
-def test_flops_and_bytes_increase_with_batch_keys_heads_and_width(shape, causal, fused):
+def test_attention_flops_and_bytes_increase_with_batch_keys_heads_and_width(shape, causal, fused):
     here = rl.attention(**shape, causal=causal, fused=fused)
     steps = dict.fromkeys("BSH", 1) | {"N": shape["K"]}
     for name, step in steps.items():

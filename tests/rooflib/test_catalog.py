@@ -143,7 +143,7 @@ EXPECTED = {
     },
 }
 
-# Figures that disagree with the chosen ones, and their sources.
+# Data points that disagree with the chosen ones, and their sources.
 ALSO = [
     ("A100 80GB SXM", "bandwidth", 1_935e9, "nvidia-a100"),
     ("A100 80GB SXM", "capacity", 80e9, "nvidia-a100"),
@@ -294,7 +294,7 @@ def test_chip_links_match_an_independent_list(name):
     assert links == EXPECTED[name]["links"]
 
 
-def test_disagreeing_figures_are_listed_with_their_sources():
+def test_disagreeing_data_points_are_listed_with_their_sources():
     found = [(p.chip, p.what, p.source.key, p.value) for p in rl.data_points() if not p.chosen]
     assert [each[:3] for each in found] == [(c, what, key) for c, what, _, key in ALSO]
     assert [each[3] for each in found] == pytest.approx([value for _, _, value, _ in ALSO])
@@ -333,7 +333,7 @@ def test_nvlink_uses_all_links_to_one_peer_and_ici_one():
     assert (v5p.to_one_peer, v5p.total) == (9e10, 5.4e11)
 
 
-def test_figures_have_a_source_with_a_date():
+def test_data_points_have_a_source_with_a_date():
     used = {entry.source.key for entry in (*rl.data_points(), *rl.published_shares())}
     assert used == set(sources())
     for key, source in sources().items():
@@ -362,7 +362,7 @@ def test_repository_sources_name_a_commit():
             assert f"commit {commit}" in source.note
 
 
-def test_chip_numbers_come_from_chosen_figures():
+def test_chip_numbers_are_those_of_the_chosen_data_points():
     for chip in rl.chips():
         chosen = {p.what: p.value for p in rl.data_points() if p.chip == chip.name and p.chosen}
         numbers = {f"peak {kind}": peak for kind, peak in chip.peaks.items()}
@@ -374,7 +374,7 @@ def test_chip_numbers_come_from_chosen_figures():
         assert numbers == chosen
 
 
-def test_disagreeing_figures_differ_from_the_chosen_one():
+def test_disagreeing_data_points_differ_from_the_chosen_one():
     chosen = {(p.chip, p.what): p.value for p in rl.data_points() if p.chosen}
     for other in rl.data_points():
         assert other.chosen or other.value != chosen[other.chip, other.what]
@@ -391,7 +391,7 @@ def test_disagreeing_figures_differ_from_the_chosen_one():
         ({"cores": 2, "clock": 1.5}, 2_700e9),
     ],
 )
-def test_printed_figures_are_converted_to_dense_one_way_values(included, value):
+def test_published_figures_become_dense_one_way_values_per_link_and_chip(included, value):
     assert DataPoint("chip", "link", 900, "GB/s", NOWHERE, **included).value == value
 
 
@@ -527,7 +527,7 @@ def test_chips_outside_of_the_catalog_match_an_independent_list():
     }
 
 
-def test_figures_outside_of_the_catalog_have_a_source_with_a_date():
+def test_data_points_outside_of_the_catalog_have_a_source_with_a_date():
     more = rl.data_points(more=True)
     assert more[: len(rl.data_points())] == rl.data_points()
     others = more[len(rl.data_points()) :]

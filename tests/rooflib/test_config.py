@@ -97,7 +97,7 @@ def test_attention_windows_are_read_from_all_keys_that_describe_them():
     assert sorted(windows(qwen | {"use_sliding_window": True})) == [0, 8]
 
 
-def test_missing_keys_have_the_defaults_of_transformers():
+def test_missing_config_keys_default_as_in_the_transformers_library():
     left_out = ("vocab_size", "num_attention_heads", "num_key_value_heads")
     gemma = rl.model_from_config({key: GEMMA[key] for key in GEMMA if key not in left_out})
     assert (gemma.vocabulary, gemma.N, gemma.K, gemma.H) == (262_208, 8, 4, 256)
@@ -142,7 +142,7 @@ def test_the_mlp_width_of_a_mixture_of_experts_is_that_of_its_last_layer():
     assert model.F == 2 * 32
 
 
-def test_a_missing_model_type_is_shown_as_empty():
+def test_the_error_for_a_missing_model_type_shows_an_empty_string():
     with pytest.raises(ValueError, match=r"model_type must be one of .*; got ''$"):
         rl.model_from_config({})
 
@@ -185,7 +185,7 @@ def test_modules_to_not_convert_are_not_quantized(modules, rows):
     assert set(rl.model_from_config(QWEN | {"quantization_config": how}).quantized) == rows
 
 
-def test_steps_default_to_the_data_types_of_the_config():
+def test_decode_steps_default_to_the_data_types_of_the_config():
     plain = rl.model_from_config(LLAMA)
     model = rl.model_from_config(quantized(quant_method="awq", bits=4, group_size=32))
     halves = rl.model_from_config(LLAMA | {"dtype": "float16"})

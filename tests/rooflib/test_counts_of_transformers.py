@@ -38,7 +38,7 @@ PARAMETERS = {
     "DeepSeek-V3": 671_026_404_352,
 }
 
-# Parameter counts of default configurations, for families that the catalog lacks.
+# Parameter counts of default configurations, for model families that the catalog lacks.
 OTHERS = [
     (
         {"model_type": "qwen2", "num_hidden_layers": 32, "hidden_size": 4096}

@@ -102,7 +102,7 @@ def test_the_link_stops_binding_at_the_first_whole_critical_depth():
     assert binding == ["wire", "compute"]
 
 
-def test_first_whole_from_accepts_arrays():
+def test_first_whole_from_and_above_accept_arrays():
     values = np.array([[0, 0.5, 1], [297.3, 298, math.inf]])
     assert rl.first_whole_from(values).tolist() == [[0, 1, 1], [298, 298, math.inf]]
     assert [rl.first_whole_from(v) for v in (0, 0.5, 1, math.inf)] == [0, 1, 1, math.inf]

@@ -63,7 +63,7 @@ def test_copied_and_pickled_chips_are_equal(copied, chip):
         again.peaks["bf16"] = 1.0
 
 
-def test_chips_with_different_figures_are_unequal():
+def test_chips_with_different_peaks_or_on_chip_memory_are_unequal():
     assert laptop({"bf16": 1e12}) != laptop({"bf16": 2e12})
     assert laptop(on_chip={"L2": 1e6}) != laptop(on_chip={"L2": 2e6})
 
@@ -91,7 +91,7 @@ def test_duplicate_data_types_are_rejected():
         laptop(vector={"bf16": 1e12, rl.dtype("bf16"): 2e12})
 
 
-def test_non_positive_figures_are_named_in_the_error():
+def test_non_positive_chip_attributes_are_named_in_the_error():
     with pytest.raises(ValueError, match=re.escape("peaks['fp3'] must be above zero")):
         laptop({FP3: 0})
     with pytest.raises(ValueError, match=re.escape("vector['fp32'] must be above zero")):
@@ -113,7 +113,7 @@ def test_link_names_must_not_be_roof_names():
 
 @pytest.mark.parametrize("count", ["axes", "links_per_axis"])
 @pytest.mark.parametrize("value", [1.5, 0, -1])
-def test_link_counts_must_be_whole_numbers(count, value):
+def test_link_counts_must_be_positive_whole_numbers(count, value):
     with pytest.raises(ValueError, match=f"link 'wire': {count} must be .*got {value}"):
         rl.Link("wire", 1e9, **{count: value})
 

@@ -20,7 +20,7 @@ sizes = st.integers(1, 40)
 
 
 def seen(query, window):
-    """Return the positions that a query sees, counted from 1."""
+    """Return the positions, from 1, that the query at position `query` sees."""
     return [p for p in range(1, query + 1) if not window or p > query - window]
 
 
@@ -46,7 +46,7 @@ def test_a_chunk_reads_all_positions_that_its_queries_see(S, chunk, window):
 
 
 @pytest.mark.parametrize(("E", "k", "tokens"), [(3, 1, 3), (4, 2, 3), (5, 2, 2), (4, 4, 2)])
-def test_expected_experts_are_the_mean_over_all_routings(E, k, tokens):
+def test_expected_fewest_and_most_experts_match_all_routings(E, k, tokens):
     layer = rl.Layer(**HEADS, experts=E, active=k, X=8)
     choices = list(itertools.combinations(range(E), k))
     found = [len(set().union(*each)) for each in itertools.product(choices, repeat=tokens)]
@@ -142,7 +142,7 @@ def test_flags_of_layers_must_be_bools(name):
         rl.Layer(**HEADS, **{name: "yes"})
 
 
-def test_kinds_must_be_layers_whose_counts_add_up():
+def test_invalid_kinds_of_layers_or_quantized_parts_raise_errors():
     sizes = {"layers": 2, "D": 4, "F": 8, "N": 4, "K": 2, "H": 6, "vocabulary": 8}
     with pytest.raises(ValueError, match="layers must be the sum of all kinds, 1; got 2"):
         rl.Model("tiny", **sizes, kinds=(rl.Layer(**HEADS),))

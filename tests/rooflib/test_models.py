@@ -142,7 +142,7 @@ def test_decode_times_match_the_scaling_book(B, printed):
     assert rl.bound(step, "TPU v5e", "ICI").times["HBM"] * 1e3 == pytest.approx(printed, rel=0.01)
 
 
-def test_counts_of_chips_and_replicas_are_exact_at_any_size():
+def test_counts_per_chip_with_replicas_are_exact_at_any_size():
     model, b, S = rl.Model("tiny", **TINY), 10**20 + 1, 10**12 + 1
     # Per layer, on one of two chips: `layer` is the number of matrix weights, and `pair` the
     # FLOPs of a query-key pair.

@@ -184,7 +184,7 @@ def test_matmul_keeps_fractions_exact():
     assert rl.matmul(third, 3, 3).flops == 6
 
 
-def test_other_operations_keep_fractions_exact():
+def test_operations_besides_matmul_keep_fractions_exact():
     third = Fraction(1, 3)
     assert rl.dot(third).bytes == Fraction(10, 3)
     assert rl.elementwise(third, flops_per_element=Fraction(1, 7)).flops == Fraction(1, 21)
@@ -220,7 +220,7 @@ def test_weight_and_output_default_to_the_input_type(make):
     assert (op.loaded, op.written) == (4 * (6 + weights), 4 * 8)
 
 
-def test_elementwise_accepts_an_array_of_input_counts_and_data_types():
+def test_elementwise_accepts_data_types_and_an_array_of_input_counts():
     op = rl.elementwise(10, inputs=np.array([1, 2, 3]), x="fp32", out="int8")
     assert op.loaded.tolist() == [40, 80, 120]
     assert op.written == 10

@@ -32,7 +32,7 @@ any_chip = st.one_of(chips.filter(lambda c: "int8" in c.peaks), own_chips())
 
 @quick
 @given(any_chip, sizes, sizes, sizes, types, types)
-def test_upper_bound_is_at_most_k_times_lower(chip, B, D, F, x, w):
+def test_upper_bound_is_at_most_twice_the_lower(chip, B, D, F, x, w):
     b = rl.bound(rl.matmul(B, D, F, x=x, w=w), chip)
     assert max(b.times.values()) == b.lower <= b.upper <= 2 * b.lower
     assert b.upper == pytest.approx(math.fsum(b.times.values()))

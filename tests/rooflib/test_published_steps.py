@@ -60,12 +60,12 @@ def lower(each: PublishedStep) -> float:
     return float(rl.bound(each.step, each.chip, "NVLink").lower)
 
 
-def test_published_steps_match_the_printed_tables():
+def test_published_steps_match_the_tables_copied_by_hand():
     found = [(m.model, m.chip, m.chips, m.B, m.tokens_per_second) for m in MEASURED]
     assert found == [(*what, rate * of) for *what, rate, of in PRINTED]
 
 
-def test_steps_in_more_steps_toml_match_the_printed_tables():
+def test_steps_in_more_steps_toml_match_the_tables_copied_by_hand():
     assert ALL[: len(MEASURED)] == MEASURED
     decodes = [m for m in MORE if not m.first_token]
     found = [(m.model, m.chip, m.chips, m.B, m.tokens_per_second) for m in decodes]

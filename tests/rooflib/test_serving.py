@@ -52,7 +52,7 @@ def test_as_many_sequences_and_positions_fit_as_stated(name, chip, options):
     assert (longest >= served.S) == bool(served.per_token.fits) == (count >= served.B)
 
 
-def test_positions_can_be_counted_by_a_32_bit_python():
+def test_positions_are_limited_to_what_a_32_bit_python_can_count():
     """Check the limit in a web page, whose 32-bit Python counts up to 2³¹ - 1."""
     assert serving.MAX_POSITIONS < 2**31
     vast = rl.Chip("vast", {"bf16": 1e15}, 1e12, capacity=1e30)
@@ -154,7 +154,7 @@ def test_whole_experts_are_suggested_where_chips_share_the_experts(layout, offer
     [
         ("TPU v6e", {}, ["the next chip, TPU v5p"]),  # skips the A100: not by Google
         ("TPU v5p", {}, ["the next chip, TPU7x"]),
-        ("B200", {}, ["the next chip, GB200"]),  # outside of the catalog's tables
+        ("B200", {}, ["the next chip, GB200"]),  # which isn't in the catalog's tables
         ("TPU v5p", {"w": "int8", "x": "int8"}, []),  # the TPU7x has no int8
     ],
 )

@@ -20,7 +20,7 @@ def kept_tensors(layer, D):
     yield from [D, D]  # residual stream and its norm, before the MLP
     yield layer.experts  # the router's scores
     for width in [layer.F] + [layer.X] * layer.active:
-        yield from [width] * 3  # gate, up and their product
+        yield from [width] * 3  # gate and up projections, and their product
 
 
 def parts(op):
@@ -94,7 +94,7 @@ def test_short_sequences_take_six_flops_per_weight_and_token(name):
 
 @pytest.mark.parametrize("link", ["NVLink", "DCN"])
 @pytest.mark.parametrize("option", [{}, {"recompute": True}, {"x": "fp8"}, {"gradients": "fp32"}])
-def test_compute_first_takes_as_long_as_the_link_at_the_critical_batch(link, option):
+def test_compute_time_first_reaches_the_link_time_at_the_critical_batch(link, option):
     model, layout = rl.model("Llama 3 8B"), {"S": 2048, "chips": 64} | option
     first = rl.critical_training_batch(model, "H100 SXM", link, **layout)
 

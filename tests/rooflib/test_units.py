@@ -181,7 +181,7 @@ def test_tables_render_as_text_and_markdown():
     ]
 
 
-def test_numbers_are_right_aligned_and_text_left_aligned():
+def test_numbers_are_right_aligned_except_in_the_first_column():
     table = rl.Table({"chip": ["1", "2"], "link": ["ICI", "PCIe"], "GB/s": ["45", "–"]})
     assert table._repr_markdown_().splitlines()[1] == "| :-- | :-- | --: |"
 
@@ -192,7 +192,7 @@ def test_terminal_tables_use_plain_spaces():
     assert f"45{SPACE}GB/s" in table._repr_markdown_()
 
 
-def test_mixed_columns_are_left_aligned():
+def test_columns_that_mix_numbers_and_text_are_left_aligned():
     table = rl.Table({"chip": ["A", "BB"], "what": ["x", "1"], "n": ["10", "−9"]})
     assert str(table).splitlines() == ["chip  what   n", "A     x     10", "BB    1     −9"]
 

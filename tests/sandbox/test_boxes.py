@@ -83,8 +83,8 @@ def test_notebook_inherits_no_socket_of_the_zygote():
     assert [text.count("'socket'") for text in texts] == [3, 3]
 
 
-def test_closing_a_box_does_not_wait_for_a_newer_one():
-    """The newer box is forked while the zygote has the older one's life socket open."""
+def test_closing_a_sandbox_does_not_wait_for_a_newer_one():
+    """The newer sandbox is forked while the zygote has the older one's life socket open."""
     older = sandbox.open(LIMITS)
     with older, sandbox.open(LIMITS) as newer:
         closing = threading.Thread(target=older.close, daemon=True)

@@ -53,7 +53,7 @@ def test_a_failing_command_raises_only_if_system_raise_on_error_is_set(
         one.system(command)
 
 
-def test_output_and_errors_are_printed_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+def test_stdout_and_stderr_are_printed_in_order(capsys: pytest.CaptureFixture[str]) -> None:
     shell().system("echo one; echo two >&2; printf '\\303\\244\\377'; {x}; cat; tty")
     expected = "one\r\ntwo\r\nä\ufffddepth 1\r\nnot a tty\r\n"
     assert capsys.readouterr().out == expected

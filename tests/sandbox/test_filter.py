@@ -150,7 +150,7 @@ ALLOWED_VALUES = {
     "socket": ({1}, errno.EOPNOTSUPP, True),
     "socketpair": ({1}, errno.EOPNOTSUPP, True),
 }
-# Values for which a call does nothing and reports success: F_SETLK and F_SETLKW.
+# Values for which the filter skips the call and reports success: F_SETLK and F_SETLKW.
 PRETENDED_WITH = {"fcntl": {6, 7}}
 # Values that would bypass a limit or reach another sandbox.
 NEVER = {

@@ -85,7 +85,7 @@ def test_the_server_inherits_neither_stdin_nor_stdout_of_the_grader() -> None:
 
 
 @pytest.mark.usefixtures("pipe")
-def test_closing_a_starting_server_leaves_no_process() -> None:
+def test_closing_a_starting_fork_server_leaves_no_process() -> None:
     server = ForkServer()
     processes = wait_for_fork(server.process.pid)
     server.close()
@@ -147,7 +147,7 @@ def made_up(**state: Any) -> Any:
         (None, b"x", "could not make a sandbox: x."),
     ],
 )
-def test_a_server_that_did_not_start_says_why(
+def test_a_fork_server_that_did_not_start_says_why(
     status: int | None, said: bytes, expected: str
 ) -> None:
     errors = io.BytesIO(said)
@@ -210,7 +210,9 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[Started]:
     return Started.made
 
 
-def test_a_server_is_started_once_and_replaced_if_it_has_ended(started: list[Started]) -> None:
+def test_the_fork_server_is_started_once_and_replaced_if_it_has_ended(
+    started: list[Started],
+) -> None:
     first: Any = fork_servers.fork_server()
     assert fork_servers.fork_server() is first
     first.events.append("ended")
@@ -220,7 +222,7 @@ def test_a_server_is_started_once_and_replaced_if_it_has_ended(started: list[Sta
     assert first.events == ["waited", "waited", "ended", "closed"]
 
 
-def test_a_shared_server_starts_without_waiting(
+def test_a_shared_fork_server_starts_without_waiting(
     started: list[Started], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fork_servers.wait_for_shared()

@@ -39,7 +39,7 @@ def content(kind: str, text: str) -> dict[str, Any]:
 
 
 def expected(notebook: list[list[tuple[bool, int]]]) -> list[list[Any]]:
-    """Return the messages and notes that are sent under SMALL and CELL_ERRORS."""
+    """Return the messages and notes sent under the limits SMALL and CELL_ERRORS."""
     sent: list[list[Any]] = []
     in_all: list[int] = []
     for number, cell in enumerate(notebook, start=1):

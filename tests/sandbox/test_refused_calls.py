@@ -347,7 +347,7 @@ def test_a_path_with_extra_leading_slashes_is_reported_like_others():
     assert run_and_list_refused(SLASHES)[1] == ("open: in /etc", "open: in /proc")
 
 
-def test_paths_opened_outside_the_sandbox_are_reported():
+def test_attempts_to_open_paths_outside_the_sandbox_are_reported():
     done, refused = run_and_list_refused(OPEN_PATHS)
     assert done.texts == [""]
     assert refused == (

@@ -136,7 +136,7 @@ def test_bubblewraps_error_message_is_shown(monkeypatch, tmp_path):
         sandbox.require()
 
 
-def test_grading_unsafe_opens_an_unsafe_box(monkeypatch):
+def test_the_variable_grading_unsafe_opens_an_unsafe_box(monkeypatch):
     monkeypatch.setenv("GRADING_UNSAFE", "1")
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     sandbox.require()

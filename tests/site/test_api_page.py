@@ -55,7 +55,7 @@ def words(text: str) -> list[str]:
     return re.findall(r"[^\W_]+", text)
 
 
-def test_the_page_starts_with_the_docstring_of_the_package(site: Path) -> None:
+def test_the_api_page_starts_with_the_docstring_of_the_package(site: Path) -> None:
     text = words(parsed(site / "chapters" / "api.html").find(id="rooflib").get_text(" "))
     summary = words((rooflib.__doc__ or "").partition("\n")[0])
     assert text[1 : 1 + len(summary)] == summary
@@ -95,7 +95,7 @@ def test_default_factories_are_shown_as_calls(site: Path) -> None:
     assert "on_chip: Mapping[str, float] = dict()" in head(site, "Chip").get_text()
 
 
-def test_parameters_that_share_a_description_share_an_entry(site: Path) -> None:
+def test_parameters_with_a_common_description_are_listed_together(site: Path) -> None:
     body = head(site, "Bounds").find_next_sibling("dd")
     assert "held, capacity" in [name.get_text() for name in body.select("dl.field-list strong")]
 
@@ -105,7 +105,7 @@ def test_property_docstrings_are_shown_completely(site: Path) -> None:
     assert body.get_text().strip().endswith("overlap perfectly: the longest of the times.")
 
 
-def test_members_are_in_source_order(site: Path) -> None:
+def test_the_api_page_lists_properties_in_source_order(site: Path) -> None:
     members = [
         entry["id"].removeprefix("rooflib.Link.")
         for entry in parsed(site / "chapters" / "api.html").select('[id^="rooflib.Link."]')

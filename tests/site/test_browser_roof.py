@@ -256,7 +256,7 @@ def test_counts_of_thin_matmuls_match_executed_instructions_and_rooflib(
 # ---- memory
 
 
-def test_memory_stays_within_its_limits(blank: Page) -> None:
+def test_memory_of_the_workers_stays_within_its_limits(blank: Page) -> None:
     given = [0, 1, 2, 3, 4, 5, 7, 8, 12, 16, 24, 64, 256, None]
     shares = computed(blank, ("counts.js",), "given.map(allocation)", given)
     for cores, share in zip(given, shares, strict=True):
@@ -347,7 +347,8 @@ def test_workers_answer_with_the_number_of_the_request(blank: Page) -> None:
     assert unknown["error"].startswith("TypeError: ")
 
 
-# Runs two layers more than fit into memory, and returns the addresses passed to the kernel.
+# Runs thin matmuls for two layers more than fit into memory, and returns the addresses passed to
+# the kernel.
 ADDRESSES = """(async () => {
   const code = Uint8Array.from(given.code);
   const { layers, bytes } = await answers.prepare({ code, pages: given.pages, sizes: SIZES });
@@ -361,7 +362,7 @@ ADDRESSES = """(async () => {
 })()"""
 
 
-def test_thin_matmuls_read_all_of_the_memory_before_they_repeat_weights(blank: Page) -> None:
+def test_thin_matmuls_read_all_weights_in_memory_before_repeating_any(blank: Page) -> None:
     given = {"code": list(browser_roof.kernels()["plain"]), "pages": 200}
     found = computed(blank, ("counts.js", "roof-worker.js"), ADDRESSES, given)
     sizes = computed(blank, ("counts.js",), "SIZES")
@@ -696,7 +697,7 @@ def test_only_reliable_results_are_passed_to_the_live_figure(blank: Page) -> Non
         "thin_median": [4, 4],
         "thin_best": [5, 5],
         "thin_name": ["B = 1", "B = 2"],
-        # Rates in bytes per second are drawn as FLOP/s.
+        # Rates in bytes/s are converted to FLOP/s: multiplied by the intensity.
         "step_at": [0.25, 0.25],
         "step_count": 2,
         "step_worst": [0.75, 0.75],

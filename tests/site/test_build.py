@@ -84,7 +84,7 @@ def test_another_python_version_or_language_setting_changes_the_builds_state(
         ("exercises/one/one.ipynb", json.dumps(NOTEBOOK | {"metadata": {}}), True),
     ],
 )
-def test_cells_run_again_only_if_code_or_data_that_they_use_changes(
+def test_code_digest_changes_only_with_files_that_cells_use(
     book: Path, name: str, text: str, again: bool
 ) -> None:
     before = build.code_digest(book)

@@ -59,7 +59,7 @@ def test_nbgrader_validate_is_configured_to_show_the_courses_messages(unpacked: 
         assert "validate.install()" in (folder / "nbgrader_config.py").read_text(encoding="utf-8")
 
 
-def test_three_commands_create_an_environment_install_and_start(unpacked: Path) -> None:
+def test_three_commands_create_a_venv_install_packages_and_start_jupyterlab(unpacked: Path) -> None:
     make, install, start = commands(unpacked)
     assert make == "python3 -m venv venv"
     assert install == "venv/bin/pip install -r requirements.txt"
@@ -103,7 +103,7 @@ def test_every_file_can_be_unpacked_and_read_on_windows(archive: Path) -> None:
     assert all(name.isascii() for name in names)
 
 
-def test_the_learners_chapter_gives_the_same_commands(unpacked: Path) -> None:
+def test_the_learners_chapter_gives_the_commands_of_the_bundles_readme(unpacked: Path) -> None:
     page = (ROOT / "chapters" / "learners.md").read_text(encoding="utf-8")
     assert "\n".join(commands(unpacked)) in page
 
@@ -116,7 +116,7 @@ def test_the_requirements_have_only_what_a_learner_needs(unpacked: Path) -> None
     assert len(re.findall(r"^[\w.-]+==", lock, re.MULTILINE)) == len(entries)
     assert all(entry in whole for entry in entries)
     names = {bundle.ENTRY.match(entry)["name"] for entry in entries}
-    # The lock has direct and indirect dependencies, and those for Windows only.
+    # The lock has direct and indirect dependencies, including those needed only on Windows.
     assert {"numpy", "ipywidgets", "jupyterlab", "nbgrader", "pyzmq", "pywinpty"} <= names
     assert not {"jupyter-book", "sphinx", "mypy", "playwright", "distributed"} & names
 
@@ -290,7 +290,7 @@ def release_script(folder: Path, status: int = 0) -> Path:
 
 
 @pytest.mark.parametrize("name", INPUTS)
-def test_exercises_are_released_again_if_an_input_changes(course: Path, name: str) -> None:
+def test_the_digest_of_handouts_changes_only_with_their_inputs(course: Path, name: str) -> None:
     before = handouts.digest_of(course)
     (course / name).write_text("b")
     assert (handouts.digest_of(course) != before) == INPUTS[name]

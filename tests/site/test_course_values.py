@@ -291,7 +291,7 @@ def test_text_below_a_cell_that_runs_alone_is_computed_again(
     assert found[-1] == (counts[-1] if len(places) == 1 else 3)
 
 
-# Schedules a cell that may be closed before it runs, then runs another cell; returns how many
+# Schedules a cell that may be disposed before it runs, then runs another cell; returns how many
 # text cells were computed.
 CLOSED = """(isDisposed) => {
   const notebook = lab.open([["code", ""], ["markdown", "{eval}`n`"], ["code", ""]]);
@@ -305,7 +305,7 @@ CLOSED = """(isDisposed) => {
 
 
 @pytest.mark.parametrize(("closed", "asked"), [(True, 1), (False, 0)])
-def test_text_does_not_wait_for_a_scheduled_cell_that_was_closed(
+def test_text_does_not_wait_for_a_scheduled_cell_that_was_disposed(
     page: Page, closed: bool, asked: int
 ) -> None:
     assert page.evaluate(CLOSED, closed) == asked
@@ -365,11 +365,11 @@ LEFT = """async () => {
 }"""
 
 
-def test_a_target_is_not_held_if_the_reader_scrolls_meanwhile(page: Page) -> None:
+def test_a_linked_cell_is_not_held_in_view_if_the_reader_scrolls_meanwhile(page: Page) -> None:
     assert page.evaluate(LEFT) is False
 
 
-def test_a_cell_without_a_kernel_keeps_its_values(page: Page) -> None:
+def test_a_text_cell_without_a_kernel_asks_for_no_values(page: Page) -> None:
     assert (
         page.evaluate(
             """() => {
@@ -455,7 +455,7 @@ LATE = """() => {
 }"""
 
 
-def test_a_click_waits_for_a_complete_address(page: Page) -> None:
+def test_a_click_on_a_link_waits_until_its_address_is_complete(page: Page) -> None:
     assert page.evaluate(LATE) == "#complete"
 
 

@@ -97,7 +97,7 @@ def test_a_failed_build_is_reported_in_one_line_with_its_tag(
     assert not (repository / "_build" / "public").exists()
 
 
-def test_editions_of_all_tags_are_collected_with_the_site(
+def test_the_edition_of_a_tag_is_collected_with_the_site(
     repository: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("LOG", os.devnull)

@@ -34,7 +34,7 @@ EXERCISE = "int8-matmul"
 PARTS = list(functions(EXERCISE))
 OWN = ".own-cell"
 CONTROLS = ".python-panel :is(button, progress):visible"
-# Shortens the time limit of calls in the notebook; its messages don't depend on the limit.
+# Shortens the time limit of calls in a notebook's checks, whose messages don't depend on it.
 SOON = "import functools, roofkit.check as c; c.limited = functools.partial(c.limited, 0.3, 60)"
 ENDLESS = "def bytes_moved(B, D, F):\n    while True:\n        pass"
 # Records the messages from the page's Python worker, so that a test can wait for a call that never
@@ -483,7 +483,7 @@ def test_page_and_notebook_give_the_same_messages_for_the_same_steps(
         ("phone", "dark"),
     ],
 )
-def test_hints_own_cells_and_marks_are_accessible(
+def test_hints_marks_and_readers_own_cells_are_accessible(
     page: Page, right: dict[str, str], width: str, theme: str
 ) -> None:
     for part in ("bytes-moved", "operations"):

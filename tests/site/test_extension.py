@@ -166,7 +166,7 @@ def test_empty_and_code_cells_of_a_wide_table_repeat_no_heading() -> None:
     assert [node.astext() for node in document.findall(nodes.inline)] == ["c", "d", "e"]
 
 
-def test_tables_without_headings_repeat_none() -> None:
+def test_cells_of_tables_without_headings_get_no_labels() -> None:
     document = new_document("page")
     document += table(("1",) * 5, ("2",) * 5, heading=False)
     tables.label_cells(None, document)  # type: ignore[arg-type]
@@ -598,7 +598,7 @@ def test_the_link_preview_picture_shows_a_roofline_beside_text(tmp_path: Path) -
     preview.draw(tmp_path / "preview.png")
     assert b"Matplotlib" not in (tmp_path / "preview.png").read_bytes()  # its version would change
     picture = imread(tmp_path / "preview.png")[..., :3]
-    assert picture.shape[:2] == (630, 1200)  # the size that sites show
+    assert picture.shape[:2] == (630, 1200)  # the preview size that other sites show
 
     def rows_and_columns(color: str) -> tuple[np.ndarray, np.ndarray]:
         return np.nonzero(np.abs(picture - to_rgb(color)).max(axis=2) < 0.02)

@@ -101,7 +101,7 @@ def test_a_live_figure_responds_to_arrow_keys(browser: Firefox, server: Server) 
     browser.wait_for(f"{said} !== {before!r}")
 
 
-def test_run_computes_the_page_again(browser: Firefox, server: Server) -> None:
+def test_the_run_button_computes_the_page_again(browser: Firefox, server: Server) -> None:
     browser.open(f"{server.origin}/chapters/time.html")
     browser.run('document.querySelector(".run-cell").focus()')
     browser.press(ENTER)

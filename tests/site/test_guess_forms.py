@@ -213,8 +213,7 @@ def test_the_summary_has_a_line_for_each_chapter(opened: Opened) -> None:
             write(page, name, guess)
     table = page.locator(".guesses")
     for _ in range(2):
-        # A guess counts once its answer was seen. The summary has only chapters with such guesses,
-        # so far none.
+        # The summary lists only chapters with guesses whose answers were seen; so far, none was.
         assert not table.is_visible()
         page.reload()
     page.evaluate("document.querySelectorAll('details').forEach((e) => { e.open = true; })")

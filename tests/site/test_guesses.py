@@ -197,7 +197,9 @@ def test_anything_but_a_plain_number_is_refused(chapter: Page, written: str) -> 
     assert told == before
 
 
-def test_feedback_on_shares_is_in_points_and_other_text_is_refused(chapter: Page) -> None:
+def test_percentages_get_feedback_in_points_and_text_without_a_number_is_refused(
+    chapter: Page,
+) -> None:
     chapter.locator(".answer[data-name=check-laptop] + details").evaluate("(e) => (e.open = true)")
     place = chapter.locator(".answer[data-name=check-laptop]")
     number(chapter, "check-laptop", "a lot")
@@ -314,7 +316,7 @@ GUESSING += ("machine", "own-model", "hardware", "homework", "summary")
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", GUESSING)
-def test_every_right_answer_is_accepted(browser: Browser, server: Server, name: str) -> None:
+def test_every_guess_accepts_its_right_answer(browser: Browser, server: Server, name: str) -> None:
     context = browser.new_context(reduced_motion="reduce")
     page = context.new_page()
     ready(page, f"{server.origin}/chapters/{name}.html")

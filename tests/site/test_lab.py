@@ -535,7 +535,7 @@ def test_write_errors_are_reported_in_one_line(
     assert str(course.work) in said
 
 
-def test_a_file_instead_of_the_folder_is_reported_in_one_line(
+def test_a_file_in_place_of_the_readers_folder_is_reported(
     course: Course, started: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
@@ -544,7 +544,7 @@ def test_a_file_instead_of_the_folder_is_reported_in_one_line(
         lab.main([])
 
 
-def test_write_errors_outside_the_copies_name_their_own_path(
+def test_write_errors_outside_the_readers_folder_name_the_path_that_failed(
     course: Course, started: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_: Path) -> Path:

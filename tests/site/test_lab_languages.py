@@ -32,7 +32,7 @@ CHAPTERS = [
 
 
 class Terminal:
-    """Fake terminal: answers the question for the language, and counts how often."""
+    """Fake terminal: answers the language question, and counts how often it is asked."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *answers: str) -> None:
         self.answers, self.asked = [*answers], 0
@@ -197,7 +197,7 @@ def test_kernels_and_menus_get_the_chosen_language(
         lab.main(["--language=xx"])
 
 
-def test_jupyterlab_has_its_own_words_in_every_language() -> None:
+def test_a_jupyterlab_language_pack_is_installed_for_each_translation() -> None:
     """Language packs of JupyterLab are installed under each translation's code."""
     from importlib.metadata import entry_points
 
@@ -230,7 +230,7 @@ def test_no_message_of_a_chapter_is_left_in_english(page: str) -> None:
         for message in markdown.messages(text)
         if not HAN.search(message) and message not in same_in_chinese()
     ]
-    # This message has only the names of a file and of a program.
+    # This message needs no translation: it has only the names of a file and of a program.
     assert left == ["`my-class/report.html`，formgrader"] * (page == "chapters/instructors")
 
 
@@ -266,7 +266,7 @@ def links_of(cell: NotebookNode) -> list[str]:
 
 
 def blocks_of(cell: NotebookNode) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Return the {while} condition and the values of each block in a cell, sorted."""
+    """Return (condition, values) of each {while} block in a cell, as a sorted list."""
     found = cell.metadata.get("course_blocks", ())
     return sorted(
         (

@@ -112,7 +112,7 @@ def test_values_stay_if_a_name_is_undefined_in_the_kernel(page: Page, unchanged:
 
 
 @pytest.mark.long
-def test_formulas_have_no_numbers(page: Page, unchanged: None) -> None:
+def test_formulas_are_not_numbered_in_jupyterlab(page: Page, unchanged: None) -> None:
     """Equations aren't numbered in JupyterLab, since no text refers to the numbers."""
     prose(page)
     formula = page.locator(".katex-display")
@@ -220,11 +220,11 @@ def test_chapters_show_no_raw_expressions_before_and_after_run_all(
     run_all(page)
     after = prose(page)
     assert raw_values(after) == []
-    # Nothing was changed, so every value is as it was in the copy.
+    # Nothing was edited, so every value is the same as before the run.
     assert [cell["values"] for cell in after] == [cell["values"] for cell in before]
 
 
-def test_html_links_within_the_site_become_plain_text(tmp_path: Path) -> None:
+def test_html_links_within_the_site_become_plain_text_in_notebooks(tmp_path: Path) -> None:
     text = 'A <a href="../wheels/index.html">page with\nboth</a>, ``<a href="x">code</a>``,'
     out = '<a href="https://example.org">outside</a>.'
     (tmp_path / "page.md").write_text(f"{HEADER}\n{text} {out}\n")
@@ -232,7 +232,7 @@ def test_html_links_within_the_site_become_plain_text(tmp_path: Path) -> None:
     assert source == f'A page with\nboth, ``<a href="x">code</a>``, {out}'
 
 
-def test_every_link_has_a_target(work: Path) -> None:
+def test_every_link_in_jupyterlab_copies_has_a_target(work: Path) -> None:
     """Find the copy of each linked page, and the cell with each linked id."""
     copies = {
         path: nbformat.read(work / path, as_version=4) for path in map(BOOK.places.get, CHAPTERS)
@@ -284,7 +284,7 @@ def test_a_chapters_jupyterlab_copy_has_the_values_of_the_built_page(
 ) -> None:
     glued = site.parent / "jupyter_execute" / f"{chapter}.glue.json"
     found = json.loads(glued.read_text(encoding="utf-8")) if glued.exists() else {}
-    # Copies have no guesses, so leave out values that occur only in answers to guesses.
+    # JupyterLab copies have no guesses: leave out values that occur only in answers to guesses.
     page = (ROOT / f"{chapter}.md").read_text(encoding="utf-8")
     answers = "\n".join(ANSWER.findall(page))
     left_out = {e for e, _ in expressions(answers)} - {

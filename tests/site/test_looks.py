@@ -104,8 +104,8 @@ def test_the_font_for_formulas_has_mathematical_symbols(site: Path) -> None:
 
 
 def test_composite_glyphs_are_as_wide_as_the_part_that_sets_their_width(site: Path) -> None:
-    # FreeType gives a glyph the width of its part with this flag, so they must agree: "%" used to
-    # be as narrow as its slash.
+    # FreeType gives a composite glyph the width of the component that has this flag, so both widths
+    # must agree: "%" used to be as narrow as its slash.
     uses_my_metrics = 0x0200
     for file in (site / "_static/fonts").glob("Source*.woff"):
         font = TTFont(file)
@@ -122,7 +122,7 @@ NOTE = "#term-note"
 WORDS = "FLOPs per second, a speed."
 
 
-AWAY_MS = 250  # longer than a note stays after the pointer has left its link
+AWAY_MS = 250  # after this time, a note whose link the pointer has left is closed
 # Makes `window.termsLoaded`, a promise that resolves when the script with the terms has loaded.
 TERMS_LOADED = """() => { window.termsLoaded = new Promise((done) => {
   document.querySelector("head script[src$='terms.js']").addEventListener("load", done);

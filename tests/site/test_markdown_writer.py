@@ -154,7 +154,7 @@ def test_downloads_are_links_if_the_sites_address_is_known() -> None:
     assert found == "[`x.zip`](https://a.example/_downloads/ab/x.zip)"
 
 
-def test_code_cells_split_the_text_and_captions_replace_figures() -> None:
+def test_text_is_split_at_code_cells_and_captions_replace_figures() -> None:
     figure = nodes.figure("", nodes.caption("", "A slope."), ids=["fig-a"])
     cell = nodes.container("", figure, nb_element="cell_code", cell_index=7)
     section = nodes.section("", nodes.title("", "T"), cell, nodes.paragraph("", "below"))

@@ -217,7 +217,7 @@ NOTES = """async (folder) => {
 }"""
 
 
-def test_notes_stand_beside_their_values(browser: Browser, server: Server) -> None:
+def test_notes_about_changed_values_stand_beside_them(browser: Browser, server: Server) -> None:
     with browser.new_page() as page:
         page.goto(f"{server.origin}/{CHAPTER}.html")
         found = page.evaluate(NOTES, page.evaluate(SCRIPTS))
@@ -229,8 +229,8 @@ def test_notes_stand_beside_their_values(browser: Browser, server: Server) -> No
     assert found["refused"] == "3 values expected on this page, 4 found"
 
 
-# Compares several SVGs with the figure in the built page, a labeled line; returns for each
-# "same", "close" or "other".
+# Compares several SVGs with the figure in the built page, which is a line with a label; returns
+# "same", "close" or "other" for each.
 LIKENESS = """async (folder) => {
   const { outputs } = await import(folder + "outputs.js");
   const figure = (path, label) =>

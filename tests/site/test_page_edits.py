@@ -85,7 +85,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
 
 
 def drawn(page: EditedPage, half: int) -> list[Edit]:
-    """Return half of a page's randomly chosen edits, those of the last cells first.
+    """Return half of a page's randomly chosen edits, from the last cell to the first.
 
     Each edit reruns the cells below it.
     """
@@ -99,7 +99,7 @@ def limit_memory() -> None:
 
 
 def native(name: str, half: int) -> list[tuple[str, str, str, Outcome]]:
-    """Return half of a page's random edits: code before and after, edit, outcome."""
+    """Return (code, edited code, edit, outcome) for half of a page's random edits."""
     page = EditedPage(name)
     made = drawn(page, half)
     found = []

@@ -173,7 +173,7 @@ def test_outputs_in_the_page_match_the_build(chapter: Page, site: Path) -> None:
         for element, out in zip(built, one["outputs"], strict=True):
             if element.name == "svg":
                 shown = BeautifulSoup(out["text"], "html.parser")
-                # The texts in the figure are the same.
+                # The figure shows the same texts as the one in the built page.
                 texts = sorted(text.get_text() for text in shown.select("text"))
                 assert texts == sorted(text.get_text() for text in element.select("text"))
             else:
@@ -380,7 +380,9 @@ def test_edited_cells_survive_a_reload(chapter: Page) -> None:
     ("width", "theme"),
     [pytest.param("desk", "light", marks=pytest.mark.long), ("phone", "dark")],
 )
-def test_the_chapter_is_accessible(chapter: Page, width: str, theme: str) -> None:
+def test_cells_and_python_panel_of_a_chapter_are_accessible(
+    chapter: Page, width: str, theme: str
+) -> None:
     put_width(chapter, DESK if width == "desk" else PHONE)
     put_theme(chapter, theme)
     chapter.wait_for_function(FOCUSABLE)
@@ -465,7 +467,7 @@ def test_failed_fetches_are_reported_and_tried_again(
     page.unroute("**/*.ipynb")
     page.get_by_role("button", name="Answer here").click()
     page.locator(".answers h3").first.wait_for()
-    # Opening a notebook without answers stores none, so the next visit starts with the button.
+    # Opening a notebook without answers stores no answers, so the page shows the button next time.
     release = site.parent / "course" / "release" / EXERCISE / f"{EXERCISE}.ipynb"
     page.locator(".answers input[type=file]").set_input_files(release)
     expect(page.locator(".python-words")).to_contain_text("7 of 7 parts.")
@@ -505,7 +507,7 @@ def answer(notebook: nbformat.NotebookNode, part: str) -> str:
     return str(cell(notebook, f"{part}-solution").source)
 
 
-def test_checks_give_the_same_messages_as_in_a_notebook(
+def test_checks_on_the_page_give_the_same_messages_as_in_a_notebook(
     exercise: Page, by_hand: nbformat.NotebookNode
 ) -> None:
     assert exercise.locator(".answers h3").count() == len(PARTS)
@@ -588,13 +590,13 @@ def test_answers_are_synchronized_between_windows(
         return page.locator(f".answers-end {OWN_CODE}")
 
     theirs = other.locator(f".answers-end {EDITOR}")
-    # An empty own cell stays when another window saves, and can be filled later.
+    # An empty cell added by the reader stays when another window saves, and can be filled later.
     other.get_by_role("button", name="Add a cell of your own below all parts").click()
     write(mine.first, "a = 2")
     expect(shown(other)).to_have_text(["a = 2", ""])
     write(theirs.last, "b = 1")
     expect(shown(exercise)).to_have_text(["a = 2", "b = 1"])
-    # Opening a file that changes one own cell and adds another updates both windows.
+    # Opening a file that changes one reader-added cell and adds another updates both windows.
     file = nbformat.read(downloaded(other, tmp_path), as_version=4)
     (place,) = (i for i, one in enumerate(file.cells) if one.source == "a = 2")
     file.cells[place].source = "a = 3"
@@ -661,7 +663,7 @@ def test_opening_a_notebook_restores_answers_own_cells_and_texts(
     found = nbformat.read(downloaded(exercise, tmp_path), as_version=4)
     assert [one.source for one in found.cells] == [one.source for one in mine.cells]
     assert len({one.id for one in found.cells}) == len(found.cells)
-    # Parts missing in the file keep their answers; own cells are replaced by those of the file.
+    # Parts missing in the file keep their answers; reader-added cells are replaced by the file's.
     mine.cells = [one for one in mine.cells if one.source not in ("pair = 2", "above = peak")]
     mine.cells.remove(cell(mine, "times-solution"))
     cells = [one for one in mine.cells if one.source.startswith("def twice")]

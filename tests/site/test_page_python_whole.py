@@ -132,7 +132,7 @@ def chapter(
     page.close()
 
 
-def test_the_changes_cover_all_pages_with_cells(site: Path) -> None:
+def test_the_tested_edits_cover_all_pages_with_cells(site: Path) -> None:
     found = {path.name.removesuffix(".steps.json") for path in site.rglob("*.steps.json")}
     assert found == set(CHAPTERS)
 

@@ -8,8 +8,8 @@ from playwright.sync_api import Browser, Page
 from site_browser import DESK, ready
 from site_server import Server
 
-# Adds `window.fetched`, with which a test sends the page messages as from its worker, whose script
-# is empty.
+# Adds `window.fetched`, with which a test reports download progress in place of the page's worker,
+# whose script is empty.
 KEEP_WORKER = """
 window.Worker = class extends Worker {
   terminate() {

@@ -232,9 +232,7 @@ def test_a_missing_chromium_is_reported_in_one_line(site: Path, tmp_path: Path) 
     assert run.stderr == f"{press.MISSING}\n"
 
 
-def test_a_missing_font_is_reported_before_printing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_check_font_reports_a_missing_font(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     press.check_font("zh-CN")
     without_fonts = tmp_path / "fonts.conf"
     without_fonts.write_text("<fontconfig/>")
@@ -388,7 +386,7 @@ def test_figures_are_vectors_and_fonts_are_embedded(pdf: PdfReader) -> None:
 
 
 @pytest.mark.long
-def test_formulas_are_rendered(pdf: PdfReader) -> None:
+def test_formulas_are_not_printed_as_latex_source(pdf: PdfReader) -> None:
     text = "".join(sheet.extract_text() for sheet in pdf.pages)
     assert r"\frac" not in text
     assert r"\[" not in text

@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 from commands.printing import one_document
 from repository import ROOT
 
-# All tests here are long: composing both books takes long, and only their text differs.
+# Run only in long runs: composing the English and the Chinese book takes long.
 pytestmark = pytest.mark.long
 
 CHINESE = chosen("zh_CN")
@@ -48,7 +48,7 @@ def test_imprint_and_contents_are_chinese(
     around = [*document.select(".imprint p"), *document.select("#contents h1"), *captions]
     english = [tag.get_text() for tag in around if not HAN.search(tag.get_text())]
     assert len(captions) == len(books[0].contents())
-    assert english == ["Roofline"]  # the caption of a part
+    assert english == ["Roofline"]  # the title of a part of the book
 
 
 def test_inner_links_have_targets_and_styles_exist(document: BeautifulSoup) -> None:

@@ -10,7 +10,7 @@ CLASSES = ("computed", "xref", "math")
 
 
 @pytest.mark.parametrize("inner", [*product(CLASSES, repeat=0), *product(CLASSES, repeat=2)])
-def test_a_while_block_gets_a_premise_mark_only_if_it_has_no_computed_value(
+def test_a_while_role_marks_its_paragraph_only_if_that_has_no_computed_value(
     inner: tuple[str, ...],
 ) -> None:
     premise = blocks.premise(expression="a < 2")

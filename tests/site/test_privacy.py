@@ -28,11 +28,11 @@ IDLE = {"design-tabs.js", "bootstrap.js", "fontawesome.js"}
 
 
 def stored(script: str) -> set[str]:
-    """Return the storage keys that a script uses as literals."""
+    """Return the literal keys that a script passes to a browser storage's setItem."""
     return set(re.findall(r"Storage\.setItem\(\s*[\"']([\w-]+)", script))
 
 
-def test_storage_keys_in_scripts_are_named_on_the_page(site: Path) -> None:
+def test_storage_keys_in_scripts_are_named_on_the_privacy_page(site: Path) -> None:
     found = set()
     for path in [*site.rglob("*.js"), *site.glob("*.html")]:
         if path.name not in IDLE:
@@ -69,7 +69,9 @@ def use(page: Page, origin: str) -> None:
     page.wait_for_load_state()
 
 
-def test_stored_data_is_named_on_the_page(browser: Browser, server: Server) -> None:
+def test_the_privacy_page_names_the_data_that_the_site_stores(
+    browser: Browser, server: Server
+) -> None:
     context = browser.new_context(viewport=DESK)
     context.add_init_script(RECORD)
     traffic = Traffic().listen(context)
@@ -151,7 +153,7 @@ def license_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def test_packages_of_served_files_are_named(site: Path) -> None:
+def test_the_privacy_page_names_the_packages_of_served_files(site: Path) -> None:
     found = shipped(site)
     assert {"sphinx", "sphinx-book-theme", "sphinx-revealjs"} <= found
     assert found <= set(licenses.NAMED.findall(SOURCE))
@@ -208,7 +210,7 @@ def test_each_row_shows_license_and_version_of_the_package_that_it_names() -> No
         assert license in (f"{{eval}}`{asked}.license`", f'{{eval}}`font_license("{name}")`')
 
 
-def test_the_page_shows_the_installed_versions(site: Path) -> None:
+def test_the_privacy_page_shows_the_installed_versions_of_packages(site: Path) -> None:
     table = parsed(site / "chapters/privacy.html").select("table")[-2]
     for row in table.select("tbody tr"):
         _, license, name, version = (cell.get_text(" ", strip=True) for cell in row.select("td"))

@@ -177,7 +177,7 @@ def test_the_changelog_of_the_course_is_parsed() -> None:
     assert len(changes.editions(log)) == len(dated) > 0
 
 
-# Tests of built books: without addresses, without the extension, and published.
+# Tests of built books: without addresses, without the publishing extension, and published.
 
 
 def made(folder: Path, site: str = "", repository: str = "", without: str = "") -> Book:
@@ -210,7 +210,7 @@ def files(book: Book) -> dict[str, bytes]:
 
 
 @pytest.mark.long
-def test_without_addresses_the_extension_changes_nothing(tmp_path: Path) -> None:
+def test_without_addresses_the_publishing_extension_changes_nothing(tmp_path: Path) -> None:
     unset = files(made(tmp_path / "unset"))
     without = files(made(tmp_path / "without", without="      - book_extension.publishing\n"))
     assert set(unset) == set(without)
@@ -354,7 +354,7 @@ def test_an_edition_uses_its_own_address_and_writes_no_feed_or_sitemap(
 
 @pytest.mark.parametrize("has_log", [True, False])
 @pytest.mark.parametrize("language", ["en", "zh_CN"])
-def test_a_course_has_a_feed_if_it_has_a_change_log(
+def test_only_english_builds_write_a_sitemap_and_with_a_change_log_a_feed(
     tmp_path: Path, has_log: bool, language: str
 ) -> None:
     setting(tmp_path, site=SITE)
@@ -413,7 +413,7 @@ def test_the_download_of_an_exercises_notebook_is_found() -> None:
     assert publishing.handed_out(document) == "_downloads/34/one.ipynb"  # type: ignore[arg-type]
 
 
-# Browser tests, served under a path.
+# Browser tests of a book that is served under a URL path.
 
 
 @pytest.fixture(scope="module")
@@ -459,7 +459,7 @@ def test_the_menu_opens_is_accessible_and_closes(page: Page) -> None:
     last.wait_for(state="hidden")
 
 
-def test_a_report_names_the_current_section(page: Page) -> None:
+def test_a_mistake_report_names_the_current_section(page: Page) -> None:
     # Make the page long enough to scroll the section to the top.
     page.evaluate("document.querySelector('main h2').style.marginBottom = '200vh'")
     page.evaluate("document.querySelector('main h2').scrollIntoView({behavior: 'instant'})")
@@ -475,7 +475,7 @@ def test_a_report_names_the_current_section(page: Page) -> None:
     assert asked["body"][0].endswith(f"Page: {SITE}/chapters/page.html\n{section}")
 
 
-def test_pages_without_a_menu_or_a_report_have_no_errors(page: Page, server: Server) -> None:
+def test_pages_without_a_menu_or_a_report_link_have_no_errors(page: Page, server: Server) -> None:
     """The `page` fixture checks for errors; without a repository, no report is offered."""
     ready(page, f"{server.origin}/genindex.html")
     assert page.locator(MENU).count() == 0

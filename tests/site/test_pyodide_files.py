@@ -152,7 +152,9 @@ def names(path: Path) -> set[str]:
         return set(archive.namelist())
 
 
-def test_archives_are_compiled_and_importable(got: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_modules_in_the_library_archive_are_compiled_and_importable(
+    got: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     this = int.from_bytes(MAGIC_NUMBER[:2], "little")
     monkeypatch.setattr(pyodide_library, "MAGIC", this)
     pyodide_files.make(got)
@@ -177,7 +179,7 @@ def test_only_some_packages_keep_their_docstrings_and_assertions(
         assert ("Text." in code.co_consts, "checked" in code.co_names) == (kept, kept)
 
 
-def test_archives_hold_sources_with_a_warning_if_nothing_can_compile(
+def test_archives_hold_sources_and_a_warning_is_printed_if_nothing_can_compile(
     got: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(pyodide_library, "MAGIC", 0)
@@ -245,7 +247,7 @@ def test_without_playwright_the_systems_node_compiles(monkeypatch: pytest.Monkey
     assert "/no/such/node" in pyodide_files.compiled(Path("from"), Path("to"))
 
 
-def test_archives_are_built_inside_their_target_folder(
+def test_pyodide_archives_are_built_inside_their_target_folder(
     got: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Moves within a folder are atomic, so readers never see partial files."""
@@ -268,7 +270,7 @@ def test_archives_are_built_inside_their_target_folder(
     assert len(seen) == 2
 
 
-def test_the_cache_is_in_the_users_cache_folder(
+def test_the_pyodide_cache_is_in_the_users_cache_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     version = pyodide_files.pinned()["version"]
@@ -309,7 +311,7 @@ def test_the_lock_has_all_dependencies_and_hashes() -> None:
 
 
 @pytest.mark.long
-def test_the_command_prints_the_folder() -> None:
+def test_the_pyodide_command_prints_the_folder_of_its_files() -> None:
     """Use the real files, which are downloaded unless they are in the cache."""
     script = [sys.executable, str(ROOT / "site"), "pyodide"]
     done = subprocess.run(script, capture_output=True, text=True, check=False)

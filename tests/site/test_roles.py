@@ -35,7 +35,9 @@ MADE = {
 
 @pytest.mark.parametrize("way", WAYS)
 @given(pairs=st.lists(st.tuples(TEXTS, st.sampled_from(list(MADE))), max_size=4), last=TEXTS)
-def test_only_roles_and_links_change(way: str, pairs: list[tuple[str, str]], last: str) -> None:
+def test_conversion_to_markdown_changes_only_roles_and_links(
+    way: str, pairs: list[tuple[str, str]], last: str
+) -> None:
     # Put a bar before each role, since a role right after a backtick isn't recognized.
     page = "".join(f"{text}|{role}" for text, role in pairs) + last
     expected = "".join(f"{text}|{MADE[role].get(way, role)}" for text, role in pairs) + last

@@ -43,12 +43,12 @@ def excerpt(page: Page, body: str, word: str = "", anchor: str = "") -> str:
         ("<dl><dt>time</dt><dd>how long</dd></dl>", "time: how long"),
     ],
 )  # fmt: skip
-def test_an_excerpt_is_prose(page: Page, body: str, shown: str) -> None:
+def test_a_search_excerpt_contains_only_prose(page: Page, body: str, shown: str) -> None:
     assert excerpt(page, body) == shown
 
 
 @chinese
-def test_chinese_punctuation_separates_blocks(page: Page) -> None:
+def test_chinese_punctuation_separates_the_blocks_of_an_excerpt(page: Page) -> None:
     body = "<h2>时间</h2><p>上界。</p><dl><dt>批</dt><dd>几个</dd></dl>"
     assert excerpt(page, body) == "时间。 上界。 批\N{FULLWIDTH COLON} 几个"
 

@@ -201,7 +201,7 @@ def test_only_html_builds_serve_python(folder: Path) -> None:
         ("gettext", True, True, False),
     ],
 )
-def test_licenses_of_python_are_added_to_the_others(
+def test_licenses_of_the_pages_python_are_added_to_the_license_texts(
     folder: Path,
     monkeypatch: pytest.MonkeyPatch,
     builder: str,
@@ -358,7 +358,7 @@ def test_steps_are_code_cells_and_the_prose_between_them() -> None:
     ]
 
 
-def test_a_value_without_a_block_stops_the_build() -> None:
+def test_an_eval_value_outside_all_blocks_of_prose_stops_the_build() -> None:
     document, notebook = page_and_notebook()
     document += nodes.paragraph("", "", value("k", "7"))
     with pytest.raises(PageError, match="'7' is a value of no block"):

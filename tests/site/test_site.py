@@ -291,7 +291,7 @@ def test_pages_pass_in_a_fresh_context_at_each_width_and_theme(
     context.close()
 
 
-# Search, the theme switch, pages from disk.
+# Tests of search, the theme switch, and pages opened from disk.
 
 
 def results_of(page: Page, query: str) -> list[str]:
@@ -391,7 +391,7 @@ def test_pages_work_from_disk(browser: Browser, site: Path, below: str, name: st
     assert traffic.outside("file://") == []
     assert page.evaluate(NOT_THERE) == []
     assert page.evaluate(UNSET_MATHS) == []
-    # The theme's layout is applied, and the file's text is shown.
+    # The theme's layout is applied, and most of the displayed words stand in the HTML file.
     assert page.locator(".bd-main").evaluate("(e) => getComputedStyle(e).display") == "flex"
     main = parsed(path).select_one("main")
     assert main is not None

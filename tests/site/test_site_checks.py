@@ -61,7 +61,7 @@ Plant = Callable[[str], tuple[Page, Traffic]]
 
 @pytest.fixture(scope="module")
 def tab(browser: Browser) -> Iterator[Page]:
-    """Open a window of a phone's size for all tests."""
+    """Open a phone-sized window, which the tests of this file share."""
     context = browser.new_context(viewport=PHONE)
     yield context.new_page()
     context.close()
@@ -154,7 +154,7 @@ def test_low_contrast_and_unmarked_links_are_found_among_good_elements(
     assert set(found) <= set(contrast_everywhere(page))
 
 
-def test_each_style_is_checked_once(
+def test_contrast_is_checked_once_for_each_style(
     planted: Plant,
 ) -> None:
     page, _ = planted("<p style='color: #bbb'>Pale</p>")
@@ -167,7 +167,7 @@ def test_each_style_is_checked_once(
     assert len(contrast(page)) == 2
 
 
-def test_only_the_given_part_is_checked(planted: Plant) -> None:
+def test_axe_checks_only_the_given_part_of_a_page(planted: Plant) -> None:
     bad = "<button></button><p style='color: #bbb'>Pale</p>"
     page, _ = planted(f"<div class='one'>{bad}</div><div class='other'>{bad}</div>")
     for part in ("one", "other"):

@@ -14,8 +14,7 @@ from site_browser import UNSET_MATHS, Traffic, contrast, structure, unnamed_pict
 from site_server import Server
 
 SIZES = {"1920 × 1080": (1920, 1080), "1280 × 720": (1280, 720)}
-# Min text sizes on a slide of height 720. A twentieth of the height is easy to read from the last
-# row.
+# Min text sizes on a slide of height 720: of its text, and in its pictures.
 TEXT, IN_PICTURES = 32, 18
 
 
@@ -135,7 +134,7 @@ def opened(page: Page, address: str) -> int:
 @pytest.fixture(
     scope="module",
     params=[
-        # Slides are scaled to the window, so both windows give nearly the same results.
+        # Test the large window only in long runs: slides scale, so results hardly differ.
         pytest.param((name, size), marks=[pytest.mark.long] if size == "1920 × 1080" else [])
         for name in DECKS
         for size in SIZES
@@ -192,7 +191,7 @@ def test_text_is_large_enough_for_the_last_row(seen: Seen) -> None:
     assert [s["title"] for s in seen.slides if s["pictures"] < IN_PICTURES] == []
 
 
-def test_no_requests_to_other_hosts_and_no_errors(seen: Seen) -> None:
+def test_no_outside_requests_errors_raw_formulas_or_unnamed_pictures(seen: Seen) -> None:
     assert seen.traffic.asked == []
     assert seen.traffic.wrong == []
     assert seen.unset == []
@@ -202,7 +201,7 @@ def test_no_requests_to_other_hosts_and_no_errors(seen: Seen) -> None:
 def test_chinese_slides_pass_the_checks_of_english_ones_and_axe(chinese: Seen) -> None:
     test_no_slide_overflows(chinese)
     test_text_is_large_enough_for_the_last_row(chinese)
-    test_no_requests_to_other_hosts_and_no_errors(chinese)
+    test_no_outside_requests_errors_raw_formulas_or_unnamed_pictures(chinese)
     assert len(chinese.slides) in chinese.deck.slides
     assert chinese.axe == []
 
@@ -217,7 +216,7 @@ def test_minutes_in_speaker_notes_add_up_to_the_length_of_a_lecture(seen: Seen) 
     assert spent in seen.deck.minutes
 
 
-def test_the_slides_are_in_order(seen: Seen) -> None:
+def test_decks_have_the_expected_titles_in_order_and_number_of_slides(seen: Seen) -> None:
     titles = [slide["title"] for slide in seen.slides]
     assert [title for title in titles if title in seen.deck.parts] == seen.deck.parts
     assert len(titles) in seen.deck.slides

@@ -21,7 +21,7 @@ def slides(site: Path, deck: str) -> list[Tag]:
 
 
 def said(slide: Tag) -> tuple[Counter[str], Counter[str], int]:
-    """Return a slide's values, its formulas and its number of table cells."""
+    """Return a slide's computed values, its formulas and its number of table cells."""
     values = Counter(value.get_text() for value in slide.select(".computed"))
     formulas = Counter(str(formula) for formula in slide.select("math"))
     return values, formulas, len(slide.select("td, th"))
@@ -36,7 +36,7 @@ def test_a_deck_has_the_same_slides_in_both_languages(site: Path, deck: str) -> 
 
 
 @pytest.mark.parametrize("deck", DECKS)
-def test_no_slide_and_no_speaker_note_is_english(site: Path, deck: str) -> None:
+def test_chinese_decks_have_no_english_slide_or_speaker_note(site: Path, deck: str) -> None:
     file = catalogs.folder(ROOT, "zh_CN") / "slides" / f"{deck}.po"
     state = catalogs.progress(catalogs.read(file, "zh_CN"))
     assert state.total > 50

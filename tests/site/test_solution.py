@@ -82,7 +82,7 @@ def test_a_finished_notebook_gets_the_solution_after_a_note_on_its_use(
     assert [p.name for p in (tmp_path / "my-work").rglob("*") if p.is_file()] == [f"{NAME}.ipynb"]
 
 
-def test_an_unanswered_notebook_is_refused_with_all_failing_parts(
+def test_the_solution_is_refused_for_an_unanswered_notebook_naming_all_parts(
     ask: Callable[..., str], release: Path
 ) -> None:
     line = refusal(ask, nothing, of=release / "release" / NAME / f"{NAME}.ipynb")
@@ -92,7 +92,9 @@ def test_an_unanswered_notebook_is_refused_with_all_failing_parts(
     )
 
 
-def test_one_wrong_part_is_refused_and_named(ask: Callable[..., str]) -> None:
+def test_the_solution_is_refused_if_one_part_is_wrong_naming_that_part(
+    ask: Callable[..., str],
+) -> None:
     line = refusal(ask, replaced("bounds-solution", WRONG))
     assert "1 of 7 checks do not pass" in line
     assert line.endswith("saved last: bounds")
@@ -131,7 +133,8 @@ def test_a_wrong_answer_is_refused_even_if_its_check_was_changed(
 @pytest.mark.long
 def test_missing_cells_are_restored(ask: Callable[..., str]) -> None:
     def lose(notebook: NotebookNode) -> None:
-        # The cell with cases is missing, too: the reference lacks it, and only the release adds it.
+        # The cell with cases is missing as well: this copy is made from the reference, and only the
+        # release adds that cell.
         notebook.cells.remove(cell(notebook, "given"))
         notebook.cells.remove(cell(notebook, "times"))
 
@@ -174,7 +177,9 @@ def test_a_missing_notebook_is_refused_with_the_command_that_creates_it(
 
 
 @pytest.mark.parametrize("name", ["", "int8", "chapters/matmul", "matmul", "../int8-matmul"])
-def test_unknown_exercises_are_refused_with_all_names(ask: Callable[..., str], name: str) -> None:
+def test_unknown_exercises_are_refused_with_a_list_of_the_known_ones(
+    ask: Callable[..., str], name: str
+) -> None:
     line = refusal(ask, None, name=name)
     assert line == f"EXERCISE must be one of {', '.join(sorted(exercises.names()))}; got {name!r}"
 

@@ -36,7 +36,7 @@ LITTLE_MEMORY = (
 ENOUGH_MEMORY = (
     "Object.defineProperty(navigator, 'deviceMemory', { value: 4, configurable: true });"
 )
-# Marks each file in the cache of Python, and adds one of an earlier edition.
+# Marks each file in the browser's cache for Python, and adds one of an earlier edition.
 MARK_CACHE = """async () => {
   const cache = await caches.open("roofline-python");
   for (const request of await cache.keys()) {
@@ -99,7 +99,7 @@ def go_on(page: Page, server: Server, script: str = "") -> None:
     ready(page, f"{server.origin}/{NEXT}.html")
 
 
-def test_the_next_page_of_a_tab_starts_python_and_a_click_uses_it(
+def test_the_next_page_opened_in_a_tab_starts_python_and_a_click_uses_it(
     context: BrowserContext, server: Server
 ) -> None:
     tab = context.new_page()
@@ -129,7 +129,7 @@ def test_the_next_page_of_a_tab_starts_python_and_a_click_uses_it(
     other.close()
     go_on(tab, server)
     assert tab.evaluate("started")
-    # Files of this edition are kept, those of earlier ones deleted.
+    # The cache keeps this edition's files; those of earlier editions are deleted.
     marks = tab.evaluate(MARKS)
     assert len(marks) > 2
     assert set(marks) == {"yes"}

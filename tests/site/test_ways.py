@@ -65,7 +65,9 @@ def test_reading_time_counts_prose_formulas_and_figures() -> None:
         (0, 0, 9),
     ],
 )
-def test_reading_time_is_the_nearest_multiple_of_five_minutes(counts: tuple[int, ...]) -> None:
+def test_reading_time_is_the_nearest_positive_multiple_of_five_minutes(
+    counts: tuple[int, ...],
+) -> None:
     weights = (Fraction(1, 80), Fraction(1, 3), Fraction(3, 2))
     exact = sum(weight * count for weight, count in zip(weights, counts, strict=True))
     names = ("words", "formulas", "figures")
@@ -218,13 +220,13 @@ def test_a_page_has_neighbors_on_each_reading_route_that_includes_it() -> None:
     assert ways.neighbors(app, "a/three") == {}
 
 
-def test_a_section_left_out_links_to_the_next_one_that_is_kept() -> None:
+def test_a_section_left_out_of_a_route_links_to_the_next_one_that_is_kept() -> None:
     app = course(**WAYS)
     assert ways.detours(app, "a/two") == {
         "short": [["second", "fourth", "Fourth"], ["third", "fourth", "Fourth"]]
     }
     assert ways.detours(app, "a/one") == {}
-    # If a route leaves out sections of a page that isn't on it, the page gets no such links.
+    # A page that isn't on a route gets no links past the sections that the route leaves out.
     assert ways.detours(course(short=WAYS["short"] | {"pages": ["a/one"]}), "a/two") == {}
 
 

@@ -37,7 +37,8 @@ np.apply_along_axis(lambda row: 2, 0, [[1, 2]]); np.unique([1, 1], return_counts
 np.meshgrid([1], [2])[1]; np.select([[True]], [[3]]); np.array_split([1, 2], 2)[0]
 np.sum(np.array([1, 2], dtype="int64")); np.prod(np.array([2, 3], dtype="int64"), axis=0)
 """
-# Expressions that name their integer type, or whose values aren't integers.
+# Expressions that the wrappers leave unchanged: those that name their integer type, or whose values
+# aren't integers.
 KEPT = """
 np.array([1], dtype="int64"); np.full(2, 3, np.int64); np.arange(3, dtype=np.int64)
 np.array([1], dtype=np.int32); np.array([1], "int32"); np.asarray(np.array([1], dtype="int16"))
@@ -122,7 +123,7 @@ def program(place: str, kind: str, more: str = "") -> str:
     return "\n".join([*(f"{name} = {value!r}" for name, value in given.items()), PROGRAM])
 
 
-def test_only_integers_get_the_wide_type() -> None:
+def test_only_integer_types_that_numpy_chooses_itself_are_widened() -> None:
     """Here int64 is the narrow type, and float64 stands in for a wider one."""
     place = str(ROOT / "site" / "browser" / "python" / "whole_numbers.py")
     command = [sys.executable, "-c", program(place, "float64")]

@@ -51,10 +51,10 @@ def measured_roof() -> Figure:
     return replace(figure, given={**figure.given, **seen})
 
 
-MAX_BETWEEN = 3  # a choice with more options besides the first and last shows only those two
+MAX_BETWEEN = 3  # a choice with more options between its ends is drawn only at the first and last
 MAX_HALVES = 6  # drawings halfway between two steps, for each control with steps
 BYTES = ("two chips", "attention", "limits")
-# Figures with other arguments than the usual ones.
+# Variants of the byte and browser-roof figures to draw, by name.
 MORE: dict[str, Callable[[], Figure]] = {
     f"byte-{name.replace(' ', '-')}": partial(lambda name: made_bytes()[name], name)
     for name in BYTES

@@ -32,7 +32,7 @@ def script() -> str:
 
 
 def html(*figures: Figure) -> str:
-    """Return the page, with its scripts and styles inside."""
+    """Return an HTML page of these figures, with its script and style inside."""
     style = _read(ENGINE / "live.css")
     body = "".join(figure.html() for figure in figures)
     return (

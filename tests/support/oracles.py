@@ -169,7 +169,7 @@ def gain(
     peak: float,
     bandwidth: float,
 ) -> float:
-    """Return the speedup of a fix; the overhead is modeled as a link's latency."""
+    """Return the speedup by a fix such as "fuse"; model overhead as link latency."""
 
     def lower(flops: float, moved: float, overhead: float, peak: float) -> Any:
         calls = rl.Link("calls", 1, latency=overhead)

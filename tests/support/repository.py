@@ -91,7 +91,7 @@ def published_book(folder: Path, site: str, repository: str) -> Book:
             shutil.rmtree(old) if old.is_dir() else old.unlink()
     shutil.copytree(ROOT, folder, ignore=leave, dirs_exist_ok=True)
     set_addresses(folder / "_config.yml", site, repository)
-    # Reuse executed cells: their outputs do not depend on addresses.
+    # Reuse executed cells: their outputs don't depend on the addresses of site and repository.
     executed = ROOT / "_build" / ".jupyter_cache"
     if executed.exists() and not (folder / "_build").exists():
         shutil.copytree(executed, folder / "_build" / executed.name)
@@ -99,7 +99,7 @@ def published_book(folder: Path, site: str, repository: str) -> Book:
 
 
 def hand_over(folder: Path) -> None:
-    """Copy fonts and the preview picture into the site of a book without a build.
+    """Put fonts and the preview picture into the site of a book before it is built.
 
     They are slow to make and the same in every build, which keeps those that are already there.
     """

@@ -33,7 +33,7 @@ ARGUMENTS = (
     "--disable-sync",
     # Keep subpixel glyph widths as on a screen; headless mode rounds them to whole pixels.
     "--font-render-hinting=none",
-    # Resolve no other host, so that nothing leaves this machine.
+    # Resolve no host but 127.0.0.1, so that nothing leaves this machine.
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
 )
 DESK: ViewportSize = {"width": 1280, "height": 900}
@@ -257,7 +257,7 @@ BARE_FIGURES = """() => [...document.querySelectorAll("figure")]
 PICTURES = ("image", "img", "graphics-document", "SvgRoot")
 
 
-# Skips all guesses, which the page remembers.
+# Presses Skip on every guess; the page remembers that.
 UNCOVER = """() => document.querySelectorAll(".guess-skip button").forEach((b) => b.click())"""
 
 

@@ -33,7 +33,7 @@ def numbers(text: str) -> Iterator[Told]:
     for found in NUMBER.finditer(text):
         whole, part = found["whole"].replace(",", ""), found["part"] or ""
         shown = (whole + part[1:]).lstrip("0")
-        # Trailing zeros of whole numbers don't count (8,000), except in three digits (120).
+        # Trailing zeros of whole numbers don't count (8,000), except in three-digit numbers (120).
         digits = len(shown if part or len(shown) == 3 else shown.rstrip("0"))
         if digits >= 3:
             power = (found["raised"] or found["power"] or "0").translate(SUPERSCRIPTS)

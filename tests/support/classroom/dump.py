@@ -21,7 +21,7 @@ def course(folder: Path) -> dict[str, object]:
 
 
 def content(path: Path, folder: Path) -> object:
-    """Return a file's content without times."""
+    """Return a file's content without durations and timestamps."""
     if path.is_relative_to(folder / RESULTS):
         entry = json.loads(path.read_bytes())
         del entry["seconds"]

@@ -75,7 +75,10 @@ def hand_in_all(
     wrong: int,
     others: Sequence[str] = tuple(OTHERS),
 ) -> dict[tuple[str, str], float]:
-    """Hand in a class's notebooks; return (student, exercise) → expected points."""
+    """Hand in the notebooks of a class of students; return their expected points.
+
+    The keys of the result are (student, exercise).
+    """
     expected = {}
     for student, name, notebook, lost in class_submissions(room, names, right, wrong, others):
         room.hand_in(student, name, notebook)

@@ -25,7 +25,8 @@ def binaries() -> Path | None:
 @contextlib.contextmanager
 def server(binaries: Path) -> Iterator[Path]:
     """Run a server with an empty database "gradebook"; yield its socket's folder."""
-    # pytest's temporary folder is private, and its path is too long for a Unix socket.
+    # Don't use pytest's temporary folder: other users can't enter it, and its path is too long for
+    # a Unix socket.
     folder = Path(tempfile.mkdtemp(prefix="gradebook-"))
     drop: list[str] = []
     if os.geteuid() == 0:  # the server refuses to run as root

@@ -267,7 +267,7 @@ def named(file):
 
 
 def both(*files):
-    """Return a function that writes several notebooks; only the first is correct."""
+    """Return a function that writes a notebook to each file; only the first is right."""
 
     def made(folder, name, text):
         for number, file in enumerate(files):

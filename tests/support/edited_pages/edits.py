@@ -16,8 +16,8 @@ NAMES = (
     tuple(model.name for model in rl.models()),
     tuple(DTYPES),
 )
-# Not edited, since they only say how something is written or drawn: the arguments after the first
-# of these functions, and all arguments of calls on these objects.
+# Arguments that only say how something is written or drawn aren't edited: all but the first in
+# calls of the functions in FORMATTING, and all in calls of methods of the objects in DRAWING.
 FORMATTING = {"text", "scientific", "percent", "round", "join", "format"}
 DRAWING = {"ax", "axes", "fig", "figure", "plt", "plots"}
 
@@ -66,7 +66,7 @@ def column(source: str, line: int, offset: int) -> int:
 def changeable(node: ast.AST) -> Iterator[ast.expr]:
     """Yield the literals and lists of literals that a reader might change.
 
-    They are below the node.
+    Search the node itself and everything below it.
     """
     if (isinstance(node, ast.Constant) and replacements(node)) or (
         isinstance(node, ast.List | ast.Tuple)

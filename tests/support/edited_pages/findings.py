@@ -90,7 +90,7 @@ def check(page: EditedPage, edits: Iterable[Edit], claims: Iterable[Claim]) -> T
 
 
 def problems(page: EditedPage, edit: Edit, shown: Shown, claims: Iterable[Claim]) -> Iterator[str]:
-    """Yield what is wrong with a block that follows an edit."""
+    """Yield what is wrong with a block of prose that was updated after an edit."""
     if None in shown.state["now"].values():
         yield "it follows, although a value can't be computed"
         return

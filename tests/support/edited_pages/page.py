@@ -41,14 +41,14 @@ class Code:
 
 @dataclass(frozen=True)
 class Prose:
-    """Blocks of prose between cells; each may or may not follow an edit."""
+    """Blocks of prose between cells; an edit may leave some of them outdated."""
 
     blocks: tuple[Block, ...]
 
 
 @dataclass
 class Shown:
-    """A block after an edit: whether it follows, and the page's variables there."""
+    """A block after an edit: whether its text still holds, and the variables there."""
 
     block: Block
     state: State

@@ -111,7 +111,7 @@ def right_rotated_texts(ax, sizes, batches, peak, bandwidth):
 
 @right
 def right_sizes_in_words_and_numbers(ax, sizes, batches, peak, bandwidth):
-    """Say in each legend entry, too, what share of the peak the curve reaches."""
+    """Add a word and the share of the peak to the size in each legend entry."""
     for size in sorted(sizes):
         rates = throughput(size, batches, peak, bandwidth)
         share = rates.max() / peak

@@ -71,7 +71,7 @@ class Process:
 
 
 class Processes:
-    """All started processes, by number.
+    """All Python processes started for web workers, by number.
 
     They are forks of one that has imported NumPy and Matplotlib.
     """
@@ -103,7 +103,7 @@ class Processes:
             return len(self.all) - 1
 
     def unpack(self, process: Process, archive: bytes) -> None:
-        """Unpack the course for a process, or a translation's words into it.
+        """Unpack the course for a process, or add a translation's words to its course.
 
         All processes share the files, and so what Python compiles.
         """

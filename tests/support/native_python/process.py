@@ -60,7 +60,7 @@ class Served:
 
 
 def serve(folder: str) -> None:
-    """Serve a page at stdin and stdout."""
+    """Run a page's Python: read requests from stdin, write answers to stdout."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # send what libraries print to stderr, not among the answers
     os.environ["HOME"] = folder

@@ -80,7 +80,7 @@ def slips(exercise: str) -> tuple[Slip, ...]:
 
 
 def unchanged(exercise: str, part: Part) -> Iterator[Slip]:
-    """Yield the unchanged spelled-out functions of a part, in the form of slips."""
+    """Yield the spelled-out functions of a part, as slips that change nothing."""
     for tree, _ in _spelled_out(exercise).get(part.function, ()):
         yield Slip(exercise, part.key, tree.name, "", tree, None, False, False, False)
 
@@ -143,7 +143,7 @@ def classes_passed(slip: Slip, classes: int = CLASSES) -> list[int]:
 def fresh(exercise: str, part: str, classes: int) -> Cases:
     """Return cases that the learner's check doesn't use.
 
-    They are the hidden ones of some classes.
+    They are the hidden cases of `classes` classes of students, which differ in their seed.
     """
     cases = in_class(exercise, part, 0)
     for seed in range(1, classes):
@@ -209,7 +209,7 @@ def _arguments(names: Iterable[str], row: Iterable[Any]) -> dict[str, Any]:
 
 @cache
 def _trees(exercise: str) -> dict[str, ast.FunctionDef]:
-    """Return the functions of the reference solution."""
+    """Return name → syntax tree of the functions in the reference solution."""
     return {
         node.name: node
         for source in solved(exercise)
@@ -224,7 +224,7 @@ def _functions(exercise: str) -> dict[str, CodeType]:
 
 
 def _written(exercise: str, part: Part) -> Iterator[tuple[ast.FunctionDef, dict[int, set[str]]]]:
-    """Yield the functions to mutate for a part.
+    """Yield functions to mutate for a part: (tree, misconceptions by line).
 
     They are its own function, spelled-out ones, and callees.
     """

@@ -36,7 +36,7 @@ class Equivalents:
 
 @functools.cache
 def table() -> tuple[Equivalents, ...]:
-    """Return the entries of the table."""
+    """Return the entries of equivalent_slips.toml."""
     entries = tomllib.loads(TABLE.read_text(encoding="utf-8")).get("equivalent", [])
     return tuple(
         Equivalents(tuple(entry["parts"]), tuple(entry["changes"]), entry["reason"])
@@ -45,7 +45,7 @@ def table() -> tuple[Equivalents, ...]:
 
 
 def explained(slip: Slip) -> bool:
-    """Return whether a known reason makes a slip that passes the check equivalent."""
+    """Return whether a slip that passes the check is equivalent for a known reason."""
     off = deviation(slip, everything(slip.exercise, slip.part))
     if off <= EXACT and (slip.rounding or slip.reordering):
         return True

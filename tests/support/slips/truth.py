@@ -18,7 +18,7 @@ from roofkit.check.findings import Findings
 
 from . import Slip, answers, fresh
 
-SEEDS = 5  # classes whose hidden cases represent all inputs
+SEEDS = 5  # classes of students; together their hidden cases stand for all inputs
 # Misconceptions whose message only describes the value, so it is true whatever the slip was.
 DESCRIBES_THE_VALUE = {
     *("limit-for-exact", "large-limit-for-exact", "exact-for-limit", "large-batch-limit"),
