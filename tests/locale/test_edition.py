@@ -190,7 +190,7 @@ def test_a_chapter_can_be_navigated_by_keyboard(page: Page, server: Server) -> N
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent.trim()") == "跳到正文"
     page.keyboard.press("Enter")
-    assert page.url.endswith("#main-content")
+    page.wait_for_url("**#main-content")
     page.locator("details > summary").first.press("Enter")
     assert page.locator("details[open]").count() >= 1
     page.locator("a.language").press("Enter")
