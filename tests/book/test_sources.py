@@ -80,12 +80,12 @@ def test_exercise_1_matches_its_published_answers():
     assert (b.lower, b.upper) == (max(b.times.values()), sum(b.times.values()))
 
 
-def test_exercise_2_matches_its_published_answers():
+def test_rooflib_reproduces_the_answers_to_the_sources_exercise_2():
     assert rl.critical_batch_limit(V5E, w="int8") == pytest.approx(120, abs=0.5)
     assert rl.critical_batch_limit(V5E, w="int8") == rl.critical_batch_limit(V5E) / 2
 
 
-def test_exercise_3_has_critical_batches_in_a_ratio_of_1_66():
+def test_the_sources_exercise_3_has_critical_batches_in_a_ratio_of_1_66():
     large = rl.critical_batch(V5E, 4096, 4096, w="int8")
     small = rl.critical_batch(V5E, 1024, 1024, w="int8")
     assert round(large) == 136

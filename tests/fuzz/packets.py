@@ -78,7 +78,7 @@ def _escaped(random):
 
 
 def _picture(random):
-    """Generate the base64 of an image's header, or of a corrupted one."""
+    """Generate base64 of an image header, often corrupted, or arbitrary text."""
     content = bytearray(random.choice((PNG, JPEG)))
     for _ in range(random.randrange(3)):
         content[random.randrange(len(content))] = random.randrange(256)

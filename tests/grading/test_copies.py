@@ -90,7 +90,7 @@ def with_empty_text(nb):
 
 
 def alone(nb):
-    """Return a copy without ids and check calls: only nbgrader's metadata is left."""
+    """Return a copy without ids and check calls: only metadata tells its parts."""
     nb = copy.deepcopy(nb)
     for one in nb.cells:
         del one["id"]

@@ -265,7 +265,7 @@ def test_reading_advice_uses_the_translated_chapter_titles() -> None:
 
 
 @pytest.mark.parametrize("cause", MESSAGES)
-def test_reading_advice_of_each_cause_is_translated(cause: str) -> None:
+def test_the_section_to_read_for_each_misconception_is_translated(cause: str) -> None:
     read = MESSAGES[cause][1]
     assert not HAN.search(translation.place(read))
     with spoken(CHINESE):

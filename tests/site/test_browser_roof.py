@@ -262,7 +262,7 @@ def test_memory_of_the_workers_stays_within_its_limits(blank: Page) -> None:
     for cores, share in zip(given, shares, strict=True):
         assert share["workers"] == min(16, cores or 1)
         assert 0 < share["bytes"] == 65_536 * share["pages"] < 64e6
-        # With 4 MB for the worker itself, the memory is within a page of the limit.
+        # A worker's arrays plus 4 MB for itself are within one Wasm page (64 KiB) of its limit.
         assert 0 <= min(64e6, 256e6 / share["workers"]) - 4e6 - share["bytes"] < 65_536
         assert share["workers"] * share["bytes"] < 256e6
         keys = computed(blank, ("counts.js",), f"tasks({share['bytes']})")

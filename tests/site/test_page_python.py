@@ -127,7 +127,7 @@ def ran_chapter(context: BrowserContext, traffic: Traffic, server: Server) -> Pa
 
 @pytest.fixture
 def chapter(ran_chapter: Page) -> Iterator[Page]:
-    """Return the chapter that has run; undo the test's changes afterwards."""
+    """Yield the page of a chapter whose cells have run; undo changes afterwards."""
     yield ran_chapter
     if back(ran_chapter).is_visible():
         put_back(ran_chapter)

@@ -22,7 +22,7 @@ class Memory:
         self.checks = 0
         # Process → (bytes it mapped when its maps were read, shared memory: inode → bytes)
         self.maps: dict[Path, tuple[int, dict[str, int]]] = {}
-        # Take the default buffer size: the filter keeps notebooks from enlarging it.
+        # Charge each socket for the default buffer size: the seccomp filter keeps it from growing.
         with socket.socket(socket.AF_UNIX) as one:
             self.buffer = SOCKET_FACTOR * one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
 

@@ -102,7 +102,7 @@ NUMBER = len(changes())
 
 
 def formulas() -> dict[str, str]:
-    """Return formulas of all changes, their order, and their lines in this order.
+    """Return formulas for each change's gain, the ranking, and the text lines.
 
     They use formulas of the figure above them, and the tables of chips.
     """
