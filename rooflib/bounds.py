@@ -77,7 +77,7 @@ class Bounds:
 
     @cached_property
     def idle(self) -> Number:
-        """Share of the lower bound in which the compute units wait for slower roofs."""
+        """Share of the lower bound in which the compute units are idle."""
         return 1 - self.fraction_of_peak
 
     @cached_property
