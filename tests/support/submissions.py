@@ -1,25 +1,29 @@
-"""Submissions for the exercises: right ones, and wrong ones with known mistakes.
+"""Answers of learners: right ones in many styles, and wrong ones with known mistakes.
 
-The tables beside this file, one per exercise, have an entry for each submission:
+tests/learner/answers has a table for each exercise, with an entry for each learner:
 
 about: what the learner did, in one sentence.
 code: the functions that the learner wrote. All others are those of the reference solution.
 uses_helpers: whether the code needs the table's `helpers`, which come before it.
-expect: maps each part that must get no points to the cause to be named: the key of a
-    misconception or of a problem, or "not known". All other parts must get full points.
+expect: maps each part that must get no points to what the learner must be told: the key of a
+    misconception or of a problem, "hint: " and one of HINTS, "not known" if nothing fits, or
+    "by heart", for answers that are right for the published cases only.
+open: whether other parts may be wrong, too, because they call a wrong one. If not, all other parts
+    must get full points.
 """
 
 import ast
 import copy
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
 from nbformat import NotebookNode
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parents[1] / "learner" / "answers"
+UNNAMED = ("hint: ", "not known", "by heart")  # verdicts that name neither mistake nor problem
 
 
 @dataclass(frozen=True)
@@ -29,14 +33,16 @@ class Submission:
     exercise: str
     name: str
     source: str
-    expected: Mapping[str, str | None]  # part that gets no points → key of the cause
+    expected: Mapping[str, str | None]  # part that gets no points → key of the cause, if named
+    told: Mapping[str, str] = field(default_factory=dict)  # the same, as in the table
+    open: bool = False
 
     @property
     def functions(self) -> set[str]:
         """Return the names that the source defines at its top level."""
         found = set()
         for node in ast.parse(self.source).body:
-            if isinstance(node, ast.FunctionDef):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 found.add(node.name)
             elif isinstance(node, ast.Assign):
                 found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
@@ -45,7 +51,7 @@ class Submission:
 
 @cache
 def submissions(exercise: str) -> tuple[Submission, ...]:
-    """Return the submissions for one exercise, the right ones first."""
+    """Return the answers to one exercise, the right ones first."""
     table = tomllib.loads((FOLDER / f"{exercise}.toml").read_text(encoding="utf-8"))
     helpers = table.pop("helpers", "")
     return tuple(_submission(exercise, name, helpers, **entry) for name, entry in table.items())
@@ -60,15 +66,16 @@ def _submission(
     code: str,
     uses_helpers: bool = False,
     expect: Mapping[str, str] | None = None,
+    open: bool = False,
 ) -> Submission:
     if not about.endswith("."):
         raise ValueError(f"{exercise}, {name}: about must be a sentence, got {about!r}")
     if not name.startswith("wrong_" if expect else "right_"):
         raise ValueError(f"{exercise}, {name}: wrong_ names need expect, and right_ names none")
-    expected = {
-        part: None if named == "not known" else named for part, named in (expect or {}).items()
-    }
-    return Submission(exercise, name, helpers + "\n\n" + code if uses_helpers else code, expected)
+    told = dict(expect or {})
+    causes = {part: None if said.startswith(UNNAMED) else said for part, said in told.items()}
+    source = helpers + "\n\n" + code if uses_helpers else code
+    return Submission(exercise, name, source, causes, told, open)
 
 
 def hand_in(

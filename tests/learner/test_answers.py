@@ -1,0 +1,124 @@
+"""A learner's answer gets the same verdict in the notebook and in every class.
+
+The answers are in tables beside this file, one for each exercise; see tests/support/submissions.py.
+"""
+
+from functools import cache
+
+import pytest
+from learner import PASSED, Result, by_heart, parts, results, submissions
+from submissions import Submission
+
+from grading.release import exercises
+from roofkit.check.messages import PROBLEMS
+
+NAMES = exercises.names()
+CLASSES = 3
+MANY = 20
+# What tells the hints for mistakes that have no name apart, a word or two of each.
+HINTS = {
+    "prefix": "a prefix such as",
+    "power of two": "power of two",
+    "width": "another width",
+    "bits": "bits for bytes, or",
+    "factor two": "multiply-add counted as one",
+    "close": "come close",
+    "overflow": "overflowed",
+    "infinite": "infinite value is returned",
+    "only infinite": "wherever the answer is finite",
+    "rounded": "look rounded",
+    "constant": "the same number in all",
+    "zero": "gives 0",
+    "repeated": "one number for cases that differ",
+    "nearly one factor": "nearly the same factor",
+    "negative": "negative number",
+    "percentage": "a percentage",
+    "offset": "the same amount",
+    "upside down": "pside down",
+    "missing and extra": "Some names are missing, and some",
+    "missing": "Some names are missing.",
+    "extra": "Some are named that",
+    "unknown": "Not among the names",
+}
+
+each_exercise = pytest.mark.parametrize("name", NAMES)
+
+
+@cache
+def found(name: str) -> list[tuple[Submission, Result]]:
+    """Return all answers to an exercise, with their results."""
+    answers = submissions(name)
+    return list(zip(answers, results(name, answers, CLASSES), strict=True))
+
+
+@each_exercise
+def test_every_right_answer_passes_the_check_and_every_class(name: str) -> None:
+    failed = []
+    for one, (said, judged) in found(name):
+        for key in parts(name):
+            if key in one.told or one.open:
+                continue
+            if PASSED not in said[key]:
+                failed.append(f"{one.name}, {key}: {said[key]}")
+            elif not all(judged[key]):
+                failed.append(f"{one.name}, {key}: passes the check, but not every class")
+    assert failed == []
+
+
+@each_exercise
+def test_every_wrong_idea_is_named_and_no_other(name: str) -> None:
+    wrong = []
+    for one, (said, judged) in found(name):
+        for key, told in one.told.items():
+            if what := misnamed(name, key, told, said[key]):
+                wrong.append(f"{one.name}, {key}: {what}: {said[key][:400]}")
+            if told == "by heart" and any(judged[key]):
+                wrong.append(f"{one.name}, {key}: a class takes it for right")
+    assert wrong == []
+
+
+def misnamed(name: str, key: str, told: str, said: str) -> str:
+    """Return what is wrong with a message, or ""."""
+    if (PASSED in said) != (told == "by heart"):
+        return "passed" if PASSED in said else "not passed"
+    mistakes = {known.key: known.says for known in parts(name)[key].misconceptions}
+    named = [mistake for mistake, says in mistakes.items() if says in said]
+    if told in mistakes:
+        return "" if told in named else f"{told} is not named"
+    if named:
+        return f"{', '.join(named)} named"
+    if told in PROBLEMS:
+        return "" if PROBLEMS[told].rstrip(".") in said else f"{told} is not named"
+    hints = [hint for hint, words in HINTS.items() if words in said]
+    if told.startswith("hint: "):
+        return "" if told.removeprefix("hint: ") in hints else f"hints {hints}"
+    return ""
+
+
+@each_exercise
+def test_answers_learned_by_heart_pass_the_check_but_no_class(name: str) -> None:
+    keys = [key for key, part in parts(name).items() if part.kind != "figure"]
+    for key, (said, judged) in zip(
+        keys, results(name, [by_heart(name, key) for key in keys], CLASSES), strict=True
+    ):
+        assert PASSED in said[key], (key, said[key])
+        assert not any(judged[key]), key
+
+
+@each_exercise
+def test_each_part_has_wrong_answers_with_a_name(name: str) -> None:
+    for key, part in parts(name).items():
+        known = {one.key for one in part.misconceptions}
+        assert any(known & {one.told.get(key)} for one in submissions(name)), key
+
+
+@pytest.mark.long
+@each_exercise
+def test_an_answer_that_passes_the_check_passes_in_many_classes(name: str) -> None:
+    rows = submissions(name)
+    for one, (said, judged) in zip(rows, results(name, rows, MANY), strict=True):
+        for key in parts(name):
+            if one.told.get(key) == "by heart":
+                assert not any(judged[key]), (one.name, key)
+            elif PASSED in said[key]:
+                assert all(judged[key]), (one.name, key)
