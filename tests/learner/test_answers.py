@@ -4,10 +4,12 @@ The answers are in tables beside this file, one for each exercise; see tests/sup
 """
 
 from functools import cache
+from pathlib import Path
 
+import nbformat
 import pytest
-from learner import PASSED, Result, by_heart, parts, results, submissions
-from submissions import Submission
+from learner import PASSED, Result, answered, by_heart, graded, parts, results
+from submissions import Submission, submissions
 
 from grading.release import exercises
 from roofkit.check.messages import PROBLEMS
@@ -122,3 +124,31 @@ def test_an_answer_that_passes_the_check_passes_in_many_classes(name: str) -> No
                 assert not any(judged[key]), (one.name, key)
             elif PASSED in said[key]:
                 assert all(judged[key]), (one.name, key)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name != "int8-weights" else ())
+        for name in NAMES
+    ],
+)
+def test_grading_gives_the_points_and_names_the_mistakes_that_the_check_named(
+    name: str, release: Path, tmp_path: Path
+) -> None:
+    """The class has hidden cases of its own, which nobody has seen before."""
+    rows, handed_in = submissions(name), {}
+    for one in rows:
+        handed_in[one.name] = tmp_path / f"{one.name}.ipynb"
+        nbformat.write(answered(one), handed_in[one.name])
+    found, wrong = graded(release, tmp_path / "class", name, handed_in), []
+    for one in rows:
+        for key, part in parts(name).items():
+            points, cause = found[one.name][key]
+            if key not in one.told and one.open:
+                continue
+            if points != (0 if key in one.told else part.points):
+                wrong.append(f"{one.name}, {key}: {points} points")
+            elif (named := one.expected.get(key)) and named not in cause:
+                wrong.append(f"{one.name}, {key}: {cause!r} instead of {named}")
+    assert wrong == []

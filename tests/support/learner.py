@@ -4,12 +4,15 @@ A notebook's cells run in a process of their own, one after the other, as in a k
 """
 
 import contextlib
+import csv
 import io
 import multiprocessing
 import os
 import pickle
+import shutil
+import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -17,8 +20,8 @@ from typing import Any
 
 import nbformat
 from nbformat import NotebookNode
-from repository import ROOT
-from submissions import Submission, hand_in, submissions
+from repository import ROOT, alone
+from submissions import Submission, hand_in
 
 from grading.release import exercises
 from grading.release.cases import Cases, hidden, published
@@ -42,7 +45,8 @@ def _release() -> Path:
     """Release the exercises, unless a build of the site has done so."""
     from commands import handouts  # what the site and `make lab` call
 
-    return handouts.released(ROOT)
+    with alone(ROOT / "_build" / "lock"):
+        return handouts.released(ROOT)
 
 
 def parts(name: str) -> dict[str, Part]:
@@ -61,7 +65,7 @@ def results(
 ) -> list[Result]:
     """Run the notebook of each answer, and ask its functions for the hidden cases of classes.
 
-    Figures are not asked for: drawing takes long.
+    Only those are asked that pass the check. Figures are not: drawing takes long.
     """
     books = [answered(one) if isinstance(one, Submission) else one for one in answers]
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
@@ -86,7 +90,7 @@ def _in_a_fork(name: str, book: NotebookNode, asked: dict[str, list[Cases]]) -> 
     readable, writable = os.pipe()
     child = os.fork()
     if child == 0:
-        with open(writable, "wb") as pipe:
+        with os.fdopen(writable, "wb") as pipe:
             try:
                 found: Any = _run(name, book, asked)
             except BaseException as error:
@@ -94,7 +98,7 @@ def _in_a_fork(name: str, book: NotebookNode, asked: dict[str, list[Cases]]) -> 
             pickle.dump(found, pipe)
         os._exit(0)
     os.close(writable)
-    with open(readable, "rb") as pipe:
+    with os.fdopen(readable, "rb") as pipe:
         found = pickle.load(pipe)
     os.waitpid(child, 0)
     if isinstance(found, str):
@@ -116,8 +120,9 @@ def _run(name: str, book: NotebookNode, asked: dict[str, list[Cases]]) -> Result
             if exercises.is_check(cell):
                 said[str(cell.metadata.nbgrader.grade_id)] = " ".join(printed.getvalue().split())
     judged = {
-        key: [_right(names.get(part.function), part, cases) for cases in asked.get(key, ())]
+        key: [_right(names[part.function], part, cases) for cases in asked.get(key, ())]
         for key, part in parts(name).items()
+        if PASSED in said[key]
     }
     return said, judged
 
@@ -135,7 +140,8 @@ def by_heart(name: str, key: str) -> Submission:
     """Return an answer that knows the published cases, and gives the first answer elsewhere."""
     part = parts(name)[key]
     cases = published(name, part)
-    known = {repr(sorted(case.items())): value for case, value in zip(*_rows(cases), strict=True)}
+    pairs = zip(cases.inputs, cases.expected, strict=True)
+    known = {repr(sorted(case.items())): value for case, value in pairs}
     source = (
         f"from math import inf\n\n\ndef {part.function}(**case):\n    known = {known!r}\n"
         "    return known.get(repr(sorted(case.items())), next(iter(known.values())))\n"
@@ -143,8 +149,36 @@ def by_heart(name: str, key: str) -> Submission:
     return Submission(name, f"{key} by heart", source, {key: None}, {key: "by heart"}, True)
 
 
-def _rows(cases: Cases) -> tuple[Any, Any]:
-    return cases.inputs, cases.expected
+def graded(
+    release: Path, course: Path, name: str, handed_in: Mapping[str, Path]
+) -> dict[str, dict[str, tuple[float, str]]]:
+    """Grade a class as `make grade` does.
+
+    release: a released course, which is copied. handed_in: each student's notebook.
+    Return student → part → its points, and the cause that the report names.
+    """
+    shutil.copytree(release, course)
+    for student, notebook in handed_in.items():
+        folder = course / "submitted" / student / name
+        folder.mkdir(parents=True)
+        shutil.copy(notebook, folder / f"{name}.ipynb")
+    command = [sys.executable, "-m", "grading", "grade", str(course)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr[-3000:]
+    found: dict[str, dict[str, tuple[float, str]]] = {}
+    with (course / "parts.csv").open(encoding="utf-8", newline="") as table:
+        for row in csv.DictReader(table):
+            of_student = found.setdefault(row["student"], {})
+            of_student[row["part"]] = (float(row["points"]), row["cause"])
+    return found
 
 
-__all__ = ["PASSED", "answered", "by_heart", "parts", "released", "results", "submissions"]
+def graded_points(
+    release: Path, course: Path, name: str, handed_in: Mapping[str, Path]
+) -> dict[str, dict[str, float]]:
+    """Grade a class; return student → part → points."""
+    found = graded(release, course, name, handed_in)
+    return {
+        student: {key: points for key, (points, _) in of_student.items()}
+        for student, of_student in found.items()
+    }

@@ -4,6 +4,7 @@ The only place that knows the names of a page's elements. All of it is the real 
 `make book` builds, a browser of the system, and Pyodide.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,8 @@ SECONDS = 120  # for a run of Python; the first one loads Pyodide, and the machi
 EDITOR = ".code-editor .cm-content"
 RUNS = "() => Number(document.querySelector('.python-panel')?.dataset.runs ?? 0)"
 ANSWER_HERE = {"en": "Answer here", "zh": "在这里回答"}
+HINT = re.compile("Stronger hint|提示")
+COMPARE = re.compile("Compare your answer|对照")
 # The editor renders only visible lines; the <pre> that it replaces keeps the whole text.
 WRITTEN = "(e) => e.closest('.cell_input').querySelector('pre').textContent.slice(0, -1)"
 
@@ -142,13 +145,52 @@ class Reader:
         said = self.part(key).locator(".cell_output > :not(.given-stderr) pre")
         return "\n".join(said.all_text_contents())
 
+    def hint(self, key: str) -> str:
+        """Press a part's button for a stronger hint; return the hint."""
+        with self.a_run():
+            self.part(key).locator("button", has_text=HINT).click()
+        return self.part(key).locator(".cell_output").last.inner_text()
+
+    def offers_hint(self, key: str) -> bool:
+        return self.part(key).locator("button", has_text=HINT).is_visible()
+
+    def done(self) -> str:
+        """What the page says about how many parts are done."""
+        return self.page.locator(".answers-done").inner_text()
+
+    def own_cell(self, code: str) -> str:
+        """Run code in the cell of one's own below all parts; return what it prints."""
+        cell = self.page.locator(".own-cell").last
+        self.write(cell.locator(EDITOR), code)
+        with self.a_run():
+            self.page.keyboard.press("Control+Enter")
+        return "\n".join(cell.locator(".cell_output pre").all_text_contents())
+
+    def write_words(self, words: str) -> None:
+        """Answer the last question, in words."""
+        self.page.locator(".own-words").fill(words)
+
+    def compare(self) -> str:
+        """Press the button that shows thoughts on the last question, if there is one."""
+        with self.a_run():
+            self.page.locator(".answers-end button", has_text=COMPARE).click()
+        return self.page.locator(".answers-end .cell_output:visible pre").last.inner_text()
+
     def download(self, folder: Path) -> Path:
         """Press Download; return the path of the file."""
         with self.page.expect_download() as found:
-            self.press("Download")
+            self.page.locator(".answers-files button").first.click()
         path = folder / found.value.suggested_filename
         found.value.save_as(path)
         return path
+
+    def take(self, notebook: Path) -> str:
+        """Open a notebook in the page; return what the status bar says."""
+        before = self.bar
+        self.page.locator(".answers-files input[type=file]").set_input_files(notebook)
+        over = "(before) => document.querySelector('.python-words').innerText !== before"
+        self.page.wait_for_function(over, arg=before)
+        return self.bar
 
     # ---- a figure
 

@@ -1,0 +1,265 @@
+"""A learner works in JupyterLab, as `make lab` opens it in a fresh copy of the course.
+
+JupyterLab starts twice: in English, and again in Chinese over the same work, after the course has
+changed. The tests of each start share its page, and run in this order.
+"""
+
+import html
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+import pytest
+from editors import EDITORS
+from lab import Lab, fresh_course, make_lab, text_of
+from learner import PASSED, answered, graded, parts, released
+from playwright.sync_api import Browser
+from repository import ROOT
+from submissions import Submission
+
+from grading.release import exercises
+
+FIRST = "int8-matmul"
+SECOND = "int8-weights"
+CHAPTER = "chapters/1-time.ipynb"
+HAN = re.compile("[\u4e00-\u9fff]")
+RIGHT = Submission(FIRST, "reference", "", {})
+ADDED = "This sentence is new."
+HANDLE = ".noUi-handle"
+PICTURE = ".jp-OutputArea-output .jupyter-widgets svg"
+
+
+def title(page: str) -> str:
+    """Return the title of a page, such as "chapters/time"."""
+    text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
+    return re.findall(r"^# (.*)$", text, re.MULTILINE)[0].replace("`", "")
+
+
+def pages() -> list[str]:
+    """Return the course's pages, from its table of contents."""
+    found = re.findall(r"file: ([\w/-]+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    return [page for page in found if page.startswith(("chapters/", "exercises/"))]
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    released(FIRST)
+    return fresh_course(tmp_path_factory.mktemp("clone") / "course")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def lab(course: Path, home: Path, browser: Browser) -> Iterator[Lab]:
+    with make_lab(course, browser, home) as lab:
+        yield lab
+
+
+@pytest.fixture(scope="module")
+def work(course: Path) -> Path:
+    return course / "my-work"
+
+
+def solution(course: Path, name: str) -> subprocess.CompletedProcess[str]:
+    command = ["make", "--silent", "solution", f"EXERCISE={name}"]
+    return subprocess.run(command, cwd=course, capture_output=True, text=True, check=False)
+
+
+# ---- in English
+
+
+def test_the_start_page_lists_the_whole_course_and_leads_to_it(lab: Lab) -> None:
+    sheet = lab.page.locator(".roofkit-sheet")
+    listed = sheet.inner_text()
+    missing = [page for page in pages() if title(page) not in listed]
+    assert missing == []
+    count = sum(len(parts(name)) for name in exercises.names())
+    assert f"{count} parts, 0 done" in listed or f"0 of {count}" in listed, listed[:500]
+    for number, name in enumerate(exercises.names(), start=1):
+        card = sheet.locator(".exercise").filter(has=lab.page.locator(f"a[href$='{name}.ipynb']"))
+        assert card.inner_text().startswith(f"Exercise {number}")
+        assert "minutes" in card.inner_text()
+        assert "Read first" in card.inner_text()
+    sheet.locator(f"a[href$='{FIRST}.ipynb']").first.click()
+    heading = f"Exercise 1: {exercises.load(FIRST).title}"
+    lab.page.locator(".jp-Notebook").get_by_role("heading", name=heading).wait_for()
+    assert lab.page.locator(".lm-MenuBar-item", has_text="Nbgrader").count() == 0
+
+
+def test_validate_lists_the_parts_still_to_be_written_and_stopped_ones(lab: Lab) -> None:
+    lab.open(f"{SECOND}/{SECOND}.ipynb")
+    keys = list(parts(SECOND))
+    said = lab.validate()
+    assert f"0 of {len(keys)} parts right" in said
+    assert all(key in said for key in keys)
+    lab.write(f"{keys[0]}-solution", "def intensity(B, D, F)\n    return 2")
+    lab.save()
+    assert "SyntaxError" in lab.validate()
+
+
+def test_an_exercise_is_solved_checked_and_validated(lab: Lab, work: Path) -> None:
+    lab.open(f"{FIRST}/{FIRST}.ipynb")
+    keys = list(parts(FIRST))
+    lab.run_all()  # continues past unwritten parts
+    mine = answered(RIGHT)
+    for cell in mine.cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        if grade_id.endswith("-solution"):
+            lab.write(grade_id, cell.source)
+    lab.run_all()
+    said = " ".join(text_of(output) for output in lab.outputs())
+    assert said.count(PASSED) == len(keys)
+    assert exercises.load(FIRST).moral in " ".join(said.split())
+    # Results count on the start page even before they are saved.
+    sheet = lab.start_page()
+    sheet.get_by_text(f"{len(keys)} of {len(keys)} parts done").wait_for()
+    assert "next: exercise 2, part 1" in sheet.inner_text()
+    lab.open(f"{FIRST}/{FIRST}.ipynb")
+    for cell in mine.cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        if grade_id.endswith("-solution"):
+            lab.write(grade_id, cell.source)
+    lab.run_all()
+    lab.save()
+    said = lab.validate()
+    assert f"All {len(keys)} parts" in said
+    assert PASSED in (work / FIRST / f"{FIRST}.ipynb").read_text(encoding="utf-8")
+
+
+def test_a_chapter_runs_from_top_to_bottom_and_its_prose_follows_an_edit(
+    lab: Lab, work: Path
+) -> None:
+    lab.open(CHAPTER)
+    printed = lab.prose()
+    assert not [text for text in printed if "{eval}" in text or "Error:" in text]
+    lab.run_all()
+    assert [out for out in lab.outputs() if out["output_type"] == "error"] == []
+    assert lab.prose() == printed
+    kinds = {kind for out in lab.outputs() for kind in out.get("data", ())}
+    assert "application/vnd.jupyter.widget-view+json" in kinds
+    assert kinds & {"image/png", "image/svg+xml"}
+    lab.write_into("16384", "4096")
+    lab.run_all()
+    lab.page.wait_for_function(
+        "() => document.querySelector('.jp-Notebook').textContent.includes('as printed; now')"
+    )
+    lab.save()
+
+
+def test_a_figure_in_jupyterlab_follows_its_slider(lab: Lab) -> None:
+    numbers = [
+        number
+        for number, cell in enumerate(lab.cells())
+        if "figures.time()" in "".join(cell["source"])
+    ]
+    lab.page.evaluate(f"window.jupyterapp.shell.currentWidget.content.scrollToItem({numbers[0]})")
+    output = lab.page.locator(".jp-Cell").filter(has_text="figures.time()").last
+    picture = output.locator("svg").last
+    picture.wait_for()
+    before = output.inner_text()
+    output.locator(HANDLE).first.focus()
+    lab.page.keyboard.press("ArrowRight")
+    lab.page.wait_for_function(
+        "([element, before]) => element.innerText !== before", arg=[output.element_handle(), before]
+    )
+
+
+def test_nothing_is_written_outside_of_the_learners_folder(home: Path, lab: Lab) -> None:
+    assert [path.name for path in home.rglob("*") if path.is_file()] == []
+
+
+def test_make_solution_shows_the_solution_of_finished_exercises_only(
+    course: Path, lab: Lab
+) -> None:
+    refused = solution(course, SECOND)
+    assert refused.returncode != 0
+    assert SECOND in refused.stderr
+    assert "return" not in refused.stdout
+    shown = solution(course, FIRST)
+    assert shown.returncode == 0, shown.stderr
+    assert all(f"def {part.function}(" in shown.stdout for part in parts(FIRST).values())
+
+
+# ---- in Chinese, over the same work
+
+
+@pytest.fixture(scope="module")
+def mine(work: Path, lab: Lab) -> dict[str, bytes]:
+    """Return what the learner has written."""
+    return {name: (work / name).read_bytes() for name in (f"{FIRST}/{FIRST}.ipynb", CHAPTER)}
+
+
+@pytest.fixture(scope="module")
+def chinese(course: Path, home: Path, mine: dict[str, bytes], browser: Browser) -> Iterator[Lab]:
+    """Change the course, and open it in another language."""
+    for page in ("time", "roofline"):
+        path = course / "chapters" / f"{page}.md"
+        path.write_text(path.read_text(encoding="utf-8") + f"\n{ADDED}\n", encoding="utf-8")
+    with make_lab(course, browser, home, "LANGUAGE=zh_CN") as lab:
+        yield lab
+
+
+def test_a_changed_course_in_another_language_overwrites_nothing(
+    chinese: Lab, work: Path, mine: dict[str, bytes]
+) -> None:
+    for name, before in mine.items():
+        assert (work / name).read_bytes() == before
+        beside = (work / name).with_suffix(".new.ipynb")
+        assert HAN.search(nbformat.read(beside, as_version=4).cells[0].source)
+        assert beside.name in chinese.told
+    untouched = nbformat.read(next((work / "chapters").glob("*-roofline.ipynb")), as_version=4)
+    assert HAN.search(untouched.cells[1].source)
+    assert untouched.cells[-1].source.endswith(ADDED)
+
+
+def test_jupyterlab_and_its_start_page_are_in_chinese(chinese: Lab) -> None:
+    sheet = chinese.page.locator(".roofkit-sheet").inner_text()
+    english = [line for line in sheet.splitlines() if not HAN.search(line) and len(line) > 30]
+    assert english == []
+    chinese.page.locator(".lm-MenuBar-itemLabel", has_text="运行").wait_for()
+    assert HAN.search(chinese.told)
+
+
+def test_a_chinese_chapter_runs_with_its_tables_and_plots_in_chinese(chinese: Lab) -> None:
+    chinese.open(CHAPTER.replace(".ipynb", ".new.ipynb"))
+    printed = chinese.prose()
+    chinese.run_all()
+    outputs = chinese.outputs()
+    assert [out for out in outputs if out["output_type"] == "error"] == []
+    assert chinese.prose() == printed
+    tables = [html.unescape(text_of(out)) for out in outputs if "<table" in text_of(out)]
+    assert all(HAN.search(table) for table in tables)
+    figure = chinese.page.locator(".jupyter-widgets").last
+    assert HAN.search(figure.inner_text())
+
+
+def test_a_chinese_exercise_is_checked_and_validated_in_chinese(chinese: Lab) -> None:
+    chinese.open(f"{SECOND}/{SECOND}.new.ipynb")
+    said = chinese.validate()
+    assert HAN.search(said)
+    assert "Still to be written" not in said
+
+
+# ---- handed in
+
+
+def test_notebooks_keep_their_points_whatever_happened_to_them(
+    lab: Lab, work: Path, release: Path, tmp_path: Path
+) -> None:
+    """One class: the file of `make lab`, and files that other programs and accidents changed."""
+    handed_in = {"lab": work / FIRST / f"{FIRST}.ipynb"}
+    for name, change in EDITORS.items():
+        handed_in[name] = tmp_path / f"{name}.ipynb"
+        handed_in[name].write_text(change(answered(RIGHT)), encoding="utf-8")
+    found = graded(release, tmp_path / "class", FIRST, handed_in)
+    full = {key: part.points for key, part in parts(FIRST).items()}
+    lost = {
+        student: {key: of for key, of in found.get(student, {}).items() if of[0] != full[key]}
+        for student in handed_in
+    }
+    assert {student: of for student, of in lost.items() if of or student not in found} == {}

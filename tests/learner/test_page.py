@@ -1,0 +1,170 @@
+"""A learner answers an exercise on its page, in a real browser with real Python."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from learner import PASSED, answered, by_heart, graded_points, parts, released, results
+from nbformat import NotebookNode
+from reader import Reader
+from submissions import Submission, hand_in, submissions
+
+from grading.release import exercises
+
+NAME = "int8-weights"  # the smallest
+HAN = re.compile("[\u4e00-\u9fff]")
+RUNS_IN_GRADING = "3.11"
+NEWER = {
+    "quotes": 'def intensity(B, D, F):\n    print(f"{"B"}")\n    return 1.0',
+    "comment": 'def intensity(B, D, F):\n    print(f"{B  # rows\n    }")\n    return 1.0',
+}
+
+
+def solutions(name: str) -> dict[str, str]:
+    """Return the reference solution of each part."""
+    found = {}
+    for cell in exercises.source(name).cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        if grade_id.endswith("-solution"):
+            found[grade_id.removesuffix("-solution")] = str(cell.source)
+    return found
+
+
+def own_answers(notebook: NotebookNode) -> dict[str, str]:
+    """Return the answers in a notebook."""
+    marks = {cell.id: cell.metadata.get("nbgrader", {}) for cell in notebook.cells}
+    return {
+        marks[cell.id]["grade_id"]: str(cell.source)
+        for cell in notebook.cells
+        if marks[cell.id].get("solution")
+    }
+
+
+def test_an_exercise_answered_on_its_page_gets_the_same_points_in_grading(
+    reader: Reader, release: Path, tmp_path: Path
+) -> None:
+    """The learner makes a mistake, asks for hints, mends it, and leaves one part wrong."""
+    right, keys = solutions(NAME), list(parts(NAME))
+    first, last = keys[0], keys[-1]
+    wrong = next(one for one in submissions(NAME) if first in one.told and not one.open)
+    mistake = {one.key: one.says for one in parts(NAME)[first].misconceptions}
+    reader.answer_here(NAME)
+    said = reader.check(first, wrong.source)
+    assert mistake[wrong.told[first]] in " ".join(said.split())
+    assert not reader.offers_hint(first)
+    said = reader.check(first)
+    assert reader.offers_hint(first)
+    assert "check.hint" not in said  # the page has a button for it
+    assert parts(NAME)[first].hint in " ".join(reader.hint(first).split())
+    for number, key in enumerate(keys[:-1], start=1):
+        assert PASSED in reader.check(key, right[key])
+        assert reader.done().startswith(f"{number} of {len(keys)} parts done.")
+    assert PASSED not in reader.check(last, by_hand(last, 1.25))
+    reader.write_words("Half the *bytes*.\n\nNothing else.")
+    assert reader.own_cell("print('peak', peak > 1)").strip() == "peak True"
+    # Nothing is lost by loading the page again, or by downloading twice.
+    handed_in = reader.download(tmp_path)
+    before = handed_in.read_bytes()
+    reader.page.reload()
+    reader.page.locator(".answers h3").first.wait_for()
+    assert reader.done().startswith(f"{len(keys) - 1} of {len(keys)} parts done.")
+    assert reader.download(tmp_path).read_bytes() == before
+    assert handed_in.name == f"{NAME}.ipynb"
+    notebook = nbformat.read(handed_in, as_version=4)
+    nbformat.validate(notebook)
+    assert any("Half the *bytes*" in cell.source for cell in notebook.cells)
+    wanted = {key: part.points for key, part in parts(NAME).items()} | {last: 0}
+    assert graded_points(release, tmp_path / "class", NAME, {"ada": handed_in}) == {"ada": wanted}
+
+
+def by_hand(key: str, value: float) -> str:
+    return f"def {parts(NAME)[key].function}(**sizes):\n    return {value}"
+
+
+def test_a_finished_exercise_tells_its_moral_and_is_taken_back_from_its_file(
+    reader: Reader, tmp_path: Path
+) -> None:
+    right, exercise = solutions(NAME), exercises.load(NAME)
+    mine = hand_in(
+        Submission(NAME, "reference", "", {}),
+        released(NAME),
+        exercises.source(NAME),
+        {key: part.function for key, part in parts(NAME).items()},
+    )
+    nbformat.write(mine, tmp_path / "mine.ipynb")
+    reader.answer_here(NAME)
+    assert str(len(right)) in reader.take(tmp_path / "mine.ipynb")
+    said = ""
+    for key in right:
+        said = reader.check(key)
+    assert exercise.moral in " ".join(said.split())
+    assert exercise.thoughts in " ".join(reader.compare().split())
+    back = nbformat.read(reader.download(tmp_path), as_version=4)
+    assert own_answers(back) == own_answers(mine)
+    # An answer that changes is no longer done, nor are those that call it.
+    key = next(iter(right))
+    reader.write(reader.part(key).locator(".code-editor .cm-content"), "# thinking again")
+    assert not reader.done().startswith(f"{len(right)} of ")
+
+
+def test_an_own_cell_on_the_page_prints_plots_fails_and_is_stopped(reader: Reader) -> None:
+    reader.answer_here(NAME)
+    reader.own_cell("import matplotlib.pyplot as plt\n_ = plt.plot([1, 2])")
+    assert reader.page.locator(".own-cell .cell_output :is(svg, img)").count() == 1
+    assert "ZeroDivisionError" in reader.own_cell("1 / 0")
+    cell = reader.page.locator(".own-cell").last
+    reader.write(cell.locator(".code-editor .cm-content"), "while True:\n    pass")
+    with reader.a_run():
+        reader.page.keyboard.press("Control+Enter")
+        reader.press("Stop")
+    reader.traffic.clear()
+    key, answer = next(iter(solutions(NAME).items()))
+    reader.own_cell("mine = 2")
+    assert PASSED in reader.check(key, answer)
+
+
+@pytest.mark.parametrize("kind", NEWER)
+def test_syntax_that_grading_lacks_is_named_on_the_page(reader: Reader, kind: str) -> None:
+    reader.answer_here(NAME)
+    said = reader.check("intensity", NEWER[kind])
+    assert RUNS_IN_GRADING in said
+    assert "syntax error" in said
+
+
+def test_a_chinese_page_asks_answers_and_hands_in_in_chinese(
+    reader: Reader, tmp_path: Path
+) -> None:
+    reader.answer_here(NAME, "zh")
+    key, answer = next(iter(solutions(NAME).items()))
+    for _ in range(2):
+        said = reader.check(key, "def intensity(B, D, F):\n    return 1.5")
+    assert HAN.search(said)
+    assert HAN.search(reader.hint(key))
+    assert HAN.search(reader.check(key, answer))
+    notebook = nbformat.read(reader.download(tmp_path), as_version=4)
+    assert HAN.search(notebook.cells[0].source)
+    assert own_answers(notebook)[f"{key}-solution"] == answer
+
+
+def some_of(name: str) -> list[Submission]:
+    """Return a right answer, three wrong ones, and what knows the published cases by heart."""
+    right, *others = submissions(name)
+    wrong = [one for one in others if one.told and "too-late" not in one.told.values()]
+    first = next(key for key, part in parts(name).items() if part.kind != "figure")
+    return [right, *wrong[:: max(1, len(wrong) // 3)][:3], by_heart(name, first)]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", exercises.names())
+def test_the_page_says_what_the_notebook_says(reader: Reader, name: str, tmp_path: Path) -> None:
+    rows = some_of(name)
+    for one, (said, _) in zip(rows, results(name, rows), strict=True):
+        reader.answer_here(name)
+        nbformat.write(answered(one), tmp_path / "mine.ipynb")
+        reader.take(tmp_path / "mine.ipynb")
+        for key in parts(name):
+            shown = " ".join(reader.check(key).split())
+            assert (PASSED in shown) == (PASSED in said[key]), (one.name, key)
+            mistakes = [known.says for known in parts(name)[key].misconceptions]
+            assert [s for s in mistakes if s in shown] == [s for s in mistakes if s in said[key]]

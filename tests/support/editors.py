@@ -1,0 +1,76 @@
+"""A notebook's file as other programs save it, and with cells that learners add."""
+
+import copy
+import json
+from collections.abc import Callable
+
+import jupytext
+import nbformat
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell
+
+LANGUAGE = {"name": "python", "version": "3.12.3", "file_extension": ".py"}
+
+
+def colab(notebook: NotebookNode) -> str:
+    """Colab writes format 4.0, with ids in the metadata, and a kernel of its own."""
+    saved = json.loads(nbformat.writes(notebook))
+    for number, cell in enumerate(saved["cells"]):
+        cell.pop("id")
+        cell["metadata"] = cell["metadata"] | {"id": f"Xy{number}", "outputId": "0-1"}
+    saved["metadata"] = {
+        "colab": {"provenance": [], "toc_visible": True},
+        "kernelspec": {"name": "python3", "display_name": "Python 3"},
+    }
+    return json.dumps(saved | {"nbformat": 4, "nbformat_minor": 0})
+
+
+def vs_code(notebook: NotebookNode) -> str:
+    """VS Code names the environment as the kernel, and marks cells with a language."""
+    saved = copy.deepcopy(notebook)
+    saved.metadata.kernelspec = {"display_name": ".venv", "language": "python", "name": "venv"}
+    saved.metadata.language_info = LANGUAGE
+    for cell in saved.cells:
+        cell.metadata["vscode"] = {"languageId": "python"}
+    return json.dumps(json.loads(nbformat.writes(saved)), indent=4)
+
+
+def marimo(notebook: NotebookNode) -> str:
+    """marimo keeps neither metadata nor ids, and hides cells."""
+    saved = copy.deepcopy(notebook)
+    saved.metadata = NotebookNode()
+    for number, cell in enumerate(saved.cells):
+        cell.id, cell.metadata = f"Hb{number}", NotebookNode(marimo={"config": {"hide_code": True}})
+    return nbformat.writes(saved)
+
+
+def through_jupytext(notebook: NotebookNode) -> str:
+    """Convert the notebook to a script and back, which loses ids and outputs."""
+    return nbformat.writes(jupytext.reads(jupytext.writes(notebook, "py:percent"), "py:percent"))
+
+
+def with_cell(source: str, first: bool = False) -> Callable[[NotebookNode], str]:
+    """Return a change that adds a cell before the first part, or at the end."""
+
+    def changed(notebook: NotebookNode) -> str:
+        saved = copy.deepcopy(notebook)
+        saved.cells.insert(4 if first else len(saved.cells), new_code_cell(source))
+        return nbformat.writes(saved)
+
+    return changed
+
+
+EDITORS: dict[str, Callable[[NotebookNode], str]] = {
+    "colab": colab,
+    "vs-code": vs_code,
+    "marimo": marimo,
+    "jupytext": through_jupytext,
+    "prints": with_cell("for i in range(100_000):\n    print(i)", first=True),
+    "plots": with_cell("import matplotlib.pyplot as plt\nplt.plot([1, 2])", first=True),
+    "fails": with_cell("1 / 0", first=True),
+    "magic": with_cell("%matplotlib inline\n!ls\n%timeit -n1 -r1 sum([1])", first=True),
+    "memory-at-the-end": with_cell("everything = bytearray(10**13)"),
+    "memory-at-the-start": with_cell(
+        "held = []\nwhile True:\n    held.append(bytearray(10**8))", first=True
+    ),
+}

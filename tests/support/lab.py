@@ -1,0 +1,198 @@
+"""A learner's JupyterLab, as `make lab` opens it in a copy of the course."""
+
+import os
+import re
+import secrets
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+from playwright.sync_api import Browser, Locator, Page
+from repository import ROOT
+from site_browser import DESK
+
+SECONDS, SECONDS_TO_END = 180, 20
+POLL_MS = 100  # polling at each frame, the default, draws frames
+# JupyterLab exposes its own programming interface, through which notebooks are read and run.
+OPTIONS = "--no-browser --allow-root --ip=127.0.0.1 --LabApp.expose_app_in_browser=True"
+ADDRESS = re.compile(r"(http://127\.0\.0\.1:\d+)/\S*token=(\w+)")
+PANEL = "window.jupyterapp.shell.currentWidget"
+OPEN = """async (path) => {
+  const app = window.jupyterapp;
+  await app.restored;
+  [...app.shell.widgets("main")].forEach((widget) => widget.dispose());
+  const panel = await app.commands.execute("docmanager:open", {path});
+  app.shell.activateById(panel.id);
+}"""
+IDLE = f"""() => {{
+  const kernel = {PANEL}?.sessionContext?.session?.kernel;
+  return kernel?.status === "idle" && {PANEL}.context.isReady;
+}}"""
+RUN = f"""() => {{
+  const cells = {PANEL}.content.widgets.filter((cell) => cell.model.type === "code");
+  return cells.every((cell) => cell.model.executionState === "idle" && cell.model.executionCount);
+}}"""
+CELLS = f"() => {PANEL}.content.model.toJSON().cells"
+WRITE = f"""([number, source]) =>
+  {PANEL}.content.widgets[number].model.sharedModel.setSource(source)"""
+# Scroll to cells that aren't rendered yet; true once all are.
+DRAWN = f"""() => {{
+  const cells = {PANEL}.content.widgets.filter((cell) => cell.model.type === "markdown");
+  const late = cells.find((cell) => !cell.node.querySelector(".myst")?.textContent);
+  late?.node.isConnected ? late.node.scrollIntoView() : late && {PANEL}.content.scrollToCell(late);
+  return !late;
+}}"""
+PROSE = f"""() => {PANEL}.content.widgets
+  .filter((cell) => cell.model.type === "markdown")
+  .map((cell) => cell.node.querySelector(".myst").textContent)"""
+
+
+def fresh_course(folder: Path) -> Path:
+    """Copy the course as a clone has it, with what is installed and released here."""
+    leave = shutil.ignore_patterns(
+        *(".git", ".venv", "_build", "my-work", "tests", "__pycache__", "*.egg-info", ".*_cache")
+    )
+    shutil.copytree(ROOT, folder, ignore=leave)
+    (folder / ".venv").symlink_to(ROOT / ".venv")
+    shutil.copytree(ROOT / "_build" / "course", folder / "_build" / "course")
+    return folder
+
+
+class Lab:
+    """A page of JupyterLab in a browser.
+
+    told: what `make lab` printed.
+    """
+
+    def __init__(self, page: Page, told: str) -> None:
+        self.page, self.told = page, told
+
+    def open(self, path: str) -> None:
+        """Close all documents, open a notebook, and wait for its kernel."""
+        self.page.wait_for_function("() => !!window.jupyterapp", polling=POLL_MS)
+        self.page.evaluate(OPEN, path)
+        self.idle()
+
+    def idle(self) -> None:
+        self.page.wait_for_function(IDLE, polling=POLL_MS)
+
+    def cells(self) -> list[dict[str, Any]]:
+        """Return the cells of the open notebook, as its file will have them."""
+        found: list[dict[str, Any]] = self.page.evaluate(CELLS)
+        return found
+
+    def write(self, grade_id: str, source: str) -> None:
+        """Replace the code of an answer's cell."""
+        ids = [cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in self.cells()]
+        self.page.evaluate(WRITE, [ids.index(grade_id), source])
+
+    def write_into(self, old: str, new: str) -> None:
+        """Replace text in the first cell that contains it."""
+        for number, cell in enumerate(self.cells()):
+            if old in "".join(cell["source"]):
+                source = "".join(cell["source"]).replace(old, new)
+                self.page.evaluate(WRITE, [number, source])
+                return
+        raise LookupError(f"no cell contains {old!r}")
+
+    def run_all(self) -> None:
+        self.page.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        self.page.wait_for_function(RUN, polling=POLL_MS)
+        self.idle()
+
+    def save(self) -> None:
+        self.page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+
+    def prose(self) -> list[str]:
+        """Return what each Markdown cell shows."""
+        self.page.wait_for_function(DRAWN, polling=POLL_MS)
+        found: list[str] = self.page.evaluate(PROSE)
+        return found
+
+    def validate(self) -> str:
+        """Press Validate; return what the dialog says, and close it."""
+        self.page.get_by_role("button", name=re.compile("^(Validate|验证)")).click()
+        message = self.page.locator("#validation-message")
+        message.wait_for()
+        # Our text replaces nbgrader's as soon as the dialog opens.
+        self.page.locator("[data-by=roofkit-validate]").wait_for()
+        said = message.inner_text()
+        self.page.keyboard.press("Escape")
+        self.page.locator(".jp-Dialog").wait_for(state="detached")
+        return said
+
+    def start_page(self) -> Locator:
+        """Press the button of the start page; return the page's element."""
+        self.page.locator("#roofkit-start-button button").click()
+        sheet = self.page.locator(".roofkit-sheet")
+        sheet.locator("h1").wait_for()
+        return sheet
+
+    def outputs(self) -> list[dict[str, Any]]:
+        return [output for cell in self.cells() for output in cell.get("outputs", ())]
+
+
+def text_of(output: dict[str, Any]) -> str:
+    """Return the text of an output: printed, shown, or of an error."""
+    if output["output_type"] == "stream":
+        return "".join(output["text"])
+    if output["output_type"] == "error":
+        return str(output["evalue"])
+    shown = output["data"].get("text/html") or output["data"].get("text/plain", "")
+    return "".join(shown)
+
+
+@contextmanager
+def make_lab(course: Path, browser: Browser, home: Path, *words: str) -> Iterator[Lab]:
+    """Run `make lab` in a copy of the course; yield its page in a browser.
+
+    words: further words of the command. home: the learner's home folder.
+    """
+    given = {key: value for key, value in os.environ.items() if not key.startswith("JUPYTER")}
+    given |= {"HOME": str(home), "JUPYTER_TOKEN": secrets.token_hex(), "LANG": "C.UTF-8"}
+    command = ["make", "lab", *words, f"LAB_ARGS={OPTIONS}"]
+    with subprocess.Popen(
+        command,
+        cwd=course,
+        env=given,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    ) as server:
+        lines: list[str] = []
+        ready = Event()
+
+        def listen() -> None:
+            for line in server.stdout or ():
+                lines.append(line)
+                if "is running at" in line or ADDRESS.search(line):
+                    ready.set()
+            ready.set()
+
+        listener = Thread(target=listen, daemon=True)
+        listener.start()
+        try:
+            assert ready.wait(SECONDS), "".join(lines)
+            found = re.search(r"http://127\.0\.0\.1:\d+", "".join(lines))
+            assert found, "".join(lines)
+            context = browser.new_context(viewport=DESK, base_url=found[0])
+            context.set_default_timeout(1000 * SECONDS)
+            page = context.new_page()
+            page.goto(f"/lab?token={given['JUPYTER_TOKEN']}")
+            page.locator(".roofkit-start h1").wait_for()
+            yield Lab(page, "".join(lines))
+            context.close()
+        finally:
+            os.killpg(server.pid, signal.SIGTERM)
+            try:
+                server.wait(SECONDS_TO_END)
+            except subprocess.TimeoutExpired:
+                os.killpg(server.pid, signal.SIGKILL)
+            listener.join(SECONDS_TO_END)
