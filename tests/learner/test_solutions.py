@@ -1,0 +1,312 @@
+"""The solutions of exercises agree with rooflib, published numbers and stored measurements."""
+
+import itertools
+import math
+import random
+from typing import Any
+
+import pytest
+from matplotlib.figure import Figure
+from oracles import DTYPES, ORACLES, bounds_of, kernel, norms_of
+from series import in_part
+from solutions import part_of, parts, reference
+
+import rooflib as rl
+import roofmeter
+from grading.schema.parts import Part
+from roofmeter.workloads import POLYNOMIAL_DEGREE
+
+DRAWS = 12
+# Draw more cases for exercises whose answers appear nowhere else in the book.
+FURTHER = ("attention", "many-chips", "diagnose", "mixture-of-experts")
+SEEDS = dict.fromkeys(FURTHER, range(1, 31))
+EXACT = 1e-9
+V5E = rl.chip("TPU v5e")
+
+
+def drawn(part: Part, seed: int) -> list[dict[str, Any]]:
+    """Return the first `DRAWS` cases that a part draws from this seed."""
+    return [dict(case) for case in itertools.islice(part.draws(random.Random(seed)), DRAWS)]
+
+
+def curves(name: str, function: str, case: Any) -> dict[int, list[float]]:
+    """Return the values of the reference solution's curves, by matrix size."""
+    ax = Figure().add_subplot()
+    reference(name)[function](ax, **case)
+    return dict(zip(case["sizes"], (line.get_ydata().tolist() for line in ax.lines), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    in_part(pytest.param(name, part, id=f"{name}/{part.key}") for name, part in parts()),
+)
+def test_reference_agrees_with_rooflib(name: str, part: Part) -> None:
+    cases = [case for seed in SEEDS.get(name, (1, 2)) for case in drawn(part, seed)]
+    for case in [*part.cases, *cases]:
+        wanted = ORACLES[name][part.key](**case)
+        if part.kind == "figure":
+            got = curves(name, part.function, case)
+            assert got.keys() == wanted.keys()
+            for size, values in wanted.items():
+                assert got[size] == pytest.approx(values, rel=EXACT, abs=0)
+        elif part.kind == "names":
+            assert sorted(reference(name)[part.function](**case)) == sorted(wanted), case
+        else:
+            got = reference(name)[part.function](**case)
+            assert got == pytest.approx(wanted, rel=EXACT, abs=0), case
+
+
+def test_int8_matmul_is_compute_bound_from_243_rows() -> None:
+    book = reference("int8-matmul")
+    assert book["peak"] / book["bandwidth"] == pytest.approx(486, abs=0.5)
+    assert round(book["critical_batch"](book["peak"], book["bandwidth"])) == 243
+
+
+def test_int8_weights_halve_the_critical_batch_only_in_the_limit() -> None:
+    book = reference("int8-weights")
+    assert book["critical_batch_limit"](V5E.peak(), V5E.bandwidth) == pytest.approx(120, abs=0.5)
+    assert round(book["critical_batch"](4096, 4096, V5E.peak(), V5E.bandwidth)) == 136
+    assert book["critical_batch"](256, 256, V5E.peak(), V5E.bandwidth) == math.inf
+
+
+def test_a_1024_matmul_reaches_the_ceiling_at_1_66_times_the_4096_batch() -> None:
+    book = reference("roofline-plot")
+    delay = book["delay"](1024, 4096, V5E.peak(), V5E.bandwidth)
+    assert delay == pytest.approx(1.66, abs=0.005)
+    small = book["ceiling_batch"](1024, 1024, V5E.peak(), V5E.bandwidth)
+    assert small == pytest.approx(226, abs=1)
+
+
+def test_weights_per_example_are_compute_bound_on_no_chip() -> None:
+    book = reference("weight-per-example")
+    assert len(book["catalog"]) == len(rl.chips())
+    assert book["compute_bound_chips"](book["catalog"], 1) == []
+    assert book["intensity"](64, 4096, 4096) == pytest.approx(2, rel=1e-3)
+
+
+def test_h100_has_a_critical_batch_of_295_and_298_is_accepted() -> None:
+    book = reference("h100-spec-sheet")
+    sheet = {key: value for key, value in book["h100"].items() if key != "name"}
+    batch = book["critical_batch"](**sheet)
+    assert round(batch) == 295
+    tolerance = part_of("h100-spec-sheet", "critical-batch").tolerance
+    assert pytest.approx(batch, rel=tolerance) == 1e15 / 3.35e12
+
+
+def test_critical_batches_of_other_chips_match_published_ones() -> None:
+    book = reference("h100-spec-sheet")
+    table = {"A100 80GB SXM": 153, "H200 SXM": 206, "B200": 292, "TPU v6e": 560, "TPU7x": 313}
+    batches = book["critical_batches"](book["sheets"])
+    assert {name: round(batches[name]) for name in table} == table
+
+
+def test_decode_intensity_tends_to_the_group_size() -> None:
+    book = reference("attention")
+    assert book["decode_limit"](64, 8, 2) == 8  # Llama 3 70B: groups of 8 query heads
+    assert book["decode_intensity"](1, 131_072, 64, 8, 128, 2, 2) == pytest.approx(8, rel=1e-3)
+
+
+def test_the_kv_cache_of_a_sequence_takes_as_much_memory_as_published() -> None:
+    fits = reference("attention")["sequences_that_fit"]
+    # Source: How To Scale Your Model, "All About Transformer Inference", 6.7 GB for Llama 2 13B.
+    llama = {"weights": 26e9, "S": 8192, "layers": 40, "K": 40, "H": 128, "kv_bytes": 2}
+    assert fits(26e9 + 3 * 6.72e9, **llama) == 3
+    assert fits(26e9 + 3 * 6.70e9, **llama) == 2
+
+
+def test_prefill_becomes_compute_bound_at_the_reference_length() -> None:
+    part = part_of("attention", "compute-bound-from")
+    found = set()
+    for case in itertools.chain(part.cases, *(drawn(part, seed) for seed in range(20))):
+        shape = {key: case[key] for key in ("N", "K", "H", "fused")}
+        shape |= {"q_bytes": case["width"], "kv_bytes": case["width"]}
+        chip = {key: case[key] for key in ("peak", "bandwidth")}
+        length = reference("attention")["compute_bound_from"](**case)
+        below = 10**9 if length == math.inf else math.ceil(length) - 1
+        assert bounds_of(kernel(T=below, S=below, **shape), **chip).binding == "HBM"
+        if length < math.inf:
+            above = {"T": below + 2, "S": below + 2}
+            assert bounds_of(kernel(**above, **shape), **chip).binding == "compute"
+        found.add((case["fused"], length < math.inf))
+    assert found == {(True, True), (False, True), (False, False)}
+
+
+PLAIN = [model for model in rl.models() if not model.kinds]
+
+
+@pytest.mark.parametrize("model", PLAIN, ids=lambda model: model.name)
+def test_step_bounds_agree_with_a_decode_step_without_attention_flops(model: rl.Model) -> None:
+    bounds, B, S = reference("attention")["step_bounds"], 8, 2048
+    step = model.decode(B, S)
+    attention = model.layers * rl.attention(B, 1, S, model.N, model.K, model.H).flops
+    used = model.parameters - (0 if model.tied else model.vocabulary * model.D)
+    sizes = {"parameters": used, "width": 2, "per_position": model.kv_bytes_per_token()}
+    traffic, _ = bounds(B, S, **sizes, peak=1e30, bandwidth=1)
+    arithmetic, _ = bounds(B, S, **sizes, peak=1, bandwidth=1e30)
+    assert traffic == pytest.approx(step.bytes, rel=1e-3)
+    assert arithmetic == pytest.approx(step.flops - attention, rel=1e-3)
+
+
+def test_smallest_depths_at_which_v5e_links_keep_up_match_the_chapter() -> None:
+    first_depth, link = reference("many-chips")["first_depth"], V5E.link("ICI").bandwidth
+    widths = [first_depth(N, V5E.peak(), link) for N in (2, 4, 8)]
+    assert widths == [8_756, 26_267, 61_289]
+
+
+@pytest.mark.parametrize("N", [2, 3, 8, 64])
+def test_at_the_equal_size_message_delays_double_the_all_reduce_time(N: int) -> None:
+    book = reference("many-chips")
+    size = book["equal_size"](N, 4.5e10, 2e-6)
+    with_delay = book["all_reduce_time"](size, N, 4.5e10, 2e-6)
+    assert with_delay == pytest.approx(2 * book["all_reduce_time"](size, N, 4.5e10, 0))
+
+
+# ---- a mixture of experts; the exercise leaves out norms, biases and what a step writes
+
+MIXTURE = "mixture-of-experts"
+H100 = rl.chip("H100 SXM")
+CHIP = {"peak": H100.peak(), "bandwidth": H100.bandwidth}
+
+
+def config_of(model: rl.Model) -> dict[str, Any]:
+    """Return the exercise's config of a model with one kind of layer.
+
+    All its layers have experts.
+    """
+    (kind,) = model.every_kind
+    return {
+        "num_hidden_layers": model.layers,
+        "hidden_size": model.D,
+        "num_attention_heads": kind.N,
+        "num_key_value_heads": kind.K,
+        "head_dim": kind.H,
+        "moe_intermediate_size": kind.X,
+        "n_routed_experts": kind.experts,
+        "num_experts_per_tok": kind.active,
+        "n_shared_experts": kind.F // kind.X,
+        "vocab_size": model.vocabulary,
+        "tie_word_embeddings": model.tied,
+    }
+
+
+MIXTURES = [
+    model
+    for model in rl.models()
+    if len(model.every_kind) == 1
+    and model.every_kind[0].experts
+    and not model.every_kind[0].kv_rank
+]
+each_mixture = pytest.mark.parametrize("model", MIXTURES, ids=lambda model: model.name)
+
+
+def test_mixtral_8x7b_and_qwen3_30b_a3b_are_among_the_tested_models() -> None:
+    assert {"Mixtral 8x7B", "Qwen3 30B-A3B"} <= {model.name for model in MIXTURES}
+
+
+@each_mixture
+def test_parameter_counts_are_those_of_the_catalog_without_norms(model: rl.Model) -> None:
+    whole, token = reference(MIXTURE)["parameters"](config_of(model))
+    assert whole + norms_of(model) == model.parameters
+    tables = 0 if model.tied else model.vocabulary * model.D
+    assert token + norms_of(model) + tables == model.active_parameters()
+
+
+@each_mixture
+@pytest.mark.parametrize("kv_bytes", [0.5, 1, 2])
+def test_the_cache_per_position_matches_the_catalog(model: rl.Model, kv_bytes: float) -> None:
+    found = reference(MIXTURE)["cache_per_position"](config_of(model), kv_bytes)
+    assert found == model.kv_bytes_per_token(DTYPES[kv_bytes])
+
+
+@each_mixture
+@pytest.mark.parametrize("B", [1, 16, 200])
+def test_step_times_match_rooflib_up_to_small_terms(model: rl.Model, B: int) -> None:
+    sizes = {"config": config_of(model), "B": B, "S": 1024, "width": 2, "kv_bytes": 2}
+    bound = rl.bound(model.decode(B, 1024), H100)
+    assert bound.binding == "HBM"
+    assert reference(MIXTURE)["step_time"](**sizes, **CHIP) == pytest.approx(bound.lower, rel=0.005)
+
+
+@each_mixture
+def test_rooflib_finds_experts_compute_bound_from_the_critical_batch_on(model: rl.Model) -> None:
+    batch = reference(MIXTURE)["critical_batch"](config_of(model), 2, **CHIP)
+
+    def binding(B: int) -> str | None:
+        (experts,) = (part for part in model.decode(B, 1).parts if part.name == "experts")
+        return rl.bound(experts, H100).binding
+
+    assert (binding(int(0.99 * batch)), binding(int(1.01 * batch))) == ("HBM", "compute")
+
+
+@each_mixture
+def test_gains_of_changes_match_rooflib(model: rl.Model) -> None:
+    served = rl.Serving(model, H100, B=16, S=8192)
+    wanted = {
+        name: one.tokens_per_second / served.tokens_per_second for name, one in served.changes
+    }
+    changes = {
+        "weights in int8": {"width": 1},
+        "cache in fp8": {"kv_bytes": 1},
+        "twice the batch": {"B": 32},
+    }
+    now = {"config": config_of(model), "B": 16, "S": 8192, "width": 2, "kv_bytes": 2}
+    found = reference(MIXTURE)["gains"](**now, **CHIP, changes=changes)
+    assert found == pytest.approx({name: wanted[name] for name in changes}, rel=0.01)
+
+
+def test_the_notebook_defines_the_model_configs_of_the_checks() -> None:
+    known = [case["config"] for case in part_of(MIXTURE, "parameters").cases]
+    assert reference(MIXTURE)["configs"] == known
+    for key in ("cache", "step", "critical-batch", "gains"):
+        assert all(case["config"] in known for case in part_of(MIXTURE, key).cases)
+
+
+def test_rooflib_can_read_the_configs_of_the_notebook() -> None:
+    for config in reference(MIXTURE)["configs"]:
+        assert rl.model_from_config(config).layers == config["num_hidden_layers"]
+
+
+# ---- diagnose: measured times come from stored runs and published steps
+
+DIGITS = 2e-5  # relative tolerance: the exercise states six digits
+RUN = roofmeter.runs()["intel-r-xeon-r-processor-2026-11-22"]
+# Operation in the exercise → (operation in the stored run, name of the bandwidth measured there).
+FROM_THE_RUN = {
+    "one row": ("thin 1", "read"),
+    "256 rows": ("thin 256", "read"),
+    "one row, same weights": ("thin 1, same weights", "read"),
+    "polynomial": ("polynomial", "update"),
+}
+
+
+def published() -> dict[str, dict[str, Any]]:
+    """Return the six operations of the published cases, by name."""
+    return {one["name"]: one for one in part_of("diagnose", "explained-by").cases[0]["operations"]}
+
+
+@pytest.mark.parametrize("name", FROM_THE_RUN)
+def test_measurements_and_roofs_are_those_of_the_stored_run(name: str) -> None:
+    key, roof = FROM_THE_RUN[name]
+    one, measured = published()[name], RUN.operations[key].figure
+    assert one["measured"] == pytest.approx(measured.median, rel=DIGITS)
+    assert one["flops"] == measured.counted.flops
+    assert one["needed"] == measured.counted.bytes
+    assert one["peak"] == pytest.approx(RUN.figures["peak fp32"].best, rel=DIGITS)
+    assert one["bandwidth"] == pytest.approx(RUN.figures[roof].best, rel=DIGITS)
+    calls = 2 * POLYNOMIAL_DEGREE if name == "polynomial" else 1
+    assert one["overhead"] == pytest.approx(calls * RUN.figures["call"].best, rel=DIGITS)
+
+
+def test_a_fixed_plus_a_divided_time_fits_the_published_steps_of_one_sequence() -> None:
+    steps = {
+        step.chips: step
+        for step in rl.published_steps()
+        if (step.model, step.B) == ("Llama 2 7B", 1)
+    }
+    assert set(steps) == {1, 2, 4, 8}
+    first, fourth = steps[1], steps[4]
+    fixed = reference("diagnose")["fixed_time"](
+        1, first.tokens_per_second, 4, fourth.tokens_per_second
+    )
+    for chips, step in steps.items():
+        assert fixed + (first.seconds - fixed) / chips == pytest.approx(step.seconds, rel=0.03)
