@@ -79,7 +79,7 @@ def test_the_start_page_lists_the_whole_course_and_leads_to_it(lab: Lab) -> None
     missing = [page for page in pages() if title(page) not in listed]
     assert missing == []
     count = sum(len(parts(name)) for name in exercises.names())
-    assert f"{count} parts, 0 done" in listed or f"0 of {count}" in listed, listed[:500]
+    assert f"0 of {count} parts done" in listed
     for number, name in enumerate(exercises.names(), start=1):
         card = sheet.locator(".exercise").filter(has=lab.page.locator(f"a[href$='{name}.ipynb']"))
         assert card.inner_text().startswith(f"Exercise {number}")
@@ -127,7 +127,7 @@ def test_an_exercise_is_solved_checked_and_validated(lab: Lab, work: Path) -> No
     lab.run_all()
     lab.save()
     said = lab.validate()
-    assert f"All {len(keys)} parts" in said
+    assert f"{len(keys)} of {len(keys)} parts right" in said
     assert PASSED in (work / FIRST / f"{FIRST}.ipynb").read_text(encoding="utf-8")
 
 

@@ -68,8 +68,13 @@ def results(
     Only those are asked that pass the check. Figures are not: drawing takes long.
     """
     books = [answered(one) if isinstance(one, Submission) else one for one in answers]
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-        return process.submit(_results, name, books, classes).result()
+    return _process().submit(_results, name, books, classes).result()
+
+
+@cache
+def _process() -> ProcessPoolExecutor:
+    """Return a process that has imported what notebooks need, but no tests; it forks for each."""
+    return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
 
 
 def _results(name: str, books: list[NotebookNode], classes: int) -> list[Result]:
