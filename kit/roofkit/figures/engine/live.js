@@ -52,14 +52,19 @@ function loaded(address) {
 
 const MAX_CONFIG = 2 ** 20 + 1; // bytes: one more than Python accepts
 const READ_SECONDS = 60;
-async function readConfig(engine, file) {
+// `rows` are the models that the figure has already, by name.
+async function readConfig(engine, file, rows) {
   const bytes = new Uint8Array(await file.slice(0, MAX_CONFIG).arrayBuffer());
   const content = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  const code = `from roofkit.figures.model_rows import answer\nprint(answer(bytes.fromhex("${content}")))`;
+  // A string in JSON is one in Python, too.
+  const [name, kept] = [file.name, JSON.stringify(rows)].map((words) => JSON.stringify(words));
+  const code = `import json
+from roofkit.figures.model_rows import answer
+print(answer(bytes.fromhex("${content}"), ${name}, json.loads(${kept})))`;
   const printed = [];
   await engine.run(0, [{ code, seconds: READ_SECONDS }], ({ outputs = [] }) => printed.push(...outputs));
   const failure = printed.find(({ kind }) => kind === "error");
-  if (failure) throw new Error(failure.text);
+  if (failure) throw new Error(failure.text.split("\n").at(-1));
   const lines = printed.filter(({ kind }) => kind === "stdout").map(({ text: words }) => words);
   return JSON.parse(lines.join(""));
 }
@@ -356,21 +361,24 @@ async function start(figure) {
       try {
         const address = new URL(`${python}engine.js`, document.baseURI).href;
         engine ??= import(address).then(({ Engine }) => new Engine());
-        const answer = await readConfig(await engine, file);
+        const answer = await readConfig(await engine, file, view.get(table));
         if (newest !== file) return;
-        told.textContent = answer.problem ? phrase("Not read: {problem}", answer) : hint;
-        if (answer.problem) return;
-        view.set(table, { ...view.get(table), [answer.name]: answer.row });
-        if (!controls[control].includes(answer.name)) {
-          controls[control].push(answer.name);
-          inputs[control].add(new Option(answer.name));
+        const { problem, name } = answer;
+        told.textContent = problem
+          ? phrase("Not read: {problem}. The figure still shows {model}.", { problem, model: shown(control) })
+          : phrase("The figure now shows {file} as {model}.", { file: file.name, model: name });
+        if (problem) return;
+        view.set(table, { ...view.get(table), [name]: answer.row });
+        if (!controls[control].includes(name)) {
+          controls[control].push(name);
+          inputs[control].add(new Option(name));
         }
-        moved(inputs[control], controls[control].indexOf(answer.name));
+        moved(inputs[control], controls[control].indexOf(name));
       } catch (error) {
         engine = undefined;
         if (newest !== file) return;
-        const values = { file: file.name, problem: error.message };
-        told.textContent = phrase("{file} could not be read ({problem}). Choose it again.", values);
+        const values = { file: file.name, problem: error.message, model: shown(control) };
+        told.textContent = phrase("{file} could not be read ({problem}). The figure still shows {model}. Choose the file again.", values);
       }
     };
   }
