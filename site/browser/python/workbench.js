@@ -179,7 +179,8 @@ export async function open({ cells, steps: address, saved }) {
     states.every((state, step) => state.asBuilt && codeOf(step) === state.built);
 
   function summary() {
-    const { changed, printed } = prose;
+    const { changed } = prose;
+    const printed = states.reduce((sum, state) => sum + (state.outputs?.printed ?? 0), prose.printed);
     if (!changed && !printed) return phrase("Done. All values in the text are as they were built.");
     const follow = changed === 1
       ? phrase("1 value in the text changed and is marked.")

@@ -46,14 +46,19 @@ class Handle:
         By the name of a control, or of a quantity of the reader's own chip: the formula of its
         number when the handle is dragged to `to_x`, `to_y`. A control takes its nearest option. A
         quantity selects the reader's own chip.
+    value, least, most
+        Formulas of the quantity that it moves from left to right, and of its ends.
     says
-        The formula of the value that screen readers announce.
+        The formula of the value's words, which screen readers announce.
     """
 
     name: str
     x: Formula
     y: Formula
     moves: Mapping[str, str]
+    value: str
+    least: Formula
+    most: Formula
     says: str
 
     def as_json(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@
 
 const PAUSE_MS = 300; // without input before the description is updated and read aloud
 const MAX_PLAY_MS = 20_000; // limit for playing all steps: if they are many, each is shorter
+const FAR = 1e5; // pixels, beyond any end of a picture: formulas clamp
 const KEPT = "roofline-my-own-chip";
 const OWN = "my own chip";
 const { measure } = document.currentScript.dataset;
@@ -248,14 +249,23 @@ async function start(figure) {
       const box = view.svg.getBoundingClientRect();
       go(handle, event.clientX - box.left, event.clientY - box.top);
     });
-    const keys = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    const keys = {
+      ArrowLeft: [-4, 0],
+      ArrowRight: [4, 0],
+      ArrowUp: [0, -4],
+      ArrowDown: [0, 4],
+      PageDown: [-64, 0],
+      PageUp: [64, 0],
+      Home: [-FAR, 0],
+      End: [FAR, 0],
+    };
     knob.addEventListener("keydown", (event) => {
       if (!(event.key in keys)) return;
       event.preventDefault();
       const [right, down] = keys[event.key];
       // Move farther until something changes: the steps of a control may be wide.
-      let far = 4;
-      while (far <= 512 && !go(handle, at.x + right * far, at.y + down * far)) far *= 1.5;
+      let times = 1;
+      while (times <= 128 && !go(handle, at.x + right * times, at.y + down * times)) times *= 1.5;
     });
     return {
       follow() {
@@ -263,7 +273,10 @@ async function start(figure) {
         at.y = value(handle.y, view.names);
         knob.style.transform = `translate(${at.x}px, ${at.y}px)`;
         knob.setAttribute("aria-valuetext", value(handle.says, view.names));
-        knob.setAttribute("aria-valuenow", String(Math.round(at.x)));
+        const [least, most, now] = [handle.least, handle.most, handle.value].map((f) => value(f, view.names));
+        knob.setAttribute("aria-valuemin", String(least));
+        knob.setAttribute("aria-valuemax", String(most));
+        knob.setAttribute("aria-valuenow", String(Math.min(most, Math.max(least, now))));
       },
     };
   });
