@@ -7,7 +7,7 @@ import { Countdown } from "./countdown.js";
 // checked call that took too long, 0 if it was the step itself.
 export class StepTimeout extends Error {
   constructor(step, call) {
-    super();
+    super(phrase("it took too long"));
     this.step = step;
     this.call = call;
   }

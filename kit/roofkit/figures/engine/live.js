@@ -373,12 +373,13 @@ async function start(figure) {
       told.textContent = phrase("Reading {file} …", { file: file.name });
       try {
         const address = new URL(`${python}engine.js`, document.baseURI).href;
-        engine ??= import(address).then(({ Engine }) => new Engine());
-        const answer = await readConfig(await engine, file, view.get(table));
+        const { Engine } = await import(address);
+        engine ??= new Engine();
+        const answer = await readConfig(engine, file, view.get(table));
         if (newest !== file) return;
         const { problem, name } = answer;
         told.textContent = problem
-          ? phrase("Not read: {problem}. The figure still shows {model}.", { problem, model: shown(control) })
+          ? phrase("Not read, so the figure still shows {model}: {problem}", { problem, model: shown(control) })
           : phrase("The figure now shows {file} as {model}.", { file: file.name, model: name });
         if (problem) return;
         view.set(table, { ...view.get(table), [name]: answer.row });
@@ -388,7 +389,6 @@ async function start(figure) {
         }
         moved(inputs[control], controls[control].indexOf(name));
       } catch (error) {
-        engine = undefined;
         if (newest !== file) return;
         const values = { file: file.name, problem: error.message, model: shown(control) };
         told.textContent = phrase("{file} could not be read ({problem}). The figure still shows {model}. Choose the file again.", values);
