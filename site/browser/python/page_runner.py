@@ -192,7 +192,7 @@ class Page:
             raise RuntimeError(_("a page cannot ask: write the answer into the cell instead"))
 
         builtins.input = no_input
-        warnings.showwarning = show_warning  # type: ignore[assignment]
+        warnings.showwarning = show_warning
         builtins.display = self.display_all  # type: ignore[attr-defined]
         try:
             out, err = Stream(self.shown, "stdout"), Stream(self.shown, "stderr")
