@@ -86,10 +86,10 @@ def lock_for(book: Path, lock: str) -> Iterator[str]:
             roots += project["optional-dependencies"][extra]
     wanted = closure(roots)
     for entry in ENTRY.finditer(lock):
-        extras = wanted.get(normal(entry["name"]))
-        if extras is not None:
+        needed = wanted.get(normal(entry["name"]))
+        if needed is not None:
             # pip before 23.3 refuses `name==1` where a package needs `name[extra]`.
-            named = f"[{','.join(sorted(extras))}]" if extras else ""
+            named = f"[{','.join(sorted(needed))}]" if needed else ""
             yield entry[0].replace("==", f"{named}==", 1)
 
 
