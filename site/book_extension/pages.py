@@ -18,7 +18,6 @@ from sphinx.errors import SphinxError
 
 from .prose import expressions, premises
 
-
 PAGE_FILES = (".html", ".ipynb", ".steps.json")
 
 
