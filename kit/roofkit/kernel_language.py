@@ -42,7 +42,7 @@ def load_ipython_extension(_shell: object) -> None:
 def translate_plots(code: str) -> None:
     """Draw the texts of all plots in this language from now on.
 
-    Without a font for it only SVG, which a browser draws with its own fonts, is translated.
+    Without a font for it, only SVG with its text as text is translated: a browser has fonts.
     """
     import matplotlib as mpl
     from matplotlib.backend_bases import FigureCanvasBase
@@ -59,7 +59,8 @@ def translate_plots(code: str) -> None:
     print_figure, get_text = FigureCanvasBase.print_figure, Text.get_text
 
     def translating(canvas: FigureCanvasBase, *args: Any, **options: Any) -> Any:
-        if not has_letters and options.get("format") != "svg":
+        as_text = options.get("format") == "svg" and mpl.rcParams["svg.fonttype"] == "none"
+        if not (has_letters or as_text):
             return print_figure(canvas, *args, **options)
         Text.get_text = lambda text: translated(get_text(text))  # type: ignore[assignment]
         try:
