@@ -173,6 +173,8 @@ def graded(
     found: dict[str, dict[str, tuple[float, str]]] = {}
     with (course / "parts.csv").open(encoding="utf-8", newline="") as table:
         for row in csv.DictReader(table):
+            if row["assignment"] != name:  # released, and not handed in
+                continue
             of_student = found.setdefault(row["student"], {})
             of_student[row["part"]] = (float(row["points"]), row["cause"])
     return found
