@@ -8,8 +8,8 @@ uses_helpers: whether the code needs the table's `helpers`, which come before it
 expect: maps each part that must get no points to what the learner must be told: the key of a
     misconception or of a problem, "hint: " and one of HINTS, "not known" if nothing fits, or
     "by heart", for answers that are right for the published cases only.
-open: whether other parts may be wrong, too, because they call a wrong one. If not, all other parts
-    must get full points.
+open: whether parts that the code does not write may be wrong, because they call one that it does.
+    If not, all other parts must get full points.
 """
 
 import ast
