@@ -28,7 +28,9 @@ HAN = re.compile("[\u4e00-\u9fff]")
 RIGHT = Submission(FIRST, "reference", "", {})
 ADDED = "This sentence is new."
 HANDLE = ".noUi-handle"
-PICTURE = ".jp-OutputArea-output .jupyter-widgets svg"
+# Links to other notebooks; code may contain brackets, too.
+LINK = re.compile(r"\]\((?![a-z]+:)([^()\s]+)\)")
+CODE = re.compile(r"`+[^`]*`+|\$[^$]*\$")
 
 
 def title(page: str) -> str:
@@ -167,6 +169,23 @@ def test_a_figure_in_jupyterlab_follows_its_slider(lab: Lab) -> None:
     lab.page.wait_for_function(
         "([element, before]) => element.innerText !== before", arg=[output.element_handle(), before]
     )
+
+
+def test_links_between_chapters_lead_to_a_cell_of_a_notebook(work: Path, lab: Lab) -> None:
+    books = {path: nbformat.read(path, as_version=4) for path in work.glob("*/*.ipynb")}
+    known = {path.resolve(): {cell.id for cell in book.cells} for path, book in books.items()}
+    found, lost = 0, []
+    for path, book in books.items():
+        for cell in book.cells:
+            text = CODE.sub("", cell.source if cell.cell_type == "markdown" else "")
+            for target in LINK.findall(text):
+                place, _, cell_id = target.partition("#cell-id=")
+                there = (path.parent / place).resolve()
+                found += 1
+                if there not in known or (cell_id and cell_id not in known[there]):
+                    lost.append(f"{path.name}: {target}")
+    assert lost == []
+    assert found > 200
 
 
 def test_nothing_is_written_outside_of_the_learners_folder(home: Path, lab: Lab) -> None:
