@@ -5,8 +5,10 @@ changed. The tests of each start share its page, and run in this order.
 """
 
 import html
+import platform
 import re
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +28,8 @@ SECOND = "int8-weights"
 CHAPTER = "chapters/1-time.ipynb"
 HAN = re.compile("[\u4e00-\u9fff]")
 RIGHT = Submission(FIRST, "reference", "", {})
+LAST = "bounds"
+Points = dict[str, dict[str, tuple[float, str]]]
 ADDED = "This sentence is new."
 HANDLE = ".noUi-handle"
 # Links to other notebooks; code may contain brackets, too.
@@ -267,18 +271,41 @@ def test_a_chinese_exercise_is_checked_and_validated_in_chinese(chinese: Lab) ->
 # ---- handed in
 
 
-def test_notebooks_keep_their_points_whatever_happened_to_them(
-    lab: Lab, work: Path, release: Path, tmp_path: Path
-) -> None:
-    """One class: the file of `make lab`, and files that other programs and accidents changed."""
+@pytest.fixture(scope="module")
+def class_of(
+    lab: Lab, work: Path, release: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[Path, Points]:
+    """Grade the file of `make lab`, and those that other programs and accidents changed."""
+    folder = tmp_path_factory.mktemp("class")
     handed_in = {"lab": work / FIRST / f"{FIRST}.ipynb"}
     for name, change in EDITORS.items():
-        handed_in[name] = tmp_path / f"{name}.ipynb"
+        handed_in[name] = folder / f"{name}.ipynb"
         handed_in[name].write_text(change(answered(RIGHT)), encoding="utf-8")
-    found = graded(release, tmp_path / "class", FIRST, handed_in)
+    newer = answered(RIGHT)
+    for cell in newer.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == f"{LAST}-solution":
+            cell.source = cell.source.replace("return", 'print(f"{"lower"}")\n    return')
+    handed_in["newer"] = folder / "newer.ipynb"
+    nbformat.write(newer, handed_in["newer"])
+    return folder / "course", graded(release, folder / "course", FIRST, handed_in)
+
+
+def test_notebooks_keep_their_points_whatever_happened_to_them(
+    class_of: tuple[Path, Points],
+) -> None:
     full = {key: part.points for key, part in parts(FIRST).items()}
+    _, found = class_of
     lost = {
-        student: {key: of for key, of in found.get(student, {}).items() if of[0] != full[key]}
-        for student in handed_in
+        student: {key: of for key, of in found[student].items() if of[0] != full[key]}
+        for student in ("lab", *EDITORS)
     }
-    assert {student: of for student, of in lost.items() if of or student not in found} == {}
+    assert {student: of for student, of in lost.items() if of} == {}
+
+
+@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python has the newer syntax")
+def test_syntax_that_grading_lacks_is_named_in_the_feedback(class_of: tuple[Path, Points]) -> None:
+    course, found = class_of
+    assert [key for key, (points, _) in found["newer"].items() if not points] == [LAST]
+    page = (course / "feedback" / "newer" / FIRST / f"{FIRST}.html").read_text(encoding="utf-8")
+    assert "syntax error" in html.unescape(page)
+    assert platform.python_version() in page

@@ -115,11 +115,11 @@ def _run(name: str, book: NotebookNode, asked: dict[str, list[Cases]]) -> Result
     names: dict[str, Any] = {"__name__": "__main__"}
     said = {}
     sys.stderr = io.StringIO()  # the learners' warnings
-    for cell in book.cells:
+    for number, cell in enumerate(book.cells):
         if cell.cell_type == "code":
             with contextlib.redirect_stdout(io.StringIO()) as printed:
                 try:
-                    exec(compile(cell.source, "<cell>", "exec"), names)
+                    exec(compile(cell.source, f"<ipython-input-{number}-0>", "exec"), names)
                 except Exception as error:  # as in a kernel, the next cell still runs
                     printed.write(str(error))
             if exercises.is_check(cell):
