@@ -25,6 +25,7 @@ from grading.release import exercises
 
 FIRST = "int8-matmul"
 SECOND = "int8-weights"
+UNTOUCHED = "weight-per-example"
 CHAPTER = "chapters/1-time.ipynb"
 HAN = re.compile("[\u4e00-\u9fff]")
 RIGHT = Submission(FIRST, "reference", "", {})
@@ -262,7 +263,7 @@ def test_a_chinese_chapter_runs_with_its_tables_and_plots_in_chinese(chinese: La
 
 
 def test_a_chinese_exercise_is_checked_and_validated_in_chinese(chinese: Lab) -> None:
-    chinese.open(f"{SECOND}/{SECOND}.new.ipynb")
+    chinese.open(f"{UNTOUCHED}/{UNTOUCHED}.ipynb")
     said = chinese.validate()
     assert HAN.search(said)
     assert "Still to be written" not in said
