@@ -14,7 +14,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from editors import EDITORS
+from editors import EDITORS, MEMORY
 from lab import Lab, fresh_course, make_lab, text_of
 from learner import PASSED, answered, graded, parts, released
 from playwright.sync_api import Browser
@@ -282,12 +282,13 @@ def class_of(
     for name, change in EDITORS.items():
         handed_in[name] = folder / f"{name}.ipynb"
         handed_in[name].write_text(change(answered(RIGHT)), encoding="utf-8")
-    newer = answered(RIGHT)
-    for cell in newer.cells:
-        if cell.metadata.get("nbgrader", {}).get("grade_id") == f"{LAST}-solution":
-            cell.source = cell.source.replace("return", 'print(f"{"lower"}")\n    return')
-    handed_in["newer"] = folder / "newer.ipynb"
-    nbformat.write(newer, handed_in["newer"])
+    for name, line in {"newer": 'f"{"lower"}"', "greedy": MEMORY}.items():
+        book = answered(RIGHT)
+        for cell in book.cells:
+            if cell.metadata.get("nbgrader", {}).get("grade_id") == f"{LAST}-solution":
+                cell.source = f"{line}\n\n\n{cell.source}"
+        handed_in[name] = folder / f"{name}.ipynb"
+        nbformat.write(book, handed_in[name])
     return folder / "course", graded(release, folder / "course", FIRST, handed_in)
 
 
@@ -301,6 +302,13 @@ def test_notebooks_keep_their_points_whatever_happened_to_them(
         for student in ("lab", *EDITORS)
     }
     assert {student: of for student, of in lost.items() if of} == {}
+
+
+def test_a_cell_that_takes_all_memory_costs_what_it_defines_and_no_more(
+    class_of: tuple[Path, Points],
+) -> None:
+    _, found = class_of
+    assert [key for key, (points, _) in found["greedy"].items() if not points] == [LAST]
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python has the newer syntax")

@@ -9,6 +9,8 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell
 
+# Takes all memory, piece by piece.
+MEMORY = "held = []\nwhile True:\n    held.append(bytearray(10**8))"
 LANGUAGE = {"name": "python", "version": "3.12.3", "file_extension": ".py"}
 
 
@@ -69,8 +71,5 @@ EDITORS: dict[str, Callable[[NotebookNode], str]] = {
     "plots": with_cell("import matplotlib.pyplot as plt\nplt.plot([1, 2])", first=True),
     "fails": with_cell("1 / 0", first=True),
     "magic": with_cell("%matplotlib inline\n!ls\n%timeit -n1 -r1 sum([1])", first=True),
-    "memory-at-the-end": with_cell("everything = bytearray(10**13)"),
-    "memory-at-the-start": with_cell(
-        "held = []\nwhile True:\n    held.append(bytearray(10**8))", first=True
-    ),
+    "memory": with_cell(MEMORY),
 }
