@@ -15,7 +15,7 @@ RIGHT = [
     (
         "right_cyrillic_unit",
         "размер пакета",
-        "достижимая производительность, ТФЛОП/с",  # noqa: RUF001
+        "достижимая производительность, ТФЛОП/с",
         TERA,
     ),
     ("right_flops_in_capitals", "B", "attainable FLOPS", 1),
@@ -46,7 +46,7 @@ WRONG = [
         "wrong_cyrillic_prefix",
         None,
         "размер пакета",
-        "достижимая производительность, ГФЛОП/с",  # noqa: RUF001
+        "достижимая производительность, ГФЛОП/с",
         TERA,
     ),
     ("wrong_intensity_label", "figure-rate", BATCH, "intensity (FLOP/byte)", 1),
