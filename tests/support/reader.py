@@ -7,14 +7,87 @@ The only place that knows the names of a page's elements. All of it is the real 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Locator, Page
 from site_browser import DESK, PHONE, Traffic, put_width, ready
 
 SECONDS = 120  # for a run of Python; the first one loads Pyodide, and the machine may be busy
 EDITOR = ".code-editor .cm-content"
+CELL = "xpath=ancestor::div[contains(concat(' ', @class, ' '), ' cell ')][1]"
 RUNS = "() => Number(document.querySelector('.python-panel')?.dataset.runs ?? 0)"
 ANSWER_HERE = {"en": "Answer here", "zh": "在这里回答"}
+# The values in the text, in order: text, whether it is marked, the note on its paragraph, if any, and
+# whether it follows edits: the right answers of guesses stay as printed.
+PLACES = """() => {
+  const around = "p, h1, h2, h3, h4, h5, h6, figcaption, caption, dt, summary, .sd-card-title, " +
+    "li, dd, td, th, div";
+  const note = (place) => {
+    const row = place.closest("tr");
+    if (row) return row.querySelector("[role=note]");
+    const text = place.parentElement.closest(around);
+    const after = text.nextElementSibling;
+    return text.querySelector(":scope > [role=note]") ?? (after?.matches("[role=note]") ? after : null);
+  };
+  return [...document.querySelectorAll(".bd-article .computed")].map((place) => [
+    place.textContent, place.matches(".changed"), note(place)?.textContent ?? "",
+    !place.closest(".answer")]);
+}"""
+# Sets controls of a figure as a reader does; returns what it shows after each setting.
+MOVE = """async (figure, settings) => {
+  const input = (name) => figure.querySelector(`[name="${name}"]`);
+  const seen = [];
+  for (const setting of settings) {
+    for (const [name, at] of Object.entries(setting)) {
+      const control = input(name);
+      if (control.type === "range") control.value = at;
+      else control.selectedIndex = at;
+      control.dispatchEvent(new Event("input", { bubbles: true }));
+    }
+    while (figure.dataset.state !== "live") await new Promise((go) => setTimeout(go, 20));
+    seen.push((%s)(figure));
+  }
+  return seen;
+}"""
+# What a figure shows: its settings as they are read aloud, numbers, sentences, and all its words.
+SEEN = """(figure) => ({
+  chosen: Object.fromEntries([...figure.querySelectorAll("fieldset [name]")].map((control) => [
+    control.name, control.type === "range" ? control.ariaValueText ?? control.getAttribute("aria-valuetext") : control.value])),
+  numbers: Object.fromEntries([...figure.querySelectorAll("data")].map((one) =>
+    [one.dataset.name, [one.value, one.textContent]])),
+  says: figure.querySelector(".live-says").textContent,
+  lines: [...figure.querySelectorAll(".live-lines > li")].map((one) => one.textContent),
+  drawn: [...figure.querySelectorAll(".live-picture text")].map((one) => one.textContent),
+  bad: (figure.querySelector(".live-picture svg").outerHTML
+    .match(/NaN|undefined|Infinity|null/g) ?? []).join(),
+  out: (%s)(figure),
+  words: [...figure.querySelectorAll("legend, label, dt, option, summary, li, p, .live-value")]
+    .map((one) => one.textContent),
+})"""
+# Texts of a picture that leave it, or lie on another text.
+OUT = """(figure) => {
+  const svg = figure.querySelector(".live-picture svg");
+  const { left, right, top, bottom } = svg.getBoundingClientRect();
+  const texts = [...svg.querySelectorAll("text")].filter((one) => one.textContent.trim());
+  const boxes = texts.map((one) => one.getBoundingClientRect());
+  const found = [];
+  texts.forEach((text, at) => {
+    const one = boxes[at];
+    if (!one.width) return;
+    if (one.left < left - 2 || one.right > right + 2 || one.top < top - 2 || one.bottom > bottom + 2) {
+      if (!text.closest("svg svg")) found.push(`${text.textContent} is outside`);
+    }
+    for (let next = at + 1; next < texts.length; next++) {
+      const other = boxes[next];
+      const wide = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+      const high = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+      if (wide > 3 && high > 0.5 * Math.min(one.height, other.height)) {
+        found.push(`${text.textContent} lies on ${texts[next].textContent}`);
+      }
+    }
+  });
+  return found;
+}"""
 # The editor renders only visible lines; the <pre> that it replaces keeps the whole text.
 WRITTEN = "(e) => e.closest('.cell_input').querySelector('pre').textContent.slice(0, -1)"
 
@@ -83,8 +156,7 @@ class Reader:
         editors = self.page.locator(EDITOR)
         for number in range(editors.count()):
             if code in self.written(editors.nth(number)):
-                inside = editors.nth(number)
-                return self.page.locator("div.cell").filter(has=inside)
+                return editors.nth(number).locator(CELL)
         raise LookupError(f"no cell has the code {code!r}")
 
     @staticmethod
@@ -116,6 +188,20 @@ class Reader:
     def values(self) -> list[str]:
         """Return the computed values in the page's sentences and tables, in order."""
         return list(self.page.locator(".bd-article .computed").all_text_contents())
+
+    def places(self) -> list[tuple[str, bool, str, bool]]:
+        """Return each value in the text: text, whether marked, its note, whether it follows."""
+        return [tuple(place) for place in self.page.evaluate(PLACES)]
+
+    def outputs(self) -> list[str]:
+        """Return the texts below the cells whose code the page shows, without figures."""
+        shown = """(all) => all.map((cell) => {
+          const copy = cell.querySelector(".cell_output")?.cloneNode(true);
+          // What an edit has changed keeps the printed output, folded.
+          copy?.querySelectorAll("svg, figcaption, details, [role=note]").forEach((e) => e.remove());
+          return [...copy?.querySelectorAll("pre, th, td") ?? []].map((e) => e.textContent).join(" ");
+        })"""
+        return list(self.page.locator(".bd-article div.cell:has(.cell_input)").evaluate_all(shown))
 
     def reset(self) -> None:
         self.press("Put the page back")
@@ -154,4 +240,18 @@ class Reader:
 
     def figure(self, name: str) -> Locator:
         """Return the figure of this name, such as "model"."""
-        return self.page.locator(f"figure.live[data-figure={name}]")
+        return self.page.locator(f"figure.live[data-figure={name}]").first
+
+    def shows(self, name: str) -> dict[str, Any]:
+        """Return what a figure shows, when it has come to rest."""
+        return dict(self.move(name, [{}])[0])
+
+    def move(self, name: str, settings: list[dict[str, int]]) -> list[dict[str, Any]]:
+        """Set a figure's controls, each by the position of an option; return what it then shows."""
+        return list(self.figure(name).evaluate(MOVE % (SEEN % OUT), settings))
+
+    def options(self, name: str) -> dict[str, int]:
+        """Return how many positions each control of a figure has, by name."""
+        count = """(figure) => Object.fromEntries([...figure.querySelectorAll("fieldset [name]")].map(
+          (one) => [one.name, one.type === "range" ? Number(one.max) + 1 : one.options.length]))"""
+        return dict(self.figure(name).evaluate(count))
