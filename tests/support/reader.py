@@ -33,19 +33,23 @@ PLACES = """() => {
     place.textContent, place.matches(".changed"), note(place)?.textContent ?? "",
     !place.closest(".answer")]);
 }"""
-# Sets controls of a figure as a reader does; returns what it shows after each setting.
-MOVE = """async (figure, settings) => {
-  const input = (name) => figure.querySelector(`[name="${name}"]`);
+# Sets controls of figures as a reader does; returns what all figures show after each setting.
+MOVE = """async (settings) => {
+  const all = Object.fromEntries([...document.querySelectorAll("figure.live")].map(
+    (one) => [one.dataset.figure, one]));
   const seen = [];
   for (const setting of settings) {
-    for (const [name, at] of Object.entries(setting)) {
-      const control = input(name);
-      if (control.type === "range") control.value = at;
-      else control.selectedIndex = at;
-      control.dispatchEvent(new Event("input", { bubbles: true }));
+    for (const [figure, controls] of Object.entries(setting)) {
+      for (const [name, at] of Object.entries(controls)) {
+        const control = all[figure].querySelector(`[name="${name}"]`);
+        if (control.type === "range") control.value = at;
+        else control.selectedIndex = at;
+        control.dispatchEvent(new Event("input", { bubbles: true }));
+      }
     }
-    while (figure.dataset.state !== "live") await new Promise((go) => setTimeout(go, 20));
-    seen.push((%s)(figure));
+    const rests = () => Object.values(all).every((one) => one.dataset.state === "live");
+    while (!rests()) await new Promise((go) => setTimeout(go, 20));
+    seen.push(Object.fromEntries(Object.entries(all).map(([name, one]) => [name, (%s)(one)])));
   }
   return seen;
 }"""
@@ -242,16 +246,39 @@ class Reader:
         """Return the figure of this name, such as "model"."""
         return self.page.locator(f"figure.live[data-figure={name}]").first
 
+    def figures(self) -> list[str]:
+        """Return the names of the page's figures with controls."""
+        names = "(all) => all.map((one) => one.dataset.figure)"
+        return list(self.page.locator("figure.live").evaluate_all(names))
+
     def shows(self, name: str) -> dict[str, Any]:
         """Return what a figure shows, when it has come to rest."""
-        return dict(self.move(name, [{}])[0])
+        return dict(self.move([{}])[0][name])
 
-    def move(self, name: str, settings: list[dict[str, int]]) -> list[dict[str, Any]]:
-        """Set a figure's controls, each by the position of an option; return what it then shows."""
-        return list(self.figure(name).evaluate(MOVE % (SEEN % OUT), settings))
+    def move(self, settings: list[dict[str, dict[str, int]]]) -> list[dict[str, Any]]:
+        """Set controls of figures, each by the position of an option; return what all then show."""
+        return list(self.page.evaluate(MOVE % (SEEN % OUT), settings))
 
     def options(self, name: str) -> dict[str, int]:
         """Return how many positions each control of a figure has, by name."""
         count = """(figure) => Object.fromEntries([...figure.querySelectorAll("fieldset [name]")].map(
           (one) => [one.name, one.type === "range" ? Number(one.max) + 1 : one.options.length]))"""
         return dict(self.figure(name).evaluate(count))
+
+    def choices(self, name: str, control: str) -> list[str]:
+        """Return the options of a list in a figure."""
+        values = "(one) => [...one.options].map((option) => option.value)"
+        return list(self.figure(name).locator(f"select[name={control}]").evaluate(values))
+
+    def choose_model(self, path: Path) -> str:
+        """Choose the config.json of a model; return what is said when it has been read."""
+        figure = self.figure("model")
+        said = figure.locator("[data-part=read]")
+        summary = figure.locator("details", has=said).locator("summary")
+        if not said.is_visible():
+            summary.click()
+        figure.locator("input[type=file]").set_input_files(path)
+        over = "(said) => said.textContent && !said.textContent.includes('…')"
+        self.page.wait_for_function(over, arg=said.element_handle(), timeout=1000 * SECONDS)
+        self.shows("model")  # waits until it rests
+        return said.inner_text()

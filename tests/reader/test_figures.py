@@ -1,0 +1,222 @@
+"""A reader moves the controls of the figures: drawing, numbers and words follow, and agree."""
+
+import math
+import random
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from figure_oracles import ORACLES, number, settings
+from playwright.sync_api import Locator, expect
+from reader import Reader
+from repository import ROOT
+
+import rooflib as rl
+from rooflib.catalog import chips, models
+
+PAGES = [
+    path.relative_to(ROOT).with_suffix("").as_posix()
+    for path in (ROOT / "index.md", *sorted(ROOT.glob("chapters/*.md")))
+    if "figures." in path.read_text(encoding="utf-8")
+]
+OWN = "my own chip"
+# Words that stay English: names of chips, links, models and types; units; names in code.
+NAMES = {
+    *(one.name for one in (*chips(more=True), *models())),
+    *(link.name for chip in chips(more=True) for link in chip.links),
+    *("bf16", "fp32", "fp16", "tf32", "fp8", "int8", "int4", "fp4"),
+    *(f"{prefix}{unit}" for prefix in ("", *"kKMGTPE") for unit in ("FLOPs", "FLOP", "OP", "B")),
+    *("byte", "ms", "ns", "µs", "ps", "T_math", "T_comms", "T_HBM", "T_link", "math", "comms"),
+    *("HBM", "L2", "VMEM", "CMEM", "out", "MLP", "logits", "ReLU", "GELU", "token", "GDDR", "link"),
+    *("ReduceScatter", "AllGather", "AllReduce", "Python", "numpy", "notebook", "MAC", "SRAM"),
+    *("config.json", "Tab", "TPU", "GPU", "CPU", "NVLink", "PCIe", "ICI", "DRAM", "KV", "SM", "MXU"),
+}
+LONGEST_FIRST = sorted(NAMES, key=len, reverse=True)
+UNFILLED = re.compile(r"\{\w*\}|undefined|NaN|\[object")
+
+
+@pytest.mark.parametrize("count", [4, pytest.param(40, marks=pytest.mark.long)])
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", PAGES)
+def test_every_figure_stays_right_at_any_setting(
+    reader: Reader, name: str, language: str, count: int
+) -> None:
+    draw, wrong = random.Random(f"{name} {language}"), []
+    for width in (reader.desk, reader.phone):
+        width()
+        reader.open(name, language)
+        drawn = [
+            {figure: drawn_setting(draw, reader.options(figure)) for figure in reader.figures()}
+            for _ in range(count)
+        ]
+        for at, seen in zip([{}, *drawn], reader.move([{}, *drawn]), strict=True):
+            for figure, found in seen.items():
+                problems = [*faults(figure, found, language)]
+                wrong += [f"{figure} {width.__name__} {at.get(figure)}: {one}" for one in problems]
+    reader.desk()
+    assert not wrong, "\n".join(wrong[:20])
+
+
+def drawn_setting(draw: random.Random, options: dict[str, int]) -> dict[str, int]:
+    """Draw a position of each control; half of the time, leave some as they are."""
+    return {name: draw.randrange(count) for name, count in options.items() if draw.random() < 0.7}
+
+
+def faults(figure: str, found: dict[str, Any], language: str) -> Iterator[str]:
+    """Yield what a reader would see wrong in a figure."""
+    yield from ([f"the drawing has {found['bad']}"] if found["bad"] else [])
+    yield from found["out"]
+    said = [found["says"], *found["lines"], *found["drawn"]]
+    said += [text for _, text in found["numbers"].values()]
+    yield from (f"{text!r} is not filled in" for text in said if UNFILLED.search(text))
+    if not found["says"].strip():
+        yield "it says nothing"
+    if language != "en":
+        yield from (f"{one!r} is English" for one in said + found["words"] if english(one))
+    elif re.search(r"(?<![\d.,])1 (?:chips|tokens|times|elements|bytes|slices|pieces)\b", found["says"]):
+        yield f"a plural after 1: {found['says']}"
+    for name, (value, text) in found["numbers"].items():
+        if value in ("", "null"):
+            if text != "–":
+                yield f"{name} is {text!r} without a value"
+        elif not math.isclose(number(text), float(value), rel_tol=6e-3, abs_tol=6e-3 * abs(float(value))):
+            # Small counts and shares are rounded to whole ones.
+            if abs(number(text) - float(value)) > (0.006 if "%" in text else 0.0006):
+                yield f"{name} is {value}, shown as {text!r}"
+    chosen = settings(found["chosen"])
+    if figure in ORACLES and OWN not in chosen.values() and language == "en":
+        yield from untrue(figure, chosen, found["numbers"])
+
+
+def untrue(figure: str, chosen: dict[str, Any], numbers: dict[str, list[str]]) -> Iterator[str]:
+    """Yield the numbers that are not rooflib's."""
+    expected = ORACLES[figure](**chosen)
+    for name, (value, _) in numbers.items():
+        if not expected:
+            if value:
+                yield f"{name} is {value}, though rooflib refuses {chosen}"
+        elif name in expected and not math.isclose(
+            float(value or "nan"), float(expected[name]), rel_tol=1e-9, abs_tol=1e-12
+        ):
+            yield f"{name} is {value}, in rooflib {expected[name]} at {chosen}"
+
+
+def english(text: str) -> list[str]:
+    for name in LONGEST_FIRST:
+        text = text.replace(name, "")
+    return re.findall(r"[A-Za-z]{2,}", text)
+
+
+# ---- hands
+
+HANDLES = [("index", "one-roof"), ("chapters/roofline", "roofline"), ("chapters/introduction", "chip")]
+
+
+def handle_of(figure: Locator) -> Locator:
+    return figure.get_by_role("slider").and_(figure.locator("[aria-label]:not(input)")).first
+
+
+@pytest.mark.parametrize(("page", "name"), HANDLES)
+def test_a_handle_follows_the_pointer_and_the_keys(reader: Reader, page: str, name: str) -> None:
+    reader.open(page)
+    figure = reader.figure(name)
+    figure.scroll_into_view_if_needed()
+    handle = handle_of(figure)
+    seen = [reader.shows(name)]
+
+    def changed(what: str) -> None:
+        seen.append(reader.shows(name))
+        assert seen[-1]["numbers"] != seen[-2]["numbers"], what
+        assert seen[-1]["says"] != seen[-2]["says"], what
+        assert [*faults(name, seen[-1], "en")] == []
+
+    box, before = handle.bounding_box(), handle.get_attribute("aria-valuetext")
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    reader.page.mouse.move(x, y)
+    reader.page.mouse.down()
+    reader.page.mouse.move(x + 60, y, steps=3)
+    reader.page.mouse.up()
+    changed("drag")
+    moved = handle.bounding_box()
+    assert moved is not None
+    assert moved["x"] > box["x"] + 30
+    assert handle.get_attribute("aria-valuetext") != before
+    for key in ("ArrowLeft", "ArrowRight", "Home", "End", "PageDown"):
+        handle.press(key)
+        changed(key)
+        least, now, most = (float(handle.get_attribute(f"aria-value{a}") or "nan") for a in ("min", "now", "max"))
+        assert least <= now <= most
+
+
+def test_a_slider_works_by_keyboard_and_says_its_value(reader: Reader) -> None:
+    reader.open("chapters/matmul")
+    slider = reader.figure("matmul").get_by_role("slider").first
+    before, value = reader.shows("matmul"), slider.get_attribute("aria-valuetext")
+    slider.press("ArrowRight")
+    after = reader.shows("matmul")
+    assert slider.get_attribute("aria-valuetext") != value
+    assert after["says"] != before["says"]
+    slider.press("ArrowLeft")
+    assert reader.shows("matmul") == before
+
+
+def test_a_chip_of_ones_own_is_in_all_figures_and_kept(reader: Reader) -> None:
+    """Numbers outside the limits change nothing, and say what is allowed."""
+    reader.open("chapters/time")
+    figure = reader.figure("time")
+    figure.get_by_text("My own chip", exact=True).first.click()
+    typed = {"peak": 500e12, "bandwidth": 2000e9}
+    for name, value in typed.items():
+        field = figure.locator(f"[data-own={name}]")
+        field.fill(f"{value / float(field.get_attribute('data-factor') or 1):g}")
+    found = reader.shows("time")
+    assert found["chosen"]["chip"] == OWN
+    chosen = settings(found["chosen"])
+    chip = rl.Chip("mine", {"bf16": typed["peak"]}, typed["bandwidth"], 1e12)
+    bound = rl.bound(rl.operation(flops=chosen["flops"], bytes=chosen["bytes"]), chip)
+    for name, expected in (("t_math", bound.times["compute"]), ("t_comms", bound.times["HBM"])):
+        assert float(found["numbers"][name][0]) == pytest.approx(expected)
+    field = figure.locator("[data-own=bandwidth]")
+    for nonsense in ("", "0", "-3", "1e30"):
+        field.fill(nonsense)
+        assert reader.shows("time")["numbers"] == found["numbers"]
+        assert field.get_attribute("aria-invalid") == "true"
+        assert figure.locator("[role=status]:not(:empty)").first.inner_text()
+    other = reader.tab().open("chapters/intensity")
+    (at,) = [at for at, one in enumerate(other.choices("intensity", "chip")) if one == OWN]
+    (seen,) = other.move([{"intensity": {"chip": at}}])
+    ridge = float(seen["intensity"]["numbers"]["ridge"][0])
+    assert ridge == pytest.approx(typed["peak"] / typed["bandwidth"])
+
+
+def test_a_figure_of_steps_plays_to_its_end_and_steps_back(reader: Reader) -> None:
+    reader.open("chapters/chips")
+    figure = reader.figure("ring")
+    player = figure.locator(".live-control").filter(has=reader.page.locator("[data-does]"))
+    back, play, after = (player.locator(f"[data-does={does}]") for does in ("back", "play", "next"))
+    slider, step = player.get_by_role("slider"), lambda: int(slider.input_value())
+    start = step()
+    after.click()
+    assert step() == start + 1
+    back.click()
+    assert step() == start
+    slider.press("End")
+    last = step()
+    after.click()
+    assert step() == last
+    slider.press("ArrowLeft")
+    play.click()
+    expect(slider).to_have_value(str(last), timeout=30_000)
+    expect(play).to_have_attribute("aria-pressed", "false")
+
+
+def test_a_figure_is_there_without_javascript(reader: Reader) -> None:
+    context = reader.page.context.browser.new_context(java_script_enabled=False)  # type: ignore[union-attr]
+    page = context.new_page()
+    page.goto(f"{reader.origin}/chapters/time.html")
+    figure = page.locator("figure.live[data-figure=time]")
+    assert figure.locator("svg").first.is_visible()
+    assert "binds" in figure.inner_text()
+    context.close()
