@@ -66,7 +66,8 @@ def drawn_setting(draw: random.Random, options: dict[str, int]) -> dict[str, int
 def faults(figure: str, found: dict[str, Any], language: str) -> Iterator[str]:
     """Yield what a reader would see wrong in a figure."""
     yield from ([f"the drawing has {found['bad']}"] if found["bad"] else [])
-    yield from found["out"]
+    possible = any(value not in ("", "null") for value, _ in found["numbers"].values())
+    yield from found["out"] if possible or not found["numbers"] else ()
     said = [found["says"], *found["lines"], *found["drawn"]]
     said += [text for _, text in found["numbers"].values()]
     yield from (f"{text!r} is not filled in" for text in said if UNFILLED.search(text))

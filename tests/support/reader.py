@@ -78,7 +78,7 @@ OUT = """(figure) => {
   texts.forEach((text, at) => {
     const one = boxes[at];
     if (!one.width) return;
-    if (one.left < left - 2 || one.right > right + 2 || one.top < top - 2 || one.bottom > bottom + 2) {
+    if (one.left < left - 2 || one.right > right + 2 || one.top < top - 4 || one.bottom > bottom + 4) {
       if (!text.closest("svg svg")) found.push(`${text.textContent} is outside`);
     }
     for (let next = at + 1; next < texts.length; next++) {
@@ -184,6 +184,21 @@ class Reader:
         with self.a_run():
             self.page.keyboard.press("Control+Enter")
         return self.bar
+
+    def start(self, old: str, new: str) -> None:
+        """Replace code in a cell and start its run, without waiting for the end."""
+        editor = self.cell(old).locator(EDITOR)
+        self.write(editor, self.written(editor).replace(old, new))
+        self.page.keyboard.press("Control+Enter")
+        self.page.get_by_role("button", name="Stop", exact=True).wait_for()
+
+    def code(self) -> Locator:
+        """Return the code of all cells, as the page shows or runs it."""
+        return self.page.locator(".bd-article .cell_input pre")
+
+    def stale(self) -> bool:
+        """Whether values in the text are marked as from before an error above them."""
+        return self.page.locator(".bd-article .computed.stale").count() > 0
 
     def output(self, code: str) -> str:
         """Return the text below the first cell that has this code."""
