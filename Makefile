@@ -11,11 +11,14 @@ unexport PYTHONDONTWRITEBYTECODE
 # Without nbval, which one test loads itself: each worker would import it.
 PYTEST := $(BIN)/pytest -n $(JOBS) -p no:nbval --dist loadfile --no-loadscope-reorder
 
-.PHONY: book editions pdf slides serve lab solution check javascript test test-book test-all mutants fuzz bench bench-site \
+.PHONY: book help editions pdf slides serve lab solution check javascript test test-book test-all mutants fuzz bench bench-site \
 	bench-page bench-grade translations lock release grade nbgrader clean style environment cluster dev system
 
-book: environment  ## build the site into _build/html
+book: environment  ## build the site, English and Chinese, into _build/html; warnings are errors
 	@$(BIN)/python site build
+
+help:  ## list these commands
+	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 20
 
 editions: book  ## collect the site and the edition of each tag in _build/public
 	@$(BIN)/python site editions
@@ -32,18 +35,18 @@ slides: dev book  ## print the lectures' slides with their notes: _build/*-slide
 serve: book  ## show the site: PORT=8001 make serve
 	@$(BIN)/python site serve $(PORT)
 
-lab: environment  ## open the chapters and the exercises in JupyterLab; LANGUAGE=zh_CN changes the language
+lab: environment  ## open your copies of chapters and exercises, in my-work/, in JupyterLab; LANGUAGE=zh_CN or en
 	@$(BIN)/python site lab $(IN_LANGUAGE) $(LAB_ARGS)
 
 solution: environment  ## show the solution of a finished exercise: make solution EXERCISE=name
 	@$(BIN)/python site solution $(EXERCISE)
 
-style: dev
+style: dev  ## lint and format of the Python code
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
 # Needs Node and npm; tests/javascript pins the tools and their hashes.
-javascript:  ## lint and type-check the JavaScript, and compare the editor's bundle
+javascript:  ## lint and type-check the JavaScript, compare the editor's bundle; needs Node and npm
 	@cd tests/javascript && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent check
 
 check: style  ## lint, types, rooflib's tests and its docstrings' examples: under a minute
@@ -108,7 +111,7 @@ environment:
 cluster: environment  ## what `make grade` needs for many machines, or for PostgreSQL
 	@$(PYTHON) site environment cluster
 
-dev: environment
+dev: environment  ## install what tests and printing need, too
 	@$(PYTHON) site environment dev
 
 # Runs before `environment`, which needs python3-venv.

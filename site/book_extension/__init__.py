@@ -35,6 +35,7 @@ def setup(app: "Sphinx") -> None:
     blocks.setup(app)
     app.connect("config-inited", pages.read_pages_with_values)
     app.add_source_parser(pages.PageParser, override=True)
+    app.connect("env-updated", pages.remove_pages_without_source)
     api.setup(app)
     # Run before Sphinx collects images (priority 500), or inlined figures would also become files.
     app.connect("doctree-read", figures.inline_figures, priority=400)
