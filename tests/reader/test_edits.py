@@ -88,5 +88,7 @@ def test_another_chip_in_a_cell_gives_neither_errors_nor_warnings(
 ) -> None:
     mpl.use("agg")
     made = list(replaced(name, other_chips(count, name)))  # type: ignore[arg-type]
-    wrong = [f"{edit}: {page.error}{page.warned}" for edit, page in made if page.error or page.warned]
+    wrong = [
+        f"{edit}: {page.error}{page.warned}" for edit, page in made if page.error or page.warned
+    ]
     assert wrong == []

@@ -30,7 +30,20 @@ NAMES = {
     *("byte", "ms", "ns", "µs", "ps", "T_math", "T_comms", "T_HBM", "T_link", "math", "comms"),
     *("HBM", "L2", "VMEM", "CMEM", "out", "MLP", "logits", "ReLU", "GELU", "token", "GDDR", "link"),
     *("ReduceScatter", "AllGather", "AllReduce", "Python", "numpy", "notebook", "MAC", "SRAM"),
-    *("config.json", "Tab", "TPU", "GPU", "CPU", "NVLink", "PCIe", "ICI", "DRAM", "KV", "SM", "MXU"),
+    *(
+        "config.json",
+        "Tab",
+        "TPU",
+        "GPU",
+        "CPU",
+        "NVLink",
+        "PCIe",
+        "ICI",
+        "DRAM",
+        "KV",
+        "SM",
+        "MXU",
+    ),
 }
 LONGEST_FIRST = sorted(NAMES, key=len, reverse=True)
 UNFILLED = re.compile(r"\{\w*\}|undefined|NaN|\[object")
@@ -75,13 +88,17 @@ def faults(figure: str, found: dict[str, Any], language: str) -> Iterator[str]:
         yield "it says nothing"
     if language != "en":
         yield from (f"{one!r} is English" for one in said + found["words"] if english(one))
-    elif re.search(r"(?<![\d.,])1 (?:chips|tokens|times|elements|bytes|slices|pieces)\b", found["says"]):
+    elif re.search(
+        r"(?<![\d.,])1 (?:chips|tokens|times|elements|bytes|slices|pieces)\b", found["says"]
+    ):
         yield f"a plural after 1: {found['says']}"
     for name, (value, text) in found["numbers"].items():
         if value in ("", "null"):
             if text != "–":
                 yield f"{name} is {text!r} without a value"
-        elif not math.isclose(number(text), float(value), rel_tol=6e-3, abs_tol=6e-3 * abs(float(value))):
+        elif not math.isclose(
+            number(text), float(value), rel_tol=6e-3, abs_tol=6e-3 * abs(float(value))
+        ):
             # Small counts and shares are rounded to whole ones.
             if abs(number(text) - float(value)) > (0.006 if "%" in text else 0.0006):
                 yield f"{name} is {value}, shown as {text!r}"
@@ -111,7 +128,11 @@ def english(text: str) -> list[str]:
 
 # ---- hands
 
-HANDLES = [("index", "one-roof"), ("chapters/roofline", "roofline"), ("chapters/introduction", "chip")]
+HANDLES = [
+    ("index", "one-roof"),
+    ("chapters/roofline", "roofline"),
+    ("chapters/introduction", "chip"),
+]
 
 
 def handle_of(figure: Locator) -> Locator:
@@ -147,7 +168,9 @@ def test_a_handle_follows_the_pointer_and_the_keys(reader: Reader, page: str, na
     for key in ("ArrowLeft", "ArrowRight", "Home", "End", "PageDown"):
         handle.press(key)
         changed(key)
-        least, now, most = (float(handle.get_attribute(f"aria-value{a}") or "nan") for a in ("min", "now", "max"))
+        least, now, most = (
+            float(handle.get_attribute(f"aria-value{a}") or "nan") for a in ("min", "now", "max")
+        )
         assert least <= now <= most
 
 

@@ -145,6 +145,8 @@ def test_an_edited_figure_is_drawn_anew_and_says_so(reader: Reader) -> None:
     reader.run()
     reader.edit("B=64, D=4096", "B=32, D=2048")
     drawings = reader.page.locator(".cell_output svg.figure")
-    anew = [one for one in drawings.all() if (one.get_attribute("aria-label") or "") not in ("", name)]
+    anew = [
+        one for one in drawings.all() if (one.get_attribute("aria-label") or "") not in ("", name)
+    ]
     assert anew
     assert before

@@ -80,7 +80,11 @@ def edited(page: list[Piece], old: str, new: str) -> list[Piece]:
     """Replace code in the first cell with visible code that has it."""
     for place, cell in cells(page):
         if not cell.hidden and old in cell.code:
-            return [*page[:place], cell._replace(code=cell.code.replace(old, new)), *page[place + 1 :]]
+            return [
+                *page[:place],
+                cell._replace(code=cell.code.replace(old, new)),
+                *page[place + 1 :],
+            ]
     raise LookupError(f"no cell has the code {old!r}")
 
 
@@ -114,7 +118,10 @@ def run_cell(cell: Cell, names: dict[str, Any], warned: list[str], *, draw: bool
     last = tree.body.pop() if is_shown else None
     # Pages skip the authors' own assertions, which hold for the printed numbers.
     optimize = int(cell.hidden)
-    with contextlib.redirect_stdout(io.StringIO()) as out, warnings.catch_warnings(record=True) as w:
+    with (
+        contextlib.redirect_stdout(io.StringIO()) as out,
+        warnings.catch_warnings(record=True) as w,
+    ):
         warnings.simplefilter("always")
         exec(compile(tree, f"line {cell.line}", "exec", optimize=optimize), names)
         if isinstance(last, ast.Expr):
@@ -179,5 +186,3 @@ def words(text: str) -> list[str]:
     """Return the words of an output; those of a table are alike in Markdown and on a page."""
     plain = re.sub(r"^\|[\s:|-]+\|$", " ", text, flags=re.M).replace("\\", "")
     return re.sub(r"[|*`]", " ", plain).split()
-
-

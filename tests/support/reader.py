@@ -289,9 +289,8 @@ class Reader:
         """Choose the config.json of a model; return what is said when it has been read."""
         figure = self.figure("model")
         said = figure.locator("[data-part=read]")
-        summary = figure.locator("details", has=said).locator("summary")
         if not said.is_visible():
-            summary.click()
+            figure.locator("details:has([data-part=read]) > summary").click()
         figure.locator("input[type=file]").set_input_files(path)
         over = "(said) => said.textContent && !said.textContent.includes('…')"
         self.page.wait_for_function(over, arg=said.element_handle(), timeout=1000 * SECONDS)
