@@ -63,8 +63,17 @@ def test_every_figure_stays_right_at_any_setting(
             {figure: drawn_setting(draw, reader.options(figure)) for figure in reader.figures()}
             for _ in range(count)
         ]
+        before: dict[str, Any] = {}
         for at, seen in zip([{}, *drawn], reader.move([{}, *drawn]), strict=True):
             for figure, found in seen.items():
+                was = before.get(figure, {})
+                if (
+                    was
+                    and was["numbers"] != found["numbers"]
+                    and was["picture"] == found["picture"]
+                ):
+                    wrong.append(f"{figure} {at.get(figure)}: numbers change, the drawing does not")
+                before[figure] = found
                 problems = [*faults(figure, found, language)]
                 wrong += [f"{figure} {width.__name__} {at.get(figure)}: {one}" for one in problems]
     reader.desk()
@@ -96,15 +105,32 @@ def faults(figure: str, found: dict[str, Any], language: str) -> Iterator[str]:
         if value in ("", "null"):
             if text != "–":
                 yield f"{name} is {text!r} without a value"
-        elif not math.isclose(
-            number(text), float(value), rel_tol=6e-3, abs_tol=6e-3 * abs(float(value))
-        ):
-            # Small counts and shares are rounded to whole ones.
-            if abs(number(text) - float(value)) > (0.006 if "%" in text else 0.0006):
-                yield f"{name} is {value}, shown as {text!r}"
+            continue
+        # Three digits are shown, of small shares and counts fewer.
+        near = max(6e-3 * abs(float(value)), 0.006 if "%" in text else 0.0006)
+        if not text.startswith(tuple("-0123456789")) or abs(number(text) - float(value)) > near:
+            yield f"{name} is {value}, shown as {text!r}"
     chosen = settings(found["chosen"])
     if figure in ORACLES and OWN not in chosen.values() and language == "en":
         yield from untrue(figure, chosen, found["numbers"])
+
+
+@pytest.mark.parametrize("count", [2, pytest.param(20, marks=pytest.mark.long)])
+def test_a_step_of_every_model_takes_what_rooflib_says(reader: Reader, count: int) -> None:
+    reader.open("chapters/own-model")
+    draw, drawn = random.Random(1), []
+    options = reader.options("model")
+    for model in range(options["model"]):
+        for _ in range(count):
+            drawn.append({"model": drawn_setting(draw, options) | {"model": model}})
+            # Most layouts fit only some models: often try the one that fits all.
+            alone = {"chips": 0, "replicas": 0, "experts": 0, "x": 0} if draw.random() < 0.6 else {}
+            drawn[-1]["model"] |= alone
+    seen = [found["model"] for found in reader.move(drawn)]
+    wrong = [one for found in seen for one in faults("model", found, "en")]
+    assert not wrong, "\n".join(wrong[:20])
+    possible = [found for found in seen if found["numbers"]["lower"][0]]
+    assert len(possible) > len(seen) / 3
 
 
 def untrue(figure: str, chosen: dict[str, Any], numbers: dict[str, list[str]]) -> Iterator[str]:
@@ -172,6 +198,38 @@ def test_a_handle_follows_the_pointer_and_the_keys(reader: Reader, page: str, na
             float(handle.get_attribute(f"aria-value{a}") or "nan") for a in ("min", "now", "max")
         )
         assert least <= now <= most
+
+
+def test_a_point_lies_where_the_numbers_on_its_axes_say(reader: Reader) -> None:
+    reader.open("index")
+    draw, figure = random.Random(1), reader.figure("one-roof")
+    options = reader.options("one-roof")
+    for _ in range(5):
+        at = {name: draw.randrange(count - (name == "chip")) for name, count in options.items()}
+        found = reader.move([{"one-roof": at}])[0]["one-roof"]
+        point, axes = figure.evaluate(AXES)
+        for along, value in (
+            ("x", number(found["chosen"]["intensity"])),
+            ("y", float(found["numbers"]["reached"][0])),
+        ):
+            ticks = sorted((number(text), place) for text, place in axes[along])
+            (low, first), (high, last) = ticks[0], ticks[-1]
+            share = math.log(max(value, low) / low) / math.log(high / low)
+            assert point[along] == pytest.approx(first + share * (last - first), abs=2.5)
+
+
+# The centers of the first handle, and of the numbers on the axes: those of x end with a digit.
+AXES = """(figure) => {
+  const center = (one) => {
+    const box = one.getBoundingClientRect();
+    return { x: box.left + box.width / 2, y: box.top + box.height / 2 };
+  };
+  const texts = [...figure.querySelectorAll(".live-picture text")];
+  const ticks = (pattern, along) => texts.filter((one) => pattern.test(one.textContent))
+    .map((one) => [`${one.textContent}FLOP`, center(one)[along]]);
+  const x = ticks(/^[\\d.,]+$/, "x"), y = ticks(/^\\d+\\s[GTP]$/, "y");
+  return [center(figure.querySelector(".live-handle")), { x, y }];
+}"""
 
 
 def test_a_slider_works_by_keyboard_and_says_its_value(reader: Reader) -> None:

@@ -1,11 +1,9 @@
 """The formulas with which figures compute in a page give what rooflib gives."""
 
 import functools
-import itertools
 import random
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,11 +12,7 @@ from repository import ROOT
 from series import series
 
 import rooflib as rl
-from roofkit.figures.attention_figure import split_weights
 from roofkit.figures.engine.expressions import TABLE, used_formulas
-from roofkit.figures.model_rows import COUNTS, HOLDERS, REPLICAS, row
-from rooflib.catalog import models
-from rooflib.models import ROWS
 from rooflib.sharding import sharded_matmul
 
 SHORT, FULL = 12, 300  # random points per formula; a third of them for steps of models
@@ -71,27 +65,6 @@ class Draw(random.Random):
         sizes = {name: N * self.size() for name in SPLITS}
         op = sharded_matmul(sizes["B"], sizes["D"], sizes["F"], N, split=split)
         return {**sizes, "N": N, "split": split}, op
-
-    def decode(self) -> "Decode":
-        return Decode(self)
-
-
-class Decode:
-    """A random decode step, with its weights and bytes."""
-
-    def __init__(self, draw: Draw) -> None:
-        self.model = m = draw.choice([model for model in models() if not model.kinds])
-        self.w, self.kv = draw.choice(list(INTEGERS)), draw.choice(list(INTEGERS))
-        self.B, self.S, self.chips = draw.size(), draw.size(), draw.choice((1, 2, 4, 8))
-        kv = INTEGERS[self.kv]
-        self.op = m.decode(self.B, self.S, self.chips, w=INTEGERS[self.w], kv=kv, compute="bf16")
-        self.split_weights = split_weights(m)
-        shared = self.split_weights + 2 * m.D * m.K * m.H
-        self.matrices = m.layers * shared / self.chips
-        self.last = m.vocabulary * m.D / self.chips
-        self.gains = m.parameters - m.layers * shared - 2 * m.vocabulary * m.D
-        self.position = m.kv_bytes_per_token(kv) / self.chips
-        self.weights = self.op.held - self.position * self.B * self.S - self.w * self.last
 
 
 def attainable(draw: Draw) -> tuple[Arguments, Any]:
@@ -206,170 +179,6 @@ def sharded_sent(draw: Draw) -> tuple[Arguments, Any]:
     return [given["B"], given["F"], given["N"], given["split"], 2], sent
 
 
-def decode(
-    arguments: str, expected: Callable[[Decode], float], draw: Draw
-) -> tuple[Arguments, Any]:
-    """Draw arguments, named as in Decode or Model, and the expected result."""
-    step = draw.decode()
-    found = [getattr(step if hasattr(step, n) else step.model, n) for n in arguments.split()]
-    return found, expected(step)
-
-
-class Step:
-    """A random step of a model: rooflib's counts, and arguments for the formulas.
-
-    `k` is one of the model's kinds of layers; `only` is a step with only the layers of this kind.
-    """
-
-    def __init__(self, draw: Draw) -> None:
-        # One model in twenty has latent attention: draw it more often.
-        latent = [model for model in models() if any(kind.kv_rank for kind in model.every_kind)]
-        self.model = draw.choice([*models(), *5 * latent])
-        self.w = draw.choice((None, "bf16", "int8", "int4"))
-        self.kv = draw.choice(("bf16", "fp8"))
-        self.replicas = draw.choice(REPLICAS)
-        self.B, self.S = self.replicas * draw.size(), draw.choice((1, 127, 128, 129, draw.size()))
-        self.chunk = draw.choice((self.S, 1, 64, 128, 200, draw.size()))
-        self.x = draw.choice(("bf16", "fp8"))
-        self.prefill, self.whole = draw.random() < 0.5, draw.random() < 0.3
-        dense = not any(kind.experts for kind in self.model.every_kind)
-        self.whole = self.whole and not dense
-        self.m = row(self.model)
-        possible = self.m["splits_whole" if self.whole else "splits"]
-        counts = [n for n, can in zip(COUNTS, possible, strict=True) if can]
-        if self.whole:
-            shared = dict(zip(HOLDERS, self.m["spreads"], strict=True))
-            counts = [n for n in counts if shared[n * self.replicas]] or [1]
-            self.replicas = self.replicas if shared[counts[0] * self.replicas] else 1
-        self.chips = draw.choice(counts)
-        self.kind = draw.choice(self.model.every_kind)
-        self.D, self.tokens = self.model.D, draw.size()
-        self.k = self.m["kinds"][self.model.every_kind.index(self.kind)]
-        self.absorbed = draw.randint(0, 1)
-        size = None if self.w is None else rl.dtypes.dtype(self.w).bytes
-        self.s = {
-            "B": self.B,
-            "S": self.S,
-            "chips": self.chips,
-            "replicas": self.replicas,
-            "chunk": self.chunk,
-            "x": rl.dtypes.dtype(self.x).bytes,
-            "prefill": 1 * self.prefill,
-            "whole": 1 * self.whole,
-            "w": self.m["stored"] if size is None else [size] * len(ROWS),
-            "kv": rl.dtypes.dtype(self.kv).bytes,
-        }
-        self.op = self.count(self.model)
-
-    @property
-    def sequences(self) -> float:
-        return self.B / self.replicas
-
-    @property
-    def passes(self) -> list[int]:
-        """Return how many tokens of a sequence each pass over the weights processes."""
-        return chunks(self.S, self.chunk) if self.prefill else [1]
-
-    @property
-    def T(self) -> int:
-        return self.passes[-1]
-
-    @property
-    def together(self) -> float:
-        """Return how many sequences share the experts that a chip holds."""
-        return self.B if self.whole else self.sequences
-
-    @property
-    def only(self) -> rl.Operation:
-        """Step of the model reduced to its layers of the kind `k`."""
-        return self.count(replace(self.model, kinds=(self.kind,), layers=self.kind.count))
-
-    @property
-    def at_once(self) -> rl.Operation:
-        """The operation `only`, but with each prompt read in a single chunk."""
-        only = replace(self.model, kinds=(self.kind,), layers=self.kind.count)
-        return self.count(only, **({"chunk": self.S} if self.prefill else {}))
-
-    def count(self, model: rl.Model, **changed: Any) -> rl.Operation:
-        types: dict[str, Any] = {"w": self.w, "kv": self.kv, "x": self.x, "compute": "bf16"}
-        if self.prefill:
-            types["chunk"] = self.chunk
-        spread = self.whole and any(kind.experts for kind in model.every_kind)
-        call = model.prefill if self.prefill else model.decode
-        layout = {"replicas": self.replicas, "expert_parallel": spread}
-        return call(self.B, self.S, self.chips, **layout, **(types | changed))
-
-    def part(self, name: str, op: rl.Operation | None = None) -> rl.Operation:
-        none = rl.operation(name=name)
-        parts = (self.op if op is None else op).parts
-        return next((part for part in parts if part.name == name), none)
-
-    def weights(self, name: str) -> float:
-        """Return how many weights of an operation a chip holds, in layers of kind `k`."""
-        return self.part(name, self.only).held / self.s["w"][ROWS.index(name)]
-
-
-def step(arguments: str, expected: Callable[[Step], Any], draw: Draw) -> tuple[Arguments, Any]:
-    """Draw arguments, named as in Step, and the expected result."""
-    drawn = Step(draw)
-    found = expected(drawn)
-    return [getattr(drawn, name) for name in arguments.split()], found
-
-
-def lasts(drawn: Step) -> float:
-    return drawn.model.vocabulary * drawn.D / drawn.chips
-
-
-def travels(drawn: Step) -> float:
-    """Return the bytes that a layer of experts sends after its first all-reduce."""
-    drawn.kind = next((kind for kind in drawn.model.every_kind if kind.experts), drawn.kind)
-    drawn.k = drawn.m["kinds"][drawn.model.every_kind.index(drawn.kind)]
-    tokens, size = drawn.sequences * sum(drawn.passes), drawn.s["x"]
-    holders = drawn.chips * (drawn.replicas if drawn.whole else 1)
-    reach = drawn.k["reached"][HOLDERS.index(holders)]
-    sent = 2 * size * tokens / drawn.chips * drawn.D * reach
-    return sent + (0 if drawn.kind.F else rl.reduce_scatter(size * tokens * drawn.D, drawn.chips))
-
-
-def positions_read(drawn: Step) -> int:
-    """Return how many cached positions a prompt's chunks read in total."""
-    ends = list(itertools.accumulate(chunks(drawn.S, drawn.chunk)))
-    starts = [0, *ends[:-1]]
-    window = drawn.kind.window or drawn.S
-    return sum(end - max(0, start - window + 1) for start, end in zip(starts, ends, strict=True))
-
-
-def windows_read(drawn: Step) -> int:
-    """Return `positions_read`; without a window, set one as long as the prompt."""
-    if not drawn.kind.window:
-        drawn.k = drawn.k | {"window": drawn.S}
-    return positions_read(drawn)
-
-
-def chunks(S: int, chunk: int) -> list[int]:
-    return [min(chunk, S - start) for start in range(0, S, chunk)]
-
-
-def expanded(drawn: Step) -> float:
-    """Return the FLOPs of projections that reading a prompt in chunks adds."""
-    if not drawn.prefill:
-        return 0
-    projected = drawn.part("projections", drawn.only).flops
-    whole = drawn.part("projections", drawn.at_once).flops
-    return projected - whole
-
-
-def touched(drawn: Step) -> float:
-    """Return how many experts all passes load in total, in a layer of kind `k`."""
-    if not drawn.kind.experts:
-        return 0
-    return sum(drawn.kind.touched(T * drawn.together, "expected") for T in drawn.passes)
-
-
-def of_rows(count: str) -> Callable[[Step], list[float]]:
-    return lambda drawn: [getattr(drawn.part(name), count) for name in ROWS]
-
-
 of = functools.partial
 ORACLES: dict[str, Oracle] = {
     "ridge": lambda draw: (lambda chip: ([chip.peak(), chip.bandwidth], chip.ridge()))(draw.chip()),
@@ -399,88 +208,13 @@ ORACLES: dict[str, Oracle] = {
     "passes": passes,
     "part": part,
     "sharded_sent": sharded_sent,
-    "decode_matrices": of(decode, "layers split_weights D K H chips", lambda s: s.matrices),
-    "decode_last": of(decode, "vocabulary D chips", lambda s: s.last),
-    "decode_gains": of(decode, "layers D", lambda s: s.gains),
-    "decode_weights": of(decode, "matrices last gains w", lambda s: s.weights),
-    "decode_position": of(decode, "layers K H chips kv", lambda s: s.position),
-    "decode_flops": of(decode, "B S layers N H chips matrices last", lambda s: s.op.flops),
-    "decode_bytes": of(decode, "B S D vocabulary chips weights w position", lambda s: s.op.bytes),
-    "decode_sent": of(decode, "B D layers chips", lambda s: sum(s.op.sent.values())),
-    "decode_resting": of(decode, "weights last w", lambda s: s.op.held - s.position * s.B * s.S),
-    "layer_expansion": of(step, "k chips", lambda d: d.kind.expansion(d.chips)),
-    "layer_latent": of(
-        step,
-        "k D chips",
-        lambda d: (
-            d.kind.projections(d.D, d.chips)
-            if d.kind.kv_rank
-            # Figures use the formula only if kv_rank > 0; for 0, it returns the value below.
-            else d.D * d.kind.N / d.chips * (d.kind.H + d.kind.value)
-        ),
-    ),
-    "layer_projections": of(step, "k D chips", lambda d: d.kind.projections(d.D, d.chips)),
-    "layer_cached": of(step, "k chips", lambda d: d.kind.cached(d.chips)),
-    "layer_pair_flops": of(step, "k absorbed", lambda d: d.kind.pair_flops(d.absorbed == 1)),
-    "layer_expert": of(step, "k D", lambda d: d.kind.expert(d.D)),
-    "layer_visible": of(step, "k S", lambda d: d.kind.visible(d.S)),
-    "layer_pairs": of(step, "k S", lambda d: d.kind.pairs(d.S)),
-    "layer_reach": of(step, "k chunk", lambda d: d.chunk + d.kind.window - 1),
-    "layer_growing": of(
-        step, "k S chunk", lambda d: min(d.S // d.chunk, (d.chunk + d.kind.window - 1) // d.chunk)
-    ),
-    "layer_windows_read": of(step, "k S chunk", windows_read),
-    "layer_positions_read": of(step, "k S chunk", positions_read),
-    "layer_touched": of(
-        step, "k tokens", lambda d: d.kind.touched(d.tokens, "expected") if d.kind.experts else 0
-    ),
-    "step_sequences": of(step, "s", lambda d: d.B / d.replicas),
-    "step_tokens": of(step, "s", lambda d: d.B / d.replicas * sum(d.passes)),
-    "step_rest": of(step, "s", lambda d: d.S % d.chunk if d.prefill else 0),
-    "step_chunks": of(step, "s", lambda d: d.S // d.chunk if d.prefill else 1),
-    "step_passes": of(step, "s", lambda d: len(d.passes)),
-    "step_holders": of(step, "s", lambda d: d.chips * (d.replicas if d.whole else 1)),
-    "step_read": of(step, "k s", lambda d: positions_read(d) if d.prefill else d.kind.visible(d.S)),
-    "step_expanded": of(step, "k s", expanded),
-    "step_routed": of(step, "T s", lambda d: d.T * d.together),
-    "step_touched": of(step, "k s", touched),
-    "step_projections": of(step, "k m s", lambda d: d.weights("projections")),
-    "step_mlp": of(step, "k m s", lambda d: d.weights("MLP")),
-    "step_router": of(step, "k m", lambda d: d.weights("router")),
-    "step_taken": of(
-        step,
-        "k m s",
-        lambda d: d.part("experts", d.only).flops / 2 / d.sequences / sum(d.passes),
-    ),
-    "step_experts": of(
-        step, "k m s", lambda d: d.part("experts", d.only).loaded / d.s["w"][ROWS.index("experts")]
-    ),
-    "step_every_expert": of(step, "k m s", lambda d: d.weights("experts")),
-    "step_gains": of(step, "k", lambda d: d.kind.count * d.kind.gains),
-    "step_last": of(step, "m s", lasts),
-    "step_position": of(step, "k s", lambda d: d.kind.count * d.kind.cached(d.chips) * d.s["kv"]),
-    "step_attention": of(step, "k s", lambda d: d.part("attention", d.only).flops),
-    "step_loaded_cache": of(step, "k s", lambda d: d.part("attention", d.only).loaded),
-    "step_held_cache": of(step, "k s", lambda d: d.part("attention", d.only).held),
-    "step_flops": of(step, "m s", of_rows("flops")),
-    "step_bytes": of(step, "m s", of_rows("bytes")),
-    "step_held": of(step, "m s", lambda d: d.op.held),
-    "step_reduced": of(
-        step,
-        "m s",
-        lambda d: rl.all_reduce(d.s["x"] * d.sequences * sum(d.passes) * d.D, d.chips),
-    ),
-    "step_travels": of(step, "k m s", travels),
-    "step_sends": of(step, "k m s", lambda d: sum(d.part("collectives", d.only).sent.values())),
-    "step_sent": of(step, "m s", lambda d: sum(d.op.sent.values())),
 }
 
 
 @functools.cache
 def points(name: str, count: int) -> list[tuple[Arguments, Any]]:
-    draw, oracle = Draw(name), ORACLES[name]
-    of_models = getattr(oracle, "func", None) is step
-    return [oracle(draw) for _ in range(count // 3 if of_models else count)]
+    draw = Draw(name)
+    return [ORACLES[name](draw) for _ in range(count)]
 
 
 def agree(found: Any, expected: Any) -> bool:
@@ -492,8 +226,12 @@ def agree(found: Any, expected: Any) -> bool:
     return bool(found == pytest.approx(float(expected), rel=1e-9, abs=1e-12))
 
 
-def test_every_formula_has_a_rooflib_counterpart() -> None:
-    assert {re.match(r"\w+", head)[0] for head in TABLE} == set(ORACLES)  # type: ignore[index]
+def test_every_formula_has_a_counterpart_in_rooflib() -> None:
+    """Those of language models are tested with the numbers of their figures."""
+    heads = {re.match(r"\w+", head)[0] for head in TABLE}  # type: ignore[index]
+    assert {head for head in heads if not head.startswith(("decode_", "layer_", "step_"))} == set(
+        ORACLES
+    )
 
 
 @pytest.fixture(scope="module")

@@ -17,8 +17,8 @@ EDITOR = ".code-editor .cm-content"
 CELL = "xpath=ancestor::div[contains(concat(' ', @class, ' '), ' cell ')][1]"
 RUNS = "() => Number(document.querySelector('.python-panel')?.dataset.runs ?? 0)"
 ANSWER_HERE = {"en": "Answer here", "zh": "在这里回答"}
-# The values in the text, in order: text, whether it is marked, the note on its paragraph, if any, and
-# whether it follows edits: the right answers of guesses stay as printed.
+# The values in the text, in order: text, whether it is marked, the note on its paragraph, if any,
+# and whether it follows edits: the right answers of guesses stay as printed.
 PLACES = """() => {
   const around = "p, h1, h2, h3, h4, h5, h6, figcaption, caption, dt, summary, .sd-card-title, " +
     "li, dd, td, th, div";
@@ -27,7 +27,8 @@ PLACES = """() => {
     if (row) return row.querySelector("[role=note]");
     const text = place.parentElement.closest(around);
     const after = text.nextElementSibling;
-    return text.querySelector(":scope > [role=note]") ?? (after?.matches("[role=note]") ? after : null);
+    const isNote = after?.matches("[role=note]");
+    return text.querySelector(":scope > [role=note]") ?? (isNote ? after : null);
   };
   return [...document.querySelectorAll(".bd-article .computed")].map((place) => [
     place.textContent, place.matches(".changed"), note(place)?.textContent ?? "",
@@ -56,12 +57,13 @@ MOVE = """async (settings) => {
 # What a figure shows: its settings as they are read aloud, numbers, sentences, and all its words.
 SEEN = """(figure) => ({
   chosen: Object.fromEntries([...figure.querySelectorAll("fieldset [name]")].map((control) => [
-    control.name, control.type === "range" ? control.ariaValueText ?? control.getAttribute("aria-valuetext") : control.value])),
+    control.name, control.getAttribute("aria-valuetext") ?? control.value])),
   numbers: Object.fromEntries([...figure.querySelectorAll("data")].map((one) =>
     [one.dataset.name, [one.value, one.textContent]])),
   says: figure.querySelector(".live-says").textContent,
   lines: [...figure.querySelectorAll(".live-lines > li")].map((one) => one.textContent),
   drawn: [...figure.querySelectorAll(".live-picture text")].map((one) => one.textContent),
+  picture: figure.querySelector(".live-picture svg").innerHTML,
   bad: (figure.querySelector(".live-picture svg").outerHTML
     .match(/NaN|undefined|Infinity|null/g) ?? []).join(),
   out: (%s)(figure),
@@ -78,9 +80,9 @@ OUT = """(figure) => {
   texts.forEach((text, at) => {
     const one = boxes[at];
     if (!one.width) return;
-    if (one.left < left - 2 || one.right > right + 2 || one.top < top - 4 || one.bottom > bottom + 4) {
-      if (!text.closest("svg svg")) found.push(`${text.textContent} is outside`);
-    }
+    const across = one.left < left - 2 || one.right > right + 2;
+    const isOut = across || one.top < top - 4 || one.bottom > bottom + 4;
+    if (isOut && !text.closest("svg svg")) found.push(`${text.textContent} is outside`);
     for (let next = at + 1; next < texts.length; next++) {
       const other = boxes[next];
       const wide = Math.min(one.right, other.right) - Math.max(one.left, other.left);
@@ -217,8 +219,10 @@ class Reader:
         shown = """(all) => all.map((cell) => {
           const copy = cell.querySelector(".cell_output")?.cloneNode(true);
           // What an edit has changed keeps the printed output, folded.
-          copy?.querySelectorAll("svg, figcaption, details, [role=note]").forEach((e) => e.remove());
-          return [...copy?.querySelectorAll("pre, th, td") ?? []].map((e) => e.textContent).join(" ");
+          const apart = copy?.querySelectorAll("svg, figcaption, details, [role=note]") ?? [];
+          for (const one of apart) one.remove();
+          const texts = [...copy?.querySelectorAll("pre, th, td") ?? []];
+          return texts.map((one) => one.textContent).join(" ");
         })"""
         return list(self.page.locator(".bd-article div.cell:has(.cell_input)").evaluate_all(shown))
 
@@ -276,8 +280,9 @@ class Reader:
 
     def options(self, name: str) -> dict[str, int]:
         """Return how many positions each control of a figure has, by name."""
-        count = """(figure) => Object.fromEntries([...figure.querySelectorAll("fieldset [name]")].map(
-          (one) => [one.name, one.type === "range" ? Number(one.max) + 1 : one.options.length]))"""
+        count = """(figure) => Object.fromEntries(
+          [...figure.querySelectorAll("fieldset [name]")].map((one) =>
+            [one.name, one.type === "range" ? Number(one.max) + 1 : one.options.length]))"""
         return dict(self.figure(name).evaluate(count))
 
     def choices(self, name: str, control: str) -> list[str]:
