@@ -147,8 +147,8 @@ def shown(expression: str, names: dict[str, Any]) -> str | None:
 
 def replaced(
     name: str, edits: Callable[[Cell], Iterator[tuple[str, str]]]
-) -> Iterator[tuple[str, Page]]:
-    """Make each edit of each visible cell; yield what it is, and what the cells below then give.
+) -> Iterator[tuple[str, str, Page]]:
+    """Make each edit of each visible cell; yield it, and what this and the cells below then give.
 
     Each runs in a fork of the process that has run the cells above.
     """
@@ -158,7 +158,7 @@ def replaced(
             changed = cell._replace(code=cell.code.replace(old, new))
             below = [changed, *(piece for _, piece in cells(page[place + 1 :]))]
             found = in_fork(lambda below=below: vars(_run(below, names, draw=True)))  # type: ignore[misc]
-            yield f"{name}.md:{cell.line}: {old} → {new}", Page(**found)
+            yield f"{name}.md:{cell.line}: {old}", new, Page(**found)
         run_cell(cell, names, [])
 
 
