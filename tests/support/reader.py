@@ -68,9 +68,13 @@ SEEN = """(figure) => ({
     .match(/NaN|undefined|Infinity|null/g) ?? []).join(),
   out: (%s)(figure),
   words: [...figure.querySelectorAll("legend, label, dt, option, summary, li, p, .live-value")]
-    .map((one) => one.textContent),
+    .map((one) => {
+      const copy = one.cloneNode(true);
+      copy.querySelectorAll("select").forEach((list) => list.remove());
+      return copy.textContent;
+    }),
 })"""
-# Texts of a picture that leave it, or lie on another text.
+# Texts of a picture that leave it, or hide a letter or more of another text.
 OUT = """(figure) => {
   const svg = figure.querySelector(".live-picture svg");
   const { left, right, top, bottom } = svg.getBoundingClientRect();
@@ -87,7 +91,7 @@ OUT = """(figure) => {
       const other = boxes[next];
       const wide = Math.min(one.right, other.right) - Math.max(one.left, other.left);
       const high = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
-      if (wide > 3 && high > 0.5 * Math.min(one.height, other.height)) {
+      if (wide > 10 && high > 0.5 * Math.min(one.height, other.height)) {
         found.push(`${text.textContent} lies on ${texts[next].textContent}`);
       }
     }
