@@ -4,6 +4,7 @@ The only place that knows the names of a page's elements. All of it is the real 
 `make book` builds, a browser of the system, and Pyodide.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ SECONDS = 120  # for a run of Python; the first one loads Pyodide, and the machi
 EDITOR = ".code-editor .cm-content"
 CELL = "xpath=ancestor::div[contains(concat(' ', @class, ' '), ' cell ')][1]"
 RUNS = "() => Number(document.querySelector('.python-panel')?.dataset.runs ?? 0)"
+PUT_BACK = re.compile("^(Put the page back|恢复原来的页面)$")
 ANSWER_HERE = {"en": "Answer here", "zh": "在这里回答"}
 # The values in the text, in order: text, whether it is marked, the note on its paragraph, if any,
 # and whether it follows edits: the right answers of guesses stay as printed.
@@ -231,7 +233,7 @@ class Reader:
         return list(self.page.locator(".bd-article div.cell:has(.cell_input)").evaluate_all(shown))
 
     def reset(self) -> None:
-        self.press("Put the page back")
+        self.page.get_by_role("button", name=PUT_BACK, exact=True).first.click()
 
     # ---- an exercise
 
