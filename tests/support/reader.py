@@ -8,16 +8,100 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Locator, Page
 from site_browser import DESK, PHONE, Traffic, put_width, ready
 
 SECONDS = 120  # for a run of Python; the first one loads Pyodide, and the machine may be busy
 EDITOR = ".code-editor .cm-content"
+CELL = "xpath=ancestor::div[contains(concat(' ', @class, ' '), ' cell ')][1]"
 RUNS = "() => Number(document.querySelector('.python-panel')?.dataset.runs ?? 0)"
+PUT_BACK = re.compile("^(Put the page back|恢复原来的页面)$")
 ANSWER_HERE = {"en": "Answer here", "zh": "在这里回答"}
 HINT = re.compile("Stronger hint|提示")
 COMPARE = re.compile("Compare your answer|对照")
+# The values in the text, in order: text, whether it is marked, the note on its paragraph, if any,
+# and whether it follows edits: the right answers of guesses stay as printed.
+PLACES = """() => {
+  const around = "p, h1, h2, h3, h4, h5, h6, figcaption, caption, dt, summary, .sd-card-title, " +
+    "li, dd, td, th, div";
+  const note = (place) => {
+    const row = place.closest("tr");
+    if (row) return row.querySelector("[role=note]");
+    const text = place.parentElement.closest(around);
+    const after = text.nextElementSibling;
+    const isNote = after?.matches("[role=note]");
+    return text.querySelector(":scope > [role=note]") ?? (isNote ? after : null);
+  };
+  return [...document.querySelectorAll(".bd-article .computed")].map((place) => [
+    place.textContent, place.matches(".changed"), note(place)?.textContent ?? "",
+    !place.closest(".answer")]);
+}"""
+# Sets controls of figures as a reader does; returns what all figures show after each setting.
+MOVE = """async (settings) => {
+  const all = Object.fromEntries([...document.querySelectorAll("figure.live")].map(
+    (one) => [one.dataset.figure, one]));
+  const seen = [];
+  for (const setting of settings) {
+    for (const [figure, controls] of Object.entries(setting)) {
+      for (const [name, at] of Object.entries(controls)) {
+        const control = all[figure].querySelector(`[name="${name}"]`);
+        if (control.type === "range") control.value = at;
+        else control.selectedIndex = at;
+        control.dispatchEvent(new Event("input", { bubbles: true }));
+      }
+    }
+    const rests = () => Object.values(all).every((one) => one.dataset.state === "live");
+    while (!rests()) await new Promise((go) => setTimeout(go, 20));
+    seen.push(Object.fromEntries(Object.entries(all).map(([name, one]) => [name, (%s)(one)])));
+  }
+  return seen;
+}"""
+# What a figure shows: its settings as they are read aloud, numbers, sentences, and all its words.
+SEEN = """(figure) => ({
+  chosen: Object.fromEntries([...figure.querySelectorAll("fieldset [name]")].map((control) => [
+    control.name, control.getAttribute("aria-valuetext") ?? control.value])),
+  numbers: Object.fromEntries([...figure.querySelectorAll("data")].map((one) =>
+    [one.dataset.name, [one.value, one.textContent]])),
+  says: figure.querySelector(".live-says").textContent,
+  lines: [...figure.querySelectorAll(".live-lines > li")].map((one) => one.textContent),
+  drawn: [...figure.querySelectorAll(".live-picture text")].map((one) => one.textContent),
+  picture: figure.querySelector(".live-picture svg").innerHTML,
+  bad: (figure.querySelector(".live-picture svg").outerHTML
+    .match(/NaN|undefined|Infinity|null/g) ?? []).join(),
+  out: (%s)(figure),
+  words: [...figure.querySelectorAll("legend, label, dt, option, summary, li, p, .live-value")]
+    .map((one) => {
+      const copy = one.cloneNode(true);
+      copy.querySelectorAll("select").forEach((list) => list.remove());
+      return copy.textContent;
+    }),
+})"""
+# Texts of a picture that leave it, or hide a letter or more of another text.
+OUT = """(figure) => {
+  const svg = figure.querySelector(".live-picture svg");
+  const { left, right, top, bottom } = svg.getBoundingClientRect();
+  const texts = [...svg.querySelectorAll("text")].filter((one) => one.textContent.trim());
+  const boxes = texts.map((one) => one.getBoundingClientRect());
+  const found = [];
+  texts.forEach((text, at) => {
+    const one = boxes[at];
+    if (!one.width) return;
+    const across = one.left < left - 2 || one.right > right + 2;
+    const isOut = across || one.top < top - 4 || one.bottom > bottom + 4;
+    if (isOut && !text.closest("svg svg")) found.push(`${text.textContent} is outside`);
+    for (let next = at + 1; next < texts.length; next++) {
+      const other = boxes[next];
+      const wide = Math.min(one.right, other.right) - Math.max(one.left, other.left);
+      const high = Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top);
+      if (wide > 10 && high > 0.5 * Math.min(one.height, other.height)) {
+        found.push(`${text.textContent} lies on ${texts[next].textContent}`);
+      }
+    }
+  });
+  return found;
+}"""
 # The editor renders only visible lines; the <pre> that it replaces keeps the whole text.
 WRITTEN = "(e) => e.closest('.cell_input').querySelector('pre').textContent.slice(0, -1)"
 
@@ -86,8 +170,7 @@ class Reader:
         editors = self.page.locator(EDITOR)
         for number in range(editors.count()):
             if code in self.written(editors.nth(number)):
-                inside = editors.nth(number)
-                return self.page.locator("div.cell").filter(has=inside)
+                return editors.nth(number).locator(CELL)
         raise LookupError(f"no cell has the code {code!r}")
 
     @staticmethod
@@ -112,6 +195,21 @@ class Reader:
             self.page.keyboard.press("Control+Enter")
         return self.bar
 
+    def start(self, old: str, new: str) -> None:
+        """Replace code in a cell and start its run, without waiting for the end."""
+        editor = self.cell(old).locator(EDITOR)
+        self.write(editor, self.written(editor).replace(old, new))
+        self.page.keyboard.press("Control+Enter")
+        self.page.get_by_role("button", name="Stop", exact=True).wait_for()
+
+    def code(self) -> Locator:
+        """Return the code of all cells, as the page shows or runs it."""
+        return self.page.locator(".bd-article .cell_input pre")
+
+    def stale(self) -> bool:
+        """Whether values in the text are marked as from before an error above them."""
+        return self.page.locator(".bd-article .computed.stale").count() > 0
+
     def output(self, code: str) -> str:
         """Return the text below the first cell that has this code."""
         return self.cell(code).locator(".cell_output").first.inner_text()
@@ -120,8 +218,24 @@ class Reader:
         """Return the computed values in the page's sentences and tables, in order."""
         return list(self.page.locator(".bd-article .computed").all_text_contents())
 
+    def places(self) -> list[tuple[str, bool, str, bool]]:
+        """Return each value in the text: text, whether marked, its note, whether it follows."""
+        return [tuple(place) for place in self.page.evaluate(PLACES)]
+
+    def outputs(self) -> list[str]:
+        """Return the texts below the cells whose code the page shows, without figures."""
+        shown = """(all) => all.map((cell) => {
+          const copy = cell.querySelector(".cell_output")?.cloneNode(true);
+          // What an edit has changed keeps the printed output, folded.
+          const apart = copy?.querySelectorAll("svg, figcaption, details, [role=note]") ?? [];
+          for (const one of apart) one.remove();
+          const texts = [...copy?.querySelectorAll("pre, th, td") ?? []];
+          return texts.map((one) => one.textContent).join(" ");
+        })"""
+        return list(self.page.locator(".bd-article div.cell:has(.cell_input)").evaluate_all(shown))
+
     def reset(self) -> None:
-        self.press("Put the page back")
+        self.page.get_by_role("button", name=PUT_BACK, exact=True).first.click()
 
     # ---- an exercise
 
@@ -196,4 +310,41 @@ class Reader:
 
     def figure(self, name: str) -> Locator:
         """Return the figure of this name, such as "model"."""
-        return self.page.locator(f"figure.live[data-figure={name}]")
+        return self.page.locator(f"figure.live[data-figure={name}]").first
+
+    def figures(self) -> list[str]:
+        """Return the names of the page's figures with controls."""
+        names = "(all) => all.map((one) => one.dataset.figure)"
+        return list(self.page.locator("figure.live").evaluate_all(names))
+
+    def shows(self, name: str) -> dict[str, Any]:
+        """Return what a figure shows, when it has come to rest."""
+        return dict(self.move([{}])[0][name])
+
+    def move(self, settings: list[dict[str, dict[str, int]]]) -> list[dict[str, Any]]:
+        """Set controls of figures, each by the position of an option; return what all then show."""
+        return list(self.page.evaluate(MOVE % (SEEN % OUT), settings))
+
+    def options(self, name: str) -> dict[str, int]:
+        """Return how many positions each control of a figure has, by name."""
+        count = """(figure) => Object.fromEntries(
+          [...figure.querySelectorAll("fieldset [name]")].map((one) =>
+            [one.name, one.type === "range" ? Number(one.max) + 1 : one.options.length]))"""
+        return dict(self.figure(name).evaluate(count))
+
+    def choices(self, name: str, control: str) -> list[str]:
+        """Return the options of a list in a figure."""
+        values = "(one) => [...one.options].map((option) => option.value)"
+        return list(self.figure(name).locator(f"select[name={control}]").evaluate(values))
+
+    def choose_model(self, path: Path) -> str:
+        """Choose the config.json of a model; return what is said when it has been read."""
+        figure = self.figure("model")
+        said = figure.locator("[data-part=read]")
+        if not said.is_visible():
+            figure.locator("details:has([data-part=read]) > summary").click()
+        figure.locator("input[type=file]").set_input_files(path)
+        over = "(said) => said.textContent && !said.textContent.includes('…')"
+        self.page.wait_for_function(over, arg=said.element_handle(), timeout=1000 * SECONDS)
+        self.shows("model")  # waits until it rests
+        return said.inner_text()

@@ -145,8 +145,8 @@ class Name:
 # The positions `at` and `otherwise` keep the names from overlapping.
 def curve_names() -> dict[str, Name]:
     return {
-        "t_math": Name(_("compute"), 2**15, 2**17, middle=-40, half=30),
-        "t_comms": Name("HBM", 2**13, 2**15, middle=27, half=18, down=15),
+        "t_math": Name(_("compute"), 2**16, 2**17, middle=-40, half=30),
+        "t_comms": Name("HBM", 2**12, 2**10, middle=27, half=18, down=15),
         "t_link": Name(_("link"), LOW, 2**11, middle=18, half=15),
     }
 

@@ -1,0 +1,102 @@
+"""A reader runs a chapter's cells and edits them: the page gives what ordinary Python gives."""
+
+import random
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+from ordinary_python import Cell, Page, chapters, edited, pieces, replaced, run, words
+from reader import Reader
+
+import rooflib as rl
+
+EDITS = tomllib.loads(Path(__file__).with_name("edits.toml").read_text(encoding="utf-8"))
+CHIPS = [chip.name for chip in rl.chips(more=True)]
+CHIP = re.compile("|".join(f'"{re.escape(name)}"' for name in sorted(CHIPS, reverse=True)))
+Edit = tuple[str, str]  # old and new code
+
+
+def rows() -> Iterator[object]:
+    """Yield each chapter with its first edit, and, for long runs, with all others."""
+    for name in chapters():
+        of_page = EDITS[name.removeprefix("chapters/")]
+        yield pytest.param(name, of_page[:1], id=name)
+        yield pytest.param(name, of_page[1:], id=f"{name}-all", marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize(("name", "edits"), list(rows()))
+def test_run_gives_what_was_built_and_an_edit_what_python_gives(
+    reader: Reader, name: str, edits: list[Edit]
+) -> None:
+    reader.open(name)
+    built, outputs = reader.places(), reader.outputs()
+    assert reader.run().startswith("Done.")
+    assert (reader.places(), reader.outputs()) == (built, outputs)
+    wrong = []
+    for old, new in edits:
+        said = reader.edit(old, new)
+        expected = run(edited(pieces(name), old, new))
+        if said.startswith("Done.") != (expected.error == ""):
+            wrong.append(f"{new}: {said}, in Python {expected.error!r}")
+        elif not expected.error:
+            wrong += [f"{new}: {one}" for one in unlike(reader, built, outputs, expected)]
+        reader.reset()
+        assert (reader.places(), reader.outputs()) == (built, outputs)
+    assert wrong == []
+
+
+def unlike(reader: Reader, built: list, outputs: list[str], expected: Page) -> Iterator[str]:
+    """Yield where a page doesn't show what Python computes, or shows it without a mark."""
+    for (was, *_), place, now in zip_longest(built, reader.places(), expected.values):
+        text, marked, note, follows = place
+        if not follows or now in (None, was):
+            if text != was or marked:
+                yield f"{was} became {text}, in Python it is {now}"
+        elif text == now:
+            if not marked:
+                yield f"{was} → {now} is not marked"
+        elif text != was or f"{was} → {now}" not in note:
+            yield f"{was} → {now} is shown as {text}, with the note {note!r}"
+    for was, output, now in zip_longest(outputs, reader.outputs(), expected.outputs):
+        if words(output) != words(now):
+            yield f"a cell shows {output!r} (before: {was!r}), in Python it is {now!r}"
+
+
+# ---- without a browser: each edit of a kind, in each chapter
+
+
+def has_peak(name: str) -> bool:
+    """Return whether a peak in bf16, in which the course computes, is published for a chip."""
+    try:
+        return bool(rl.chip(name).peak("bf16"))
+    except ValueError:
+        return False
+
+
+def other_chips(share: float, name: str) -> Callable[[Cell], Iterator[Edit]]:
+    """Return a function of a cell: put other chips in the place of each, all or a random share."""
+    draw = random.Random(name)
+
+    def edits(cell: Cell) -> Iterator[Edit]:
+        for old in dict.fromkeys(CHIP.findall(cell.code)):
+            others = [f'"{chip}"' for chip in CHIPS if f'"{chip}"' != old]
+            yield from ((old, new) for new in others if draw.random() < share)
+
+    return edits
+
+
+@pytest.mark.parametrize("share", [0.02, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("name", chapters())
+def test_another_chip_in_a_cell_gives_neither_errors_nor_warnings(name: str, share: float) -> None:
+    """A chip without a peak in bf16 may be refused, if the reason is said."""
+    mpl.use("agg")
+    wrong = []
+    for old, new, page in replaced(name, other_chips(share, name)):
+        is_refused = "bf16" in page.error and not has_peak(new.strip('"'))
+        if page.warned or (page.error and not is_refused):
+            wrong.append(f"{old} → {new}: {page.error} {page.warned}")
+    assert wrong == []

@@ -1,0 +1,309 @@
+"""A reader moves the controls of the figures: drawing, numbers and words follow, and agree."""
+
+import math
+import random
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from figure_oracles import ORACLES, number, settings
+from playwright.sync_api import Locator, expect
+from reader import Reader
+from repository import ROOT
+
+import rooflib as rl
+from rooflib.catalog import chips, models
+
+PAGES = [
+    path.relative_to(ROOT).with_suffix("").as_posix()
+    for path in (ROOT / "index.md", *sorted(ROOT.glob("chapters/*.md")))
+    if "from roofkit import figures" in path.read_text(encoding="utf-8")
+]
+OWN = "my own chip"
+# Words that stay English: names of chips, links, models and types; units; names in code.
+NAMES = {
+    *(one.name for one in (*chips(more=True), *models())),
+    *(link.name for chip in chips(more=True) for link in chip.links),
+    *("bf16", "fp32", "fp16", "tf32", "fp8", "int8", "int4", "fp4"),
+    *(f"{prefix}{unit}" for prefix in ("", *"kKMGTPE") for unit in ("FLOPs", "FLOP", "OP", "B")),
+    *("byte", "ms", "ns", "µs", "ps", "T_math", "T_comms", "T_HBM", "T_link", "math", "comms"),
+    *("HBM", "L2", "VMEM", "CMEM", "out", "MLP", "logits", "ReLU", "GELU", "token", "GDDR", "link"),
+    *("ReduceScatter", "AllGather", "AllReduce", "Python", "numpy", "notebook", "MAC", "SRAM"),
+    *(
+        "config.json",
+        "Tab",
+        "TPU",
+        "GPU",
+        "CPU",
+        "NVLink",
+        "PCIe",
+        "ICI",
+        "DRAM",
+        "KV",
+        "SM",
+        "MXU",
+    ),
+}
+LONGEST_FIRST = sorted(NAMES, key=len, reverse=True)
+UNFILLED = re.compile(r"\{\w*\}|undefined|NaN|\[object")
+
+
+@pytest.mark.parametrize("count", [4, pytest.param(40, marks=pytest.mark.long)])
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", PAGES)
+def test_every_figure_stays_right_at_any_setting(
+    reader: Reader, name: str, language: str, count: int
+) -> None:
+    draw, wrong = random.Random(f"{name} {language}"), []
+    for width in (reader.desk, reader.phone):
+        width()
+        reader.open(name, language)
+        drawn = [
+            {figure: drawn_setting(draw, reader.options(figure)) for figure in reader.figures()}
+            for _ in range(count)
+        ]
+        before: dict[str, Any] = {}
+        for seen in reader.move([{}, *drawn]):
+            for figure, found in seen.items():
+                was = before.get(figure, {})
+                if (
+                    was
+                    and was["numbers"] != found["numbers"]
+                    and was["picture"] == found["picture"]
+                ):
+                    wrong.append(f"{figure} {found['chosen']}: the drawing does not change")
+                before[figure] = found
+                problems = [*faults(figure, found, language)]
+                wrong += [f"{figure} {width.__name__} {found['chosen']}: {one}" for one in problems]
+    reader.desk()
+    assert not wrong, "\n".join(wrong[:20])
+
+
+def drawn_setting(draw: random.Random, options: dict[str, int]) -> dict[str, int]:
+    """Draw a position of each control; half of the time, leave some as they are."""
+    return {name: draw.randrange(count) for name, count in options.items() if draw.random() < 0.7}
+
+
+def faults(figure: str, found: dict[str, Any], language: str) -> Iterator[str]:
+    """Yield what a reader would see wrong in a figure."""
+    yield from ([f"the drawing has {found['bad']}"] if found["bad"] else [])
+    possible = any(value not in ("", "null") for value, _ in found["numbers"].values())
+    yield from found["out"] if possible or not found["numbers"] else ()
+    said = [found["says"], *found["lines"], *found["drawn"]]
+    said += [text for _, text in found["numbers"].values()]
+    yield from (f"{text!r} is not filled in" for text in said if UNFILLED.search(text))
+    if not found["says"].strip():
+        yield "it says nothing"
+    if language != "en":
+        yield from (f"{one!r} is English" for one in said + found["words"] if english(one))
+    elif re.search(
+        r"(?<![\d.,])1 (?:chips|tokens|times|elements|bytes|slices|pieces)\b", found["says"]
+    ):
+        yield f"a plural after 1: {found['says']}"
+    for name, (value, text) in found["numbers"].items():
+        if value in ("", "null"):
+            if text != "–":
+                yield f"{name} is {text!r} without a value"
+            continue
+        if math.isinf(float(value)):
+            if not text.startswith("∞"):
+                yield f"{name} is {value}, shown as {text!r}"
+            continue
+        # Three digits are shown, of small shares and counts fewer.
+        near = max(6e-3 * abs(float(value)), 0.006 if "%" in text else 0.0006)
+        if not text.startswith(tuple("-0123456789")) or abs(number(text) - float(value)) > near:
+            yield f"{name} is {value}, shown as {text!r}"
+    chosen = settings(found["chosen"])
+    if figure in ORACLES and OWN not in chosen.values() and language == "en":
+        yield from untrue(figure, chosen, found["numbers"])
+
+
+@pytest.mark.parametrize("count", [2, pytest.param(20, marks=pytest.mark.long)])
+def test_a_step_of_every_model_takes_what_rooflib_says(reader: Reader, count: int) -> None:
+    reader.open("chapters/own-model")
+    draw, drawn = random.Random(1), []
+    options = reader.options("model")
+    for model in range(options["model"]):
+        for _ in range(count):
+            drawn.append({"model": drawn_setting(draw, options) | {"model": model}})
+            # Most layouts fit only some models: often try the one that fits all.
+            alone = {"chips": 0, "replicas": 0, "experts": 0, "x": 0} if draw.random() < 0.6 else {}
+            drawn[-1]["model"] |= alone
+    seen = [found["model"] for found in reader.move(drawn)]
+    wrong = [one for found in seen for one in faults("model", found, "en")]
+    assert not wrong, "\n".join(wrong[:20])
+    possible = [found for found in seen if found["numbers"]["lower"][0]]
+    assert len(possible) > len(seen) / 3
+
+
+def untrue(figure: str, chosen: dict[str, Any], numbers: dict[str, list[str]]) -> Iterator[str]:
+    """Yield the numbers that are not rooflib's."""
+    expected = ORACLES[figure](**chosen)
+    for name, (value, _) in numbers.items():
+        if not expected:
+            if value:
+                yield f"{name} is {value}, though rooflib refuses {chosen}"
+        elif name in expected and not math.isclose(
+            float(value or "nan"), float(expected[name]), rel_tol=1e-9, abs_tol=1e-12
+        ):
+            yield f"{name} is {value}, in rooflib {expected[name]} at {chosen}"
+
+
+def english(text: str) -> list[str]:
+    for name in LONGEST_FIRST:
+        text = text.replace(name, "")
+    return re.findall(r"[A-Za-z]{2,}", text)
+
+
+# ---- hands
+
+HANDLES = [
+    ("index", "one-roof"),
+    ("chapters/roofline", "roofline"),
+    ("chapters/introduction", "chip"),
+]
+
+
+def handle_of(figure: Locator) -> Locator:
+    return figure.get_by_role("slider").and_(figure.locator("[aria-label]:not(input)")).first
+
+
+@pytest.mark.parametrize(("page", "name"), HANDLES)
+def test_a_handle_follows_the_pointer_and_the_keys(reader: Reader, page: str, name: str) -> None:
+    reader.open(page)
+    figure = reader.figure(name)
+    figure.scroll_into_view_if_needed()
+    handle = handle_of(figure)
+    seen = [reader.shows(name)]
+
+    def changed(what: str) -> None:
+        seen.append(reader.shows(name))
+        # On a ceiling the numbers stay.
+        assert seen[-1]["says"] != seen[-2]["says"], what
+        assert seen[-1]["picture"] != seen[-2]["picture"], what
+        assert [*faults(name, seen[-1], "en")] == []
+
+    box, before = handle.bounding_box(), handle.get_attribute("aria-valuetext")
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    reader.page.mouse.move(x, y)
+    reader.page.mouse.down()
+    reader.page.mouse.move(x + 60, y, steps=3)
+    reader.page.mouse.up()
+    changed("drag")
+    moved = handle.bounding_box()
+    assert moved is not None
+    assert moved["x"] > box["x"] + 30
+    assert handle.get_attribute("aria-valuetext") != before
+    for key in ("ArrowLeft", "ArrowRight", "Home", "End", "PageDown"):
+        handle.press(key)
+        changed(key)
+        least, now, most = (
+            float(handle.get_attribute(f"aria-value{a}") or "nan") for a in ("min", "now", "max")
+        )
+        assert least <= now <= most
+
+
+def test_a_point_lies_where_the_numbers_on_its_axes_say(reader: Reader) -> None:
+    reader.open("index")
+    draw, figure = random.Random(1), reader.figure("one-roof")
+    options = reader.options("one-roof")
+    for _ in range(5):
+        at = {name: draw.randrange(count - (name == "chip")) for name, count in options.items()}
+        found = reader.move([{"one-roof": at}])[0]["one-roof"]
+        point, axes = figure.evaluate(AXES)
+        for along, value in (
+            ("x", number(found["chosen"]["intensity"])),
+            ("y", float(found["numbers"]["reached"][0])),
+        ):
+            ticks = sorted((number(text), place) for text, place in axes[along])
+            (low, first), (high, last) = ticks[0], ticks[-1]
+            share = math.log(max(value, low) / low) / math.log(high / low)
+            assert point[along] == pytest.approx(first + share * (last - first), abs=2.5)
+
+
+# The centers of the first handle, and of the numbers on the axes: those of x end with a digit.
+AXES = """(figure) => {
+  const center = (one) => {
+    const box = one.getBoundingClientRect();
+    return { x: box.left + box.width / 2, y: box.top + box.height / 2 };
+  };
+  const texts = [...figure.querySelectorAll(".live-picture text")];
+  const ticks = (pattern, along) => texts.filter((one) => pattern.test(one.textContent))
+    .map((one) => [`${one.textContent}FLOP`, center(one)[along]]);
+  const x = ticks(/^[\\d.,]+$/, "x"), y = ticks(/^\\d+\\s[GTP]$/, "y");
+  return [center(figure.querySelector(".live-handle")), { x, y }];
+}"""
+
+
+def test_a_slider_works_by_keyboard_and_says_its_value(reader: Reader) -> None:
+    reader.open("chapters/matmul")
+    slider = reader.figure("matmul").get_by_role("slider").first
+    before, value = reader.shows("matmul"), slider.get_attribute("aria-valuetext")
+    slider.press("ArrowRight")
+    after = reader.shows("matmul")
+    assert slider.get_attribute("aria-valuetext") != value
+    assert after["says"] != before["says"]
+    slider.press("ArrowLeft")
+    assert reader.shows("matmul") == before
+
+
+def test_a_chip_of_ones_own_is_in_all_figures_and_kept(reader: Reader) -> None:
+    """Numbers outside the limits change nothing, and say what is allowed."""
+    reader.open("chapters/time")
+    figure = reader.figure("time")
+    figure.get_by_text("My own chip", exact=True).first.click()
+    typed = {"peak": 500e12, "bandwidth": 2000e9}
+    for name, value in typed.items():
+        field = figure.locator(f"[data-own={name}]")
+        field.fill(f"{value / float(field.get_attribute('data-factor') or 1):g}")
+    found = reader.shows("time")
+    assert found["chosen"]["chip"] == OWN
+    chosen = settings(found["chosen"])
+    chip = rl.Chip("mine", {"bf16": typed["peak"]}, typed["bandwidth"], 1e12)
+    bound = rl.bound(rl.operation(flops=chosen["flops"], bytes=chosen["bytes"]), chip)
+    for name, expected in (("t_math", bound.times["compute"]), ("t_comms", bound.times["HBM"])):
+        assert float(found["numbers"][name][0]) == pytest.approx(expected)
+    field = figure.locator("[data-own=bandwidth]")
+    for nonsense in ("", "0", "-3", "1e30"):
+        field.fill(nonsense)
+        assert reader.shows("time")["numbers"] == found["numbers"]
+        assert field.get_attribute("aria-invalid") == "true"
+        assert figure.locator("[role=status]:not(:empty)").first.inner_text()
+    other = reader.tab().open("chapters/intensity")
+    (at,) = [at for at, one in enumerate(other.choices("intensity", "chip")) if one == OWN]
+    (seen,) = other.move([{"intensity": {"chip": at}}])
+    ridge = float(seen["intensity"]["numbers"]["ridge"][0])
+    assert ridge == pytest.approx(typed["peak"] / typed["bandwidth"])
+
+
+def test_a_figure_of_steps_plays_to_its_end_and_steps_back(reader: Reader) -> None:
+    reader.open("chapters/chips")
+    figure = reader.figure("ring")
+    player = figure.locator(".live-control").filter(has=reader.page.locator("[data-does]"))
+    back, play, after = (player.locator(f"[data-does={does}]") for does in ("back", "play", "next"))
+    slider, step = player.get_by_role("slider"), lambda: int(slider.input_value())
+    start = step()
+    after.click()
+    assert step() == start + 1
+    back.click()
+    assert step() == start
+    slider.press("End")
+    last = step()
+    after.click()
+    assert step() == last
+    slider.press("ArrowLeft")
+    play.click()
+    expect(slider).to_have_value(str(last), timeout=30_000)
+    expect(play).to_have_attribute("aria-pressed", "false")
+
+
+def test_a_figure_is_there_without_javascript(reader: Reader) -> None:
+    context = reader.page.context.browser.new_context(java_script_enabled=False)  # type: ignore[union-attr]
+    page = context.new_page()
+    page.goto(f"{reader.origin}/chapters/time.html")
+    figure = page.locator("figure.live[data-figure=time]")
+    assert figure.locator("svg").first.is_visible()
+    assert "binds" in figure.inner_text()
+    context.close()

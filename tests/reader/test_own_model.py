@@ -1,0 +1,87 @@
+"""A reader chooses the config.json of a model, which the page's Python reads."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reader import Reader
+from repository import ROOT
+
+FOLDER = ROOT / "tests" / "tables" / "configs"
+# Independent totals: transformers' parameters on the meta device, and what a position caches.
+EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
+PAGE = "chapters/own-model"
+
+
+def settings(reader: Reader, **chosen: str) -> dict[str, Any]:
+    """Choose options by name, one text of 128 positions; return what the figure shows."""
+    at = {name: reader.choices("model", name).index(value) for name, value in chosen.items()}
+    (found,) = reader.move([{"model": {**at, "B": 0, "S": 0}}])
+    return dict(found["model"])
+
+
+def value(found: dict[str, Any], name: str) -> float:
+    return float(found["numbers"][name][0])
+
+
+def test_a_chosen_model_has_its_own_weights_cache_and_times(reader: Reader) -> None:
+    reader.open(PAGE)
+    models: list[str] = []
+    for file, expected in EXPECTED.items():
+        said = reader.choose_model(FOLDER / file)
+        found = settings(reader, w="bf16", kv="bf16", chip="B200")
+        name = found["chosen"]["model"]
+        assert name not in models, said
+        models.append(name)
+        assert name in found["says"]
+        weights = 2 * expected["parameters"]
+        cache = 2 * 128 * expected["cache_elements_of_a_position"]
+        assert value(found, "held") == pytest.approx(weights + cache, rel=1e-5), file
+        assert ("not fit" in found["says"]) == (value(found, "held") > value(found, "memory"))
+        # A token uses each of its weights in a multiplication and an addition, and is bound by HBM.
+        active = expected["active_parameters"]
+        assert 1.6 * active < value(found, "flops") < 2.4 * active, file
+        assert value(found, "lower") == value(found, "t_comms") > value(found, "t_math")
+        assert any(line for line in found["lines"]), "nothing is said about what would help"
+    # Each stays, beside those of the catalog: two Llamas can be compared.
+    assert reader.choices("model", "model")[-len(models) :] == models
+
+
+HUGE = b'{"model_type": "llama", "pad": "' + b"x" * 5_000_000 + b'"}'
+LLAMA = json.loads((FOLDER / "llama-3.1-8b.json").read_text(encoding="utf-8"))
+REFUSED = {
+    "half.json": json.dumps(LLAMA).encode()[:200],
+    "empty.json": b"",
+    "picture.json": b"\x89PNG\r\n\x1a\n\x00",
+    "huge.json": HUGE,
+    "list.json": b"[1, 2]",
+    "unknown.json": json.dumps(LLAMA | {"model_type": "own_model"}).encode(),
+    "code.json": json.dumps(LLAMA | {"auto_map": {"AutoConfig": "__import__('os')"}}).encode(),
+    "negative.json": json.dumps(LLAMA | {"hidden_size": -1}).encode(),
+    "missing.json": json.dumps({k: v for k, v in LLAMA.items() if k != "vocab_size"}).encode(),
+}
+
+
+def test_a_file_that_cannot_be_read_says_why_and_what_the_figure_shows(
+    reader: Reader, tmp_path: Path
+) -> None:
+    reader.open(PAGE, "zh")
+    reader.choose_model(FOLDER / "mixtral-8x7b.json")
+
+    def shows() -> dict[str, Any]:
+        found = reader.shows("model")
+        return {name: found[name] for name in ("chosen", "numbers", "says", "lines", "picture")}
+
+    shown, said = shows(), {}
+    for name, content in REFUSED.items():
+        (tmp_path / name).write_bytes(content)
+        said[name] = reader.choose_model(tmp_path / name)
+        assert shows() == shown, name
+        # The reason is one line, without a trace; nobody takes the figure for this file's.
+        assert "\n" not in said[name], said[name]
+        assert "Traceback" not in said[name], said[name]
+        assert shown["chosen"]["model"] in said[name], said[name]
+    assert len(set(said.values())) > 6, said
+    assert reader.choose_model(FOLDER / "llama-3.1-8b.json")
+    assert shows() != shown

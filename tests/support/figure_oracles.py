@@ -1,0 +1,307 @@
+"""What rooflib says about the settings of a page's figures.
+
+Each function takes a figure's settings, by name, and returns the numbers that it must show. A name
+that the figure doesn't show is ignored.
+"""
+
+import bisect
+import dataclasses
+import functools
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import rooflib as rl
+from rooflib.sharding import sharded_matmul
+
+Numbers = dict[str, Any]
+PROBLEM: Numbers = {}  # rooflib refuses these settings: the figure shows no numbers
+
+
+def times(bound: rl.Bounds, link: str | None = None) -> Numbers:
+    return {
+        "t_math": bound.times["compute"],
+        "t_comms": bound.times["HBM"],
+        "t_link": bound.times[link] if link else 0,
+        "lower": bound.lower,
+        "upper": bound.upper,
+        "held": bound.held,
+        "memory": bound.capacity,
+        "idle": bound.idle,
+    }
+
+
+def of_time(flops: float, bytes: float, chip: str) -> Numbers:
+    return times(rl.bound(rl.operation(flops=flops, bytes=bytes), rl.chip(chip)))
+
+
+def of_intensity(n: float, chip: str) -> Numbers:
+    at = rl.chip(chip)
+    operations = {
+        "dot": rl.dot(n),
+        "add": rl.elementwise(n, inputs=2),
+        "matmul": rl.matmul(n, n, n),
+    }
+    shares = {f"{name}_share": rl.bound(op, at).fraction_of_peak for name, op in operations.items()}
+    return {
+        **{name: op.intensity for name, op in operations.items()},
+        **shares,
+        "ridge": at.ridge(),
+        "enough": 3 * at.ridge(),
+    }
+
+
+def of_roofline(intensity: float, second: float, chip: str) -> Numbers:
+    own = rl.chip(chip)
+    other = dataclasses.replace(own, bandwidth=second)
+    first, then = (rl.attainable(intensity, c) for c in (own, other))
+    return {
+        "bandwidth": own.bandwidth,
+        "ridge": own.ridge(),
+        "second_ridge": other.ridge(),
+        "reached": first,
+        "second_reached": then,
+        "share": first / own.peak(),
+        "second_share": then / own.peak(),
+    }
+
+
+def of_one_roof(intensity: float, chip: str) -> Numbers:
+    at = rl.chip(chip)
+    reached = rl.attainable(intensity, at)
+    share = reached / at.peak()
+    return {"reached": reached, "share": share, "idle": 1 - share, "ridge": at.ridge()}
+
+
+def of_chip(chip: str) -> Numbers:
+    at = rl.chip(chip)
+    peer = at.links[0]
+    return {
+        "ceiling": at.peak("bf16"),
+        "capacity": at.capacity,
+        "bandwidth": at.bandwidth,
+        "ridge": at.ridge(),
+        "rate_0": peer.to_one_peer,
+        "total_0": peer.total,
+        "ridge_0": at.ridge(link=peer),
+        "ratio": at.bandwidth / peer.to_one_peer,
+    }
+
+
+def of_units(work: str, chip: str) -> Numbers:
+    n = 16 * 2**20  # elements of the arrays
+    at = rl.chip(chip)
+    works = {
+        "dot product": rl.dot(n, compute="fp32"),
+        "addition": rl.elementwise(n, inputs=2, compute="fp32"),
+        "ReLU": rl.elementwise(n, compute="fp32"),
+        "GELU": rl.elementwise(n, flops_per_element=9, compute="fp32"),
+        **{
+            f"matmul, {rows}": rl.matmul(B, 4096, 16384)
+            for B, rows in ((1, "1 row"), (32, "32 rows"), (4096, "4,096 rows"))
+        },
+    }
+    unit = "matrix" if work.startswith("matmul") else "vector"
+    bound = rl.bound(works[work], at, unit=unit)
+    return {
+        "matrix": at.peak("bf16"),
+        "vector": at.peak("fp32", "vector"),
+        "ratio": at.peak("bf16") / at.peak("fp32", "vector"),
+        "matrix_ridge": at.ridge("bf16"),
+        "vector_ridge": at.ridge("fp32", "vector"),
+        "intensity": works[work].intensity,
+        "matrix_busy": bound.fraction_of_peak * (unit == "matrix"),
+        "vector_busy": bound.fraction_of_peak * (unit == "vector"),
+        # The time depends on how long the arrays are, which only the picture says.
+    }
+
+
+def of_matmul_blocks(B: float, D: float, F: float, one: str, chip: str) -> Numbers:
+    op, at = rl.matmul(B, D, F), rl.chip(chip)
+    sizes = {"x": B * D, "w": D * F, "out": B * F}
+    return {
+        **{f"{name}_bytes": 2 * size for name, size in sizes.items()},
+        "flops": op.flops,
+        "intensity": op.intensity,
+        "ridge": at.ridge(),
+        "smallest": min(B, D, F),
+        "largest_share": max(sizes.values()) / sum(sizes.values()),
+        "share": rl.bound(op, at).fraction_of_peak,
+    }
+
+
+def of_matmul(B: float, D: float, F: float, x: str, w: str, out: str, chip: str) -> Numbers:
+    at = rl.chip(chip)
+    try:
+        op = rl.matmul(B, D, F, x=x, w=w, out=out)
+        bound = rl.bound(op, at)
+    except ValueError:
+        return PROBLEM
+    critical = rl.critical_batch(at, D, F, x=x, w=w, out=out)
+    return times(bound) | {
+        "flops": op.flops,
+        "bytes": op.bytes,
+        "intensity": op.intensity,
+        "ridge": at.ridge(op.compute),
+        "share": bound.fraction_of_peak,
+        "critical": critical,
+        "first": rl.first_whole_above(critical),
+        "limit": rl.critical_batch_limit(at, x=x, w=w),
+    }
+
+
+def of_chips(N: float, D: float, split: str, over: str, B: float, F: float) -> Numbers:
+    name, link = over.split(", ")
+    at = rl.chip(name)
+    bound = rl.bound(sharded_matmul(B, D, F, N, split=split), at, link)
+    return times(bound, link) | {
+        "busy": bound.fraction_of_peak,
+        "first": rl.first_whole_from(rl.critical_depth(at, link, N, split=split)),
+    }
+
+
+def of_attention(B: int, S: int, model: str, chip: str, chips: int, w: str, kv: str) -> Numbers:
+    at = rl.chip(chip)
+    step = functools.partial(rl.model(model).decode, S=int(S), chips=int(chips), w=w, kv=kv)
+    bound = rl.bound(step(B=int(B)), at, at.links[0])
+    cache = rl.model(model).kv_bytes_per_token(kv) * B * S
+
+    def too_many(batch: int) -> bool:
+        return not rl.bound(step(B=batch), at, at.links[0]).fits
+
+    return times(bound, at.links[0].name) | {
+        "rate": B / bound.lower,
+        "caches": cache / chips / step(B=int(B)).bytes,
+        "fitting": bisect.bisect(range(1, 10**7), False, key=too_many),
+    }
+
+
+def of_ring(step: float, N: float, size: float) -> Numbers:
+    step = min(step, 2 * (N - 1))
+    total = rl.all_reduce(size, N)
+    return {
+        "piece": size / N,
+        "sent": step * size / N,
+        "share": step / N,
+        "total": total,
+        "total_share": total / size,
+    }
+
+
+def of_shards(split: str, N: float, result: str, B: float, D: float, F: float) -> Numbers:
+    x, w, out = 2 * B * D, 2 * D * F, 2 * B * F
+    is_whole = result.startswith("whole")
+    if split == "D":
+        sent = rl.all_reduce(out, N) if is_whole else rl.reduce_scatter(out, N)
+    else:
+        sent = rl.all_gather(out, N) if is_whole else 0
+    return {
+        "x_part": x / N if split in "BD" else x,
+        "w_part": w / N if split in "DF" else w,
+        "written": out if split == "D" else out / N,
+        "sent": sent,
+    }
+
+
+def of_tiles(t: float, step: float) -> Numbers:
+    side = 8
+    last = (side / t) ** 2 * side
+    done = min(step, last)
+    total = 2 * side**3 / t
+    return {
+        "done": done,
+        "last": last,
+        "loaded": 2 * t * done,
+        "loaded_bytes": 4 * t * done,
+        "total": total,
+        "least": 2 * side**2,
+        "times": side / t,
+        "held": t * t,
+        "intensity": 2 * side**3 / (2 * (total + side**2)),
+    }
+
+
+def of_timeline(slices: float, job: str, chip: str) -> Numbers:
+    B, D, F = map(int, re.findall(r"= ([\d,]+)", job.replace(",", " ").replace("  ", " ")))
+    op = rl.matmul(B, D, F)
+    return times(rl.bound(op, rl.chip(chip))) | {"slice": op.loaded / slices}
+
+
+def of_model(**at: Any) -> Numbers:
+    """Return a step's times; {} if rooflib can't count or time it."""
+    model, chip = rl.model(at["model"]), rl.chip(at["chip"])
+    digits = re.sub(r"\D", "", str(at["read"]).removesuffix(".0"))
+    try:
+        types = {"w": None if at["w"] == "as stored" else at["w"], "x": at["x"]}
+        # Products are computed in the common type of activations and weights.
+        compute = model.decode(1, 1, kv=at["x"], **types).compute
+        sizes = [int(at[name]) for name in ("B", "S", "chips")]
+        how = types | {
+            "kv": at["kv"],
+            "compute": compute,
+            "expert_parallel": at["experts"] == "whole on a chip",
+            "replicas": int(at["replicas"]),
+        }
+        if at["phase"] == "decode":
+            op = model.decode(*sizes, **how)
+        else:
+            op = model.prefill(*sizes, chunk=int(digits) if digits else None, **how)
+        bound = rl.bound(op, chip, chip.links[0] if chip.links and op.sent else None)
+    except (ValueError, IndexError):
+        return PROBLEM
+    links = [time for roof, time in bound.times.items() if roof not in ("compute", "HBM")]
+    tokens = at["B"] * (1 if at["phase"] == "decode" else at["S"])
+    return times(bound) | {
+        "t_link": sum(links),
+        "flops": op.flops,
+        "bytes": op.bytes,
+        "rate": tokens / bound.lower,
+    }
+
+
+ORACLES: dict[str, Callable[..., Numbers]] = {
+    "time": of_time,
+    "intensity": of_intensity,
+    "roofline": of_roofline,
+    "one-roof": of_one_roof,
+    "chip": of_chip,
+    "units": of_units,
+    "matmul_blocks": of_matmul_blocks,
+    "matmul": of_matmul,
+    "chips": of_chips,
+    "attention": of_attention,
+    "ring": of_ring,
+    "shards": of_shards,
+    "tiles": of_tiles,
+    "timeline": of_timeline,
+    "model": of_model,
+}
+
+
+# ---- numbers as they are written
+
+PREFIXES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
+PREFIXES |= {"m": 1e-3, "µ": 1e-6, "n": 1e-9, "p": 1e-12}
+SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+NUMBER = re.compile(
+    r"(?P<digits>-?\d[\d,]*(?:\.\d+)?)(?:×10(?P<power>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+))?"
+    r"(?P<percent>%)?(?:\s(?P<prefix>[kMGTPEmµnp])(?=FLOP|OP|B\b|s\b))?"
+)
+
+
+def number(text: str) -> float:
+    """Return the number that a text such as "85.5 GB" begins with, in units without a prefix."""
+    found = NUMBER.match(text)
+    if not found:
+        return math.nan
+    value = float(found["digits"].replace(",", ""))
+    value *= 10.0 ** int((found["power"] or "0").translate(SUPERSCRIPTS))
+    return value / 100 if found["percent"] else value * PREFIXES.get(found["prefix"] or "", 1)
+
+
+def settings(chosen: dict[str, str]) -> dict[str, Any]:
+    """Return a figure's settings as numbers and names, from what its controls say."""
+    found = {name: number(text) for name, text in chosen.items()}
+    is_name = {name for name, value in found.items() if math.isnan(value)}
+    return {name: chosen[name] if name in is_name else found[name] for name in chosen}
