@@ -47,6 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         _run(words)
+        sys.stdout.flush()
+    except BrokenPipeError:  # `head` and the like have read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, TypeError, OSError, argparse.ArgumentTypeError) as error:
         _Parser().error(str(error))
 
