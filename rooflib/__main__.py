@@ -48,8 +48,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         _run(words)
         sys.stdout.flush()
-    except BrokenPipeError:  # `head` and the like have read enough
+    except BrokenPipeError:
+        # The reader, such as `head`, has seen enough. Python flushes stdout once more at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
     except (ValueError, TypeError, OSError, argparse.ArgumentTypeError) as error:
         _Parser().error(str(error))
 
