@@ -274,9 +274,7 @@ def test_whole_experts_on_chips_send_tokens_to_the_chips_of_their_experts_and_ba
     config = EXPERTS | {"num_attention_heads": 6, "num_key_value_heads": 3, "vocab_size": 30}
     config |= {"num_local_experts": 6, "intermediate_size": 6}
     B, chips, replicas = 12, 3, 2
-    op = rl.model_from_config(config).decode(
-        B, 9, chips, replicas=replicas, expert_parallel=True
-    )
+    op = rl.model_from_config(config).decode(B, 9, chips, replicas=replicas, expert_parallel=True)
     away = fmean(len({*taken} - {0}) for taken in itertools.combinations(range(6), 2))
     tokens = 2 * 4 * B // replicas  # bytes of a replica's activations
     both_ways, sums = 2 * away * tokens / chips, rl.all_reduce(tokens, chips)

@@ -1,4 +1,4 @@
-"""No published measurement beats its lower bound, and the stored ones are those that were printed."""
+"""No published measurement beats its lower bound; the stored ones are those that were printed."""
 
 import pytest
 

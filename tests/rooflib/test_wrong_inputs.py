@@ -54,14 +54,14 @@ WRONG = [
     # shapes
     ("rl.matmul(two, three, 4)", "shapes must broadcast", "B of shape (2,), D of shape (3,)"),
     ("rl.operation(two, 3, sent=three)", "shapes must broadcast", "flops of shape (2,)", "(3,)"),
-    ("llama.decode(two, 1, three)", "shapes must broadcast", "B of shape (2,), chips of shape (3,)"),
+    ("llama.decode(two, 1, three)", "shapes must broadcast", "B of shape (2,), chips of shape"),
     # names
     ("rl.chip('H100')", "chip must be one of", "TPU v5e", "got 'H100'", "mean 'H100 SXM'?"),
     ("rl.chip('H100 SMX')", "chip must be one of", "got 'H100 SMX'", "mean 'H100 SXM'?"),
     ("rl.chip('toaster')", "chip must be one of", "got 'toaster'"),
     ("rl.chip(3)", "chip must be one of", "got 3"),
     ("rl.bound(rl.dot(3), 'TPU v99')", "chip must be one of", "'TPU v99'"),
-    ("rl.model('70b')", "model must be one of", "Llama 2 7B", "mean 'Llama 2 70B' or 'Llama 3 70B'"),
+    ("rl.model('70b')", "model must be one of Llama 2 7B", "mean 'Llama 2 70B' or"),
     ("rl.dtype('int7')", "dtype must be one of", "int8", "got 'int7'"),
     ("rl.dtype('bfloat61')", "dtype must be one of", "'bfloat61'", "mean 'bfloat16'?"),
     ("rl.matmul(1, 2, 3, w='int7')", "w must be one of", "int8", "got 'int7'"),
@@ -110,7 +110,7 @@ WRONG = [
     ("own(links=['ICI'])", "links must be a sequence of Link", "'ICI'"),
     ("rl.Link('wire', 0)", "link 'wire': bandwidth must be above zero", "0"),
     ("rl.Link('wire', 1, axes=1.5)", "link 'wire': axes must be", "1.5"),
-    ("rl.Link('wire', 1, topology='star')", "topology must be one of torus, switch, host", "'star'"),
+    ("rl.Link('wire', 1, topology='star')", "topology must be one of torus, switch", "'star'"),
     ("rl.Link('HBM', 1e9)", "name of a link must not be", "'HBM'"),
     ("rl.DType('odd', 2.5)", "bits must be", "2.5"),
     # plots and tables
@@ -183,9 +183,9 @@ def test_a_file_and_its_content_give_the_same_model(tmp_path):
 
 def test_code_named_in_a_config_is_not_run(tmp_path):
     ran = tmp_path / "ran"
-    for named in ("own.OwnConfig", f"__import__('pathlib').Path({str(ran)!r}).touch()"):
-        try:
-            rl.model_from_config(LLAMA | {"auto_map": {"AutoConfig": named}})
-        except ValueError as error:
-            assert "auto_map" in one_line(error)
+    code = f"__import__('pathlib').Path({str(ran)!r}).touch()"
+    with pytest.raises(ValueError, match="auto_map"):
+        rl.model_from_config(LLAMA | {"auto_map": {"AutoConfig": code}})
+    classes = {"AutoConfig": "own.OwnConfig"}
+    assert rl.model_from_config(LLAMA | {"auto_map": classes}) == rl.model_from_config(LLAMA)
     assert not ran.exists()
