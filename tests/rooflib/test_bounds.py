@@ -239,6 +239,12 @@ def test_nothing_to_do_takes_no_time_and_nothing_to_load_no_infinity():
         assert (op.intensity, rl.bound(op, chip).attainable) == (intensity, attained)
 
 
+def test_what_fits_is_exact_to_the_byte():
+    for capacity, fits in [(1000, True), (999, False)]:
+        chip = rl.Chip("small", {"bf16": 1}, 1, capacity)
+        assert rl.bound(rl.operation(bytes=1000), chip).fits is fits
+
+
 def test_results_cannot_be_changed_by_accident():
     op = rl.operation([1, 2], 1, sent={"NVLink": 1})
     for held in (op.sent, rl.bound(op, H100).times, H100.peaks, H100.on_chip):
