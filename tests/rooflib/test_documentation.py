@@ -1,0 +1,67 @@
+"""Examples print what the README and the docstrings say that they print."""
+
+import ast
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+from repository import ROOT
+
+import roofkit
+import rooflib as rl
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+MODULES = [
+    found.name
+    for package in (rl, roofkit)
+    for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    if not found.name.endswith(("__main__", "learner_config"))
+]
+
+
+def test_the_commands_in_the_readme_print_what_it_says():
+    shown = re.findall(r"^(python -m rooflib .+)\n```\n\n```text\n(.+?)```", README, re.M | re.S)
+    assert shown
+    for command, printed in shown:
+        words = [sys.executable, *shlex.split(command, comments=True)[1:]]
+        run = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT)
+        assert run.stdout == printed
+
+
+def test_the_python_examples_in_the_readme_have_the_values_that_it_says():
+    checked, names = 0, {}
+    for block in re.findall(r"^```python\n(.+?)^```", README, re.M | re.S):
+        exec(block, names)
+        for line in block.splitlines():
+            expression, mark, value = line.partition("  # ")
+            if mark:
+                assert eval(expression, names) == ast.literal_eval(value), line
+                checked += 1
+    assert checked
+
+
+@pytest.mark.parametrize("name", ["rooflib", "roofkit", *MODULES])
+def test_the_examples_of_docstrings_give_what_they_show(name):
+    failed, _ = doctest.testmod(importlib.import_module(name))
+    assert failed == 0
+
+
+def test_every_public_name_says_what_it_is():
+    assert set(rl.__all__) <= set(dir(rl))
+    for name in set(rl.__all__) - {"__version__"}:
+        summary = inspect.getdoc(getattr(rl, name)) or ""
+        assert summary.split("\n\n")[0].endswith("."), name
+        assert not summary.startswith(f"{name}("), name  # which dataclasses have by default
+    assert sum(len(found.examples) for found in doctest.DocTestFinder().find(rl)) > 0
+
+
+def test_importing_rooflib_does_not_import_matplotlib():
+    code = "import rooflib, sys; print('matplotlib' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "False\n"

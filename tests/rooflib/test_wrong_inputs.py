@@ -1,0 +1,191 @@
+"""A wrong input is refused in one line that names the argument, its value and what is allowed."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from broken_configs import BROKEN, BROKEN_FILES, LLAMA, write
+
+import rooflib as rl
+
+H100 = rl.chip("H100 SXM")
+LLAMA_3 = rl.model("Llama 3 8B")
+NAMES = {"rl": rl, "np": np, "H100": H100, "llama": LLAMA_3, "mixtral": rl.model("Mixtral 8x7B"),
+         "two": np.ones(2), "three": np.ones(3), "plots": rl.plots}  # fmt: skip
+
+
+def own(**figures: Any) -> rl.Chip:
+    usual = {"peaks": {"fp32": 1e12}, "bandwidth": 1e11, "capacity": 1e10}
+    return rl.Chip("mine", **usual | figures)
+
+
+def roof(ceilings: Any = None, slopes: Any = None, points: Any = None, **more: Any) -> Any:
+    ceilings, slopes = ceilings or {"bf16": 1e15}, slopes or {"HBM": 1e12}
+    return rl.plots.roofline(rl.plots.axes(), ceilings, slopes, points or {}, **more)
+
+
+# The call, and what its message must contain: the argument, the value, and what is allowed.
+WRONG = [
+    # sizes
+    ("rl.matmul(0, 3, 4)", "B must be above zero", "got 0"),
+    ("rl.matmul(2, -1.5, 4)", "D must be above zero", "got -1.5"),
+    ("rl.matmul(2, 3, float('nan'))", "F must be above zero and finite", "nan"),
+    ("rl.matmul_per_example(2, float('inf'), 3)", "D must be above zero and finite", "inf"),
+    ("rl.matmul(2, [[1, 2], [3, 0]], 4)", "D must be above zero", "D[1, 1] is 0"),
+    ("rl.matmul('64', 3, 4)", "B must be a number or an array of numbers", "'64'"),
+    ("rl.matmul(True, 3, 4)", "B must be a number", "True"),
+    ("rl.matmul([1, '2'], 3, 4)", "B must be a number or an array of numbers"),
+    ("rl.matmul(None, 3, 4)", "B must be a number", "None"),
+    ("rl.dot(10**400)", "N must be at most", "got"),
+    ("rl.dot(1e100)", "N must be at most", "1e+100"),
+    ("rl.elementwise(3, inputs=0)", "inputs must be above zero", "0"),
+    ("rl.elementwise(3, flops_per_element=-1)", "flops_per_element must be zero or above", "-1"),
+    ("rl.operation(flops=-1)", "flops must be zero or above", "got -1"),
+    ("rl.operation(bytes=[0, -1])", "bytes must be zero or above", "bytes[1] is -1"),
+    ("rl.operation(sent={'ICI': -1})", "sent['ICI'] must be zero or above", "-1"),
+    ("rl.attainable(-1, H100)", "intensity must be zero or above", "-1"),
+    ("rl.all_gather(-1, 2)", "size must be zero or above", "-1"),
+    ("rl.all_reduce(1, 1.5)", "N must be a whole number above zero", "1.5"),
+    ("rl.kv_bytes_per_token(1, 0, 1)", "K must be above zero", "0"),
+    ("rl.critical_batch(H100, 0, 1)", "D must be above zero", "0"),
+    ("rl.critical_depth(H100, 'NVLink', N=0)", "N must be above zero", "0"),
+    ("rl.first_whole_above(float('nan'))", "value must be zero or above", "nan"),
+    ("rl.text('5')", "value must be one number", "'5'"),
+    # shapes
+    ("rl.matmul(two, three, 4)", "shapes must broadcast", "B of shape (2,), D of shape (3,)"),
+    ("rl.operation(two, 3, sent=three)", "shapes must broadcast", "flops of shape (2,)", "(3,)"),
+    ("llama.decode(two, 1, three)", "shapes must broadcast", "B of shape (2,), chips of shape"),
+    # names
+    ("rl.chip('H100')", "chip must be one of", "TPU v5e", "got 'H100'", "mean 'H100 SXM'?"),
+    ("rl.chip('H100 SMX')", "chip must be one of", "got 'H100 SMX'", "mean 'H100 SXM'?"),
+    ("rl.chip('toaster')", "chip must be one of", "got 'toaster'"),
+    ("rl.chip(3)", "chip must be one of", "got 3"),
+    ("rl.bound(rl.dot(3), 'TPU v99')", "chip must be one of", "'TPU v99'"),
+    ("rl.model('70b')", "model must be one of Llama 2 7B", "mean 'Llama 2 70B' or"),
+    ("rl.dtype('int7')", "dtype must be one of", "int8", "got 'int7'"),
+    ("rl.dtype('bfloat61')", "dtype must be one of", "'bfloat61'", "mean 'bfloat16'?"),
+    ("rl.matmul(1, 2, 3, w='int7')", "w must be one of", "int8", "got 'int7'"),
+    ("rl.attention(1, 1, 1, 1, 1, 1, softmax='int7')", "softmax must be one of", "'int7'"),
+    ("llama.decode(1, 1, kv='int7')", "kv must be one of", "'int7'"),
+    ("rl.matmul(1, 2, 3, w='fp16')", "compute must be given for bf16 times fp16"),
+    ("rl.matmul(1, 2, 3, accumulate_from='one')", "accumulate_from must be one of zero, product"),
+    ("rl.sharded_matmul(2, 4, 4, 2, split='E')", "split must be one of B, D, F", "got 'E'"),
+    ("rl.sharded_matmul(2, 4, 4, 2, split='d')", "got 'd'", "mean 'D'?"),
+    ("rl.sharded_matmul(2, 4, 4, 2, result='x')", "result must be one of replicated, sharded"),
+    ("rl.sharded_matmul(2, 4, 4, 2, split='x' * 999)", "split must be one of", "xxx..."),
+    ("H100.peak('fp4')", "compute must be", "H100 SXM", "bf16", "got 'fp4'"),
+    ("H100.peak(unit='scalar')", "unit must be one of matrix, vector", "'scalar'"),
+    ("H100.link('ICI')", "link must be one that H100 SXM has", "NVLink", "got 'ICI'"),
+    ("rl.bound(rl.sharded_matmul(2, 4, 4, 2), H100)", "link must be given", "NVLink"),
+    ("rl.bound(rl.attention(1, 8, 8, 1, 1, 8), 'TPU v5e')", "TPU v5e must have a peak", "fp32"),
+    ("rl.bound('H100 SXM', rl.dot(3))", "op must be an Operation", "'H100 SXM'"),
+    ("rl.bound(rl.dot(3), H100, launch=-1)", "launch must be zero or above", "-1"),
+    # combinations
+    ("rl.sharded_matmul(2, 5, 4, 2)", "D must be a multiple of N", "got D=5, N=2"),
+    ("rl.sharded_matmul(3, 4, 4, [1, 2], split='B')", "B must be a multiple of N"),
+    ("rl.attention(1, 3, 2, 1, 1, 1)", "S must be at least T", "got S=2, T=3"),
+    ("rl.attention(1, 1, 1, 4, 3, 1)", "N must be a multiple of K", "got N=4", "3"),
+    ("rl.attention(1, 1, 8, 1, 1, 1, causal='no')", "causal must be True or False", "'no'"),
+    ("rl.attention(1, 1, 8, 1, 1, 1, fused=1)", "fused must be True or False", "1"),
+    ("llama.decode(1, 0)", "S must be above zero", "0"),
+    ("llama.decode(1, 1, 3)", "chips must divide N", "got N=32, chips=3", "split over 1, 2, 4, 8"),
+    ("llama.decode(3, 1, replicas=2)", "replicas must divide B", "got B=3, replicas=2"),
+    ("llama.decode(4, 9, expert_parallel=True)", "expert_parallel needs a model with experts"),
+    ("mixtral.decode(4, 9, 16, expert_parallel=True)", "must divide experts", "experts=8", "16"),
+    ("llama.train(1, 8, recompute='yes')", "recompute must be True or False", "'yes'"),
+    ("llama.train(1, 8, state=-1)", "state must be zero or above", "-1"),
+    ("rl.Serving(llama, H100, B=0)", "B must be above zero", "0"),
+    ("rl.Serving(llama, H100, S=1.5)", "S must be a whole number", "1.5"),
+    ("rl.Serving(llama, H100, chips=3)", "chips must divide N", "can be split over 1, 2, 4"),
+    ("rl.Serving(llama, H100, chips=2, link='ICI')", "link must be one that H100 SXM has"),
+    ("rl.Serving(llama, H100, price=0)", "price must be above zero", "0"),
+    ("rl.Serving(llama, H100, compute='fp4')", "compute must be", "'fp4'"),
+    ("rl.Serving(llama, H100).cost()", "price must be given"),
+    # chips of one's own
+    ("own(peaks={'bf16': -1})", "peaks['bf16'] must be above zero", "-1"),
+    ("own(peaks={'b16': 1})", "peaks must be one of", "bf16", "'b16'"),
+    ("own(peaks=[1])", "peaks must be a mapping", "[1]"),
+    ("own(bandwidth=0)", "bandwidth must be above zero", "0"),
+    ("own(capacity='16 GB')", "capacity must be one number", "'16 GB'"),
+    ("own(links=['ICI'])", "links must be a sequence of Link", "'ICI'"),
+    ("rl.Link('wire', 0)", "link 'wire': bandwidth must be above zero", "0"),
+    ("rl.Link('wire', 1, axes=1.5)", "link 'wire': axes must be", "1.5"),
+    ("rl.Link('wire', 1, topology='star')", "topology must be one of torus, switch", "'star'"),
+    ("rl.Link('HBM', 1e9)", "name of a link must not be", "'HBM'"),
+    ("rl.DType('odd', 2.5)", "bits must be", "2.5"),
+    # plots and tables
+    ("roof({'bf16': 0})", "ceilings['bf16'] must be above zero", "0"),
+    ("roof(slopes={'HBM': -1})", "slopes['HBM'] must be above zero", "-1"),
+    ("roof([1e15])", "ceilings must be a mapping"),
+    ("roof(points={'mine': '5'})", "points['mine'] must be one number", "'5'"),
+    ("roof(points={'mine': (1, 2, 3)})", "points['mine'] must be a pair"),
+    ("roof(regions=['one'])", "regions must hold 2 labels", "got 1"),
+    ("plots.time_bars(plots.axes(), {})", "bounds must not be empty"),
+    ("plots.time_bars(plots.axes(), {'mine': 5})", "bounds['mine'] must be a Bounds", "5"),
+    ("rl.Table({'a': ['1'], 'b': []})", "columns must have equal lengths", "'b': 0"),
+    # what isn't a config
+    ("rl.model_from_config(7)", "config must be a path or a mapping", "7"),
+]  # fmt: skip
+
+
+def one_line(error: BaseException) -> str:
+    shown = str(error)
+    assert "\n" not in shown
+    assert len(shown) < 700
+    return shown
+
+
+@pytest.mark.parametrize(("call", "parts"), [(call, parts) for call, *parts in WRONG],
+                         ids=[call for call, *_ in WRONG])  # fmt: skip
+def test_a_wrong_argument_is_named_with_its_value_and_what_is_allowed(call, parts):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        eval(call, NAMES | {"own": own, "roof": roof})
+    shown = one_line(caught.value)
+    for part in parts:
+        assert part in shown
+
+
+def test_an_unlike_name_gets_no_suggestion():
+    for wrong in ("toaster", "", 3, None):
+        with pytest.raises(ValueError, match="chip must be one of") as caught:
+            rl.chip(wrong)
+        assert "mean" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_config_is_refused_with_the_name_of_its_key(name, tmp_path):
+    config, message = BROKEN[name]
+    for given in (config, write(tmp_path, config)):
+        with pytest.raises((ValueError, TypeError)) as caught:
+            rl.model_from_config(given)
+        assert message in one_line(caught.value)
+
+
+@pytest.mark.parametrize("name", BROKEN_FILES)
+def test_a_broken_file_is_refused_with_its_path(name, tmp_path):
+    content, message = BROKEN_FILES[name]
+    path = write(tmp_path, content)
+    with pytest.raises(ValueError, match="config") as caught:
+        rl.model_from_config(path)
+    assert str(path) in one_line(caught.value)
+    assert message in str(caught.value)
+
+
+def test_a_file_and_its_content_give_the_same_model(tmp_path):
+    model = rl.model_from_config(LLAMA | {"_name_or_path": "tiny"})
+    path = write(tmp_path, LLAMA | {"_name_or_path": "tiny"})
+    assert model == rl.model_from_config(path) == rl.model_from_config(str(path))
+    path.write_bytes("\N{BOM}".encode() + path.read_bytes())
+    assert rl.model_from_config(path) == model
+    nested = {"model_type": "mistral3", "text_config": LLAMA, "vision_config": {"hidden_size": 7}}
+    assert rl.model_from_config(nested).parameters == model.parameters
+
+
+def test_code_named_in_a_config_is_not_run(tmp_path):
+    ran = tmp_path / "ran"
+    code = f"__import__('pathlib').Path({str(ran)!r}).touch()"
+    with pytest.raises(ValueError, match="auto_map"):
+        rl.model_from_config(LLAMA | {"auto_map": {"AutoConfig": code}})
+    classes = {"AutoConfig": "own.OwnConfig"}
+    assert rl.model_from_config(LLAMA | {"auto_map": classes}) == rl.model_from_config(LLAMA)
+    assert not ran.exists()
