@@ -4,8 +4,6 @@ The collection in tests/support/figures has right plots in many styles, and wron
 problem that must be named.
 """
 
-# ruff: noqa: RUF001  letters of other scripts are meant
-
 import functools
 import itertools
 from typing import Any
