@@ -10,7 +10,7 @@ import os
 import socket
 import stat
 
-from grading.intake.reading import MAX_CELLS
+MAX_CELLS = 1_000  # the page for instructors says so
 
 FAIR = {}
 
