@@ -1,8 +1,10 @@
 """A class in a scratch course folder: hand in, run the instructor's commands, read the results."""
 
+import contextlib
 import copy
 import csv
 import functools
+import io
 import os
 import re
 import shutil
@@ -94,6 +96,20 @@ class Classroom:
     def run(self, step: str, *words: object) -> subprocess.CompletedProcess[str]:
         """Run `python -m grading step FOLDER words`."""
         return command(*COMMAND, step, self.folder, *words)
+
+    def here(self, step: str, *words: object) -> subprocess.CompletedProcess[str]:
+        """Do what `run` does, but in this process, which saves the start of Python."""
+        from grading.__main__ import main  # takes a second
+
+        arguments = [step, str(self.folder), *map(str, words)]
+        out, errors, status = io.StringIO(), io.StringIO(), 0
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+            try:
+                main(arguments)
+            except SystemExit as ended:
+                status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+                errors.write(ended.code if isinstance(ended.code, str) else "")
+        return subprocess.CompletedProcess(arguments, status, out.getvalue(), errors.getvalue())
 
     def grade(self, *words: object) -> str:
         return said(self.run("grade", *words))

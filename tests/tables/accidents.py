@@ -1,13 +1,12 @@
 """What happens to correct notebooks by accident, and the points that they should get.
 
-RIGHT: edits of the notebook. OLD: older formats. COSTS: cells and answers that harm themselves, with
-the parts that may be lost. BESIDE: further notebooks in the folder.
+RIGHT: edits of the notebook. OLD: older formats. COSTS: cells and answers that harm themselves,
+with the parts that may be lost. BESIDE: further notebooks in the folder.
 """
 
 import copy
 
 import nbformat
-
 from classroom import cell, code, points, with_first
 
 FULL = 20  # points of the exercise

@@ -11,7 +11,6 @@ import json
 import zipfile
 
 import nbformat
-
 from accidents import FULL
 from classroom import cell, code
 
