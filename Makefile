@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Without nbval, which one test loads itself: each worker would import it.
 PYTEST := $(BIN)/pytest -n $(JOBS) -p no:nbval --dist loadfile --no-loadscope-reorder
 
-.PHONY: book editions pdf slides serve lab solution check javascript test test-book test-all mutants fuzz bench bench-site \
+.PHONY: book editions pdf slides serve lab solution check javascript test test-book test-all mutants bench bench-site \
 	bench-page bench-grade translations lock release grade nbgrader clean style environment cluster dev system
 
 book: environment  ## build the site into _build/html
@@ -62,9 +62,6 @@ test-all: system style  ## as test, with second systems and all series in full
 
 mutants: dev  ## mutation testing: break the code in many places and see that a test notices
 	@PYTHONPATH=tests/support $(BIN)/python tests/mutants $(MUTANTS_ARGS)
-
-fuzz: dev  ## fuzz all code that reads submissions: FUZZ_EXAMPLES=1000
-	@FUZZ_EXAMPLES=$(or $(FUZZ_EXAMPLES),1000) $(BIN)/pytest tests/fuzz -m "long or not long" -o faulthandler_timeout=0
 
 bench: dev  ## time rooflib
 	@$(BIN)/python tests/bench/bench_rooflib.py

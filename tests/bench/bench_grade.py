@@ -19,7 +19,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 import psutil
-from classroom import Classroom
+from classroom import Classroom, said
 from submissions import submissions
 
 from grading.release import exercises
@@ -39,7 +39,7 @@ c.CourseDirectory.source_directory = {source!r}
 def hand_in(folder, students):
     """Create a course in which this many students have handed in all exercises."""
     room = Classroom(folder)
-    room.course.release()
+    said(room.run("release"))
     for name in exercises.names():
         library = [room.solved(name, one.name) for one in submissions(name) if one.name != WARNS]
         for number, notebook in enumerate(islice(cycle(library), students)):
@@ -110,7 +110,7 @@ def memory_bytes(process):
 
 def points(room):
     """Return (student, exercise) → points in the gradebook."""
-    with room.course.gradebook() as gradebook:
+    with room.gradebook() as gradebook:
         return {
             (submission.student.id, assignment.name): submission.score
             for assignment in gradebook.assignments
