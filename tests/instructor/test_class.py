@@ -45,31 +45,39 @@ SECRET = "REACHED a secret of the host"
 # `BESIDE`. The others, most of which are like one of these or take seconds, are in the long one.
 OFTEN = {
     "mistake": """
-        check-twice first-and-last-deleted check-edited check-retyped merged-cells
-        nbformat-3 metadata-stripped points-edited solution-deleted solution-retyped other-
-        kernel more-in-the-first-cell answer-in-the-check all-in-one-cell in-reverse-order
-        an-import-that-nothing-needs""",
-    "notebook": "windows-lines hard-spaces timed marks-with-lists one-id-for-all",
-    "first": "own-print waits-at-exit forgets-modules own-literal",
-    "returns": "named-tuple fraction text-for-number async",
+        check-twice first-and-last-deleted check-edited check-retyped merged-cells nbformat-3
+        metadata-stripped points-edited solution-deleted solution-retyped
+        more-in-the-first-cell answer-in-the-check all-in-one-cell in-reverse-order""",
+    "notebook": "windows-lines hard-spaces timed marks-with-lists",
+    "first": "own-print waits-at-exit forgets-modules",
+    "returns": "named-tuple fraction text-for-number",
     "file": """
         utf-32 later-version not-a-number cut-off merge-conflict no-metadata only-a-zip
-        other-hyphen two-that-differ a-web-page zip-as-a-notebook""",
+        two-that-differ a-web-page zip-as-a-notebook""",
     "answer": """
         equal_to_all changing deep_container noisy_float trap_for_pickles dying not_a_number
-        endless_list gigantic_list numpy_scalar""",
-    "cell": """
-        ansi at_the_end course_walk daemon fat_html forged_messages gone hidden_tests
-        inherited leaves namesake network output_names patched_kernel proc_walk ptrace
-        setuid signals sql syntax_error host_writes limits""",
+        endless_list""",
+    "cell": "at_the_end daemon forged_messages gone patched_kernel signals",
     "cheat": "displayhook forged_messages patched_kernel replaced_run_cell syntax_tree",
     "folder": """
-        link_to_the_machine link_to_itself fifo_beside socket_beside odd_names
-        gigabyte_beside modules_beside configuration_beside strange_timestamp
-        names_that_lead_out scripts_in_the_text metadata_of_ours notebook_is_a_link_out
-        notebook_is_a_fifo notebook_is_a_folder gigabyte_of_notebook nested_lists
-        nested_in_metadata gigantic_number not_text cells_of_other_types a_list_of_notebooks
-        nobody_may_read_it notebook_is_a_device notebook_is_empty notebook_is_missing""",
+        many_cells strange_timestamp notebook_is_a_link_out notebook_is_a_fifo
+        notebook_is_a_folder gigabyte_of_notebook nested_lists nested_in_metadata
+        gigantic_number not_text cells_of_other_types a_list_of_notebooks nobody_may_read_it
+        notebook_is_a_device notebook_is_empty notebook_is_missing""",
+}
+# Many things that keep all points, done by one student: cells of one notebook, or one folder.
+CELLS_TOGETHER = {
+    "looks": """
+        course_walk devices hidden_tests host_writes inherited limits neighbors network proc_walk
+        ptrace setuid sql""",
+    "shows": """
+        ansi asks_for_input fat_html leaves namesake odd_texts output_names syntax_error warns""",
+}
+FOLDER_TOGETHER = {
+    "beside": """
+        link_to_the_machine link_to_itself link_to_the_gradebook fifo_beside socket_beside
+        odd_names gigabyte_beside modules_beside configuration_beside deep_folders""",
+    "inside": "names_that_lead_out scripts_in_the_text metadata_of_ours",
 }
 # Cells that could steal points: they also stand before a wrong solution.
 CHEATS = (*OFTEN["cheat"].split(), "forged_answers", "profiler")
@@ -149,8 +157,15 @@ def everybody() -> Iterator[Student]:
                 who, NAME, with_first(room.solved(NAME, WRONG), one.source)
             )
             yield Student(f"cheat-{one.name}", cheat, 0, WRONG_POINTS)
+    by_name = {one.name: one.source for one in hostile.cells()}
+    for name, cells in CELLS_TOGETHER.items():
+        sources = [by_name[one] for one in cells.split()]
+        yield student(f"together-{name}", lambda nb, sources=sources: with_cells(nb, sources), FULL)
+    for name, makers in FOLDER_TOGETHER.items():
+        yield folder(f"together-{name}", makers.split(), listed=False)
     for name, fair in folders.FAIR.items():
-        yield folder(name, fair == "listed" and not (name == RUN_BY_ROOT and os.geteuid() == 0))
+        by_root = name == RUN_BY_ROOT and os.geteuid() == 0
+        yield folder(f"folder-{name}", [name], listed=fair == "listed" and not by_root)
 
 
 def honest() -> Iterator[Student]:
@@ -256,13 +271,19 @@ def wrapped(nb: NotebookNode, name: str) -> NotebookNode:
     return notebook
 
 
-def folder(name: str, listed: bool) -> Student:
+def with_cells(nb: NotebookNode, sources: list[str]) -> NotebookNode:
+    nb.cells[:0] = map(code, sources)
+    return nb
+
+
+def folder(name: str, makers: list[str], listed: bool) -> Student:
     def hand_in(room: Classroom, who: str) -> None:
         notebook = room.hand_in(who, NAME, room.solved())
-        getattr(folders, name)(notebook.parent, notebook)
+        for one in makers:
+            getattr(folders, one)(notebook.parent, notebook)
 
     fair = 0.0 if listed else FULL
-    return Student(f"folder-{name}", hand_in, fair, fair, listed=listed)
+    return Student(name, hand_in, fair, fair, listed=listed)
 
 
 STUDENTS = {one.name: one for one in everybody()}
@@ -498,7 +519,7 @@ def test_changed_locked_cells_and_files_named_like_modules_are_stated(graded: Gr
         "mistake-check-edited": "times",
         "mistake-check-emptied": "times",
         "mistake-points-edited": "bytes-moved",
-        "folder-modules_beside": "numpy.py",
+        "together-beside": "numpy.py",
     }
     for name, words in expected.items():
         if name in {one.name for one in graded.students}:
@@ -552,7 +573,7 @@ def test_graded_notebooks_and_pages_stay_small(graded: Graded) -> None:
 def test_a_browser_runs_nothing_of_a_submission(graded: Graded, browser: Browser) -> None:
     """Open the pages whose notebooks try to act, and the report, in a real browser."""
     folder = graded.room.folder
-    suspects = {"shows-html", "cell-fat_html", "folder-scripts_in_the_text", "cell-ansi"}
+    suspects = {"shows-html", "together-shows", "together-inside"}
     pages = [folder / "report.html"]
     pages += [
         folder / "feedback" / one.name / NAME / f"{NAME}.html"

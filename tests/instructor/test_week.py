@@ -93,7 +93,7 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
     for name in ("people.csv", "theirs.csv"):
         (folder / name).write_text(PEOPLE, encoding="utf-8")
     # Before.
-    week.lines["early"] = one_line(week.run("grading export"))
+    week.lines["early"] = one_line(week.run("grading due", "--student"))
     week.lines["roster"] = said(week.run("grading roster"))
     week.lines["due"] = said(week.run("grading due", "2026-11-30"))
     week.lines["extension"] = said(week.run("grading due", "--student"))
@@ -139,7 +139,7 @@ def copied(week: Week, folder: Path) -> Week:
 
 
 def test_a_command_that_comes_too_early_says_so_in_one_line(week: Week) -> None:
-    assert not re.search("Traceback|Error", week.lines["early"])
+    assert "roster" in week.lines["early"] or "due date" in week.lines["early"]
 
 
 def test_the_release_has_every_exercise_in_both_languages(week: Week) -> None:
