@@ -9,7 +9,6 @@ import io
 import re
 import shlex
 import shutil
-import sys
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -74,7 +73,11 @@ class Week:
         for name in FILES:
             line = re.sub(rf"(?<= ){re.escape(name)}", str(self.folder / name), line)
         program, *rest = shlex.split(line)
-        return command(sys.executable if "python" in program else program, *rest)
+        if program == "make":
+            return command(program, *rest)
+        flag, module, step, folder, *arguments = rest
+        assert (flag, module, folder) == ("-m", "grading", str(self.room.folder)), line
+        return self.room.here(step, *arguments)  # in this process: starting another takes seconds
 
     def download(self, files: dict[str, bytes | str]) -> None:
         (self.folder / "submissions.zip").write_bytes(zipped(files, marked=False))

@@ -237,7 +237,7 @@ COSTS = {
     "ends-last": (at("last", END), (), ""),
     "ends-in-the-middle": (at("middle", END), LATER, "ended"),
     "ends-first": (at("first", END), points(), "ended"),
-    "memory-in-an-answer": (inside("bounds", "[0.0] * 10**11"), ("bounds",), "memory"),
+    "memory-in-an-answer": (inside("bounds", "[0.0] * 10**11"), ("bounds",), "error"),
     "newer-python": (answering("bounds", "type Bytes[T] = list[T]"), ("bounds",), "Python 3."),
     "half-a-line": (answering("bounds", "limit = ("), ("bounds",), "bounds"),
     "recursion": (inside("times", "return times(**locals())"), ("times", "bounds"), "times"),
