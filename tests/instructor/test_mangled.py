@@ -151,13 +151,13 @@ FEW_AND_MANY = pytest.mark.parametrize(
 )
 @FEW_AND_MANY
 def test_any_file_of_a_platform_is_taken_or_refused_in_words(
-    tmp_path: Path, step: str, draw: Callable[[random.Random], bytes], count: int
+    release: Path, tmp_path: Path, step: str, draw: Callable[[random.Random], bytes], count: int
 ) -> None:
     file = tmp_path / "file"
     words = {"collect": (NAME, file), "roster": (file,), "export": (file, tmp_path / "to.csv")}[
         step
     ]
-    room = Classroom(tmp_path / "course")
+    room = Classroom(tmp_path / "course", release)
     for seed in range(count):
         file.write_bytes(draw(random.Random(seed)))
         done = room.here(step, *words)  # any other error than a SystemExit fails this test

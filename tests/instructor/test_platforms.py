@@ -152,9 +152,14 @@ STAYS: dict[str, tuple[Callable[[], bytes], str]] = {
 }
 
 
-def collected(folder: Path, download: bytes) -> tuple[list[str], str]:
+@pytest.fixture
+def course(release: Path, tmp_path: Path) -> Classroom:
+    return Classroom(tmp_path / "course", release)
+
+
+def collected(room: Classroom, download: bytes) -> tuple[list[str], str]:
     """Return what is in submitted/ after a download was collected, and what was printed."""
-    room = Classroom(folder / "course")
+    folder = room.folder.parent
     (folder / "download.zip").write_bytes(download)
     printed = said(room.here("collect", NAME, folder / "download.zip"))
     top = room.folder / "submitted"
@@ -169,9 +174,11 @@ def collected(folder: Path, download: bytes) -> tuple[list[str], str]:
 
 @pytest.mark.parametrize("case", TAKEN)
 @pytest.mark.parametrize("marked", [True, False], ids=["names marked as UTF-8", "unmarked"])
-def test_a_download_lies_in_the_learners_folders(tmp_path: Path, case: str, marked: bool) -> None:
+def test_a_download_lies_in_the_learners_folders(
+    course: Classroom, case: str, marked: bool
+) -> None:
     files, expected, says = TAKEN[case]
-    found, printed = collected(tmp_path, zipped(files, marked))
+    found, printed = collected(course, zipped(files, marked))
     if case == "paths that lead out":
         found = [file for file in found if file.startswith("Ada")]
     if "onlinetext" in str(files):  # the name is up to us
@@ -180,10 +187,10 @@ def test_a_download_lies_in_the_learners_folders(tmp_path: Path, case: str, mark
     assert says in printed
 
 
-def test_what_cannot_be_unpacked_stays_a_zip_and_others_are_collected(tmp_path: Path) -> None:
+def test_what_cannot_be_unpacked_stays_a_zip_and_others_are_collected(course: Classroom) -> None:
     made = {kind: make() for kind, (make, _) in STAYS.items()}
     files = {of_moodle(f"E {n}", n + 10, "x.zip"): whole for n, whole in enumerate(made.values())}
-    found, printed = collected(tmp_path, zipped({**files, ADA: NOTEBOOK}))
+    found, printed = collected(course, zipped({**files, ADA: NOTEBOOK}))
     assert f"Ada Lovelace 7/{NAME}.ipynb" in found
     for number, (kind, (_, says)) in enumerate(STAYS.items()):
         place = f"E {number} {number + 10}"
@@ -194,31 +201,31 @@ def test_what_cannot_be_unpacked_stays_a_zip_and_others_are_collected(tmp_path: 
         )
 
 
-def test_a_damaged_download_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_a_damaged_download_is_refused_in_one_line(course: Classroom, tmp_path: Path) -> None:
     whole = zipped({ADA: NOTEBOOK * 50})
     at = 30 + len(ADA)
-    room = Classroom(tmp_path / "course")
     for content in (b"", b"PK\3\4 no more", b"<html>", whole[:at] + b"\xff" + whole[at + 1 :]):
         (tmp_path / "x.zip").write_bytes(content)
-        assert "x.zip" in one_line(room.here("collect", NAME, tmp_path / "x.zip"))
-    assert not list((room.folder / "submitted").rglob("*.ipynb"))
+        assert "x.zip" in one_line(course.here("collect", NAME, tmp_path / "x.zip"))
+    assert not list((course.folder / "submitted").rglob("*.ipynb"))
 
 
-def test_a_newer_download_replaces_nothing_unless_told_to(tmp_path: Path) -> None:
-    collected(tmp_path, zipped({ADA: NOTEBOOK}))
+def test_a_newer_download_replaces_nothing_unless_told_to(
+    course: Classroom, tmp_path: Path
+) -> None:
+    collected(course, zipped({ADA: NOTEBOOK}))
     place = tmp_path / "course" / "submitted" / "Ada Lovelace 7" / NAME / f"{NAME}.ipynb"
-    _, printed = collected(tmp_path, zipped({ADA: OTHER}))
+    _, printed = collected(course, zipped({ADA: OTHER}))
     assert (place.read_text(), "--replace" in printed) == (NOTEBOOK, True)
-    room = Classroom(tmp_path / "course")
-    said(room.here("collect", NAME, tmp_path / "download.zip", "--replace"))
+    said(course.here("collect", NAME, tmp_path / "download.zip", "--replace"))
     assert place.read_text() == OTHER
 
 
-def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
+def test_nothing_is_written_through_a_link(course: Classroom, tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     (tmp_path / "course" / "submitted").mkdir(parents=True)
     (tmp_path / "course" / "submitted" / "Ada Lovelace 7").symlink_to(tmp_path / "outside")
-    _, printed = collected(tmp_path, zipped({ADA: NOTEBOOK}))
+    _, printed = collected(course, zipped({ADA: NOTEBOOK}))
     assert "link" in printed
     assert not list((tmp_path / "outside").iterdir())
 
@@ -244,16 +251,15 @@ ROSTERS = {
 
 @pytest.mark.parametrize("kind", ROSTERS)
 def test_a_table_of_people_is_read_in_each_encoding_and_with_each_separator(
-    tmp_path: Path, kind: str
+    course: Classroom, tmp_path: Path, kind: str
 ) -> None:
     text, expected = ROSTERS[kind]
-    room = Classroom(tmp_path / "course")
     rows = list(csv.reader(io.StringIO(text)))
     for encoding, separator in itertools.product(ENCODINGS.values(), ",;\t"):
         table = tmp_path / "people.csv"
         table.write_bytes(written(rows, separator).encode(encoding))
-        assert "1 students" in said(room.here("roster", table)), (encoding, separator)
-    with room.gradebook() as book:
+        assert "1 students" in said(course.here("roster", table)), (encoding, separator)
+    with course.gradebook() as book:
         (person,) = book.students
         assert person.id == (expected or person.id)
         assert "Ädä" in f"{person.first_name} {person.last_name}" or "Ädä" in kind + text
@@ -270,12 +276,13 @@ def test_a_table_of_people_is_read_in_each_encoding_and_with_each_separator(
     ],
     ids=["empty", "no column of people", "another encoding", "an Excel workbook", "no text"],
 )
-def test_another_kind_of_table_is_refused_in_one_line(tmp_path: Path, content: bytes) -> None:
+def test_another_kind_of_table_is_refused_in_one_line(
+    course: Classroom, tmp_path: Path, content: bytes
+) -> None:
     table = tmp_path / "people.csv"
     table.write_bytes(content)
-    room = Classroom(tmp_path / "course")
-    assert "people.csv" in one_line(room.here("roster", table))
-    assert "people.csv" in one_line(room.here("export", table, tmp_path / "x.csv"))
+    assert "people.csv" in one_line(course.here("roster", table))
+    assert "people.csv" in one_line(course.here("export", table, tmp_path / "x.csv"))
 
 
 # ---- tables of grades
