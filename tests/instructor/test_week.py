@@ -9,6 +9,7 @@ import io
 import re
 import shlex
 import shutil
+import sys
 import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -246,8 +247,8 @@ def test_lateness_costs_what_the_instructor_set_unless_there_is_an_extension(
     assert (scores["ada"], scores["bjorn"], scores["zoe"]) == (FULL, FULL, 0)
     notes = {row["student"]: row["note"] for row in later.room.table("grades.csv") if row["note"]}
     assert "late" in notes["zoe"]
-    assert re.search(r"[Pp]enalty", later.room.page("zoe"))
-    assert not re.search(r"[Pp]enalty", later.room.page("ada"))
+    assert "submission penalty" in later.room.page("zoe")
+    assert "submission penalty" not in later.room.page("ada")
     assert later.export()["15", GRADE] == "0"
 
 
@@ -286,6 +287,8 @@ def test_people_can_be_put_right_and_each_thing_to_put_right_has_a_line(
     submitted = room.folder / "submitted"
     (stranger,) = submitted.glob("*stranger*")
     shutil.rmtree(stranger)
+    line, _ = room.here("check").stdout.splitlines()  # names the command that helps
+    said(command(sys.executable, *shlex.split(line.partition("remove with ")[2])[1:]))
     assert said(room.here("check")).endswith("nothing to put right\n")
     room.hand_in("adaa", NAME, room.solved())
     (room.folder_of("wang") / "more.7z").write_bytes(b"7z")
