@@ -8,14 +8,17 @@ JOBS ?= $(shell expr $$(nproc) + 1)
 BIN := .venv/bin
 # If this is set, each of hundreds of processes compiles all of our code again.
 unexport PYTHONDONTWRITEBYTECODE
-# Without nbval, which one test loads itself: each worker would import it.
+# Tests of a file share what they start: the file stays in one worker. The order is conftest.py's.
 PYTEST := $(BIN)/pytest -n $(JOBS) -p no:nbval --dist loadfile --no-loadscope-reorder
 
-.PHONY: book editions pdf slides serve lab solution check javascript test test-book test-all mutants bench bench-site \
-	bench-page bench-grade translations lock release grade nbgrader clean style environment cluster dev system
+.PHONY: book help editions pdf slides serve lab solution check javascript test test-all bench translations lock \
+	release grade nbgrader clean style environment cluster dev system
 
-book: environment  ## build the site into _build/html
+book: environment  ## build the site, English and Chinese, into _build/html; warnings are errors
 	@$(BIN)/python site build
+
+help:  ## list these commands
+	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 20
 
 editions: book  ## collect the site and the edition of each tag in _build/public
 	@$(BIN)/python site editions
@@ -32,48 +35,33 @@ slides: dev book  ## print the lectures' slides with their notes: _build/*-slide
 serve: book  ## show the site: PORT=8001 make serve
 	@$(BIN)/python site serve $(PORT)
 
-lab: environment  ## open the chapters and the exercises in JupyterLab; LANGUAGE=zh_CN changes the language
+lab: environment  ## open your copies of chapters and exercises, in my-work/, in JupyterLab; LANGUAGE=zh_CN or en
 	@$(BIN)/python site lab $(IN_LANGUAGE) $(LAB_ARGS)
 
 solution: environment  ## show the solution of a finished exercise: make solution EXERCISE=name
 	@$(BIN)/python site solution $(EXERCISE)
 
-style: dev
+style: dev  ## lint and format of the Python code
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
 # Needs Node and npm; tests/javascript pins the tools and their hashes.
-javascript:  ## lint and type-check the JavaScript, and compare the editor's bundle
+javascript:  ## lint and type-check the JavaScript, compare the editor's bundle; needs Node and npm
 	@cd tests/javascript && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent check
 
-check: style  ## lint, types, rooflib's tests and its docstrings' examples: under a minute
+check: style  ## lint, types, rooflib and what needs no build and no browser: for every change
 	$(BIN)/mypy
-	$(BIN)/pytest tests/rooflib
+	$(BIN)/pytest tests/rooflib $(addprefix tests/author/test_,layers.py repository.py translations.py)
 
-# mypy runs in a test, tests/repository/test_types.py, in parallel with the others.
 test: system style  ## everything that CI runs
-	$(PYTEST) || $(BIN)/python tests/again.py $$?
-
-test-book: dev  ## the book, its tests and its translations: enough for a change of prose only
-	$(PYTEST) tests/book $(addprefix tests/locale/test_,parity.py catalogs.py finished_pages.py)
+	$(BIN)/mypy
+	$(PYTEST)
 
 test-all: system style  ## as test, with second systems and all series in full
 	$(PYTEST) -m "long or not long"
 
-mutants: dev  ## mutation testing: break the code in many places and see that a test notices
-	@PYTHONPATH=tests/support $(BIN)/python tests/mutants $(MUTANTS_ARGS)
-
-bench: dev  ## time rooflib
-	@$(BIN)/python tests/bench/bench_rooflib.py
-
-bench-site: dev  ## compare the site with a stock build of the same pages
-	@PYTHONPATH=tests/support $(BIN)/python tests/bench/bench_site.py
-
-bench-page: dev book  ## time Python in the page, from pressing Run to the values
-	@PYTHONPATH=.:kit:site:tests/support $(BIN)/python tests/bench/bench_page.py
-
-bench-grade: dev  ## time the grading of a class against stock nbgrader: ten minutes
-	@PYTHONPATH=.:tests/support $(BIN)/python tests/bench/bench_grade.py $(BENCH_ARGS)
+bench: dev  ## times of rooflib and of grading, as ratios within one run
+	@PYTHONPATH=.:kit:site:tests/support $(BIN)/python tests/bench
 
 translations: environment  ## update the translations' catalogs, and list what is missing: PAGE=chapters/time
 	@$(BIN)/python site translations $(PAGE)
@@ -105,7 +93,7 @@ environment:
 cluster: environment  ## what `make grade` needs for many machines, or for PostgreSQL
 	@$(PYTHON) site environment cluster
 
-dev: environment
+dev: environment  ## install what tests and printing need, too
 	@$(PYTHON) site environment dev
 
 # Runs before `environment`, which needs python3-venv.

@@ -13,6 +13,7 @@ from grading.execution.notebook import ENDED, TOO_LATE, run
 from grading.execution.questions import Ended, Questions
 from grading.execution.time_limits import TIME_LIMITS, Clock, TimeLimits
 from grading.judging.missing_imports import name_missing_modules
+from grading.judging.syntax_errors import name_syntax_errors
 from grading.judging.verdicts import judge_parts, write
 from grading.release import exercises
 from grading.sandbox.box import LIMITS
@@ -116,8 +117,6 @@ def _grade(
         Questions(box, end, spare=last) as questions,
     ):
         execution = run(nb, box, questions, limits)
-        if execution.trouble == ENDED:
-            box.settle()
         ended = execution.trouble == ENDED and not box.stopped
         if is_repeated(ended, execution.late):
             # This run received no hidden inputs, so the next run may use the same seed and show its
@@ -125,12 +124,13 @@ def _grade(
             return _Run(nb, told=False, again=True)
         questions.collect(set(functions))
         try:
-            graded = judge_parts(name, questions, seed, limits, execution.trouble)
+            said = _(execution.trouble).format(cell=execution.cell)
+            graded = judge_parts(name, questions, seed, limits, said)
         except Ended:  # the notebook's process ended during a call
             nb.metadata["rooflib"] = {"trouble": execution.trouble}
             return _Run(nb, questions.told, again=True)
-    graded = name_missing_modules(nb, functions, graded)
-    trouble = STOP_REASONS.get(box.stopped, execution.trouble)
+    graded = name_syntax_errors(nb, functions, name_missing_modules(nb, functions, graded))
+    trouble = STOP_REASONS.get(box.stopped, execution.trouble.format(cell=execution.cell))
     late = execution.late | questions.late
     for cell in nb.cells:
         if exercises.is_check(cell):

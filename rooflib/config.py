@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import warnings
 from collections import Counter
 from collections.abc import Mapping
 from functools import partial
@@ -29,6 +30,8 @@ METHODS = ("fp8", "awq", "gptq", "mxfp4")
 FAMILIES = read_toml("families.toml")
 """The architectures that can be read, by `model_type`, and the keys that shape their layers."""
 EVERY, FIXED = FAMILIES.pop("every"), FAMILIES.pop("fixed")
+OF_EXPERTS = {key for keys in FAMILIES.values() for key in keys if re.search("expert|moe_", key)}
+"""Keys that mean something only where a layer has experts."""
 
 _instance = partial(instance, error=ValueError)
 
@@ -48,6 +51,9 @@ def model_from_config(
     (fp8, AWQ, GPTQ, or MXFP4, with their scales), else from `dtype`, else it is bf16. A quantized
     file keeps its tables, norms and routers in `dtype`, and what `modules_to_not_convert` names.
 
+    Keys of a mixture of experts in the file of a dense type are not used, as in `transformers`; a
+    UserWarning names them.
+
     `name` is a label, by default what the file calls itself. Raises a ValueError that names the key
     for an architecture that is not supported, a missing key, or a size that can't be; an OSError
     for a file that can't be read.
@@ -66,6 +72,9 @@ def model_from_config(
             raise ValueError(f"{key} must be {json.dumps(only)}; got {short(given[key])}")
     keys = EVERY | FAMILIES[one_of("model_type", given.get("model_type", ""), FAMILIES)]
     traits = EVERY["layer"] | keys.pop("layer")
+    if not traits["experts"] and (unused := sorted(key for key in OF_EXPERTS if given.get(key))):
+        kind = f"a model of the type {given['model_type']} has no experts"
+        warnings.warn(f"{kind}, so {', '.join(unused)} are not used", UserWarning, stacklevel=2)
     c = {key: _checked(key, given, default) for key, default in keys.items()}
     layers = c["num_hidden_layers"]
     if c.get("layer_types") and len(c["layer_types"]) != layers:

@@ -28,7 +28,14 @@ POLL_SECONDS = 0.2  # between two checks of the time limits
 ANSWER_CPU_SECONDS = 2  # limit for a reply that takes an idle process milliseconds
 MAX_LATE_CELLS = 3  # stop after this many cells exceeded a time limit; MANY_LATE names the number
 # Why a notebook did not run to its end; translated where the learner reads it.
-ENDED = N_("A cell ended the whole Python process; the cells after it were not run.")
+ENDED = N_(
+    "The cell that begins with “{cell}” ended the whole Python process; the cells after it were "
+    "not run."
+)
+OUT_OF_MEMORY = N_(
+    "The cell that begins with “{cell}” took more memory than there is for one notebook; the cells "
+    "after it were not run."
+)
 ENDLESS = N_("A cell sent more than is taken in; the cells after it were not run.")
 NOT_STOPPED = N_("A cell could not be stopped; the cells after it were not run.")
 USED_UP = N_(
@@ -36,6 +43,7 @@ USED_UP = N_(
     "run."
 )
 MANY_LATE = N_("3 cells ran for too long; the cells after them were not run.")
+MAX_NAME_CHARACTERS = 40  # of a cell's first line, in such a sentence
 TOO_LATE = "TooLate"  # name of the error shown by a cell that exceeded a time limit
 SKIP = "skip-execution"  # tag of cells that are not run
 # Notebook metadata that a kernel would report about itself.
@@ -55,11 +63,12 @@ LANGUAGE = {
 class Execution:
     """The result of running a notebook.
 
-    trouble: why the run stopped early, "" if it completed. late: the clocks whose time limit was
-    exceeded.
+    trouble: why the run stopped early, "" if it completed. cell: the first line of the last cell
+    that was run, as its name in `trouble`. late: the clocks whose time limit was exceeded.
     """
 
     trouble: str
+    cell: str
     late: frozenset[Clock]
 
 
@@ -81,7 +90,7 @@ def run(
         trouble = ENDED
     except Endless:
         trouble = ENDLESS
-    return Execution(trouble, frozenset(runner.late))
+    return Execution(trouble, runner.cell, frozenset(runner.late))
 
 
 class _Stuck(Exception):
@@ -105,6 +114,7 @@ class _Runner:
         self.process: int | None = None
         self.late: set[Clock] = set()
         self.late_cells = 0
+        self.cell = ""  # the first line of the last cell that was run
 
     def run(self, nb: NotebookNode) -> None:
         """Run all cells; raise _Stuck, or the channel's error, if that is impossible."""
@@ -135,13 +145,21 @@ class _Runner:
     def _run(self, cell: NotebookNode, count: int) -> None:
         cell.outputs, cell.execution_count = [], count
         self.outputs.begin(cell.outputs)
+        self.cell = _first_line(cell.source)
+        killed = self.box.killed_for_memory()
         try:
             self._answer("run", cell.source, self.limits.cell, self.limits.cell_wall)
         except _Late as late:
             self._interrupt(cell, late.clock)
         except Ended:
             cell.execution_count = None  # not numbered: the cell did not run to its end
-            raise
+            self.box.settle()
+            trouble, said = ENDED, _("This cell ended the whole Python process.")
+            if self.box.killed_for_memory() > killed:
+                trouble = OUT_OF_MEMORY
+                said = _("This cell took more memory than there is for one notebook.")
+            cell.outputs.append(new_output("error", ename="Ended", traceback=[said]))
+            raise _Stuck(trouble) from None
 
     def _interrupt(self, cell: NotebookNode, clock: Clock) -> None:
         """Interrupt a cell; raise _Stuck if it continues, or after too many late cells."""
@@ -185,6 +203,13 @@ class _Runner:
                 checked = monotonic()
                 if late := stopwatch.late(cpu, wall):
                     raise _Late(late)
+
+
+def _first_line(source: str) -> str:
+    """Return a cell's first line with text, shortened, without control characters."""
+    line = source.strip().split("\n")[0]
+    line = "".join(letter for letter in line if letter.isprintable())
+    return line if len(line) <= MAX_NAME_CHARACTERS else line[: MAX_NAME_CHARACTERS - 2] + " …"
 
 
 def _is_run(cell: NotebookNode) -> bool:

@@ -29,6 +29,7 @@ ENDS = {
     "large": "too-large",
 }
 # Why the answers ended → the clock whose limit was exceeded.
+OUT_OF_MEMORY = "out-of-memory"
 LATE: dict[str, Clock] = {"cpu": "cpu", "wall": "wall", "starved": "wall"}
 MAX_TRIES = 2  # attempts at a call that exceeded only its wall-clock limit
 MAX_STARVED_TRIES = 5  # attempts at a call that got no core; each doubles the wall-clock limit
@@ -150,11 +151,17 @@ class Questions:
             "cpu_seconds": limits.call,
             "wall_seconds": limits.call_wall,
         }
+        killed = self.box.killed_for_memory()
         for attempt in range(MAX_STARVED_TRIES):
             start = monotonic()
             answers, late = channel.ask(question, len(cases) + again)
             died = any(answer.problem == "died" for answer in answers)
-            if died and not self.spare and monotonic() < self.end:
+            if died and (self.box.killed_for_memory() > killed or self.box.stopped == "memory"):
+                answers = [
+                    Answer(problem=OUT_OF_MEMORY) if answer.problem == "died" else answer
+                    for answer in answers
+                ]
+            elif died and not self.spare and monotonic() < self.end:
                 raise Ended
             if not late or late == "cpu":
                 break

@@ -121,6 +121,18 @@ def _parsed(source: str) -> Sequence[ast.stmt] | None:
         return None
 
 
+def syntax_error_line(source: str) -> int | None:
+    """Return the line of a source's syntax error, None if there is none or it is too long."""
+    if len(source) <= MAX_SOURCE_CHARACTERS:
+        try:
+            ast.parse(_plain(source))
+        except SyntaxError as error:
+            return error.lineno
+        except (ValueError, MemoryError, RecursionError):
+            pass
+    return None
+
+
 def dump(node: ast.stmt) -> str:
     """Return a text that is equal for equal statements.
 

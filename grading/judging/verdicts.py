@@ -22,7 +22,11 @@ from roofkit.check.wording import tight
 from roofkit.words import N_, _
 
 JUDGE_SECONDS = 10  # for all parts together; if exceeded, each is judged again with an equal share
-ENDING = ("died", "too-late")  # after these problems the function is not called again
+ENDING = (
+    "died",
+    "out-of-memory",
+    "too-late",
+)  # after these problems the function is not called again
 SMALL_ANSWER_ENTRIES, SMALL_TEXT_CHARACTERS = 100, 100
 # The message gives no detail: a function could leak hidden inputs through how it fails.
 ONLY_HIDDEN_FAIL = N_(
@@ -81,7 +85,7 @@ def judge_parts(
 ) -> dict[str, Graded]:
     """Call each part's function and judge the values; return key → Graded.
 
-    trouble: why the notebook did not run to its end, "" if it did.
+    trouble: why the notebook did not run to its end, for the learner; "" if it did.
     """
     parts = exercises.load(name).parts
     known = {part.key: cases(name, part.key, seed) for part in parts}
@@ -166,7 +170,7 @@ def _continues(answers: Sequence[Answer] | None) -> bool:
 def _graded(part: Part, asked: Asked, known: tuple[Cases, Cases], trouble: str) -> dict[str, Any]:
     """Judge the answers for a part; return its `Graded` as a dictionary."""
     if asked.published is None:
-        why = _(trouble) or _("The notebook did not get as far as this check.")
+        why = trouble or _("The notebook did not get as far as this check.")
         return asdict(Graded(part.key, 0, part.points, "not-reached", (why,), False))
     try:
         first = whole = _judged(asked.published, known[0], part)

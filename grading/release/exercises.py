@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import yaml
 from nbformat import NotebookNode
 
 import roofkit.check
@@ -23,11 +24,14 @@ FOLDER = ROOT / "exercises"
 
 
 def names() -> list[str]:
-    """Return the exercises in course order: by the number in their title."""
-    return sorted(
-        (folder.name for folder in FOLDER.iterdir() if _file(folder.name, ".ipynb").exists()),
-        key=lambda name: (source(name).cells[0].source.splitlines()[0], name),
+    """Return the exercises in the order of `_toc.yml`; one that it lacks comes last."""
+    found = sorted(
+        folder.name for folder in FOLDER.iterdir() if _file(folder.name, ".ipynb").exists()
     )
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    pages = [page["file"] for part in contents["parts"] for page in part["chapters"]]
+    listed = [page.split("/")[1] for page in pages if page.startswith("exercises/")]
+    return sorted(found, key=lambda name: listed.index(name) if name in listed else len(listed))
 
 
 @functools.cache

@@ -70,6 +70,7 @@ class Box:
         self.folder = server.folder / name
         self.folder.mkdir(mode=0o755)
         self.stopped = ""
+        self.killed = 0
         self.exit: int | None = None
         self.noted: dict[str, int] = {}
         self.life, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -107,9 +108,12 @@ class Box:
         """Return the exit code of the process that runs the cells, None while it runs."""
         while self._hear(0):
             pass
-        if self.exit is not None:
-            self._check_group()
         return self.exit
+
+    def killed_for_memory(self) -> int:
+        """Return how many times processes were killed because all held too much memory."""
+        self.poll()
+        return self.killed + self.group.killed()
 
     def settle(self) -> None:
         """Wait for the notebook's exit code, which arrives after its socket has closed."""
@@ -148,12 +152,9 @@ class Box:
         self.exit = message.get("exit", self.exit)
         if "stopped" in message:
             self.stopped, self.exit = message["stopped"], -int(signal.SIGKILL)
+        self.killed += "killed" in message
         if "noted" in message:
             self.noted[message["noted"]] = message["times"]
-
-    def _check_group(self) -> None:
-        if not self.stopped and self.group.ran_out_of_memory():
-            self.stopped = "memory"
 
     @property
     def refused(self) -> tuple[str, ...]:
@@ -177,7 +178,6 @@ class Box:
                 self._take(json.loads(text))
         self.life.close()
         self.cells.close()
-        self._check_group()
         self.group.remove()
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -253,6 +253,10 @@ class UnsafeBox:
     def poll(self) -> int | None:
         """Return the exit code of the process that runs the cells, None while it runs."""
         return self._process.poll() if self._process else None
+
+    def killed_for_memory(self) -> int:
+        """Return 0: memory is not limited."""
+        return 0
 
     def settle(self) -> None:
         """Do nothing: there is no init process to wait for."""

@@ -52,16 +52,15 @@ class Group:
                 found.append(os.open(folder / PROCESSES, os.O_WRONLY))
         return found
 
-    def ran_out_of_memory(self) -> bool:
-        """Return whether the kernel's OOM killer has ended a process of the cgroup."""
+    def killed(self) -> int:
+        """Return how many processes of the cgroup the kernel's OOM killer has ended."""
         for folder in self.folders:
             for name in EVENTS:
                 with contextlib.suppress(OSError, ValueError, IndexError):
                     lines = (folder / name).read_text(encoding="ascii").splitlines()
                     words = [line.split() for line in lines]
-                    if any(word[0] == "oom_kill" and int(word[1]) for word in words):
-                        return True
-        return False
+                    return sum(int(word[1]) for word in words if word[0] == "oom_kill")
+        return 0
 
     def remove(self) -> None:
         """Remove the cgroup. Call this after its processes have ended."""
@@ -133,7 +132,7 @@ def _limit(folder: Path, limits: SandboxLimits) -> None:
     for name, value in {
         "memory.max": most,
         "memory.swap.max": 0,
-        "memory.oom.group": 1,
+        "memory.oom.group": 0,  # copies of the notebook at earlier checks can still answer
         "memory.limit_in_bytes": most,
         "memory.memsw.limit_in_bytes": most,
         "pids.max": limits.processes,

@@ -27,14 +27,17 @@ def setup(app: "Sphinx") -> None:
         tables,
         terms,
         theme,
+        typed_numbers,
         values,
     )
     from .languages import handouts
 
     app.add_role("eval", values.ValueRole(), override=True)
     blocks.setup(app)
+    app.connect("source-read", typed_numbers.warn)
     app.connect("config-inited", pages.read_pages_with_values)
     app.add_source_parser(pages.PageParser, override=True)
+    app.connect("env-updated", pages.remove_pages_without_source)
     api.setup(app)
     # Run before Sphinx collects images (priority 500), or inlined figures would also become files.
     app.connect("doctree-read", figures.inline_figures, priority=400)

@@ -1,5 +1,6 @@
 """Parser of pages: every page is a notebook, and errors name file and line."""
 
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -12,9 +13,12 @@ from myst_parser.mdit_to_docutils.sphinx_ import SphinxRenderer
 from myst_parser.parsers.mdit import create_md_parser
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
 from sphinx.errors import SphinxError
 
 from .prose import expressions, premises
+
+PAGE_FILES = (".html", ".ipynb", ".steps.json")
 
 
 class PageError(SphinxError):
@@ -27,6 +31,21 @@ def read_pages_with_values(app: Sphinx, config: Config) -> None:
     """Make MyST-NB read every page with `values.read_page`."""
     reader_options = {"myst_extensions": sorted(config.myst_enable_extensions)}
     config.nb_custom_formats = {".md": ["book_extension.values.read_page", reader_options, False]}
+
+
+def remove_pages_without_source(app: Sphinx, env: BuildEnvironment) -> None:
+    """Remove pages of earlier builds, and their files, whose source has gone.
+
+    Sphinx itself leaves them.
+    """
+    if app.builder.format != "html":
+        return
+    for folder in {page.split("/")[0] for page in env.found_docs if "/" in page}:
+        for file in Path(app.outdir, folder).rglob("*.html"):
+            page = file.relative_to(app.outdir).with_suffix("").as_posix()
+            if page not in env.found_docs:
+                for suffix in PAGE_FILES:
+                    file.with_suffix(suffix).unlink(missing_ok=True)
 
 
 class PageParser(Parser):  # type: ignore[misc]

@@ -65,12 +65,18 @@ def is_one_of(names: list[str], file: Any) -> bool:
 
 
 def place(app: Sphinx, page: str) -> dict[str, object] | None:
-    """Return the part of the table of contents with a page, and the page's position."""
+    """Return the part of the table of contents with a page, and the page's position.
+
+    Among exercises only they are counted, so that exercise 1 is the first; other pages there have
+    no position.
+    """
     contents = app.config.external_site_map
     for tree in contents.root.subtrees:
         pages = [str(item) for item in tree.items]
         if tree.caption and page in pages:
-            return {"part": tree.caption, "number": pages.index(page) + 1, "of": len(pages)}
+            counted = [other for other in pages if other.startswith("exercises/")] or pages
+            number = counted.index(page) + 1 if page in counted else 0
+            return {"part": tree.caption, "number": number, "of": len(counted)}
     return None
 
 

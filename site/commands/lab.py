@@ -19,7 +19,7 @@ from commands import handouts
 from commands.handouts.bundle import NBGRADER
 from commands.jupyterlab import first_start, start_page
 from commands.jupyterlab.copies import Report, bring_up_to_date, copy_once
-from commands.jupyterlab.folders import set_defaults, variables
+from commands.jupyterlab.folders import set_defaults, translate_kernels, variables
 from commands.jupyterlab.page_copy import chapter_notebook
 
 VARIABLE = "ROOFLINE_LANGUAGE"  # from which kernels take the language; see roofkit.words
@@ -110,6 +110,7 @@ def main(options: list[str]) -> None:
     try:
         language = first_start.language_of(own, chosen(code) if code else None, os.environ)
         set_defaults(own / "config", language)
+        translate_kernels(own / "ipython")
         released = exercises_in(handouts.released(ROOT), language)
         report = prepare(ROOT, WORK, released, language)
     except ValueError as error:

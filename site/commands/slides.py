@@ -165,6 +165,7 @@ def build(
     more: Mapping[str, object] = NONE
     if language is not ORIGINAL:
         more = translation(source or catalogs.folder(book, language.code), made, language)
+    shutil.rmtree(made / "html", ignore_errors=True)  # drop deleted decks
     succeeded = make(book, made, cache, more=more)
     for left in ("_sphinx_design_static", "objects.inv", "search.html", "searchindex.js"):
         path = made / "html" / left

@@ -23,8 +23,9 @@ from commands.slides import NotExtracted
 ROOT = Path(__file__).resolve().parents[2]
 LANGUAGES = ("zh_CN",)
 # Of the page of rooflib's functions, translate only the title, which the table of contents shows on
-# all pages. The rest comes from docstrings, which stay English.
+# all pages, and the description. The rest comes from docstrings, which stay English.
 TITLE_ONLY = {"chapters/api"}
+TITLE = re.compile(r'^(?:# |    description: ")(.*?)"?$', re.MULTILINE)
 WIDTH = 70  # characters of a message that are printed
 
 
@@ -48,16 +49,12 @@ def templates(book: Path) -> dict[str, list[str]]:
     names = sorted({page.with_suffix("").as_posix() for page in pages} - {"sphinx"})
     found = {name: ids(catalogs.read((output / name).with_suffix(".pot"))) for name in names}
     for name in TITLE_ONLY & set(found):
-        title = read_title(book / f"{name}.md")
-        found[name] = [message for message in found[name] if message == title]
+        titles = TITLE.findall((book / f"{name}.md").read_text(encoding="utf-8"))
+        found[name] = [message for message in found[name] if message in titles]
     for deck in sorted(decks.glob("*.pot")):
         if deck.stem != "sphinx":
             found[f"{slides.NAME}/{deck.stem}"] = ids(catalogs.read(deck))
     return {name: page for name, page in found.items() if page} | code_words.words(book)
-
-
-def read_title(page: Path) -> str:
-    return str(re.findall("^# (.*)", page.read_text(encoding="utf-8"), re.MULTILINE)[0])
 
 
 def ids(catalog: Catalog) -> list[str]:

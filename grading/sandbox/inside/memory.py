@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import socket
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,17 +23,20 @@ class Memory:
         self.checks = 0
         # Process → (bytes it mapped when its maps were read, shared memory: inode → bytes)
         self.maps: dict[Path, tuple[int, dict[str, int]]] = {}
+        self.killed: set[Path] = set()  # they free their memory when the system gets to it
         # Charge each socket for the default buffer size: the seccomp filter keeps it from growing.
         with socket.socket(socket.AF_UNIX) as one:
             self.buffer = SOCKET_FACTOR * one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF)
 
     def exceeds(self, most: int) -> bool:
-        """Return whether the processes hold more than `most` bytes.
+        """Return whether the processes, except killed ones, hold more than `most` bytes.
 
         Shared pages count once.
         """
         self.checks += 1
-        processes = [one for one in PROC.iterdir() if one.name.isdigit() and one.name != "1"]
+        processes = _processes()
+        self.killed &= processes  # a later process may get the number of one that has ended
+        processes -= self.killed
         sizes = {one: _sizes(one) for one in processes}
         hidden = self._unmapped({one: sharable for one, (_, sharable, _) in sizes.items()}, most)
         hidden += _sockets() * self.buffer + sum(map(_page_tables, processes))
@@ -43,6 +47,16 @@ class Memory:
             return False
         hidden += sum(map(_mappings, processes)) * MAP_BYTES
         return sum(map(_proportional, processes)) + hidden > most
+
+    def kill_largest(self) -> None:
+        """Kill the process that holds most, and the others of its process group."""
+        group = _group(max(_processes(), key=_proportional, default=PROC / "1"))
+        # One by one, so that no number of a group can reach processes outside the sandbox.
+        for one in _processes():
+            if group is not None and _group(one) == group:
+                with contextlib.suppress(OSError):
+                    os.kill(int(one.name), signal.SIGKILL)
+                    self.killed.add(one)
 
     def _unmapped(self, mapped: Mapping[Path, int], most: int) -> int:
         """Return the bytes of anonymous shared memory.
@@ -62,6 +76,19 @@ class Memory:
             for number, size in self.maps[one][1].items():
                 shared[number] = max(size, shared.get(number, 0))
         return sum(shared.values())
+
+
+def _processes() -> set[Path]:
+    """Return the folders in /proc of all processes but init."""
+    return {one for one in PROC.iterdir() if one.name.isdigit() and one.name != "1"}
+
+
+def _group(process: Path) -> int | None:
+    """Return a process's group, None if it has ended."""
+    try:
+        return os.getpgid(int(process.name))
+    except OSError:
+        return None
 
 
 def _sockets() -> int:

@@ -141,6 +141,7 @@ def _watch(
     The limits are those of time and memory.
     """
     child: int | None = kernel
+    was_over = False
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the notebook could send SIGINT to init
     wake, _woken = _woken_by_signals()
     next_check, held = time.monotonic(), memory.Memory()
@@ -168,9 +169,16 @@ def _watch(
         if time.monotonic() < next_check:
             continue
         next_check = time.monotonic() + POLL_SECONDS
-        if held.exceeds(limits.memory_bytes):
+        over = held.exceeds(limits.memory_bytes)
+        if over and was_over:
             _tell(life, stopped="memory")
             return
+        if over:
+            # Often one cell or call takes it all: the copies of the notebook at earlier checks can
+            # still answer without that process.
+            _tell(life, killed="memory")
+            held.kill_largest()
+        was_over = over
 
 
 def _woken_by_signals() -> tuple[socket.socket, socket.socket]:

@@ -17,6 +17,7 @@ from .answers import ask_all
 from .call_limit import CALL_SECONDS, CALL_WALL_SECONDS, doubt, limited
 from .compare import MisconceptionValues, Verdict, judge
 from .earlier_parts import called
+from .newer_syntax import remark
 from .packing import cases_of, unpack
 from .wording import listed, percent, series, wrapped, written
 
@@ -236,6 +237,8 @@ def _report(
     yield wrapped(headline(part, verdict))
     if verdict.passed and slow:
         yield wrapped(slow)
+    if newer := remark(function):
+        yield wrapped(newer)
     if not verdict.passed and verdict.cause != "calls-unwritten":
         yield from map(wrapped, _wrong_parts_called(part, known, function))
     yield from map(wrapped, verdict.sentences)

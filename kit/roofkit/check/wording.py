@@ -15,7 +15,7 @@ from .plain_data import Plain
 MAX_SHOWN = 3
 # Maximum number of characters shown of a string.
 MAX_TEXT = 40
-WIDTH = 80  # `nbgrader validate` truncates longer lines
+WIDTH = 80  # `nbgrader validate` truncates longer lines; a page wraps lines itself, and sets more
 _WIDE = r"[\u2e80-\u9fff\uff00-\uffef“”]"
 # A piece after which a Chinese line may break: a word or a character, with its punctuation.
 _UNIT = re.compile(
@@ -88,11 +88,12 @@ def joined(sentences: Iterable[str]) -> str:
     return first
 
 
-def wrapped(text: str, width: int = WIDTH) -> str:
-    """Break a text into lines of at most `width` columns.
+def wrapped(text: str, width: int = 0) -> str:
+    """Break a text into lines of at most `width` columns, by default WIDTH.
 
     Chinese is broken between characters, which take two columns.
     """
+    width = width or WIDTH
     if language() == ORIGINAL:
         return textwrap.fill(text, width, break_on_hyphens=False)
     lines = [""]

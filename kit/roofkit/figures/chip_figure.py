@@ -73,6 +73,9 @@ def chip() -> Figure:
                     "memory": "capacity",
                     "link": "rate_0",
                 },
+                "bandwidth",
+                "widest / 200",
+                "widest",
                 "text(bandwidth, 'B/s')",
             )
         ],

@@ -63,6 +63,8 @@ FORMULAS = {
     "above": _list(" + ".join(["0", *(f"(spent[{j}] > 0)" for j in range(i))]) for i in EVERY),
 }
 
+LEAST_SHARE = 0.001
+"""Smaller shares of the time are shown as "under 0.1%"."""
 NARROW = "wide < 560"
 PLOT_HEIGHT = {"phone": 252, "desk": 330}
 BAR = {"phone": 15, "desk": 21}
@@ -148,7 +150,10 @@ def _bars() -> list[Mark]:
     high = f"{BAR_STEP} - 4"
     # The roofs that can bind an operation, in the order of their colors.
     roofs = one_of([roof_names()[name] for name in ("HBM", "compute", "the link")], "roof")
-    words = said(_("{share}, {roof}"), share="percent(part / whole)", roof=roofs)
+    # Fewer digits suffice for a part that takes nearly no time.
+    little = said(_("under {share}"), share=f"percent({LEAST_SHARE})")
+    share = f"either(part / whole < {LEAST_SHARE}, {little}, percent(part / whole))"
+    words = said(_("{share}, {roof}"), share=share, roof=roofs)
     return [
         label(
             f"either({NARROW}, 0, 0.59 * wide)",

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
 import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -73,8 +75,12 @@ def in_bf16(model: Model) -> Model:
     return replace(model, w="bf16", name=model.name.replace("{", "(").replace("}", ")"))
 
 
-def answer(content: bytes) -> str:
-    """Return JSON: name and row of a config file's model, or the file's problem."""
+def answer(content: bytes, file: str, rows: Mapping[str, Any]) -> str:
+    """Return JSON: name and row of a config file's model, or the file's problem.
+
+    `rows` are those that the figure has already, by name. Files often name no more than their
+    model's family: another model of the same name is named by its file, too.
+    """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "config.json")
         path.write_bytes(content)
@@ -82,7 +88,17 @@ def answer(content: bytes) -> str:
             model = in_bf16(model_from_config(path))
         except (TypeError, ValueError) as error:
             return json.dumps({"problem": str(error).replace(f"{folder}{os.sep}", "")})
-    return json.dumps({"name": model.name, "row": row(model)})
+    for name in _names(model.name, file.replace("{", "(").replace("}", ")")):
+        found = row(replace(model, name=name))
+        if rows.get(name, found) == found:
+            return json.dumps({"name": name, "row": found})
+    raise AssertionError  # there is always another name
+
+
+def _names(name: str, file: str) -> Iterator[str]:
+    yield name
+    yield f"{name} ({file})"
+    yield from (f"{name} ({file}, {number})" for number in itertools.count(2))
 
 
 def _kind(kind: Layer) -> dict[str, Any]:

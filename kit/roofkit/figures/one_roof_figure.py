@@ -71,6 +71,9 @@ def one_roof() -> Figure:
                 X.inside("intensity"),
                 Y.inside("reached"),
                 {"intensity": X.back("to_x")},
+                "intensity",
+                X.low,
+                X.high,
                 "text(intensity, 'FLOP/byte')",
             )
         ],

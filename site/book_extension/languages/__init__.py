@@ -16,7 +16,9 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.locale import get_translation
+from sphinx.locale import init as init_locale
 from sphinx.transforms import SphinxTransform
+from sphinx.util.i18n import docname_to_domain
 from sphinx.util.nodes import is_translatable
 
 from book_extension import minutes, published
@@ -186,6 +188,21 @@ class MarkOriginals(SphinxTransform):
                 node["classes"].append(f"language-{ORIGINAL.tag}")
 
 
+class TranslateDescriptions(SphinxTransform):
+    """Translate a page's description, which MyST adds after Sphinx has translated the messages."""
+
+    default_priority = 790  # run after docutils has put descriptions into the page
+
+    def apply(self, **_: Any) -> None:
+        if not is_translation(self.app) or is_fragment(self.document):
+            return
+        folders = [Path(self.env.srcdir) / folder for folder in self.config.locale_dirs]
+        domain = docname_to_domain(self.env.docname, self.config.gettext_compact)
+        messages, _found = init_locale(folders, self.config.language, domain)
+        for described in self.document.findall(nodes.meta):
+            described["content"] = messages.gettext(described["content"])
+
+
 class LeadUp(SphinxTransform):
     """Prepend "../" to raw HTML links that start with it, except those to the slides.
 
@@ -228,5 +245,6 @@ def setup(app: Sphinx) -> None:
     app.connect("doctree-resolved", close_up)
     app.add_transform(CountWords)
     app.add_transform(MarkOriginals)
+    app.add_transform(TranslateDescriptions)
     app.add_transform(LeadUp)
     app.add_search_language(search.ChineseSearch)

@@ -110,7 +110,10 @@ def offer_python(
     if files() is None or doctree is None:
         return
     if exercise := EXERCISE.fullmatch(page):
-        add_script(app, context, ANSWER, {"data-exercise": exercise["name"]})
+        version = made_of.release()["python"].rpartition(".")[0]
+        add_script(
+            app, context, ANSWER, {"data-exercise": exercise["name"], "data-version": version}
+        )
     if exercise or page == OVERVIEW:
         add_script(app, context, DONE, {"data-overview": "1" if page == OVERVIEW else ""})
     executed = Path(app.outdir).parent / "jupyter_execute" / f"{page}.ipynb"

@@ -2,7 +2,7 @@
 // Adds the button that opens an exercise on its page; opens it right away if there is a saved
 // answer.
 (() => {
-  const { python, megabytes, exercise: name } = document.currentScript.dataset;
+  const { python, megabytes, version, exercise: name } = document.currentScript.dataset;
   const link = document.querySelector(`.bd-article a.download[href$="/${name}.ipynb"]`);
   if (!link) return;
   const fromDisk = () =>
@@ -24,7 +24,7 @@
     if (location.protocol === "file:") return void (note.textContent = fromDisk());
     try {
       const { open } = await import(new URL(`${python}answers.js`, document.baseURI).href);
-      await open({ place, notebook: link.href, name });
+      await open({ place, notebook: link.href, name, version });
       bar.remove();
     } catch (error) {
       note.textContent = phrase("This could not be fetched ({reason}). Reload the page, and try again.", { reason: error.message });

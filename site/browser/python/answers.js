@@ -26,6 +26,8 @@ const notKept = () =>
   phrase("This browser keeps nothing for this site: download the notebook before you leave the page.");
 const toBegin = () =>
   phrase("In each part, put your code in the place of the two lines `# YOUR CODE HERE` and `raise NotImplementedError`, then press **Check**. It compares a few published cases, and tells you in words what it found. Grading calls the same functions with those cases and with others that are not shown here.");
+const aboutVersion = (version) =>
+  phrase("This page runs your code with Python {version}; a check says so where grading may have an older one that cannot read it.", { version });
 const aboutOwnCells = () =>
   phrase("Try your functions here. The cell sees all that stands above it. It is kept like your answers, and is in the notebook that you download.");
 
@@ -38,11 +40,18 @@ function button(words, onClick, label = "") {
 
 const show = (place, outputs) => place.replaceChildren(...outputs.map(outputElement));
 
+// Lines of a check that ask to run code, for which the page has buttons.
+const HINT = /^.*check\.hint\(.*\n?/m;
+const THOUGHTS = /^.*check\.thoughts\(\).*\n?/m;
+const withoutCalls = (outputs) =>
+  outputs.map(({ kind, text }) => ({ kind, text: text.replace(HINT, "").replace(THOUGHTS, "").trimEnd() }));
+
 const code = (pre, ...more) =>
   element("div", { className: "cell_input" }, element("div", { className: "highlight" }, pre), ...more);
 
-// Show the exercise `name` in the element `place`; `notebook` is its released notebook's address.
-export async function open({ place, notebook, name }) {
+// Show the exercise `name` in the element `place`; `notebook` is its released notebook's address,
+// `version` that of the page's Python.
+export async function open({ place, notebook, name, version }) {
   const answer = await fetch(notebook);
   if (!answer.ok) throw new Error(`${notebook}: ${answer.status}`);
   const released = await answer.json();
@@ -160,7 +169,7 @@ export async function open({ place, notebook, name }) {
         const outputs = [part.solution, part.key].flatMap(
           (id) => found[order.findIndex((step) => step.id === id)]?.outputs ?? [],
         );
-        show(part.shown, outputs);
+        show(part.shown, withoutCalls(outputs));
         show(part.hintBox, []);
         const passed = found[last]?.failed === false;
         const needed = (found[last + 1]?.needed ?? []).map((at) => order[at].id);
@@ -169,7 +178,7 @@ export async function open({ place, notebook, name }) {
           passed: passed ? source : null,
           with: Object.fromEntries(needed.map((id) => [id, now.get(id)])),
         });
-        part.hint.hidden = !outputs.some(({ text }) => text.includes(part.hintCode));
+        part.hint.hidden = !outputs.some(({ text }) => HINT.test(text));
         progress();
         return passed ? phrase("The check passed.") : phrase("The check found something: see below the answer.");
       });
@@ -257,7 +266,7 @@ export async function open({ place, notebook, name }) {
   start.innerHTML = highlighted(text(released.cells.find((cell) => gradeId(cell) === "given")));
   const [, ...rules] = openingOf(released).flatMap((cell) => text(cell).split(/\n\s*\n/));
   const opening = element("div");
-  opening.innerHTML = asHtml([toBegin(), ...rules].join("\n\n")).html;
+  opening.innerHTML = asHtml([joined(toBegin(), aboutVersion(version)), ...rules].join("\n\n")).html;
   home.append(
     words,
     element(

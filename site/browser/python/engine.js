@@ -7,7 +7,7 @@ import { Countdown } from "./countdown.js";
 // checked call that took too long, 0 if it was the step itself.
 export class StepTimeout extends Error {
   constructor(step, call) {
-    super();
+    super(phrase("it took too long"));
     this.step = step;
     this.call = call;
   }
@@ -49,11 +49,12 @@ export class Engine extends EventTarget {
     this.#worker.postMessage({ preload: true });
   }
 
-  // Run `steps`, the first of which is number `from`, after start() has resolved. Pass each result to
-  // `onStep`. Resolve with true when all were run, with false when a newer order replaced this one. A
-  // step has a limit of `seconds`; while one of its checks calls a function, that call's limit applies
-  // instead.
-  run(from, steps, onStep) {
+  // Start Python, unless it has started, and run `steps`, the first of which is number `from`. Pass each
+  // result to `onStep`. Resolve with true when all were run, with false when a newer order replaced this
+  // one. A step has a limit of `seconds`; while one of its checks calls a function, that call's limit
+  // applies instead.
+  async run(from, steps, onStep) {
+    await this.start();
     this.#running?.resolve(false);
     const order = ++this.#order;
     return new Promise((resolve, reject) => {

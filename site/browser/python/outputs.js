@@ -6,6 +6,7 @@ import { element } from "./panel.js";
 const isPlain = (kind) => ["stdout", "stderr", "plain", "error"].includes(kind);
 
 const changed = () => phrase("Changed. Text without a mark speaks of the printed output");
+const asPrinted = () => phrase("As printed. It need not hold with your changes.");
 const CLOSE = 0.5; // points between two drawings of the same figure by different builds of Python
 
 // Compare texts without spaces: those of tables and streams differ from the built page's.
@@ -52,6 +53,16 @@ export function outputs(cell) {
     frame: [...place.children].find((e) => e.contains(svg)),
   }));
   const drawn = figures.map(({ svg }) => svg);
+  // Captions without values, which prose_blocks.js does not know, and the note of each.
+  const captions = figures.map(({ frame }) => {
+    const caption = frame.querySelector("figcaption");
+    return caption?.querySelector(".computed, .premise") ? null : caption;
+  });
+  const notes = captions.map(() => {
+    const made = element("span", { className: "as-printed", textContent: asPrinted() });
+    made.setAttribute("role", "note");
+    return made;
+  });
   const note = element("p", { className: "as-printed" });
   const kept = element("details", { className: "as-printed" });
 
@@ -59,7 +70,7 @@ export function outputs(cell) {
   const printed = () =>
     built.map((node) => figures.find(({ frame }) => frame === node)?.svg ?? node);
   function clear() {
-    note.remove();
+    for (const one of [note, ...notes]) one.remove();
     kept.remove();
   }
 
@@ -87,6 +98,10 @@ export function outputs(cell) {
       return ["other", "close"].find((likeness) => found.includes(likeness)) ?? "same";
     },
     clear,
+    // The number of captions that say that they stay as printed.
+    get printed() {
+      return notes.filter((one) => one.isConnected).length;
+    },
     // Show a note below the outputs.
     say(text) {
       clear();
@@ -108,6 +123,7 @@ export function outputs(cell) {
         svg.setAttribute("aria-label", phrase("Drawn with your changes. The printed figure: {name}", { name }));
         const frame = figures[index]?.frame;
         if (!frame) return svg;
+        if (likenessOf(svg, figures[index].svg) !== "same") captions[index]?.append(notes[index]);
         put(index, svg);
         return frame;
       });

@@ -11,12 +11,13 @@ import io
 import json
 import linecache
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from importlib import import_module
 from pprint import pformat
 from types import CodeType, ModuleType, TracebackType
-from typing import Any
+from typing import Any, TextIO
 
 from book_extension.themed_svg import themed_svg
 
@@ -40,6 +41,11 @@ PRELOADS = (
 )
 MAX_COPIED_BYTES = 1_000_000  # larger arrays are shared: a change in place affects all cells
 RICH_METHODS = (("_repr_html_", "html"), ("_repr_svg_", "svg"), ("_repr_markdown_", "markdown"))
+
+
+def _(message: str) -> str:
+    """Return a message in the page's language."""
+    return str(import_module("roofkit.words")._(message))
 
 
 class Page:
@@ -171,10 +177,8 @@ class Page:
             file = io.StringIO()
             background = figure.get_facecolor()
             figure.savefig(file, format="svg", bbox_inches="tight", facecolor=background)
-            words = sys.modules.get("roofkit.words")
-            translate = words._ if words else None
             name = f"run-{step}-{number}"
-            svg = themed_svg(file.getvalue(), alt or "A figure", name, translate)
+            svg = themed_svg(file.getvalue(), alt or _("A figure"), name, _)
             self.shown.append({"kind": "svg", "text": svg})
         close_figures()
 
@@ -182,11 +186,13 @@ class Page:
     def capturing(self) -> Iterator[None]:
         """Capture prints and displays for the page, and make `input` raise."""
         original_input, display = builtins.input, getattr(builtins, "display", None)
+        show_in_files = warnings.showwarning
 
-        def no_input(*_: object, **__: object) -> str:
-            raise RuntimeError("a page cannot ask: write the answer into the cell instead")
+        def no_input(*args: object, **named: object) -> str:
+            raise RuntimeError(_("a page cannot ask: write the answer into the cell instead"))
 
         builtins.input = no_input
+        warnings.showwarning = show_warning
         builtins.display = self.display_all  # type: ignore[attr-defined]
         try:
             out, err = Stream(self.shown, "stdout"), Stream(self.shown, "stderr")
@@ -194,6 +200,7 @@ class Page:
                 yield
         finally:
             builtins.input = original_input
+            warnings.showwarning = show_in_files
             if display is None:
                 del builtins.display  # type: ignore[attr-defined]
             else:
@@ -206,13 +213,18 @@ class Page:
             return "\n".join(render())
         lines = []
         if isinstance(error, SyntaxError) and error.filename in self.files:
-            lines.append(f"Line {error.lineno} of this cell:")
+            lines.append(_("Line {number} of this cell:").format(number=error.lineno))
             lines.append(f"    {(error.text or '').rstrip()}")
         for name, number, function in trace(error.__traceback__):
             if name in self.files:
-                where = "this cell" if self.files[name] == step else "a cell above"
-                inside = "" if function == "<module>" else f"{function}, in "
-                lines.append(f"Line {number} of {inside}{where}:")
+                here, inside = self.files[name] == step, function != "<module>"
+                said = {
+                    (True, False): _("Line {number} of this cell:"),
+                    (False, False): _("Line {number} of a cell above:"),
+                    (True, True): _("Line {number} of {function}, in this cell:"),
+                    (False, True): _("Line {number} of {function}, in a cell above:"),
+                }[here, inside]
+                lines.append(said.format(number=number, function=function))
                 lines.append(f"    {linecache.getline(name, number).strip()}")
         message = error.msg if isinstance(error, SyntaxError) else str(error)
         return "\n".join([*lines, f"{type(error).__name__}: {message}".removesuffix(": ")])
@@ -227,12 +239,23 @@ class Stream(io.TextIOBase):
     def write(self, text: str) -> int:
         """Append text, truncated once this stream has MAX_PRINTED characters."""
         if self.left > 0:
-            kept = text if len(text) <= self.left else text[: self.left] + "\n… and so on"
+            kept = text if len(text) <= self.left else text[: self.left] + _("\n… and so on")
             self.left -= len(text)
             if not (self.shown and self.shown[-1]["kind"] == self.name):
                 self.shown.append({"kind": self.name, "text": ""})
             self.shown[-1]["text"] += kept
         return len(text)
+
+
+def show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    *_: object,
+    file: TextIO | None = None,
+    **__: object,
+) -> None:
+    """Print a warning without the name of a file, which says nothing to a page's reader."""
+    print(f"{category.__name__}: {message}", file=file or sys.stderr)
 
 
 def compiled(source: str, name: str, optimize: int) -> Iterator[tuple[CodeType, bool]]:

@@ -29,9 +29,11 @@
   async function press(button, number) {
     if (location.protocol === "file:") return say(button, fromDisk());
     size?.remove();
-    for (const part of earlier) part.remove();
+    for (const part of document.querySelectorAll(".run-kept, .run-back")) part.remove();
     try {
-      workbench ??= module("workbench.js").then(({ open }) => open({ cells, steps, page }));
+      workbench ??= Promise.all([module("workbench.js"), savedCells()]).then(([{ open }, saved]) =>
+        open({ cells, steps, saved }),
+      );
       await (await workbench).run(number);
     } catch (error) {
       workbench = undefined;
@@ -54,36 +56,44 @@
   // ---- code that the reader changed in an earlier visit; see saved_cells.js
 
   const KEY = `roofline-cells:${page}`;
-  const earlier = []; // notes and buttons, until Run is pressed
+  const codeOf = (cell) => cell.querySelector(":scope .cell_input pre");
+  const built = cells.map((cell) => codeOf(cell)?.textContent.trim());
+  let saving;
   function savedCells() {
-    try {
-      return JSON.parse(localStorage.getItem(KEY)) ?? {};
-    } catch {
-      return {};
-    }
+    saving ??= module("saved_cells.js").then(({ SavedCells }) => {
+      const saved = new SavedCells(KEY, built);
+      for (const number of cells.keys()) show(saved, number);
+      saved.addEventListener("change", ({ detail }) => detail.forEach((number) => show(saved, number)));
+      return saved;
+    });
+    saving.catch(() => (saving = undefined));
+    return saving;
   }
-  function putBack(number) {
-    const left = savedCells();
-    delete left[number];
-    if (Object.keys(left).length) localStorage.setItem(KEY, JSON.stringify(left));
-    else localStorage.removeItem(KEY);
+  function show(saved, number) {
+    const cell = cells[number];
+    if (built[number] === undefined) return;
+    for (const note of cell.querySelectorAll(".run-earlier")) note.remove();
+    cell.querySelector(".cell_input").after(...saved.notes(number));
+    if (!workbench) showChange(saved, number);
   }
-  function showEarlier(bar, pre, number) {
-    const { built, code } = savedCells()[number] ?? {};
-    if (code === undefined || built.trim() !== pre.textContent.trim()) return;
-    const printed = pre.innerHTML;
+  const printed = new Map(); // number of a cell → its code as built, in colors
+  function showChange(saved, number) {
+    const pre = codeOf(cells[number]);
+    const bar = cells[number].querySelector(".run-bar");
+    for (const part of bar.querySelectorAll(".run-kept, .run-back")) part.remove();
+    if (printed.has(number)) pre.innerHTML = printed.get(number);
+    const code = saved.code(number);
+    if (code === undefined) return;
+    printed.set(number, pre.innerHTML);
     pre.textContent = `${code}\n`;
     const note = document.createElement("span");
     Object.assign(note, { className: "run-kept", textContent: phrase("Your change, not run yet") });
     const back = document.createElement("button");
-    Object.assign(back, { type: "button", textContent: phrase("Put it back") });
+    Object.assign(back, { type: "button", className: "run-back", textContent: phrase("Put it back") });
     back.addEventListener("click", () => {
-      putBack(number);
-      pre.innerHTML = printed;
-      note.remove();
-      back.remove();
+      saved.set(number, built[number]);
+      showChange(saved, number);
     });
-    earlier.push(note, back);
     bar.append(note, back);
   }
 
@@ -103,7 +113,11 @@
       Object.assign(size, { className: "run-size", textContent: phrase("Fetches Python once, {megabytes} MB", { megabytes }) });
       bar.append(size);
     }
-    showEarlier(bar, input.querySelector("pre"), number);
     input.append(bar);
   });
+  try {
+    if (localStorage.getItem(KEY) && location.protocol !== "file:") savedCells().catch(() => {}); // Run tries again
+  } catch {
+    // Storage is disabled.
+  }
 })();

@@ -7,14 +7,14 @@ import { editor } from "./editor.js";
 import { outputs } from "./outputs.js";
 import { endedMessage, joined, panel } from "./panel.js";
 import { blocksOf } from "./prose_blocks.js";
-import { readCells, writeCells } from "./saved_cells.js";
 import { takeEngine } from "./warm_start.js";
 
 const firstLine = (code) => code.trim().split("\n", 1)[0];
 
 // ---- the page
 
-export async function open({ cells, steps: address, page }) {
+// `saved` has the reader's code from an earlier visit.
+export async function open({ cells, steps: address, saved }) {
   const engine = takeEngine();
   engine.start().catch(() => {}); // in parallel; run() reports a failure
   const answer = await fetch(new URL(address, document.baseURI));
@@ -34,7 +34,6 @@ export async function open({ cells, steps: address, page }) {
     return { cell: shown, built: code, outputs: shown && outputs(shown), asBuilt: true };
   });
   const stepOf = new Map(steps.map(({ cell }, step) => [cell, step]));
-  const saved = readCells(page); // the reader's code from an earlier visit
   let busy = null; // the cell that is marked as running
   let reached = 0; // number of steps from the top whose results are current
 
@@ -48,21 +47,18 @@ export async function open({ cells, steps: address, page }) {
     };
     const onChange = () => {
       bar.back.hidden = isAsBuilt();
-      save();
+      saved.set(steps[step].cell, state.editor.code);
     };
-    const { built, code } = saved[steps[step].cell] ?? {};
-    const start = built === state.built ? code : state.built;
-    state.editor = editor(pre, start, name, onRun, onChange);
+    state.editor = editor(pre, saved.code(steps[step].cell) ?? state.built, name, onRun, onChange);
   }
+  saved.addEventListener("change", (/** @type {any} */ { detail }) => {
+    for (const cell of detail) {
+      const state = states[stepOf.get(cell)];
+      if (state?.editor) state.editor.code = saved.code(cell) ?? state.built;
+    }
+  });
   const nextEditor = (step) => states.slice(step + 1).find((state) => state.editor)?.editor;
   const codeOf = (step) => states[step].editor?.code ?? states[step].built;
-
-  function save() {
-    const changed = states
-      .map(({ built }, step) => [steps[step].cell, { built, code: codeOf(step) }])
-      .filter(([, { built, code }]) => code !== built);
-    writeCells(page, Object.fromEntries(changed));
-  }
 
   // Return whether all code down to this step is unchanged.
   const untouched = (step) =>
@@ -183,7 +179,8 @@ export async function open({ cells, steps: address, page }) {
     states.every((state, step) => state.asBuilt && codeOf(step) === state.built);
 
   function summary() {
-    const { changed, printed } = prose;
+    const { changed } = prose;
+    const printed = states.reduce((sum, state) => sum + (state.outputs?.printed ?? 0), prose.printed);
     if (!changed && !printed) return phrase("Done. All values in the text are as they were built.");
     const follow = changed === 1
       ? phrase("1 value in the text changed and is marked.")

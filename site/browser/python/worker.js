@@ -41,7 +41,7 @@ self.fetch = async (/** @type {any} */ address, options) => {
   const cached = await cache?.match(url);
   if (cached) return withProgress(cached);
   const answer = await fetchFromServer(address, options);
-  if (!answer.ok) throw new Error(`${url} gave ${answer.status}`);
+  if (!answer.ok) throw new Error(`${answer.status}: ${url}`);
   cache?.put(url, answer.clone()).catch(() => {}); // quota exceeded: fetch again next time
   return withProgress(answer);
 };

@@ -86,12 +86,15 @@ def lock_for(book: Path, lock: str) -> Iterator[str]:
             roots += project["optional-dependencies"][extra]
     wanted = closure(roots)
     for entry in ENTRY.finditer(lock):
-        if normal(entry["name"]) in wanted:
-            yield entry[0]
+        needed = wanted.get(normal(entry["name"]))
+        if needed is not None:
+            # pip before 23.3 refuses `name==1` where a package needs `name[extra]`.
+            named = f"[{','.join(sorted(needed))}]" if needed else ""
+            yield entry[0].replace("==", f"{named}==", 1)
 
 
-def closure(requirements: Iterable[str]) -> set[str]:
-    """Return the names of all packages that requirements need, even indirectly."""
+def closure(requirements: Iterable[str]) -> dict[str, set[str]]:
+    """Return each package that requirements need, even indirectly, with its extras."""
     todo, seen = list(requirements), set()
     while todo:
         found = REQUIREMENT.match(todo.pop())
@@ -112,7 +115,10 @@ def closure(requirements: Iterable[str]) -> set[str]:
             extra = EXTRA.search(line.partition(";")[2])
             if extra is None or extra[1] in extras:
                 todo.append(line)
-    return {name for name, _ in seen}
+    packages: dict[str, set[str]] = {}
+    for name, extras in seen:
+        packages.setdefault(name, set()).update(extras)
+    return packages
 
 
 def normal(name: str) -> str:

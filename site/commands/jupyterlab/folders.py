@@ -34,6 +34,13 @@ def variables(folder: Path, environment: Mapping[str, str], home: Path) -> dict[
     return found | {name: environment[name] for name in VARIABLES if environment.get(name)}
 
 
+def translate_kernels(ipython: Path) -> None:
+    """Have kernels show tables and plots in the language that `make lab` passes on to them."""
+    settings = {"IPKernelApp": {"extensions": ["roofkit.kernel_language"]}}
+    file = ipython / "profile_default" / "ipython_kernel_config.json"
+    write_whole(file, json.dumps(settings))
+
+
 def set_defaults(config: Path, language: Language = ORIGINAL) -> None:
     """Turn off Jupyter's news and update checks; set the language of its menus.
 

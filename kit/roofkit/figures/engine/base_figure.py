@@ -46,14 +46,19 @@ class Handle:
         By the name of a control, or of a quantity of the reader's own chip: the formula of its
         number when the handle is dragged to `to_x`, `to_y`. A control takes its nearest option. A
         quantity selects the reader's own chip.
+    value, least, most
+        Formulas of the quantity that it moves from left to right, and of its ends.
     says
-        The formula of the value that screen readers announce.
+        The formula of the value's words, which screen readers announce.
     """
 
     name: str
     x: Formula
     y: Formula
     moves: Mapping[str, str]
+    value: str
+    least: Formula
+    most: Formula
     says: str
 
     def as_json(self) -> dict[str, Any]:
@@ -100,8 +105,8 @@ class BaseFigure:
         The control and the table in `given` to which the reader's model is added, in a widget and
         in a page with Python.
     reader
-        Makes JSON of a config file's content: the model's name and row, or what is wrong with it.
-        In a page this is `model_rows.answer`.
+        Makes JSON of a config file's content, its name and the rows that the figure has already:
+        the model's name and row, or what is wrong with it. In a page this is `model_rows.answer`.
     folded, folded_title
         Names of controls that stand in a section which the reader unfolds, and its title.
     language
@@ -125,7 +130,7 @@ class BaseFigure:
     lines: Sequence[str] = ()
     measures: bool = False
     reads: Sequence[str] = ()
-    reader: Callable[[bytes], str] | None = None
+    reader: Callable[[bytes, str, Mapping[str, Any]], str] | None = None
     folded: Sequence[str] = ()
     folded_title: str = ""
     language: str = field(default_factory=language)

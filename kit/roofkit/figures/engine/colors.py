@@ -14,7 +14,9 @@ div.widget-html-content dl.live-numbers {
 [data-jp-theme-light="false"] .live-picture {
   --c-22262b: #e4e7ea; --c-5b6670: #a9b3bc; --c-d3d9de: #3d454d;
   --c-0b5fa5: #6cb2f0; --c-b5470f: #f0915c; --c-00755a: #4cc39e;
+  --c-7a4a9e: #c79ae8; --c-806300: #d9b540;
   --c-f6dfd5: #4a2b1e; --c-f5edcf: #433a17; --c-dcefe6: #1c3d31; --c-dfe9f4: #1d3348;
+  --c-ece3f2: #372a42;
 }
 """
 """Style for JupyterLab, which doesn't load the site's style sheets."""

@@ -4,6 +4,7 @@
 
 const PAUSE_MS = 300; // without input before the description is updated and read aloud
 const MAX_PLAY_MS = 20_000; // limit for playing all steps: if they are many, each is shorter
+const FAR = 1e5; // pixels, beyond any end of a picture: formulas clamp
 const KEPT = "roofline-my-own-chip";
 const OWN = "my own chip";
 const { measure } = document.currentScript.dataset;
@@ -52,14 +53,19 @@ function loaded(address) {
 
 const MAX_CONFIG = 2 ** 20 + 1; // bytes: one more than Python accepts
 const READ_SECONDS = 60;
-async function readConfig(engine, file) {
+// `rows` are the models that the figure has already, by name.
+async function readConfig(engine, file, rows) {
   const bytes = new Uint8Array(await file.slice(0, MAX_CONFIG).arrayBuffer());
   const content = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-  const code = `from roofkit.figures.model_rows import answer\nprint(answer(bytes.fromhex("${content}")))`;
+  // A string in JSON is one in Python, too.
+  const [name, kept] = [file.name, JSON.stringify(rows)].map((words) => JSON.stringify(words));
+  const code = `import json
+from roofkit.figures.model_rows import answer
+print(answer(bytes.fromhex("${content}"), ${name}, json.loads(${kept})))`;
   const printed = [];
   await engine.run(0, [{ code, seconds: READ_SECONDS }], ({ outputs = [] }) => printed.push(...outputs));
   const failure = printed.find(({ kind }) => kind === "error");
-  if (failure) throw new Error(failure.text);
+  if (failure) throw new Error(failure.text.split("\n").at(-1));
   const lines = printed.filter(({ kind }) => kind === "stdout").map(({ text: words }) => words);
   return JSON.parse(lines.join(""));
 }
@@ -243,14 +249,23 @@ async function start(figure) {
       const box = view.svg.getBoundingClientRect();
       go(handle, event.clientX - box.left, event.clientY - box.top);
     });
-    const keys = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    const keys = {
+      ArrowLeft: [-4, 0],
+      ArrowRight: [4, 0],
+      ArrowUp: [0, -4],
+      ArrowDown: [0, 4],
+      PageDown: [-64, 0],
+      PageUp: [64, 0],
+      Home: [-FAR, 0],
+      End: [FAR, 0],
+    };
     knob.addEventListener("keydown", (event) => {
       if (!(event.key in keys)) return;
       event.preventDefault();
       const [right, down] = keys[event.key];
       // Move farther until something changes: the steps of a control may be wide.
-      let far = 4;
-      while (far <= 512 && !go(handle, at.x + right * far, at.y + down * far)) far *= 1.5;
+      let times = 1;
+      while (times <= 128 && !go(handle, at.x + right * times, at.y + down * times)) times *= 1.5;
     });
     return {
       follow() {
@@ -258,7 +273,10 @@ async function start(figure) {
         at.y = value(handle.y, view.names);
         knob.style.transform = `translate(${at.x}px, ${at.y}px)`;
         knob.setAttribute("aria-valuetext", value(handle.says, view.names));
-        knob.setAttribute("aria-valuenow", String(Math.round(at.x)));
+        const [least, most, now] = [handle.least, handle.most, handle.value].map((f) => value(f, view.names));
+        knob.setAttribute("aria-valuemin", String(least));
+        knob.setAttribute("aria-valuemax", String(most));
+        knob.setAttribute("aria-valuenow", String(Math.min(most, Math.max(least, now))));
       },
     };
   });
@@ -355,22 +373,25 @@ async function start(figure) {
       told.textContent = phrase("Reading {file} …", { file: file.name });
       try {
         const address = new URL(`${python}engine.js`, document.baseURI).href;
-        engine ??= import(address).then(({ Engine }) => new Engine());
-        const answer = await readConfig(await engine, file);
+        const { Engine } = await import(address);
+        engine ??= new Engine();
+        const answer = await readConfig(engine, file, view.get(table));
         if (newest !== file) return;
-        told.textContent = answer.problem ? phrase("Not read: {problem}", answer) : hint;
-        if (answer.problem) return;
-        view.set(table, { ...view.get(table), [answer.name]: answer.row });
-        if (!controls[control].includes(answer.name)) {
-          controls[control].push(answer.name);
-          inputs[control].add(new Option(answer.name));
+        const { problem, name } = answer;
+        told.textContent = problem
+          ? phrase("Not read, so the figure still shows {model}: {problem}", { problem, model: shown(control) })
+          : phrase("The figure now shows {file} as {model}.", { file: file.name, model: name });
+        if (problem) return;
+        view.set(table, { ...view.get(table), [name]: answer.row });
+        if (!controls[control].includes(name)) {
+          controls[control].push(name);
+          inputs[control].add(new Option(name));
         }
-        moved(inputs[control], controls[control].indexOf(answer.name));
+        moved(inputs[control], controls[control].indexOf(name));
       } catch (error) {
-        engine = undefined;
         if (newest !== file) return;
-        const values = { file: file.name, problem: error.message };
-        told.textContent = phrase("{file} could not be read ({problem}). Choose it again.", values);
+        const values = { file: file.name, problem: error.message, model: shown(control) };
+        told.textContent = phrase("{file} could not be read ({problem}). The figure still shows {model}. Choose the file again.", values);
       }
     };
   }

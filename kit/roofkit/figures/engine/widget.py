@@ -106,14 +106,15 @@ def made_for(figure: BaseFigure) -> Made:
                 control.value = OWN
         redraw(None)
 
-    def read(content: bytes) -> None:
+    def read(content: bytes, file: str) -> None:
         if asked is None or figure.reader is None:
             return
-        answer = json.loads(figure.reader(content))
+        control, table = figure.reads
+        answer = json.loads(figure.reader(content, file, figure.given[table] | made.rows))
         asked.says.value = escape(answer.get("problem", config_form.lab_hint()))
         if "problem" in answer:
             return
-        name, (control, _) = answer["name"], figure.reads
+        name = answer["name"]
         made.rows[name] = answer["row"]
         options = inputs[control].options
         if name not in options:
@@ -163,16 +164,16 @@ class _ConfigFields:
         self.says = ipywidgets.HTML(config_form.lab_hint())
         self.shown = [self.file, self.text, self.says]
 
-    def observe(self, read: Callable[[bytes], None]) -> None:
-        """Call `read` with the content of each chosen file and each pasted text."""
+    def observe(self, read: Callable[[bytes, str], None]) -> None:
+        """Call `read` with content and name of each chosen file and each pasted text."""
 
         def chosen(change: dict[str, Any]) -> None:
             for file in change["new"]:
-                read(bytes(file["content"]))
+                read(bytes(file["content"]), file["name"])
 
         def pasted(change: dict[str, Any]) -> None:
             if change["new"].strip():
-                read(change["new"].encode("utf-8", "surrogatepass"))
+                read(change["new"].encode("utf-8", "surrogatepass"), config_form.FILE)
 
         self.file.observe(chosen, "value")
         self.text.observe(pasted, "value")

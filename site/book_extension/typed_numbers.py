@@ -1,5 +1,6 @@
-"""Finds numbers in a page that were typed by hand rather than computed by a cell.
+"""Warn of numbers in a page that were typed by hand rather than computed by a cell.
 
+Numbers that no cell can compute, such as years and names, are in ``chapters/allowed_numbers.toml``.
 A number is anything that starts with a digit (or is a fraction sign): 3.35, 1e12, 20%, 50ms, 8-bit.
 These do not count: names with a letter before the digits (bf16, v5e, H100); in formulas, 0, 1,
 2, exponents and subscripts; references to parts of the book ("chapter 4"); and anything that isn't
@@ -7,13 +8,22 @@ read as text, such as code, links, labels and options.
 """
 
 import re
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from book_extension.prose import LITERAL_DIRECTIVES, blank, without_code
-from book_extension.values import caption
 from myst_nb.core.read import read_myst_markdown_notebook
 from myst_parser.config.main import MdParserConfig
+from sphinx.application import Sphinx
+from sphinx.util import logging
+
+from .languages import is_translation
+from .prose import LITERAL_DIRECTIVES, blank, without_code
+from .values import caption
+
+logger = logging.getLogger(__name__)
+ALLOWED = Path("chapters") / "allowed_numbers.toml"
 
 OPTION = re.compile(r"^[ >]*:(?!alt:|caption:)[\w-]+:.*$", re.MULTILINE)
 # Applied in this order: each pattern sees the text that the earlier ones left.
@@ -47,14 +57,31 @@ NUMBER = re.compile(r"(?:\d+(?:[.,]\d+)*|[½⅓⅔¼¾⅕⅙⅛])(?:[eE][+-]?\d+
 
 
 @dataclass(frozen=True)
-class Stray:
+class Typed:
     """A number typed by hand, and its line, counted from 1."""
 
     line: int
     number: str
 
 
-def stray_numbers(page: str, allowed: tuple[str, ...] = ()) -> list[Stray]:
+def warn(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Warn of each number that is typed by hand in a page of the original."""
+    page = Path(app.env.doc2path(docname))
+    if is_translation(app) or page.suffix != ".md":
+        return
+    file = Path(app.srcdir) / ALLOWED
+    entries = tomllib.loads(file.read_text(encoding="utf-8"))["allowed"] if file.exists() else []
+    for typed in typed_numbers(source[0], tuple(entry["text"] for entry in entries)):
+        logger.warning(
+            "the number %s is typed by hand: compute it in a cell and write {eval}`…`; if no cell "
+            "can, add it to %s with the reason",
+            typed.number,
+            ALLOWED,
+            location=(docname, typed.line),
+        )
+
+
+def typed_numbers(page: str, allowed: tuple[str, ...] = ()) -> list[Typed]:
     """Return the numbers typed by hand in a page, except those in allowed phrases."""
     found = []
     for first_line, text in texts(page):
@@ -66,7 +93,7 @@ def stray_numbers(page: str, allowed: tuple[str, ...] = ()) -> list[Stray]:
             text = pattern.sub(lambda m: blank(m[0]), text)
         for number in NUMBER.finditer(text):
             line = first_line + text.count("\n", 0, number.start())
-            found.append(Stray(line, number[0]))
+            found.append(Typed(line, number[0]))
     return found
 
 

@@ -1,0 +1,101 @@
+"""An author writes a page and builds the book: what is shown, what is refused, and where."""
+
+import re
+from pathlib import Path
+
+from repository import Book, small_book
+
+CELL = "\n```{code-cell} ipython3\n%s\n```\n"
+PLOT = "import matplotlib.pyplot as plt\nplt.gca();"
+
+# What an author writes → what the build says after the page's name and the line.
+MISTAKES = {
+    "a reference to nothing": ("{ref}`nowhere`", "nowhere"),
+    "a dead link to a heading": ("[there](#no-heading)", "no-heading"),
+    "a dead link to a page": ("[there](no-page.md)", "no-page"),
+    "a citation of nobody": ("{cite}`nobody1900`", "nobody1900"),
+    "a name that rooflib lacks": ("{py:func}`no_such_function`", "no_such_function"),
+    "an unknown role": ("{rolex}`a`", "rolex"),
+    "a figure without a text": (CELL % PLOT, "mystnb.image.alt"),
+    "a warning in a cell": (CELL % "import warnings; warnings.warn('odd')", "stderr"),
+    "a number typed by hand": ("It takes 3.35 ms.", "3.35"),
+    "a number typed in a table": ("| chip | ridge |\n|---|---|\n| v5e | 241 |", "241"),
+    "a number typed in a formula": ("It is $D > 8756$.", "8756"),
+}
+# Mistakes that end a page, and with it the build.
+FAILURES = [
+    (CELL % "ok = 1\n1 / 0", "ZeroDivisionError"),
+    ("\nThis\nis {eval}`nobody`.\n", "NameError"),
+]
+# Text without a number that a cell should compute.
+HONEST = """\
+It takes {eval}`f"{t * 1e3:.2f} ms"` on a TPU v5e in bf16 or on an H100, as `x = 5` does.
+
+1. See chapter 4, {numref}`fig-10` or [the rows](https://example.org/14).
+2. $\\frac{2BF}{W}$ and $x_3 = y^{12}$.
+"""
+
+
+def build(book: Book, **pages: str) -> str:
+    """Write pages and build the book; return what it says of mistakes, "" if there are none."""
+    for name, text in pages.items():
+        book.write(f"\n# {name.capitalize()}\n{text}", name)
+    run = book.build()
+    assert bool(run.stderr) == bool(run.returncode), run.stderr
+    return run.stderr
+
+
+def test_a_mistake_stops_the_build_and_the_page_and_the_line_are_named(tmp_path: Path) -> None:
+    book = small_book(tmp_path)
+    said = build(book, page="\n" + "\n\n".join(text for text, _ in MISTAKES.values()) + "\n")
+    for what, (_, message) in MISTAKES.items():
+        assert re.search(rf"page\.md:\d+: .*{re.escape(message)}", said), (what, said)
+    # Sphinx keeps what it read, and must not forget what was wrong with it.
+    assert build(book)
+    for text, message in FAILURES:
+        said = build(book, page=text)
+        assert re.search(rf"page\.md:\d+: .*{message}", said), said
+
+
+def test_an_honest_page_builds_and_a_second_build_writes_nothing(tmp_path: Path) -> None:
+    book = small_book(tmp_path, "one", "two")
+    figure = (
+        "```{code-cell} ipython3\n---\nmystnb:\n  image: {alt: A line.}\n---\n" + PLOT + "\n```\n"
+    )
+    two = CELL % "import time\nnow = f'{time.time_ns()}'" + "\nAt {eval}`now`.\n"
+    assert build(book, one=CELL % "t = 1e-3" + HONEST + figure, two=two) == ""
+    assert "1.00 ms" in book.html("one")
+    html = book.folder / "_build" / "html"
+    first = {path: path.stat().st_mtime_ns for path in html.rglob("*") if path.is_file()}
+    assert build(book) == ""
+    assert first == {path: path.stat().st_mtime_ns for path in html.rglob("*") if path.is_file()}
+    moment = re.search(r"\d{18,}", book.html("two"))
+    assert moment
+    # Another sentence writes its page again, but runs no cell again.
+    assert build(book, two=two.replace("At", "Exactly at")) == ""
+    assert "Exactly at" in book.html("two")
+    assert moment[0] in book.html("two")
+    # A page that has gone leaves nothing behind.
+    (book.folder / "chapters" / "two.md").unlink()
+    toc = book.folder / "_toc.yml"
+    toc.write_text(toc.read_text().replace("  - file: chapters/two\n", ""))
+    assert build(book) == ""
+    assert not (html / "chapters" / "two.html").exists()
+
+
+def test_a_page_without_its_header_is_refused(tmp_path: Path) -> None:
+    book = small_book(tmp_path)
+    book.page.write_text("# Page\n", encoding="utf-8")
+    assert "page.md:1: the jupytext header is missing" in book.build().stderr
+
+
+def test_a_chip_with_another_peak_changes_the_page(tmp_path: Path) -> None:
+    book = small_book(tmp_path)
+    cell = CELL % "import rooflib as rl\npeak = rl.chip('TPU v5e').peak('bf16')"
+    catalog = book.folder / "rooflib" / "hardware.toml"
+    figure = re.compile(r'(name = "TPU v5e".*?peak\.bf16 = \{ printed = )\d+', re.DOTALL)
+    for peak in ("197", "394"):
+        text = catalog.read_text(encoding="utf-8")
+        catalog.write_text(figure.sub(rf"\g<1>{peak}", text, count=1), encoding="utf-8")
+        assert build(book, page=cell + '\nPeak {eval}`f"{peak / 1e12:.0f}"`.\n') == ""
+        assert re.search(rf"Peak\s*(?:<[^>]*>)*{peak}\b", book.html())

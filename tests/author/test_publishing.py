@@ -1,0 +1,81 @@
+"""A copy of the course that is put on the web: addresses, links to its sources, editions."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+from xml.etree import ElementTree
+
+import pytest
+from repository import ROOT, Book, set_addresses, small_book
+from site_links import broken, html_files, parsed
+
+SITE, REPOSITORY = "https://example.org/course", "https://github.com/example/course"
+PAGE = "\n# A page\n\n```{code-cell} ipython3\n1 + 1\n```\n\n## A section\n\nText.\n"
+ATOM = {"a": "http://www.w3.org/2005/Atom"}
+
+
+def book_at(folder: Path, site: str) -> Book:
+    folder.mkdir()
+    book = small_book(folder)
+    shutil.copy(ROOT / "CHANGELOG.md", folder)
+    book.write(PAGE)
+    set_addresses(folder / "_config.yml", site, REPOSITORY)
+    return book
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Book:
+    book = book_at(tmp_path_factory.mktemp("published") / "book", SITE)
+    done = book.build()
+    assert done.returncode == 0, done.stderr
+    return book
+
+
+def test_pages_know_their_address_and_every_link_resolves(published: Book) -> None:
+    top = published.folder / "_build" / "html"
+    assert broken(top, SITE) == []
+    for path in html_files(top):
+        name, page = path.relative_to(top).as_posix(), parsed(path)
+        canonical = [link["href"] for link in page.select("link[rel=canonical]")]
+        assert canonical == ([] if name == "404.html" else [f"{SITE}/{name}"])
+    listed = ElementTree.parse(top / "sitemap.xml").iter()
+    addresses = {e.text for e in listed if e.tag.endswith("loc")}
+    assert addresses >= {f"{SITE}/chapters/page.html", f"{SITE}/index.html"}
+    feed = ElementTree.parse(top / "changes.xml")
+    (itself,) = feed.iterfind("a:link[@rel='self']", ATOM)
+    assert itself.attrib["href"] == f"{SITE}/changes.xml"
+
+
+def test_a_page_leads_to_its_notebook_its_source_and_a_report_of_mistakes(published: Book) -> None:
+    top = published.folder / "_build" / "html"
+    links = {
+        str(link["data-kind"]): str(link["href"])
+        for link in parsed(top / "chapters" / "page.html").select(".page-links a")
+    }
+    notebook = unquote(urlsplit(links["colab"]).fragment.removeprefix("fileId="))
+    assert (top / notebook.removeprefix(f"{SITE}/")).is_file()
+    for kind in ("source", "edit"):
+        assert links[kind].startswith(REPOSITORY)
+        assert links[kind].endswith("/main/chapters/page.md")
+    asked = parse_qs(urlsplit(links["report"]).query)
+    assert f"{SITE}/chapters/page.html" in asked["body"][0]
+
+
+def test_an_address_that_is_none_stops_the_build(tmp_path: Path) -> None:
+    done = book_at(tmp_path / "book", "here").build()
+    assert done.returncode == 1
+    assert re.search(r"html\.baseurl in _config\.yml is 'here'; allowed is", done.stderr)
+
+
+@pytest.mark.long
+def test_a_tag_keeps_its_edition_beside_the_newest_site(tmp_path: Path) -> None:
+    clone = tmp_path / "course"
+    subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+    subprocess.run(["git", "tag", "0.0.1"], cwd=clone, check=True)
+    done = subprocess.run(["make", "editions"], cwd=clone, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    public = clone / "_build" / "public"
+    assert (public / "index.html").is_file()
+    assert "0.0.1" in (public / "0.0.1" / "index.html").read_text(encoding="utf-8")

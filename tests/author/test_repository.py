@@ -1,0 +1,110 @@
+"""Locks, CI and the README: what a newcomer installs, and what runs for a pull request."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from repository import ROOT
+
+LOCKS = ("requirements", "requirements-cluster", "requirements-dev")
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+PROGRAMS = Path(sys.executable).parent
+LINTERS = {
+    "rights and actions": ["zizmor", "--offline", "--no-config", "--persona=pedantic", "--quiet"],
+    # Without shellcheck and pyflakes, which actionlint would call if they were there.
+    "syntax": ["actionlint", "-no-color", "-oneline", "-shellcheck=", "-pyflakes="],
+    "GitHub's form": ["check-jsonschema", "-q", "--builtin-schema", "vendor.github-workflows"],
+}
+
+
+def read(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("name", LOCKS)
+def test_a_lock_pins_each_package_by_hash_and_names_no_address(name: str) -> None:
+    lock, asked = read(f"{name}.txt"), read(f"{name}.in")
+    pinned = dict(re.findall(r"^([a-z0-9._-]+)(?:\[[\w,-]+\])?==(\S+)", lock, re.MULTILINE))
+    pins = re.findall(r"^\S+==.* \\\n    --hash=sha256:", lock, re.MULTILINE)
+    assert len(pins) == len(re.findall(r"^\S", lock, re.MULTILINE))
+    assert set(re.findall(r"^([\w-]+)", asked, re.MULTILINE)) - {"-c", "-r"} <= set(pinned)
+    assert "://" not in lock
+
+
+@pytest.mark.parametrize("minor", [11, 12, 13])
+def test_the_locks_agree_on_versions(minor: int) -> None:
+    python = {"python_version": f"3.{minor}", "python_full_version": f"3.{minor}.9"}
+    versions = set()
+    for name in LOCKS:
+        for line in re.findall(r"^([a-z0-9._-]+==.+?) \\$", read(f"{name}.txt"), re.MULTILINE):
+            pin = Requirement(line)
+            if pin.marker is None or pin.marker.evaluate(python):
+                versions.add((pin.name, str(pin.specifier)))
+    assert len(versions) == len({name for name, _ in versions})
+
+
+def test_learners_install_no_test_tools() -> None:
+    lock = set(re.findall(r"^([a-z0-9._-]+)==", read("requirements.txt"), re.MULTILINE))
+    assert not lock & {"pytest", "mypy", "ruff", "playwright", "hypothesis", "distributed"}
+
+
+@pytest.mark.parametrize("about", LINTERS)
+def test_the_workflows_have_no_fault_in(about: str) -> None:
+    program, *options = LINTERS[about]
+    done = run(str(PROGRAMS / program), *options, *map(str, WORKFLOWS))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_gitlabs_workflow_has_its_form() -> None:
+    words = ["-q", "--builtin-schema", "vendor.gitlab-ci", "--data-transform", "gitlab-ci"]
+    done = run(str(PROGRAMS / "check-jsonschema"), *words, ".gitlab-ci.yml")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_workflows_call_targets_that_the_makefile_has() -> None:
+    targets = set(re.findall(r"^([\w-]+):", read("Makefile"), re.MULTILINE))
+    for path in [*WORKFLOWS, ROOT / ".gitlab-ci.yml", ROOT / ".ci" / "run"]:
+        called = re.findall(r"^[^#]*\bmake(?: -C \S+)? ([a-z-]+)", path.read_text(), re.MULTILINE)
+        assert set(called) <= targets, path.name
+
+
+def test_each_supported_python_is_tested() -> None:
+    jobs = yaml.safe_load(read(".github/workflows/site.yml"))["jobs"]
+    tested = jobs["test"]["strategy"]["matrix"]["python"]
+    found = re.search(r"3\.(\d+) to 3\.(\d+)", read("README.md"))
+    assert found, "the README names no versions of Python"
+    assert tested == [f"3.{minor}" for minor in range(int(found[1]), int(found[2]) + 1)]
+
+
+def test_make_help_lists_what_make_can_do() -> None:
+    said = run("make", "help").stdout
+    for target in ("book", "lab", "test", "check", "grade", "release", "pdf", "translations"):
+        assert re.search(rf"^\s*(?:make )?{target}\b", said, re.MULTILINE), (target, said)
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "site/README.md"])
+def test_links_and_pictures_lead_to_committed_files(name: str) -> None:
+    files = set(run("git", "ls-files").stdout.splitlines())
+    links = re.findall(r"\]\(([^)#:]+)[)#]|<img [^>]*src=\"([^\":]+)\"", read(name))
+    here = (ROOT / name).parent
+    for link in filter(None, (part for pair in links for part in pair)):
+        assert (here / link).resolve().relative_to(ROOT).as_posix() in files, link
+
+
+def test_no_file_names_a_path_of_one_machine_or_a_package_index() -> None:
+    # /home/learner is the home directory inside the grader's box.
+    homes = r"home/(?!learner\b)|(?:root|work|Users|opt)/"
+    machine = re.compile(rf"(?<![\w.:/-])/(?:{homes})\w|index[-_]url\b")
+    for name in run("git", "ls-files", "-z").stdout.split("\0"):
+        path = ROOT / name
+        if path.is_file() and path.suffix not in (".png", ".ico", ".woff2"):
+            found = machine.search(path.read_text(encoding="utf-8"))
+            assert not found, f"{name}: {found[0]}"

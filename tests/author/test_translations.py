@@ -1,0 +1,37 @@
+"""A translation says what its page says: the same roles, links, formulas, code and numbers."""
+
+import tomllib
+from typing import Any
+
+import pytest
+from book_extension.languages import catalogs
+from parity import differences, style, wrong_terms
+from repository import ROOT
+
+EDITION = ROOT / "locale" / "zh_CN"
+FOLDER = catalogs.folder(ROOT, "zh_CN")
+
+
+def settings(name: str) -> dict[str, Any]:
+    return tomllib.loads((EDITION / name).read_text(encoding="utf-8"))
+
+
+TERMS = {term: words for group in settings("terms.toml").values() for term, words in group.items()}
+SAME = settings("edition.toml")["same"]
+
+
+@pytest.mark.parametrize("name", catalogs.names(FOLDER))
+def test_translations_keep_the_parts_the_terms_and_the_style(name: str) -> None:
+    """Look at current translations only: missing and outdated ones are shown in English."""
+    problems = [
+        f"{message.id[:60]}: {problem}"
+        for message in catalogs.messages(catalogs.read(FOLDER / f"{name}.po", "zh_CN"))
+        if catalogs.is_current(message) and message.id not in SAME
+        for english, chinese in [(str(message.id), str(message.string))]
+        for problem in (
+            *differences(english, chinese),
+            *wrong_terms(english, chinese, TERMS),
+            *style(chinese),
+        )
+    ]
+    assert problems == []
