@@ -19,7 +19,7 @@ from playwright.sync_api import Browser
 from processes import nothing_left
 
 FULL = sum(points().values())
-SCORES = {"right": FULL, "wrong": 7, "empty": 0, "check-twice": FULL, "moved": FULL}
+SCORES = {"right": FULL, "wrong": 7, "empty": 0, "merged": FULL, "moved": FULL}
 CELLS = {one.name: one for one in hostile.cells()}
 # Cells before a right solution → points. The loop has its time limit, and costs only itself.
 HOSTILE = {"course_walk": FULL, "sql": FULL, "plain_loop": FULL, "gone": 0}
@@ -35,7 +35,7 @@ def ours(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
     room.hand_in("right", NAME, room.solved())
     room.hand_in("wrong", NAME, room.solved(submission="wrong_output_not_counted"))
     room.hand_in("empty", NAME, room.released())
-    room.hand_in("check-twice", NAME, accidents.twice(room.solved(), "operations"))
+    room.hand_in("merged", NAME, accidents.merged(room.solved()))
     room.hand_in("moved", NAME, accidents.RIGHT["in-reverse-order"][0](room.solved()))
     (room.folder_of("right") / "timestamp.txt").write_text("2026-12-05 08:00:00 UTC")
     room.grade()
