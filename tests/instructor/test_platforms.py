@@ -308,6 +308,7 @@ def room(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
     said(room.here("roster", folder / "people.csv"))
     for student in ("ada@x.org", "wang@x.org"):
         room.hand_in(student, NAME, room.solved())
+    room.hand_in("n@x.org", "many-chips", room.released("many-chips"))  # and nothing else
     room.grade()
     part, worth = next(iter(points().items()))
     with room.gradebook() as book:
