@@ -1,0 +1,95 @@
+"""Many machines, and another database: the same class gives the same files."""
+
+import contextlib
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import postgres
+import pytest
+from classroom import COMMAND, NAME, Classroom, command, one_line, said
+from repository import ROOT
+from submissions import submissions
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def handed_in(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    room = Classroom(tmp_path_factory.mktemp("here") / "course", release)
+    (room.folder / ".grading" / "seed").write_text("the seed of all machines\n")
+    for number, one in enumerate(submissions(NAME)[:6]):
+        room.hand_in(f"student-{number}", NAME, room.solved(submission=one.name))
+    (room.folder_of("broken") / f"{NAME}.ipynb").write_text("")
+    return room.folder
+
+
+@pytest.fixture(scope="module")
+def alone(handed_in: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
+    room = Classroom(tmp_path_factory.mktemp("alone") / "course", handed_in)
+    room.grade()
+    return room
+
+
+@contextlib.contextmanager
+def started(*words: object) -> Iterator[str]:
+    """Start a process; yield the address that it prints."""
+    with subprocess.Popen(
+        [str(word) for word in words],
+        cwd=ROOT,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    ) as process:
+        try:
+            assert process.stdout
+            line = next(line for line in process.stdout if "tcp://" in line)
+            threading.Thread(target=process.stdout.read, daemon=True).start()
+            yield line.split()[-1]
+        finally:
+            process.terminate()
+
+
+def test_a_scheduler_that_is_there_already_gives_the_same_files(
+    alone: Classroom, handed_in: Path, tmp_path: Path
+) -> None:
+    room = Classroom(tmp_path / "there", handed_in)
+    dask = Path(sys.executable).with_name("dask")
+    options = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+    with (
+        started(dask, "scheduler", *options) as address,
+        started(*COMMAND, "worker", address, "--workers", "1"),
+        started(*COMMAND, "worker", address, "--workers", "1"),
+    ):
+        assert "7 graded" in room.grade("--cluster", address)
+    assert room.files() == alone.files()
+    assert room.scores() == alone.scores()
+
+
+def test_a_scheduler_that_is_not_there_is_named_in_one_line(
+    handed_in: Path, tmp_path: Path
+) -> None:
+    room = Classroom(tmp_path / "there", handed_in)
+    for address in ("tcp://127.0.0.1:9", "tcp://127.0.0.1:port", "nowhere"):
+        assert address in one_line(room.here("grade", "--cluster", address))
+
+
+def test_a_gradebook_in_postgresql_gives_the_same_files(
+    alone: Classroom, handed_in: Path, tmp_path: Path
+) -> None:
+    found = postgres.binaries()
+    if found is None:
+        pytest.fail(postgres.MISSING, pytrace=False)
+    room = Classroom(tmp_path / "server", handed_in)
+    (room.folder / "gradebook.db").unlink()
+    shutil.rmtree(room.folder / "release")
+    (room.folder / ".grading" / "released.json").unlink()
+    with postgres.server(found) as folder:
+        address = f"postgresql://postgres@/gradebook?host={folder}"
+        for step in ("release", "grade"):
+            said(command(*COMMAND, step, room.folder, COURSE_DB=address))
+        assert not (room.folder / "gradebook.db").exists()
+    assert room.files() == alone.files()

@@ -1,0 +1,188 @@
+"""What nobody thought of: random notebooks, downloads and tables never end in a traceback."""
+
+import csv
+import io
+import json
+import os
+import random
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+import pytest
+from classroom import NAME, Classroom, points
+
+PEOPLE = ("Ada Lovelace", "李小龙", "سارا علوی", "O'Brien", "van der Berg-Müller", "anon", "a_b")
+TITLES = (
+    "int8-matmul.ipynb",
+    "Int8-Matmul (1).ipynb",
+    "._a.ipynb",
+    "a.ipynb.txt",
+    "x.zip",
+    "a_b.py",
+)
+HEADS = (
+    *("Student", "ID", "SIS Login ID", "Username", "Full name", "Identifier", "Email address"),
+    *("First name", "id", "int8-matmul (4711)", "Assignment:int8-matmul (Real)", "Section"),
+)  # fmt: skip
+ODD = (
+    "",
+    "\0",
+    "\ufeff",
+    "\u202e",
+    "=1+1",
+    "a/b",
+    "..",
+    "<b>",
+    "%s{}",
+    "9" * 99,
+    "\ud7ff",
+    "'",
+    '"',
+    "\n",
+)
+VALUES = (None, [], {}, "", 0, -1, 1e308, True, [None], {"a": []}, "x" * 9999, [[[[]]]], "\x1b[2J")
+
+
+def text(chance: random.Random) -> str:
+    return "".join(chance.choice((*PEOPLE, *TITLES, *ODD)) for _ in range(chance.randrange(4)))
+
+
+def mangled(chance: random.Random, notebook: str) -> bytes:
+    """Return a notebook in which some values are others, or some bytes."""
+    content = json.loads(notebook)
+    for _ in range(chance.choice((1, 1, 3, 10))):
+        place = content
+        while True:
+            keys = list(place) if isinstance(place, dict) else range(len(place))
+            if not keys:
+                break
+            key = chance.choice(keys)
+            if isinstance(place[key], dict | list) and place[key] and chance.random() < 0.9:
+                place = place[key]
+                continue
+            change = chance.random()
+            if change < 0.6:
+                place[key] = chance.choice(VALUES)
+            elif change < 0.8:
+                del place[key]
+            else:
+                place[key] = text(chance)
+            break
+    raw = bytearray(json.dumps(content).encode())
+    for _ in range(chance.choice((0, 0, 0, 0, 1, 5))):
+        raw[chance.randrange(len(raw))] = chance.randrange(256)
+    return bytes(raw[: chance.randrange(len(raw))] if chance.random() < 0.05 else raw)
+
+
+def place_of(chance: random.Random) -> str:
+    name = chance.choice((*PEOPLE, *TITLES, text(chance)))
+    name = name.encode("utf-8", "replace").decode()[:60].replace("/", "_").replace("\0", "_")
+    return name if name not in ("", ".", "..") else "x"
+
+
+def fill(chance: random.Random, folder: Path, notebook: str, count: int) -> None:
+    """Put folders, notebooks, links and other files into submitted/."""
+    for number in range(count):
+        student = folder / "submitted" / f"{place_of(chance)}{number}"
+        own = chance.choice((NAME, NAME, NAME, NAME.upper(), place_of(chance)))
+        (student / own).mkdir(parents=True)
+        for _ in range(chance.randrange(1, 3)):
+            file = (
+                student / own / chance.choice((f"{NAME}.ipynb", f"{NAME}.ipynb", place_of(chance)))
+            )
+            kind = chance.random()
+            if file.exists() or file.is_symlink():
+                continue
+            if kind < 0.1:
+                file.symlink_to(chance.choice(("/dev/zero", "nowhere", str(folder))))
+            elif kind < 0.15:
+                os.mkfifo(file)
+            else:
+                file.write_bytes(mangled(chance, notebook))
+        if chance.random() < 0.3:
+            (student / own / "timestamp.txt").write_bytes(text(chance).encode("utf-8", "replace"))
+
+
+def table(chance: random.Random) -> bytes:
+    stream = io.StringIO()
+    heads = chance.sample(HEADS, chance.randrange(1, 7))
+    writer = csv.writer(stream, delimiter=chance.choice(",;\t"))
+    writer.writerow(heads)
+    for _ in range(chance.randrange(6)):
+        entries = ("Participant 12", "Lovelace, Ada", "ada", "7", "", text(chance))
+        row = [chance.choice(entries).replace("\0", "") for _ in heads]
+        writer.writerow(row[: chance.randrange(len(row) + 1)] if chance.random() < 0.1 else row)
+    made = stream.getvalue().encode(
+        chance.choice(("utf-8", "utf-8", "utf-8-sig", "utf-16")), "replace"
+    )
+    return made[: chance.randrange(len(made))] if chance.random() < 0.1 else made
+
+
+def download(chance: random.Random) -> bytes:
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as zipped:
+        for _ in range(chance.randrange(5)):
+            who, number, file = place_of(chance), chance.randrange(99), place_of(chance)
+            name = chance.choice(
+                (
+                    f"{who}_{number}_assignsubmission_file/{file}",
+                    f"{who}_{number}_assignsubmission_file_{file}",
+                    f"{who}_{number}_4711_{file}",
+                    f"{who}_LATE_{number}_4711_{file}",
+                    file,
+                )
+            )
+            zipped.writestr(name, chance.choice((b"", b"{}", bytes(30_000), b"PK\3\4")))
+    raw = bytearray(stream.getvalue())
+    for _ in range(chance.choice((0, 0, 0, 1, 5))):
+        raw[chance.randrange(len(raw))] = chance.randrange(256)
+    return bytes(raw)
+
+
+FEW_AND_MANY = pytest.mark.parametrize(
+    "count", [40, pytest.param(1_000, marks=pytest.mark.long)], ids=["few", "many"]
+)
+
+
+@pytest.mark.parametrize(
+    ("step", "draw"), [("collect", download), ("roster", table), ("export", table)]
+)
+@FEW_AND_MANY
+def test_any_file_of_a_platform_is_taken_or_refused_in_words(
+    release: Path, tmp_path: Path, step: str, draw: Callable[[random.Random], bytes], count: int
+) -> None:
+    file = tmp_path / "file"
+    words = {"collect": (NAME, file), "roster": (file,), "export": (file, tmp_path / "to.csv")}[
+        step
+    ]
+    room = Classroom(tmp_path / "course", release)
+    for seed in range(count):
+        file.write_bytes(draw(random.Random(seed)))
+        done = room.here(step, *words)  # any other error than a SystemExit fails this test
+        assert done.returncode in (0, 1), seed
+        assert len(done.stderr.splitlines()) == done.returncode, (seed, done.stderr)
+        (tmp_path / "to.csv").unlink(missing_ok=True)
+    assert {path.name for path in tmp_path.iterdir()} == {"file", "course"}
+
+
+@pytest.mark.parametrize(
+    "count", [25, pytest.param(300, marks=pytest.mark.long)], ids=["few", "many"]
+)
+def test_any_notebook_is_graded_or_listed_with_a_reason(
+    release: Path, tmp_path: Path, count: int
+) -> None:
+    room = Classroom(tmp_path / "course", release)
+    fill(random.Random(count), room.folder, nbformat.writes(room.solved()), count)
+    checked = room.here("check")
+    assert checked.returncode in (0, 1)
+    assert "Traceback" not in checked.stdout + checked.stderr
+    room.grade()
+    listed = " ".join(room.not_graded())
+    reasons = " ".join(room.not_graded().values())
+    assert "the grading itself failed" not in reasons, reasons
+    for row in room.table("grades.csv"):
+        if row["assignment"] == NAME and not row["note"]:
+            assert 0 <= float(row["score"]) <= sum(points().values())
+    assert "Traceback" not in listed + reasons

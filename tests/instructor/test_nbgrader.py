@@ -1,0 +1,245 @@
+"""Plain nbgrader on the same course: autograde, feedback, export, formgrader, exchange."""
+
+import csv
+import getpass
+import os
+import secrets
+import shutil
+import sys
+from pathlib import Path
+
+import accidents
+import hostile
+import nbformat
+import pytest
+import server_process
+from classroom import NAME, Classroom, cell, command, points, said, with_first
+from hostile import folders, texts
+from playwright.sync_api import Browser
+from processes import nothing_left
+
+FULL = sum(points().values())
+SCORES = {"right": FULL, "wrong": 7, "empty": 0, "merged": FULL, "moved": FULL}
+CELLS = {one.name: one for one in hostile.cells()}
+# Cells before a right solution → points. The loop has its time limit, and costs only itself.
+HOSTILE = {"course_walk": FULL, "sql": FULL, "plain_loop": FULL, "gone": 0}
+PASSED_OVER = ("notebook_is_a_fifo", "link_to_the_machine", "nested_lists")
+FASTER = ("--Values.cell_seconds=3", "--Values.call_seconds=1")
+
+
+@pytest.fixture(scope="module")
+def ours(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
+    """Grade a few students with `python -m grading grade`."""
+    room = Classroom(tmp_path_factory.mktemp("ours") / "course", release)
+    (room.folder / ".grading" / "seed").write_text("the seed of both\n")
+    room.hand_in("right", NAME, room.solved())
+    room.hand_in("wrong", NAME, room.solved(submission="wrong_output_not_counted"))
+    room.hand_in("empty", NAME, room.released())
+    room.hand_in("merged", NAME, accidents.merged(room.solved()))
+    room.hand_in("moved", NAME, accidents.RIGHT["in-reverse-order"][0](room.solved()))
+    (room.folder_of("right") / "timestamp.txt").write_text("2026-12-05 08:00:00 UTC")
+    room.grade()
+    return room
+
+
+@pytest.fixture(scope="module")
+def plain(ours: Classroom, release: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
+    """Grade the same with nbgrader's own commands, beside hostile students."""
+    room = Classroom(tmp_path_factory.mktemp("plain") / "course", release)
+    (room.folder / ".grading" / "seed").write_text("the seed of both\n")
+    shutil.copytree(ours.folder / "submitted", room.folder / "submitted")
+    for name in HOSTILE:
+        room.hand_in(f"cell-{name}", NAME, with_first(room.solved(), CELLS[name].source))
+    for name in PASSED_OVER:
+        notebook = room.hand_in(f"folder-{name}", NAME, room.solved())
+        getattr(folders, name)(notebook.parent, notebook)
+    with nothing_left():
+        room.log = room.nbgrader("autograde", NAME, *FASTER).stderr
+    room.log += room.nbgrader("generate_feedback", NAME).stderr
+    said(room.nbgrader("export", "--to=for-the-platform.csv"))
+    return room
+
+
+def exported(room: Classroom) -> dict[str, float]:
+    with (room.folder / "for-the-platform.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["assignment"] == NAME]
+    return {row["student_id"]: float(row["score"]) for row in rows}
+
+
+def test_nbgraders_commands_give_the_points_that_ours_give(
+    ours: Classroom, plain: Classroom
+) -> None:
+    given = exported(plain)
+    assert {student: given[student] for student in SCORES} == SCORES, plain.log[-3000:]
+    assert {student: ours.scores()[student] for student in SCORES} == SCORES
+
+
+def test_nbgraders_commands_write_the_same_notebooks_and_pages(
+    ours: Classroom, plain: Classroom
+) -> None:
+    for student in SCORES:
+        assert plain.page(student) == ours.page(student), student
+        for mine, theirs in zip(
+            ours.graded(student).cells, plain.graded(student).cells, strict=True
+        ):
+            assert mine.source == theirs.source
+            assert mine.get("outputs") == theirs.get("outputs")
+
+
+def test_nbgraders_gradebook_has_the_same_rows(ours: Classroom, plain: Classroom) -> None:
+    def rows(room: Classroom) -> list[object]:
+        found: list[object] = []
+        with room.gradebook() as book:
+            for one in book.find_assignment(NAME).submissions:
+                if one.student.id not in SCORES:
+                    continue
+                (notebook,) = one.notebooks
+                grades = sorted(
+                    (g.name, g.auto_score, g.needs_manual_grade) for g in notebook.grades
+                )
+                comments = sorted((c.name, c.auto_comment or "") for c in notebook.comments)
+                found.append((one.student.id, one.score, str(one.timestamp), grades, comments))
+        return sorted(found, key=repr)
+
+    assert rows(ours) == rows(plain)
+
+
+def test_nbgraders_commands_use_the_sandbox_and_its_limits(plain: Classroom) -> None:
+    given = exported(plain)
+    assert {name: given[f"cell-{name}"] for name in HOSTILE} == HOSTILE, plain.log[-3000:]
+    for name in HOSTILE:
+        assert "REACHED" not in nbformat.writes(plain.graded(f"cell-{name}")).replace(
+            CELLS[name].source, ""
+        ).split('"outputs"', 1)[1].replace('print(\\"REACHED', "")
+
+
+def test_nbgraders_commands_pass_over_harmful_folders_and_say_so(plain: Classroom) -> None:
+    for name in PASSED_OVER:
+        assert f"folder-{name}" in plain.log
+        assert not (plain.folder / "autograded" / f"folder-{name}").exists()
+
+
+def test_nbgrader_refuses_to_grade_without_the_courses_settings(
+    ours: Classroom, tmp_path: Path
+) -> None:
+    """Otherwise it would run submissions outside of the sandbox."""
+    room = Classroom(tmp_path / "course")
+    shutil.copytree(ours.folder / "submitted", room.folder / "submitted")
+    own = (ours.folder / "nbgrader_config.py").read_text()
+    (room.folder / "nbgrader_config.py").write_text(own.replace("nbgrader_setup", "elsewhere"))
+    done = room.nbgrader("autograde", NAME)
+    assert done.returncode != 0
+    assert not (room.folder / "autograded").exists()
+
+
+def test_the_formgrader_shows_points_and_comments_and_nothing_that_acts(
+    ours: Classroom, browser: Browser, tmp_path: Path
+) -> None:
+    """The instructor's browser is logged in there; give points and a comment by hand."""
+    room = Classroom(tmp_path / "course", ours.folder)
+    shown = with_first(room.solved(), "from IPython.display import HTML, display")
+    for number, text in enumerate(texts.ATTACKS.values()):
+        shown.cells.append(nbformat.v4.new_markdown_cell(text))
+        shown.cells[0].source += f"\nprint({text!r})\ndisplay(HTML({text!r}))"
+        cell(shown, "bounds-solution").source += f"\n# {number} {text}"
+    room.hand_in("acts", NAME, shown)
+    room.grade()
+    with room.gradebook() as book:
+        key = book.find_submission(NAME, "acts").notebooks[0].id
+    token, home = secrets.token_hex(), tmp_path / "home"
+    places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    given = os.environ | {name: str(home / name) for name in places} | {"JUPYTER_TOKEN": token}
+    words = [sys.executable, "-m", "jupyter_server", *server_process.OPTIONS]
+    words += ["--ServerApp.jpserver_extensions={'nbgrader.server_extensions.formgrader': True}"]
+    with server_process.serving(words, given, room.folder) as address:
+        context = browser.new_context()
+        asked: list[str] = []
+        context.on("request", lambda request: asked.append(request.url))
+        page = context.new_page()
+        page.goto(f"{address}/login?token={token}")
+        page.goto(f"{address}/formgrader/gradebook/{NAME}", wait_until="networkidle")
+        page.goto(f"{address}/formgrader/submissions/{key}/", wait_until="networkidle")
+        assert page.evaluate("document.documentElement.dataset.ran") is None
+        assert page.evaluate(texts.INJECTED) == []
+        part, worth = next(iter(points().items()))
+        assert page.locator(f"input#{part}").get_attribute("placeholder") == f"{worth:g}"
+        comment = page.locator(f"#{part}-solution-comment")
+        with page.expect_response(lambda answer: answer.request.method == "PUT") as saved:
+            comment.fill("Well done.")
+            comment.blur()
+        assert saved.value.ok
+        context.close()
+    assert [url for url in asked if not url.startswith((address, "data:"))] == []
+    room.grade()
+    assert "Well done." in room.page("acts")
+
+
+# ---- the exchange
+
+
+def test_the_exchange_takes_what_students_submit_and_skips_what_harms(
+    release: Path, tmp_path: Path
+) -> None:
+    room, exchange = Classroom(tmp_path / "course", release), tmp_path / "exchange"
+    printed = said(room.here("exchange", exchange))
+    assert f"c.Exchange.root = '{exchange}'" in printed
+    assert exchange.stat().st_mode & 0o777 == 0o777
+    said(room.nbgrader("release_assignment", NAME))
+    (outbound,) = exchange.glob(f"*/outbound/{NAME}/{NAME}.ipynb")
+    assert outbound.read_text() == nbformat.writes(room.released()) + "\n" or outbound.exists()
+    inbound = outbound.parents[2] / "inbound"
+    at = "2026-03-02 10:00:00.000000 UTC"
+
+    def submit(student: str, text: str, time: str = at) -> Path:
+        folder = inbound / f"{student}+{NAME}+{time}+x"
+        folder.mkdir()
+        (folder / f"{NAME}.ipynb").write_text(text)
+        (folder / "timestamp.txt").write_text(time)
+        return folder
+
+    submit("ada", "the first")
+    submit("ada", "the second", at.replace("10:", "12:"))
+    for name in ("*", "..", "<img src=x>", ""):
+        submit(name, "theirs")
+    os.mkfifo(submit("fifo", "theirs") / "waits")
+    (submit("link", "theirs") / "out").symlink_to(room.folder)
+    with (submit("large", "theirs") / "sparse").open("wb") as file:
+        file.truncate(1 << 30)
+    (inbound / f"whole+{NAME}+{at}+x").symlink_to(room.folder)
+    log = room.nbgrader("collect", NAME).stderr
+    assert "Traceback" not in log
+    found = {path.name: path for path in (room.folder / "submitted").iterdir()}
+    assert found.keys() == {"ada"}, log
+    assert (found["ada"] / NAME / f"{NAME}.ipynb").read_text() == "the second"
+    for name in ("fifo", "link", "large", "whole"):
+        assert f"{name}+{NAME}" in log
+
+
+@pytest.mark.long
+def test_a_learner_fetches_submits_and_gets_the_own_feedback_through_the_exchange(
+    release: Path, tmp_path: Path
+) -> None:
+    room, exchange = Classroom(tmp_path / "course", release), tmp_path / "exchange"
+    *_, begin, root, course = said(room.here("exchange", exchange)).splitlines()
+    said(room.nbgrader("release_assignment", NAME))
+    home, me = tmp_path / "home", getpass.getuser()
+    home.mkdir()
+    (home / "nbgrader_config.py").write_text(
+        f"{begin}\n{root}\n{course}\nc.Exchange.cache = {str(tmp_path / 'cache')!r}\n"
+    )
+
+    def learner(*words: str) -> str:
+        done = command(Path(sys.executable).with_name("nbgrader"), *words, cwd=home)
+        return said(done) + done.stderr
+
+    assert NAME in learner("list")
+    learner("fetch_assignment", NAME)
+    (home / NAME / f"{NAME}.ipynb").write_text(nbformat.writes(room.solved()))
+    learner("submit", NAME)
+    said(room.nbgrader("collect", NAME))
+    room.grade()
+    assert room.scores()[me] == FULL
+    said(room.nbgrader("release_feedback", NAME))
+    learner("fetch_feedback", NAME)
+    (page,) = (home / NAME / "feedback").glob(f"*/{NAME}.html")
+    assert page.read_text(encoding="utf-8") == room.page(me)

@@ -1,0 +1,452 @@
+"""Downloads of Moodle and Canvas go in, and their tables come out as their importers want them."""
+
+import bz2
+import csv
+import io
+import itertools
+import json
+import struct
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from classroom import NAME, Classroom, one_line, points, said
+from importers import (
+    CANVAS,
+    MOODLE,
+    canvas_imports,
+    moodle_imports,
+    of_canvas,
+    of_moodle,
+    written,
+    zipped,
+)
+
+NOTEBOOK = json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+OTHER = NOTEBOOK.replace("{}", '{"title": "another"}')
+
+
+# ---- downloads
+
+
+def nested(content: bytes, times: int) -> bytes:
+    for _ in range(times):
+        content = zipped({"x.zip": content})
+    return content
+
+
+def stating(size: int) -> bytes:
+    """Return a small zip that declares this unpacked size."""
+    whole = bytearray(zipped({"x.ipynb": "x" * 1_000}))
+    table = whole.index(b"PK\1\2")
+    whole[table + 24 : table + 28] = struct.pack("<L", size)
+    return bytes(whole)
+
+
+def by_bzip2() -> bytes:
+    assert len(bz2.compress(bytes(19_000_000))) < 100
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_BZIP2) as made:
+        made.writestr("x.ipynb", bytes(19_000_000))
+    return stream.getvalue()
+
+
+def encrypted() -> bytes:
+    whole = bytearray(zipped({"x.ipynb": NOTEBOOK}))
+    whole[whole.index(b"PK\1\2") + 8] |= 1
+    whole[6] |= 1
+    return bytes(whole)
+
+
+ADA = of_moodle("Ada Lovelace", 7, f"{NAME}.ipynb")
+# what is in the download → what is then in submitted/ (without the exercise), or words in a line
+TAKEN: dict[str, tuple[dict[str, bytes | str], list[str], str]] = {
+    "moodle, folders": (
+        {of_moodle(who, number, "a.ipynb"): NOTEBOOK for who, number in (("A B", 1), ("王 小", 2))},
+        ["A B 1/a.ipynb", "王 小 2/a.ipynb"],
+        "",
+    ),
+    "moodle, no folders": (
+        {of_moodle("Björn O'Neil_2", 14, "my_1_2_x.ipynb", folders=False): NOTEBOOK},
+        ["Björn ONeil 2 14/my_1_2_x.ipynb"],
+        "",
+    ),
+    "moodle, a name right to left": (
+        {of_moodle("علی‌رضا کریمی", 13, "مشق.ipynb"): NOTEBOOK},
+        ["علی‌رضا کریمی 13/مشق.ipynb"],
+        "",
+    ),
+    "canvas": (
+        {of_canvas("Ada Lovelace", 7, "a_b.ipynb"): NOTEBOOK},
+        ["lovelaceada 7/a_b.ipynb"],
+        "",
+    ),
+    "canvas, late": (
+        {of_canvas("Ada Lovelace", 7, "a.ipynb", late=True): NOTEBOOK},
+        ["lovelaceada 7/a.ipynb"],
+        "",
+    ),
+    "canvas, anonymous": ({"anon_x1Yz9_4711_a.ipynb": NOTEBOOK}, ["anon x1Yz9/a.ipynb"], ""),
+    "two files of one name": (
+        {of_canvas("Ada L", 7, "a.ipynb", file=one): NOTEBOOK for one in (1, 2)},
+        ["lada 7/2-a.ipynb", "lada 7/a.ipynb"],
+        "",
+    ),
+    "a zip": (
+        {
+            of_moodle("A B", 1, "w.zip"): zipped(
+                {"w/x.ipynb": NOTEBOOK, "__MACOSX/w/._x.ipynb": "x"}
+            )
+        },
+        ["A B 1/x.ipynb"],
+        "w.zip is a zip",
+    ),
+    "a zip in a zip": (
+        {of_moodle("A B", 1, "w.ZIP"): nested(zipped({"x.ipynb": NOTEBOOK}), 2)},
+        ["A B 1/x.ipynb"],
+        "w.ZIP is a zip",
+    ),
+    "a zip of each group": (
+        {f"g{n}.zip": zipped({of_moodle("A", n, "x.ipynb"): NOTEBOOK}) for n in (1, 2)},
+        ["A 1/x.ipynb", "A 2/x.ipynb"],
+        "",
+    ),
+    "backslashes": (
+        {"all\\" + ADA.replace("/", "\\"): NOTEBOOK},
+        [f"Ada Lovelace 7/{NAME}.ipynb"],
+        "",
+    ),
+    "paths that lead out": (
+        {of_moodle("A B", 1, "../../../out.ipynb"): NOTEBOOK, "../x": "x", ADA: NOTEBOOK},
+        [f"Ada Lovelace 7/{NAME}.ipynb"],
+        "x",
+    ),
+    "an empty file": (
+        {of_moodle("A B", 1, "a.ipynb"): "", ADA: NOTEBOOK},
+        [f"Ada Lovelace 7/{NAME}.ipynb"],
+        "empty",
+    ),
+    "not of the platform": (
+        {"readme.txt": "x", ADA: NOTEBOOK},
+        [f"Ada Lovelace 7/{NAME}.ipynb"],
+        "readme.txt",
+    ),
+    "pasted into the form": (
+        {"A B_1_assignsubmission_onlinetext/onlinetext.html": f"<p>{NOTEBOOK}</p>"},
+        ["A B 1/onlinetext.ipynb"],
+        "",
+    ),
+}
+# What a learner may hand in instead of a notebook: it stays a zip, and a line says why.
+STAYS: dict[str, tuple[Callable[[], bytes], str]] = {
+    "deep": (lambda: nested(NOTEBOOK.encode(), 4), "deep"),
+    "many files": (lambda: zipped(dict.fromkeys(map(str, range(1_001)), "")), "1000"),
+    "a large file": (lambda: stating(30_000_000), "20 MB"),
+    "a bomb": (lambda: zipped({f"{n}.ipynb": bytes(19_000_000) for n in range(6)}), "100 MB"),
+    "a false size": (lambda: stating(10), "damaged"),
+    "bzip2": (by_bzip2, "unusual way"),
+    "a password": (encrypted, "password"),
+    "half of it": (lambda: zipped({"x.ipynb": NOTEBOOK})[:-30], "missing"),
+    "no notebook": (lambda: zipped({"x.txt": "x"}), "no notebook"),
+}
+
+
+@pytest.fixture
+def course(release: Path, tmp_path: Path) -> Classroom:
+    return Classroom(tmp_path / "course", release)
+
+
+def collected(room: Classroom, download: bytes) -> tuple[list[str], str]:
+    """Return what is in submitted/ after a download was collected, and what was printed."""
+    folder = room.folder.parent
+    (folder / "download.zip").write_bytes(download)
+    printed = said(room.here("collect", NAME, folder / "download.zip"))
+    top = room.folder / "submitted"
+    files = [path.relative_to(top) for path in top.rglob("*") if path.is_file()]
+    assert {file.parts[1] for file in files} <= {NAME}
+    outside = {path.name for path in folder.iterdir()} | {
+        path.name for path in room.folder.iterdir()
+    }
+    assert "out.ipynb" not in outside
+    return sorted("/".join((file.parts[0], *file.parts[2:])) for file in files), printed
+
+
+@pytest.mark.parametrize("case", TAKEN)
+@pytest.mark.parametrize("marked", [True, False], ids=["names marked as UTF-8", "unmarked"])
+def test_a_download_lies_in_the_learners_folders(
+    course: Classroom, case: str, marked: bool
+) -> None:
+    files, expected, says = TAKEN[case]
+    found, printed = collected(course, zipped(files, marked))
+    if case == "paths that lead out":
+        found = [file for file in found if file.startswith("Ada")]
+    if "onlinetext" in str(files):  # the name is up to us
+        found, expected = [Path(file).suffix for file in found], [".ipynb"]
+    assert [file for file in found if file in expected] == expected, (found, printed)
+    assert says in printed
+
+
+def test_what_cannot_be_unpacked_stays_a_zip_and_others_are_collected(course: Classroom) -> None:
+    made = {kind: make() for kind, (make, _) in STAYS.items()}
+    files = {of_moodle(f"E {n}", n + 10, "x.zip"): whole for n, whole in enumerate(made.values())}
+    found, printed = collected(course, zipped({**files, ADA: NOTEBOOK}))
+    assert f"Ada Lovelace 7/{NAME}.ipynb" in found
+    for number, (kind, (_, says)) in enumerate(STAYS.items()):
+        place = f"E {number} {number + 10}"
+        assert f"{place}/x.zip" in found, (kind, printed)
+        assert any(line.startswith(place) and says in line for line in printed.splitlines()), (
+            kind,
+            printed,
+        )
+
+
+def test_a_damaged_download_is_refused_in_one_line(course: Classroom, tmp_path: Path) -> None:
+    whole = zipped({ADA: NOTEBOOK * 50})
+    at = 30 + len(ADA)
+    for content in (b"", b"PK\3\4 no more", b"<html>", whole[:at] + b"\xff" + whole[at + 1 :]):
+        (tmp_path / "x.zip").write_bytes(content)
+        assert "x.zip" in one_line(course.here("collect", NAME, tmp_path / "x.zip"))
+    assert not list((course.folder / "submitted").rglob("*.ipynb"))
+
+
+def test_a_newer_download_replaces_nothing_unless_told_to(
+    course: Classroom, tmp_path: Path
+) -> None:
+    collected(course, zipped({ADA: NOTEBOOK}))
+    place = tmp_path / "course" / "submitted" / "Ada Lovelace 7" / NAME / f"{NAME}.ipynb"
+    _, printed = collected(course, zipped({ADA: OTHER}))
+    assert (place.read_text(), "--replace" in printed) == (NOTEBOOK, True)
+    said(course.here("collect", NAME, tmp_path / "download.zip", "--replace"))
+    assert place.read_text() == OTHER
+
+
+def test_nothing_is_written_through_a_link(course: Classroom, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "course" / "submitted").mkdir(parents=True)
+    (tmp_path / "course" / "submitted" / "Ada Lovelace 7").symlink_to(tmp_path / "outside")
+    _, printed = collected(course, zipped({ADA: NOTEBOOK}))
+    assert "link" in printed
+    assert not list((tmp_path / "outside").iterdir())
+
+
+# ---- tables of people
+
+
+ENCODINGS = {"UTF-8": "utf-8", "with a mark": "utf-8-sig", "Excel's Unicode Text": "utf-16"}
+ROSTERS = {
+    "canvas": (
+        'Student,ID,SIS User ID,SIS Login ID,Section\n"Lovelace, Ädä",7,u7,ada,One\n',
+        "ada",
+    ),
+    "moodle": ("First name,Last name,ID number,Email address\nÄdä,Lovelace,,a@x.org\n", "a@x.org"),
+    "worksheet": ("Identifier,Full name,Status,Grade\nParticipant 7,Ädä Lovelace,x,\n,,,\n", "7"),
+    "worksheet, German": (
+        "ID,Vollständiger Name,E-Mail-Adresse\nTeilnehmer/in 7,Ädä,a@x.org\n",
+        "",
+    ),
+    "one's own": ("id,first_name,last_name,email,lms_user_id\nada,Ädä,Lovelace,,7\n", "ada"),
+}
+
+
+@pytest.mark.parametrize("kind", ROSTERS)
+def test_a_table_of_people_is_read_in_each_encoding_and_with_each_separator(
+    course: Classroom, tmp_path: Path, kind: str
+) -> None:
+    text, expected = ROSTERS[kind]
+    rows = list(csv.reader(io.StringIO(text)))
+    for encoding, separator in itertools.product(ENCODINGS.values(), ",;\t"):
+        table = tmp_path / "people.csv"
+        table.write_bytes(written(rows, separator).encode(encoding))
+        assert "1 students" in said(course.here("roster", table)), (encoding, separator)
+    with course.gradebook() as book:
+        (person,) = book.students
+        assert person.id == (expected or person.id)
+        assert "Ädä" in f"{person.first_name} {person.last_name}" or "Ädä" in kind + text
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"a,b\n1,2\n",
+        "id\nÄda\n".encode("latin-1"),
+        zipped({"xl/workbook.xml": "x"}),
+        bytes(99),
+    ],
+    ids=["empty", "no column of people", "another encoding", "an Excel workbook", "no text"],
+)
+def test_another_kind_of_table_is_refused_in_one_line(
+    course: Classroom, tmp_path: Path, content: bytes
+) -> None:
+    table = tmp_path / "people.csv"
+    table.write_bytes(content)
+    assert "people.csv" in one_line(course.here("roster", table))
+    assert "people.csv" in one_line(course.here("export", table, tmp_path / "x.csv"))
+
+
+# ---- tables of grades
+
+
+TYPED = 'See "my, site";\nand <b>more</b>\tthere'
+WHEN = "Monday, 23 November 2026, 8:00 AM"
+GRADE, ELSE = f"{NAME} (4711)", "Other (12)"
+
+
+@pytest.fixture(scope="module")
+def room(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
+    """Grade a class: Ada has 17.5 points, Wang all, and Nobody has handed in nothing."""
+    folder = tmp_path_factory.mktemp("platforms")
+    room = Classroom(folder / "course", release)
+    people = [
+        ["id", "first_name"],
+        ["ada@x.org", "Ada"],
+        ["wang@x.org", "王"],
+        ["n@x.org", "Nobody"],
+    ]
+    (folder / "people.csv").write_text(written(people), encoding="utf-8")
+    said(room.here("roster", folder / "people.csv"))
+    for student in ("ada@x.org", "wang@x.org"):
+        room.hand_in(student, NAME, room.solved())
+    room.hand_in("n@x.org", "many-chips", room.released("many-chips"))  # and nothing else
+    room.grade()
+    part, worth = next(iter(points().items()))
+    with room.gradebook() as book:
+        book.find_grade(part, NAME, NAME, "ada@x.org").manual_score = worth - 2.5
+        book.db.commit()
+    return room
+
+
+def exported(room: Classroom, content: bytes, *words: str) -> tuple[bytes, str]:
+    theirs, target = room.folder.parent / "theirs.csv", room.folder.parent / "to-import.csv"
+    target.unlink(missing_ok=True)
+    theirs.write_bytes(content)
+    printed = said(room.here("export", theirs, target, *words))
+    return target.read_bytes(), printed
+
+
+def worksheet(
+    language: str = "en", comment: str = "Feedback comments", most: str = "20.00"
+) -> list[list[str]]:
+    words = MOODLE["heads"][language]
+    people = {
+        "7": ("Ada Lovelace", "ada@x.org"),
+        "12": ("王 小明", "wang@x.org"),
+        "13": ("Is", "n@x.org"),
+    }
+    heads = [words["identifier"], "Full name", "Email address", "Status", words["grade"]]
+    heads += ["Maximum grade", "Grade can be changed", "Online text", words["modified"], comment]
+    rows = [
+        [f"{words['participant']}{number}", name, email, "Submitted", "", most, "Yes"]
+        + ([TYPED, WHEN, "well done"] if number == "7" else ["", "-", ""])
+        for number, (name, email) in people.items()
+    ]
+    return [heads, *rows]
+
+
+def test_moodle_imports_each_variant_of_its_worksheet(room: Classroom) -> None:
+    for language, separator, encoding in itertools.product(
+        MOODLE["heads"], ",;\t", ENCODINGS.values()
+    ):
+        content = written(worksheet(language), separator).encode(encoding)
+        column = f"{NAME}={MOODLE['heads'][language]['grade']}"
+        got, _ = exported(room, content, "--column", column)
+        assert moodle_imports(got, language) == {
+            "7": ("17.5", WHEN, "well done"),
+            "12": ("20", "-", ""),
+            "13": ("", "-", ""),
+        }, (language, separator, encoding)
+
+
+def test_nothing_but_the_grade_changes_in_moodles_worksheet(room: Classroom) -> None:
+    for comment in ("Feedback comments", "Status"):  # the second has two columns of one name
+        before = worksheet(comment=comment)
+        got, _ = exported(room, written(before).encode(), "--column", f"{NAME}=Grade")
+        after = list(csv.reader(io.StringIO(got.decode(), newline="")))
+        assert [row[:4] + row[5:] for row in after] == [row[:4] + row[5:] for row in before]
+        assert [row[4] for row in after] == ["Grade", "17.5", "20", ""]
+
+
+def test_points_that_moodle_would_skip_are_named(room: Classroom) -> None:
+    for most, over in (("18.00", True), ("18,00", True), ("20.00", False), ("-", False)):
+        content = written(worksheet(most=most)).encode()
+        _, printed = exported(room, content, "--column", f"{NAME}=Grade")
+        told = [line for line in printed.splitlines() if "wang" in line and "maximum" in line]
+        assert bool(told) == over, most
+
+
+def test_moodles_gradebook_gets_the_points(room: Classroom) -> None:
+    head = f"Assignment:{NAME} (Real)"
+    rows = [["First name", "Last name", "ID number", "Email address", head, "Last downloaded"]]
+    rows += [["Ada", "L", "", "ada@x.org", "-", "1"], ["王", "小", "", "wang@x.org", "-", "1"]]
+    got, _ = exported(room, written(rows, ";").encode("utf-8-sig"))
+    filled = list(csv.DictReader(io.StringIO(got.decode("utf-8-sig")), delimiter=";"))
+    assert [row[head] for row in filled] == ["17.5", "20"]
+    assert set(filled[0]) < set(rows[0]), "Moodle refuses a column that it did not export"
+
+
+def gradebook(begin: list[str], sis: list[str], own: list[str], mine: str = "3") -> list[list[str]]:
+    """Return Canvas's gradebook with these columns first, then custom columns."""
+    people = [("7", "u7", "ada@x.org"), ("12", "u12", "wang@x.org"), ("13", "u13", "n@x.org")]
+    about = {
+        "Student": lambda one: f"Name, {one[0]}",
+        "LastName": lambda one: "Name",
+        "FirstName": lambda one: one[0],
+        "ID": lambda one: one[0],
+        "SIS User ID": lambda one: one[1],
+        "SIS Login ID": lambda one: one[2],
+        "Section": lambda one: "One",
+    }
+    front = [*begin, *sis, "Section"]
+    points = ["    Points Possible", *[""] * (len(front) - 1 + len(own)), "20.00", "5.00"]
+    behind = [[mine, "1", "88", "B"], ["", "", "", ""], ["11", "2", "", ""]]
+    rows = [
+        [*[about.get(head, lambda one: "")(one) for head in front], *["mine"] * len(own), *rest]
+        for one, rest in zip(people, behind, strict=True)
+    ]
+    heads = [*front, *own, GRADE, ELSE, "Current Score", "Final Grade"]
+    return [heads, [*points, "(read only)", "(read only)"], *rows]
+
+
+def test_canvas_imports_each_variant_of_its_gradebook(room: Classroom) -> None:
+    known = [one for one in CANVAS["sis"] if one]
+    for begin, sis, own, separator in itertools.product(
+        CANVAS["begins"], known, ([], ["Notes", "Email"]), ",;\t"
+    ):
+        got, _ = exported(room, written(gradebook(begin, sis, own), separator).encode("utf-8-sig"))
+        assert canvas_imports(got) == {
+            (CANVAS["points_row"], GRADE): "20.00",
+            ("7", GRADE): "17.5",
+            ("12", GRADE): "20",
+            ("13", GRADE): "11",  # an empty cell would delete what Canvas has
+        }, (begin, sis, own, separator)
+
+
+def test_who_is_excused_in_canvas_stays_excused_and_is_named(room: Classroom) -> None:
+    table = gradebook(CANVAS["begins"][0], CANVAS["sis"][3], [], mine=CANVAS["excused"])
+    got, printed = exported(room, written(table).encode())
+    assert canvas_imports(got)["7", GRADE] == CANVAS["excused"]
+    assert any("ada@x.org" in line and "excused" in line for line in printed.splitlines())
+
+
+def test_who_is_missing_in_one_of_the_tables_is_named(room: Classroom) -> None:
+    table = gradebook(CANVAS["begins"][0], CANVAS["sis"][3], [])
+    table[3][3] = "another@x.org"
+    _, printed = exported(room, written(table).encode())
+    for name in ("another@x.org", "wang@x.org"):
+        assert any(name in line for line in printed.splitlines()), printed
+
+
+def test_another_column_can_be_named_and_a_mistyped_one_gets_the_nearest(room: Classroom) -> None:
+    table = written(gradebook(CANVAS["begins"][0], CANVAS["sis"][3], [])).encode()
+    got, _ = exported(room, table, "--column", f"{NAME}={ELSE}")
+    assert canvas_imports(got)["7", ELSE] == "17.5"
+    for words, nearest in (
+        (("--column", f"{NAME}={NAME}(4711)"), GRADE),
+        (("--column", f"{NAME}=zzz"), GRADE),
+        (("--column", f"{NAME}={ELSE}", "--column", f"many-chips={ELSE}"), ELSE),
+        (("--column", "int8-matmul"), "EXERCISE=HEAD"),
+    ):
+        theirs, target = room.folder.parent / "theirs.csv", room.folder.parent / "none.csv"
+        assert nearest in one_line(room.here("export", theirs, target, *words)), words
+        assert not target.exists()

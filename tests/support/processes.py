@@ -1,0 +1,79 @@
+"""Processes that a command leaves behind, and commands run as an ordinary user."""
+
+import contextlib
+import ctypes
+import os
+import select
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from repository import ROOT
+
+PR_SET_CHILD_SUBREAPER = 36
+WAIT_SECONDS = 30  # a process that still runs after this is considered stuck
+
+
+def descendants() -> set[int]:
+    """Return all processes that come from this one."""
+    parents = {}
+    for process in Path("/proc").iterdir():
+        if process.name.isdigit():
+            with contextlib.suppress(OSError):  # the process has just ended
+                stat = (process / "stat").read_text()
+                parents[int(process.name)] = int(stat.rpartition(")")[2].split()[1])
+    found: set[int] = set()
+    new = {os.getpid()}
+    while new:
+        new = {pid for pid, parent in parents.items() if parent in new}
+        found |= new
+    return found
+
+
+@contextlib.contextmanager
+def nothing_left() -> Iterator[None]:
+    """Fail if processes that were started in the block go on after it, orphans included."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    before = descendants()
+    try:
+        yield
+        left = {process: words for process in descendants() - before if (words := stuck(process))}
+        assert left == {}
+    finally:
+        libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+def stuck(process: int) -> str:
+    """Wait for a process to end; return its command if it does not."""
+    try:
+        handle = os.pidfd_open(process)
+    except ProcessLookupError:
+        return ""
+    try:
+        if select.select([handle], [], [], WAIT_SECONDS)[0]:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(process, os.WNOHANG)
+            return ""
+        return Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ") or "?"
+    finally:
+        os.close(handle)
+
+
+def as_unprivileged_user(*command: str | Path) -> list[str]:
+    """Return a command line that runs the command as an unprivileged user.
+
+    That user can read this Python and this repository.
+    """
+    words = ["bwrap", "--dev-bind", "/", "/", "--cap-drop", "ALL", "--setenv", "HOME", "/nowhere"]
+    words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    for path in dict.fromkeys(map(Path, (sys.base_prefix, sys.prefix, ROOT))):
+        parents = list(reversed(path.parents))
+        private = next((parent for parent in parents if not parent.stat().st_mode & 0o001), None)
+        if private:
+            words += ["--perms", "0755", "--tmpfs", str(private)]
+            for parent in parents[parents.index(private) + 1 :]:
+                words += ["--perms", "0755", "--dir", str(parent)]
+            words += ["--ro-bind", str(path), str(path)]
+    drop = ["setpriv", "--reuid", "61234", "--regid", "61234", "--clear-groups"]
+    return [*words, "--", *drop, *map(str, command)]

@@ -1,0 +1,289 @@
+"""What happens to correct notebooks by accident, and the points that they should get.
+
+RIGHT: edits of the notebook. OLD: older formats. COSTS: cells and answers that harm themselves,
+with the parts that may be lost. BESIDE: further notebooks in the folder.
+"""
+
+import copy
+
+import nbformat
+from classroom import cell, code, points, with_first
+
+FULL = 20  # points of the exercise
+
+
+def twice(nb, grade_id):
+    """Duplicate a cell, and drop all cell ids."""
+    place = nb.cells.index(cell(nb, grade_id))
+    nb.cells.insert(place, copy.deepcopy(nb.cells[place]))
+    for one in nb.cells:
+        one.pop("id", None)
+    return nb
+
+
+def without(nb, grade_id):
+    nb.cells.remove(cell(nb, grade_id))
+    return nb
+
+
+def changed(nb, grade_id, **changes):
+    cell(nb, grade_id).update(changes)
+    return nb
+
+
+def retyped(nb, grade_id):
+    """Turn a code cell into a Markdown cell."""
+    one = cell(nb, grade_id)
+    one.cell_type = "markdown"
+    del one["outputs"], one["execution_count"]
+    return nb
+
+
+def stripped(nb, ids=True):
+    """Remove all metadata, and with `ids` all cell ids."""
+    for one in nb.cells:
+        one.metadata = {}
+        if ids:
+            one.pop("id", None)
+    nb.metadata = {}
+    return nb
+
+
+def more_points(nb):
+    cell(nb, "bytes-moved").metadata.nbgrader.points = 1000
+    return nb
+
+
+def foreign(nb):
+    """Append a cell that the learner marked with nbgrader's metadata."""
+    mine = nbformat.v4.new_code_cell("1")
+    marks = copy.deepcopy(cell(nb, "operations").metadata.nbgrader) | {"grade_id": "mine"}
+    mine.metadata["nbgrader"] = marks
+    nb.cells.append(mine)
+    return nb
+
+
+def answered_elsewhere(nb, move, part="bounds"):
+    """Reset a part's solution cell as released; `move` puts its answer elsewhere."""
+    solution = cell(nb, f"{part}-solution")
+    answer = solution.source
+    head = answer[: answer.index("):") + 2]
+    solution.source = f"{head}\n    # YOUR CODE HERE\n    raise NotImplementedError()"
+    move(nb, cell(nb, part), answer)
+    return nb
+
+
+def into_the_check(nb, check, answer):
+    check.source = f"{answer}\n\n\n{check.source}"
+
+
+def below_the_check(nb, check, answer):
+    nb.cells.insert(nb.cells.index(check) + 1, nbformat.v4.new_code_cell(answer))
+
+
+def above_the_question(nb, check, answer):
+    place = nb.cells.index(cell(nb, "given")) + 1
+    nb.cells.insert(place, nbformat.v4.new_code_cell(answer))
+
+
+def given_more(nb):
+    """Add an import and a constant to the locked first cell; use both in answers."""
+    given = cell(nb, "given")
+    given.source = f"import math\n{given.source}\nBYTES = 1"
+    for one in nb.cells:
+        if one.metadata.get("nbgrader", {}).get("solution"):
+            one.source = one.source.replace("return ", "return math.floor(BYTES) and ")
+    return nb
+
+
+def merged(nb, part="bounds"):
+    """Merge a part's check into its solution cell."""
+    solution, check = cell(nb, f"{part}-solution"), cell(nb, part)
+    solution.source = f"{solution.source}\n\n{check.source}"
+    nb.cells.remove(check)
+    return nb
+
+
+def check_first(nb, part="bounds"):
+    """Move a part's check above its solution."""
+    nb.cells.insert(2, nb.cells.pop(nb.cells.index(cell(nb, part))))
+    return nb
+
+
+def backwards(nb):
+    """Put the cells with answers and checks into the opposite order."""
+    places = [n for n, one in enumerate(nb.cells) if is_graded(one)]
+    graded = [nb.cells[n] for n in places]
+    for place, one in zip(places, reversed(graded), strict=True):
+        nb.cells[place] = one
+    return nb
+
+
+def is_graded(one):
+    marks = one.metadata.get("nbgrader", {})
+    return one.cell_type == "code" and (marks.get("solution") or marks.get("grade"))
+
+
+def swapped(nb):
+    """Swap the answers of two parts, of which the second needs the first."""
+    one, other = cell(nb, "bytes-moved-solution"), cell(nb, "intensity-solution")
+    first, second = nb.cells.index(one), nb.cells.index(other)
+    nb.cells[first], nb.cells[second] = other, one
+    return nb
+
+
+def one_cell(nb):
+    """Put all answers into the first answer's cell, as Colab's and VS Code's "merge" does."""
+    answers = [cell(nb, f"{part}-solution") for part in points()]
+    answers[0].source = "\n\n\n".join(one.source for one in answers)
+    nb.cells = [one for one in nb.cells if one not in answers[1:]]
+    return nb
+
+
+def split(nb):
+    """Move the answer to a new cell below the emptied one."""
+    one = cell(nb, "times-solution")
+    nb.cells.insert(nb.cells.index(one) + 1, code(one.source))
+    one.source = ""
+    return nb
+
+
+# name → (edit of a correct notebook, points that it should get)
+RIGHT = {
+    "as-it-is": (lambda nb: nb, FULL),
+    "check-twice": (lambda nb: twice(nb, "operations"), FULL),
+    "solution-twice": (lambda nb: twice(nb, "operations-solution"), FULL),
+    "check-deleted": (lambda nb: without(nb, "bytes-moved"), FULL),
+    "first-and-last-deleted": (lambda nb: without(without(nb, "given"), "bounds"), FULL),
+    "check-edited": (lambda nb: changed(nb, "times", source="check('times', print)"), FULL),
+    "check-emptied": (lambda nb: changed(nb, "times", source=""), FULL),
+    "check-retyped": (lambda nb: retyped(nb, "times"), FULL),
+    "metadata-stripped": (stripped, FULL),
+    "metadata-but-no-ids-stripped": (lambda nb: stripped(nb, ids=False), FULL),
+    "points-edited": (more_points, FULL),
+    "cell-of-its-own-marked": (foreign, FULL),
+    "other-kernel": (lambda nb: nb.metadata.update(kernelspec={"name": "no"}) or nb, FULL),
+    "solution-deleted": (lambda nb: without(nb, "bounds-solution"), 17),
+    "solution-retyped": (lambda nb: retyped(nb, "bounds-solution"), FULL),
+    "warns": (lambda nb: with_first(nb, "import warnings\nwarnings.warn('x')"), FULL),
+    "more-in-the-first-cell": (given_more, FULL),
+    "answer-in-the-check": (lambda nb: answered_elsewhere(nb, into_the_check), FULL),
+    "answer-below-the-check": (lambda nb: answered_elsewhere(nb, below_the_check), FULL),
+    "answer-above-the-question": (lambda nb: answered_elsewhere(nb, above_the_question), FULL),
+    "merged-cells": (merged, FULL),
+    "check-moved-up": (check_first, FULL),
+    "in-reverse-order": (lambda nb: backwards(nb), FULL),
+    "two-cells-swapped": (lambda nb: swapped(nb), FULL),
+    "all-in-one-cell": (lambda nb: one_cell(nb), FULL),
+    "an-answer-in-two-cells": (lambda nb: split(nb), FULL),
+    "an-import-that-nothing-needs": (
+        lambda nb: with_first(nb, "import a_package_that_nobody_has"),
+        FULL,
+    ),
+    "an-error-of-its-own": (lambda nb: with_first(nb, "1 / 0"), FULL),
+    "input": (lambda nb: with_first(nb, "name = input('Your name? ')"), FULL),
+    "a-long-output": (lambda nb: with_first(nb, "print('x' * 10_000_000)"), FULL),
+}
+
+
+# Student → nbformat version of the notebook that is handed in.
+OLD = {"nbformat-3": 3, "nbformat-4-0": 4}
+
+HOARD = "hoard = []\nwhile True:\n    hoard.append(bytearray(50_000_000))"
+END = "import os\nos._exit(0)"
+EARLY = ("bytes-moved", "operations")  # parts whose checks stand before "the middle"
+LATER = tuple(part for part in points() if part not in EARLY)
+
+
+def at(place, source):
+    """Return an edit that puts a cell first, after the check of EARLY's last part, or last."""
+
+    def edit(nb):
+        where = {"first": 0, "middle": nb.cells.index(cell(nb, EARLY[-1])) + 1, "last": 10**6}
+        nb.cells.insert(where[place], code(source))
+        return nb
+
+    return edit
+
+
+def answering(part, source):
+    """Return an edit that puts these lines before a part's answer."""
+
+    def edit(nb):
+        one = cell(nb, f"{part}-solution")
+        one.source = f"{source}\n\n\n{one.source}"
+        return nb
+
+    return edit
+
+
+def inside(part, line):
+    """Return an edit that puts this line at the beginning of a part's function."""
+
+    def edit(nb):
+        one = cell(nb, f"{part}-solution")
+        head, _, body = one.source.partition("):\n")
+        one.source = f"{head}):\n    {line}\n{body}"
+        return nb
+
+    return edit
+
+
+# name → (edit, parts that may be lost, words on the page of feedback)
+COSTS = {
+    "memory-last": (at("last", HOARD), (), ""),
+    "memory-in-the-middle": (at("middle", HOARD), LATER, "memory"),
+    "memory-first": (at("first", HOARD), points(), "memory"),
+    "ends-last": (at("last", END), (), ""),
+    "ends-in-the-middle": (at("middle", END), LATER, "ended"),
+    "ends-first": (at("first", END), points(), "ended"),
+    "memory-in-an-answer": (inside("bounds", "[0.0] * 10**11"), ("bounds",), "error"),
+    "newer-python": (answering("bounds", "type Bytes[T] = list[T]"), ("bounds",), "Python 3."),
+    "half-a-line": (answering("bounds", "limit = ("), ("bounds",), "bounds"),
+    "recursion": (inside("times", "return times(**locals())"), ("times", "bounds"), "times"),
+    "forgot-return": (inside("bounds", "return None"), ("bounds",), "bounds"),
+    "typo": (inside("bounds", "lenght"), ("bounds",), "lenght"),
+    "a-package-that-is-missing": (
+        inside("bounds", "import a_package_that_nobody_has"),
+        ("bounds",),
+        "a_package_that_nobody_has",
+    ),
+}
+
+
+def untouched(nb):
+    """Return the notebook without its answers."""
+    nb = copy.deepcopy(nb)
+    for part in points():
+        one = cell(nb, f"{part}-solution")
+        one.source = f"{one.source.partition('):')[0]}):\n    raise NotImplementedError()"
+    return nb
+
+
+def wrong(nb):
+    """Return the notebook with a wrong last part."""
+    return inside("bounds", "return 'nothing'")(copy.deepcopy(nb))
+
+
+# name → (file → which notebook it is; points; part of the note for the instructor)
+BESIDE = {
+    "a-copy-beside-the-untouched": (
+        {"int8-matmul.ipynb": untouched, "int8-matmul (1).ipynb": copy.deepcopy},
+        FULL,
+        "",
+    ),
+    "an-untouched-copy": (
+        {"int8-matmul.ipynb": copy.deepcopy, "int8-matmul (1).ipynb": untouched},
+        FULL,
+        "",
+    ),
+    "renamed": ({"My solution FINAL.ipynb": copy.deepcopy}, FULL, ""),
+    "as-text": ({"int8-matmul.ipynb.txt": copy.deepcopy}, FULL, ""),
+    "in-capitals": ({"INT8-MATMUL.IPYNB": copy.deepcopy}, FULL, ""),
+    "in-a-folder": ({"homework/int8-matmul.ipynb": copy.deepcopy}, FULL, ""),
+    "copies-that-differ": (
+        {"int8-matmul.ipynb": copy.deepcopy, "int8-matmul (1).ipynb": wrong},
+        FULL,
+        "different answers",
+    ),
+}

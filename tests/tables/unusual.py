@@ -1,0 +1,401 @@
+"""Unusual submissions, accidental or deliberate, and their expected outcomes.
+
+Each table maps a name to (how to make the submission, points); the points are None if it can't be
+graded and must be listed as such.
+"""
+
+import copy
+import gzip
+import io
+import json
+import zipfile
+
+import nbformat
+from accidents import FULL
+from classroom import cell, code
+
+LAST = "bounds"  # part worth 3 points that no other part needs
+WITHOUT_LAST = FULL - 3
+
+
+def solutions(nb):
+    return [
+        one
+        for one in nb.cells
+        if one.cell_type == "code" and one.metadata.get("nbgrader", {}).get("solution")
+    ]
+
+
+def each_solution(change):
+    """Return an edit that applies `change` to the text of each answer."""
+
+    def changed(nb):
+        for one in solutions(nb):
+            one.source = change(one.source)
+        return nb
+
+    return changed
+
+
+def last(change):
+    """Return an edit that applies `change` to the text of the last answer."""
+
+    def changed(nb):
+        one = cell(nb, f"{LAST}-solution")
+        one.source = change(one.source)
+        return nb
+
+    return changed
+
+
+def marked(**metadata):
+    """Return an edit that adds this metadata to each answer's cell."""
+
+    def changed(nb):
+        for one in solutions(nb):
+            one.metadata.update(copy.deepcopy(metadata))
+        return nb
+
+    return changed
+
+
+def marks(value):
+    """Return an edit that sets each cell's nbgrader metadata to a malformed value."""
+
+    def changed(nb):
+        for one in nb.cells:
+            if "nbgrader" in one.metadata:
+                one.metadata["nbgrader"] = copy.deepcopy(value)
+        return nb
+
+    return changed
+
+
+def odd_marks(nb):
+    for one in nb.cells:
+        if "nbgrader" in one.metadata:
+            one.metadata.nbgrader["grade_id"] = [one.metadata.nbgrader["grade_id"]]
+    return nb
+
+
+def same_ids(nb):
+    for one in nb.cells:
+        one.id = "a"
+    return nb
+
+
+def outputs(nb):
+    """Add long outputs and a huge execution count, as some front ends do."""
+    for one in nb.cells:
+        if one.cell_type == "code":
+            one.outputs = [
+                nbformat.from_dict({"output_type": "stream", "name": "stdout", "text": "x" * 9999})
+            ]
+            one.execution_count = 10**9
+    return nb
+
+
+def each_in_two(nb):
+    """Insert a comment cell after each cell, as some converters do."""
+    for one in list(nb.cells):
+        nb.cells.insert(nb.cells.index(one) + 1, code("# ---"))
+    return nb
+
+
+def other_language(nb):
+    nb.metadata.kernelspec = {"name": "ir", "display_name": "R", "language": "R"}
+    nb.metadata.language_info = {"name": "R", "codemirror_mode": {"name": "r", "version": 3}}
+    return nb
+
+
+def with_widgets(nb):
+    state = {"application/vnd.jupyter.widget-state+json": {"state": {"a": 1}, "version_major": 2}}
+    nb.metadata["widgets"] = state
+    return nb
+
+
+NOTEBOOKS = {
+    "tabs": (each_solution(lambda text: text.replace("    ", "\t")), FULL),
+    "windows-lines": (each_solution(lambda text: text.replace("\n", "\r\n")), FULL),
+    "old-mac-lines": (last(lambda text: text.replace("\n", "\r")), FULL),
+    "form-feed": (each_solution(lambda text: "\x0c" + text), FULL),
+    "hard-spaces": (last(lambda text: text.replace("    return", "\xa0\xa0return")), WITHOUT_LAST),
+    "curly-quotes": (last(lambda text: f"# “quoted”\n{text}"), FULL),
+    "timed": (each_solution(lambda text: f"%%time\n{text}"), FULL),
+    "captured": (each_solution(lambda text: f"%%capture said\n{text}"), FULL),
+    "from-the-future": (
+        each_solution(lambda text: f"from __future__ import annotations\n{text}"),
+        FULL,
+    ),
+    "long-comment": (last(lambda text: f"{text}\n# {'x' * 300_000}"), FULL),
+    "asks-for-help": (last(lambda text: f"{text}\n\nprint?"), FULL),
+    "tagged-to-be-skipped": (marked(tags=["skip-execution"]), FULL),
+    "tagged-to-raise": (marked(tags=["raises-exception", "remove-cell", "hide-input"]), FULL),
+    "tags-of-another-kind": (marked(tags=7), FULL),
+    "hidden": (marked(collapsed=True, jupyter={"source_hidden": True}, editable=False), FULL),
+    "marks-of-nothing": (marks(None), FULL),
+    "marks-in-a-list": (marks([1]), FULL),
+    "marks-in-a-text": (marks("solution"), FULL),
+    "marks-with-lists": (odd_marks, FULL),
+    "one-id-for-all": (same_ids, FULL),
+    "old-outputs": (outputs, FULL),
+    "comments-between": (each_in_two, FULL),
+    "another-language": (other_language, FULL),
+    "widgets": (with_widgets, FULL),
+}
+
+# name → (code in a learner's first cell, before correct answers; points)
+FIRST = {
+    "another-folder": ("import os\nos.chdir('/tmp')", FULL),
+    "no-environment": ("import os\nos.environ.clear()", FULL),
+    "no-path": ("import sys\nsys.path.clear()", FULL),
+    "strict-numpy": ("import numpy\nnumpy.seterr(all='raise')", FULL),
+    "few-decimals": ("import decimal\ndecimal.getcontext().prec = 1", FULL),
+    "awaits": ("import asyncio\nawait asyncio.sleep(0)", FULL),
+    "pip": ("%pip install numpy\n!pip --version", FULL),
+    "waits-at-exit": ("import atexit, time\natexit.register(time.sleep, 10_000)", FULL),
+    "thread-for-ever": (
+        "import threading, time\nthreading.Thread(target=time.sleep, args=(10_000,)).start()",
+        FULL,
+    ),
+    "traces": ("import sys, threading\nsys.settrace(lambda *_: None)", FULL),
+    "little-recursion": ("import sys\nsys.setrecursionlimit(150)", FULL),
+    "own-print": ("print = sum = len = range = None", FULL),
+    "own-json": ("import json\njson.dumps = json.loads = json.encoder = None", FULL),
+    "own-literal": ("import ast\nast.literal_eval = lambda text: 1 / 0", 0),
+    "own-sockets": ("import socket\nsocket.socket.sendall = lambda *_: None", 0),
+    "forgets-modules": ("import sys\nsys.modules.clear()", None),
+}
+
+# name → (expression that wraps a correct function, called `right` in it; points)
+ANSWERS = {
+    "named-tuple": ("lambda *a, **k: named(right(*a, **k))", FULL),
+    "list-for-tuple": ("lambda *a, **k: listed(right(*a, **k))", FULL),
+    "array-for-tuple": ("lambda *a, **k: array(right(*a, **k))", FULL),
+    "cached": ("functools.cache(right)", FULL),
+    "partial": ("functools.partial(right)", FULL),
+    "an-object": ("Callable(right)", FULL),
+    "wrapped-twice": ("functools.wraps(right)(lambda *a, **k: right(*a, **k))", FULL),
+    "async": ("later(right)", 0),
+    "a-class": ("type('Answer', (), {'__init__': lambda self, *a, **k: None})", 0),
+    "not-callable": ("7", 0),
+    "text-for-number": ("lambda *a, **k: repr(right(*a, **k))", 0),
+    "fraction": ("lambda *a, **k: fraction(right(*a, **k))", FULL),
+    "zero-d-array": ("lambda *a, **k: zero_d(right(*a, **k))", FULL),
+    "complex": ("lambda *a, **k: number(right(*a, **k), complex)", 0),
+}
+HELPERS = """
+import collections, fractions, functools
+import numpy
+
+
+def named(value):
+    if not isinstance(value, tuple):
+        return value
+    return collections.namedtuple("Pair", [f"x{n}" for n in range(len(value))])(*value)
+
+
+def listed(value):
+    return list(value) if isinstance(value, tuple) else value
+
+
+def array(value):
+    return numpy.array(value) if isinstance(value, tuple) else value
+
+
+def number(value, kind):
+    if isinstance(value, tuple):
+        return tuple(number(one, kind) for one in value)
+    return kind(value) if isinstance(value, (int, float)) else value
+
+
+def fraction(value):
+    finite = lambda one: fractions.Fraction(one) if abs(one) < float("inf") else one
+    return number(value, finite)
+
+
+def zero_d(value):
+    return number(value, numpy.array)
+
+
+class Callable:
+    def __init__(self, inner):
+        self.inner = inner
+
+    def __call__(self, *a, **k):
+        return self.inner(*a, **k)
+
+
+def later(inner):
+    async def answer(*a, **k):
+        return inner(*a, **k)
+
+    return answer
+"""
+
+
+def returning(nb, expression, functions):
+    """Wrap each correct function with this expression."""
+    nb.cells.insert(0, code(HELPERS))
+    for key, function in functions.items():
+        cell(nb, f"{key}-solution").source += (
+            f"\n\n\nright_{function} = {function}\n"
+            f"{function} = (lambda right: {expression})(right_{function})\n"
+        )
+    return nb
+
+
+def bytes_of(change):
+    """Return a function that writes the notebook with its bytes changed."""
+
+    def made(folder, name, text):
+        (folder / f"{name}.ipynb").write_bytes(change(text))
+
+    return made
+
+
+def named(file):
+    """Return a function that saves the notebook under `file` instead of its usual name."""
+
+    def made(folder, name, text):
+        path = folder / file.format(name=name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    return made
+
+
+def both(*files):
+    """Return a function that writes a notebook to each file; only the first is right."""
+
+    def made(folder, name, text):
+        for number, file in enumerate(files):
+            wrong = text.replace("return", "return 0 and")
+            (folder / file.format(name=name)).write_text(wrong if number else text)
+
+    return made
+
+
+def zipped(text):
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("int8-matmul.ipynb", text)
+    return stream.getvalue()
+
+
+def later_version(text):
+    content = json.loads(text)
+    return json.dumps(content | {"nbformat_minor": 99, "of_tomorrow": [1]}).encode()
+
+
+def one_text(text):
+    content = json.loads(text)
+    for one in content["cells"]:
+        one["source"] = "".join(one["source"])
+    return json.dumps(content).encode()
+
+
+def with_nan(text):
+    content = json.loads(text)
+    content["metadata"]["zoom"] = float("nan")
+    return json.dumps(content).encode()
+
+
+def of_a_language(about):
+    """Return a change that sets `language_info`.
+
+    Editors do so for an unknown language.
+    """
+
+    def made(text):
+        content = json.loads(text)
+        content["metadata"]["language_info"] = about
+        return json.dumps(content).encode()
+
+    return made
+
+
+def cells_without(*fields):
+    """Return a change that removes these fields from all cells."""
+
+    def made(text):
+        content = json.loads(text)
+        for one in content["cells"]:
+            for field in fields:
+                one.pop(field, None)
+        return json.dumps(content).encode()
+
+    return made
+
+
+def cells_with(**fields):
+    def made(text):
+        content = json.loads(text)
+        for one in content["cells"]:
+            one.update(fields)
+        return json.dumps(content).encode()
+
+    return made
+
+
+def nothing_but_cells(text):
+    return json.dumps({"cells": json.loads(text)["cells"]}).encode()
+
+
+def of_null(text):
+    content = json.loads(text)
+    content["cells"].append({"cell_type": "code", "source": None, "metadata": {}, "outputs": []})
+    return json.dumps(content).encode()
+
+
+def secret_is_a_folder(folder, name, text):
+    (folder / f"{name}.ipynb").write_text(text, encoding="utf-8")
+    (folder / "submission_secret.txt").mkdir()
+    (folder / "timestamp.txt").mkdir()
+
+
+def modes(folder, name, text):
+    path = folder / f"{name}.ipynb"
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o6755)
+
+
+FILES = {
+    "utf-32": (bytes_of(lambda text: text.encode("utf-32")), FULL),
+    "one-text-a-cell": (bytes_of(one_text), FULL),
+    "later-version": (bytes_of(later_version), FULL),
+    "not-a-number": (bytes_of(with_nan), FULL),
+    "a-language-without-a-name": (bytes_of(of_a_language({})), FULL),
+    "a-language-of-nothing": (bytes_of(of_a_language(None)), FULL),
+    "cells-twice": (
+        bytes_of(lambda text: b'{"cells": [], ' + text.strip()[1:].encode()),
+        FULL,
+    ),
+    "blanks-around": (bytes_of(lambda text: b"\n\n  " + text.encode() + b"\n\t \n"), FULL),
+    "padded": (bytes_of(lambda text: text.encode() + bytes(4096)), None),
+    "cut-off": (bytes_of(lambda text: text.encode()[:3000]), None),
+    "comma-too-many": (bytes_of(lambda text: text.strip()[:-1].encode() + b",}"), None),
+    "compressed": (bytes_of(lambda text: gzip.compress(text.encode())), None),
+    "zip-as-a-notebook": (bytes_of(zipped), None),
+    "merge-conflict": (
+        bytes_of(lambda text: f"<<<<<<< HEAD\n{text}\n=======\n>>>>>>> x".encode()),
+        None,
+    ),
+    "a-source-of-nothing": (bytes_of(of_null), FULL),
+    "no-outputs": (bytes_of(cells_without("outputs", "execution_count")), FULL),
+    "no-metadata": (bytes_of(cells_without("metadata")), FULL),
+    "metadata-of-nothing": (bytes_of(cells_with(metadata=None)), FULL),
+    "outputs-of-nothing": (bytes_of(cells_with(outputs=None)), FULL),
+    "fields-of-others": (bytes_of(cells_with(language="python", editor={"x": 1}, id=7)), FULL),
+    "nothing-but-cells": (bytes_of(nothing_but_cells), FULL),
+    "a-source-of-numbers": (bytes_of(cells_with(source=[1, 2])), None),
+    "a-web-page": (bytes_of(lambda text: f"<!DOCTYPE html><pre>{text}</pre>".encode()), None),
+    "only-a-zip": (lambda folder, name, text: (folder / "x.zip").write_bytes(zipped(text)), None),
+    "only-a-checkpoint": (named(".ipynb_checkpoints/{name}-checkpoint.ipynb"), None),
+    "other-hyphen": (named("int8\u2011matmul.ipynb"), FULL),
+    "blank-in-its-name": (named(" {name} .ipynb"), FULL),
+    "exact-name-wins": (both("{name}.ipynb", "{name}-old.ipynb", "Untitled.ipynb"), FULL),
+    "two-that-differ": (both("first.ipynb", "second.ipynb"), None),
+    "secret-is-a-folder": (secret_is_a_folder, FULL),
+    "set-user-id": (modes, FULL),
+}
