@@ -1,4 +1,4 @@
-"""A reader guesses before reading on: takes, changes or skips a guess, and hears how far off it was."""
+"""A reader guesses before reading on: takes, changes or skips a guess, and hears how it was."""
 
 import math
 import re

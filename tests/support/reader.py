@@ -138,7 +138,7 @@ class Reader:
         if isinstance(answer, list):
             for label in form.locator("label").all():
                 words = label.evaluate(WITHOUT_OPTIONS)
-                label.locator("select").select_option(value=str(answer.index(words)))
+                label.locator("select").select_option(index=1 + answer.index(words))
         elif form.locator("input[type=radio]").count():
             if answer:
                 form.get_by_label(answer, exact=True).check()
