@@ -1,6 +1,5 @@
 """Every page of the site in a browser: both languages, on a desk and on a phone, light and dark."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,15 @@ from site_server import Server
 from site_sweep import PAGES, Sweep
 
 
-@pytest.fixture(scope="module", params=PAGES)
-def sweep(request: pytest.FixtureRequest, browser: Browser, server: Server) -> Iterator[Sweep]:
+@pytest.fixture(
+    scope="module", params=[*PAGES, pytest.param("en, all by axe", marks=pytest.mark.long)]
+)
+def sweep(request: pytest.FixtureRequest, browser: Browser, server: Server) -> Sweep:
     """Visit all pages of a language, one after another in one window."""
     context = browser.new_context(viewport=DESK, color_scheme="light", reduced_motion="reduce")
-    sweep = Sweep(context.new_page(), server, request.param)
-    for name in PAGES[request.param]:
+    language, _, more = request.param.partition(", ")
+    sweep = Sweep(context.new_page(), server, language, thorough=bool(more))
+    for name in PAGES[language]:
         sweep.visit(name)
     context.close()
     return sweep

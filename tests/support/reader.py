@@ -83,8 +83,10 @@ class Reader:
 
     def other_language(self) -> None:
         """Press the link to the other language, and wait for its page."""
+        link = self.page.locator("a.language").first
+        link.evaluate("(e) => e.focus({ preventScroll: true })")
         with self.page.expect_navigation():
-            self.page.locator("a.language").first.click()
+            self.page.keyboard.press("Enter")
         self.page.wait_for_function(ALIVE)
 
     @property

@@ -44,6 +44,8 @@ WRITTEN = tuple(listed(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="ut
 PAGES = {"en": (*WRITTEN, "404", "genindex", "search"), "zh": (*WRITTEN, "genindex", "search")}
 COLD = 1_000_000  # compressed bytes of all files of a page: a second at 8 Mbit/s
 FOLDERS = {"en": "", "zh": "zh/"}
+# A page of each kind: axe takes seconds on a page, and others of a kind have the same parts.
+KINDS = ("index", "chapters/matmul", WRITTEN[11], "search")
 
 # Style sheets, pictures and fonts that failed to load.
 NOT_THERE = """() => [
@@ -79,7 +81,8 @@ PALE_WORDS = """() => {
 # English on a translated page: three words in a row. What the pages mark as English or quote (code
 # and its output, works, data sheets with their address) may be there.
 ENGLISH = """() => {
-  const own = "code, pre, math, script, style, .citation, .cell_output, [hreflang]";
+  const own = "code, pre, math, script, style, .citation, .bibtex-citation, .cell_output, "
+    + "[hreflang]";
   const words = /(?:\\b[A-Za-z]{2,}\\b[ ,]+){2}\\b[a-z]{2,}\\b/;
   const isEnglish = (text) => words.test(text) && !/[\\u4e00-\\u9fff]/.test(text);
   const found = [];
@@ -87,16 +90,25 @@ ENGLISH = """() => {
   for (let node; (node = walker.nextNode()); ) {
     const parent = node.parentElement;
     if (!isEnglish(node.data) || parent.closest(own)) continue;
-    if (parent.closest("p, li, td")?.querySelector("a[href^='https:'], a.bibtex")) continue;
+    if (parent.closest("p, li, td")?.querySelector("a[href^='https:']")) continue;
     found.push(node.data.trim());
   }
   const told = ["title", "aria-label", "alt", "placeholder", "aria-valuetext"];
   for (const element of document.querySelectorAll(told.map((name) => `[${name}]`).join())) {
-    if (element.closest(`${own}, .bibtex, a[href*="references.html#"]`)) continue;
+    if (element.closest(own)) continue;
     found.push(...told.map((name) => element.getAttribute(name) ?? "").filter(isEnglish));
   }
   return [...new Set([...found, ...[document.title].filter(isEnglish)])];
 }"""
+
+# Pictures that say nothing to who can't see them, as far as the page's elements tell.
+UNNAMED = """() => [
+  ...document.querySelectorAll("img:not([alt])"),
+  ...[...document.querySelectorAll("[role=img]")]
+    .filter((e) => !e.closest("[aria-hidden=true]") && !(e.ariaLabel ?? "").trim()),
+  ...[...document.querySelectorAll("main svg:not([aria-hidden=true] *, [role=img] *)")]
+    .filter((e) => e.ariaHidden !== "true" && !(e.ariaLabel ?? "").trim()),
+].map((e) => e.outerHTML.slice(0, 90))"""
 
 # Gives the right answer to each guess of the page; returns those that are not told to be right:
 # whose words have another number than the answer's.
@@ -127,10 +139,15 @@ WRONG_GUESSES = """() => [...document.querySelectorAll(".answer")].flatMap((answ
 
 
 class Sweep:
-    """What was found on the pages of a language: kind → lines that begin with the page."""
+    """What was found on the pages of a language: kind → lines that begin with the page.
 
-    def __init__(self, page: Page, server: Server, language: str) -> None:
-        self.page, self.server, self.language = page, server, language
+    thorough: whether axe looks at all pages, or at one of each kind.
+    """
+
+    def __init__(
+        self, page: Page, server: Server, language: str, *, thorough: bool = False
+    ) -> None:
+        self.page, self.server, self.language, self.thorough = page, server, language, thorough
         self.found: dict[str, list[str]] = defaultdict(list)
         self.visited = dict.fromkeys(("pages", "formulas", "figures", "guesses", "pictures"), 0)
         self.traffic = Traffic().listen(page.context)
@@ -153,32 +170,36 @@ class Sweep:
         self.count()
         self.note("formulas", name, page.evaluate(UNSET_MATHS))
         self.note("files", name, page.evaluate(NOT_THERE))
-        if self.language == "en":
-            # Translations have the same elements.
+        self.note("unnamed", name, page.evaluate(UNNAMED))
+        with_axe = self.language == "en" and (self.thorough or name in KINDS)
+        if with_axe:
             self.note("axe", name, structure(page))
-        else:
+        if self.language != "en":
             self.note("english", name, page.evaluate(ENGLISH))
-        self.look(name, "desk")
-        put_theme(page, "dark")
+        self.look(name, "desk", with_axe=with_axe)
+        if self.language == "en":  # translations have the same colors
+            put_theme(page, "dark")
         put_width(page, PHONE)
-        self.look(name, "phone")
+        self.look(name, "phone", with_axe=with_axe)
         self.note("formulas", name, page.evaluate(WIDE_MATHS))
         self.note("tall", name, page.evaluate(TALL_FIGURES, PHONE["height"]))
-        # Do this last: from now on, the browser keeps its accessibility tree up to date.
-        self.note("unnamed", name, unnamed_pictures(page))
+        if with_axe:
+            # Do this last: from now on, the browser keeps its accessibility tree up to date.
+            self.note("unnamed", name, unnamed_pictures(page))
         self.note("guesses", name, page.evaluate(WRONG_GUESSES))
         page.evaluate("localStorage.clear()")
         self.note("errors", name, self.traffic.wrong)
         self.note("elsewhere", name, self.traffic.outside(self.server.origin))
         self.note("python", name, [url for url in self.traffic.asked if "pyodide" in url])
 
-    def look(self, name: str, width: str) -> None:
+    def look(self, name: str, width: str, *, with_axe: bool) -> None:
         """Note what depends on the window's width and the theme."""
         sideways = self.page.evaluate(SIDEWAYS)
         self.note("overflow", f"{name}, {width}", [f"{sideways} px"] if sideways > 0 else [])
         self.note("overflow", f"{name}, {width}", self.page.evaluate(STICKING_OUT))
-        self.note("contrast", f"{name}, {width}", contrast(self.page, self.styles))
         self.note("contrast", f"{name}, {width}", self.page.evaluate(PALE_WORDS))
+        if with_axe:
+            self.note("contrast", f"{name}, {width}", contrast(self.page, self.styles))
 
     def count(self) -> None:
         """Count what was looked at: a check of nothing finds nothing."""
