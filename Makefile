@@ -55,7 +55,7 @@ test: system style  ## everything that CI runs
 	$(PYTEST) || $(BIN)/python tests/again.py $$?
 
 test-book: dev  ## the book, its tests and its translations: enough for a change of prose only
-	$(PYTEST) tests/book $(addprefix tests/locale/test_,parity.py catalogs.py finished_pages.py)
+	$(PYTEST) tests/book $(addprefix tests/locale/test_,parity.py catalogs.py)
 
 test-all: system style  ## as test, with second systems and all series in full
 	$(PYTEST) -m "long or not long"

@@ -28,7 +28,7 @@ from site_server import Server, serving
 
 ROOT = Path(__file__).resolve().parents[2]
 LOADS, BUILDS = 3, 3
-MAX_PAGE_BYTES = 1_200_000  # compressed; see test_site.py
+MAX_PAGE_BYTES = 1_200_000  # compressed; see tests/support/site_sweep.py
 MAX_PROSE_SECONDS, MAX_NO_OP_SECONDS = 6.0, 4.0  # limits on two cores
 EDITED = "chapters/time.md"
 

@@ -15,7 +15,7 @@ from reader import Reader
 from repository import ROOT
 from site_browser import UNSET_MATHS, Traffic, contrast, structure, unnamed_pictures
 from site_links import parsed
-from site_sweep import ENGLISH, FOLDERS, PAGES, WRITTEN
+from site_sweep import FOLDERS, PAGES, WRITTEN
 
 CODES = {"en": "en", "zh": "zh_CN"}
 
@@ -107,7 +107,7 @@ def test_a_page_prints_without_what_needs_a_screen(reader: Reader) -> None:
     gone = "button, .bd-links, .guess-skip, .bd-sidebar-secondary"
     assert reader.page.locator(f":is({gone}):visible").count() == 0
     assert reader.page.locator("figure.live svg:visible").count()
-    assert reader.page.locator(".guess-covered p").first.is_visible()
+    assert all(reader.shown_after(guess) for guess in reader.guesses(folded=False))
 
 
 # ---- the slides
@@ -174,8 +174,9 @@ class Deck:
         for number in range(page.evaluate(OPENED)):
             self.show(number)
             self.slides.append(page.evaluate(MEASURE))
-            self.unnamed += unnamed_pictures(page)
-            self.pale += contrast(page, styles)
+            if "/zh/" not in address:  # translations have the same pictures and colors
+                self.unnamed += unnamed_pictures(page)
+                self.pale += contrast(page, styles)
 
     def show(self, number: int, fragment: int = 99) -> None:
         """Show a slide: whole, or with fragment -1 as it looks when one comes to it."""
@@ -215,8 +216,9 @@ def test_slides_fit_and_can_be_read_in_the_last_row(decks: dict[str, Deck]) -> N
         assert deck.unnamed == [], name
         assert deck.pale == [], name
         assert deck.page.evaluate(UNSET_MATHS) == [], name
-        found = [line for line in structure(deck.page) if not line.startswith(MAIN_IN_REVEAL)]
-        assert found == [], name
+    for name in DECKS:
+        found = structure(decks[f"slides/{name}"].page)
+        assert [line for line in found if not line.startswith(MAIN_IN_REVEAL)] == [], name
 
 
 def test_each_slide_has_notes_whose_minutes_add_up_to_a_lecture(decks: dict[str, Deck]) -> None:
@@ -239,20 +241,19 @@ def test_a_deck_is_the_same_in_both_languages(decks: dict[str, Deck]) -> None:
             ], (name, what)
         assert any(slide["values"] for slide in english.slides)
         assert chinese.page.locator("html").get_attribute("lang") == "zh-CN"
-        assert chinese.page.evaluate(ENGLISH) == []
         assert chinese.page.locator("[lang=en]:not(div, a)").all_inner_texts() == []
 
 
 def test_the_answer_of_a_vote_waits_for_a_key(decks: dict[str, Deck]) -> None:
-    hidden = "() => getComputedStyle(Reveal.getCurrentSlide().querySelector('.answer')).visibility"
+    answer = "getComputedStyle(Reveal.getCurrentSlide().querySelector('.answer')).visibility"
     for deck in decks.values():
         votes = [number for number, slide in enumerate(deck.slides) if slide["answers"]]
         assert votes
         for number in votes:
             deck.show(number, -1)
-            assert deck.page.evaluate(hidden) == "hidden"
+            deck.page.wait_for_function(f"{answer} === 'hidden'")
             deck.page.keyboard.press("ArrowRight")
-            assert deck.page.evaluate(hidden) == "visible"
+            deck.page.wait_for_function(f"{answer} === 'visible'")
 
 
 def test_keys_go_through_the_slides_and_the_address_follows(decks: dict[str, Deck]) -> None:
