@@ -32,7 +32,7 @@ def printed(site: Path, command: str, language: str) -> list[Path]:
 # ---- the printed book
 
 
-@pytest.fixture(scope="module", params=["en", pytest.param("zh", marks=pytest.mark.long)])
+@pytest.fixture(scope="module", params=[pytest.param(one, marks=pytest.mark.long) for one in PAGES])
 def book(request: pytest.FixtureRequest, site: Path) -> tuple[PdfReader, str]:
     (path,) = printed(site, "pdf", request.param)
     return PdfReader(path), request.param
