@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Locator, Page
-from site_browser import DESK, PHONE, Traffic, put_width, ready
+from site_browser import ALIVE, DESK, PHONE, Traffic, put_width, ready
 
 SECONDS = 120  # for a run of Python; the first one loads Pyodide, and the machine may be busy
 EDITOR = ".code-editor .cm-content"
@@ -105,6 +105,29 @@ OUT = """(figure) => {
 # The editor renders only visible lines; the <pre> that it replaces keeps the whole text.
 WRITTEN = "(e) => e.closest('.cell_input').querySelector('pre').textContent.slice(0, -1)"
 
+# Searches as the page does for its address, but without fetching each result's page for an excerpt.
+SEARCH = """async (query) => {
+  DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+  const out = document.getElementById("search-results");
+  out.replaceChildren();
+  Search.performSearch(query);
+  const summary = () => out.querySelector(".search-summary")?.textContent.trim();
+  while (!summary()) await new Promise((next) => setTimeout(next, 20));
+  return [...out.querySelectorAll("li > a")].map((link) => link.href);
+}"""
+GUESSES = """(all) => all.map((one) =>
+  [one.dataset.name, one.dataset.kind, Boolean(one.nextElementSibling?.matches("details"))])"""
+WITHOUT_OPTIONS = "(e) => e.textContent.replace(e.querySelector('select').textContent, '').trim()"
+# Whether each block after a guess, in its section, is shown.
+SHOWN_AFTER = """(name) => {
+  const answer = document.querySelector(`.answer[data-name="${name}"]`);
+  const form = document.querySelector(`form.guess[name="${name}"]`);
+  return [...answer.closest("section").querySelectorAll("p, pre, table, figure, ul")]
+    .filter((one) => form.compareDocumentPosition(one) & 4)
+    .filter((one) => !one.closest(".admonition.tip, .guess-skip, .guess-told, .answer, details"))
+    .map((one) => one.checkVisibility());
+}"""
+
 
 class Reader:
     """One tab of a reader's browser.
@@ -142,6 +165,101 @@ class Reader:
     def text(self) -> str:
         """The text of the article, as it is displayed."""
         return self.page.locator(".bd-article").inner_text()
+
+    # ---- the frame around a page
+
+    def other_language(self) -> None:
+        """Press the link to the other language, and wait for its page."""
+        link = self.page.locator("a.language").first
+        link.evaluate("(e) => e.focus({ preventScroll: true })")
+        with self.page.expect_navigation():
+            self.page.keyboard.press("Enter")
+        self.page.wait_for_function(ALIVE)
+
+    @property
+    def theme(self) -> str:
+        return str(self.page.evaluate("document.documentElement.dataset.theme"))
+
+    def results(self, queries: list[str]) -> dict[str, list[str]]:
+        """Search for each query on the search page; return its pages, each once, best first."""
+        start = self.page.url.removesuffix("search.html")
+        self.page.wait_for_function("() => Search.hasIndex()")
+        found = {query: self.page.evaluate(SEARCH, query) for query in queries}
+        return {
+            query: list(dict.fromkeys(link.removeprefix(start).split(".html")[0] for link in links))
+            for query, links in found.items()
+        }
+
+    def note(self) -> Locator:
+        """Return the note that explains a term of the glossary."""
+        return self.page.get_by_role("tooltip")
+
+    def term(self, name: str) -> Locator:
+        """Return the page's first link to a term, such as "FLOP-s"."""
+        return self.page.locator(f"main a:has(> .std-term)[href$='#term-{name}']").first
+
+    # ---- a guess
+
+    def guesses(self, kind: str = "", *, folded: bool | None = None) -> list[str]:
+        """Return the names of the page's guesses, in order.
+
+        kind: "number", "choice" or "order"; all of them without it.
+        folded: those whose answer is folded, or those that cover what follows.
+        """
+        found = self.page.locator(".bd-article .answer").evaluate_all(GUESSES)
+        return [
+            name
+            for name, its_kind, is_folded in found
+            if its_kind.startswith(kind) and folded in (None, is_folded)
+        ]
+
+    def form(self, guess: str) -> Locator:
+        return self.page.locator(f"form.guess[name='{guess}']")
+
+    def right(self, guess: str) -> str:
+        """Return the right answer, which the page has without showing it."""
+        place = self.page.locator(f".answer[data-name='{guess}'] .right")
+        return " ".join((place.text_content() or "").split())
+
+    def guess(self, guess: str, answer: str | list[str]) -> None:
+        """Write, choose or order, and press the form's button; an empty answer changes nothing."""
+        form = self.form(guess)
+        if isinstance(answer, list):
+            for label in form.locator("label").all():
+                words = label.evaluate(WITHOUT_OPTIONS)
+                label.locator("select").select_option(index=1 + answer.index(words))
+        elif form.locator("input[type=radio]").count():
+            if answer:
+                form.get_by_label(answer, exact=True).check()
+        else:
+            form.get_by_role("textbox").fill(answer)
+        form.get_by_role("button").click()
+
+    def noted(self, guess: str) -> str:
+        """Return what stands below the form."""
+        return self.page.locator(f"form.guess[name='{guess}'] + .guess-note").inner_text()
+
+    def told(self, guess: str) -> str:
+        """Return what the page says at the answer about the guess, folded or not."""
+        place = f".answer[data-name='{guess}']"
+        said = self.page.locator(f"{place} + .guess-told, {place} + details .guess-told")
+        return (said.text_content() or "") if said.get_attribute("hidden") is None else ""
+
+    def unfold(self, guess: str) -> None:
+        self.page.locator(f".answer[data-name='{guess}'] + details").evaluate(
+            "(e) => { e.open = true; e.scrollIntoView(); }"
+        )
+
+    def shown_after(self, guess: str) -> bool:
+        """Whether what follows the guess in its section is shown: all of it, or nothing."""
+        shown = set(self.page.evaluate(SHOWN_AFTER, guess))
+        assert len(shown) == 1
+        return bool(shown.pop())
+
+    @property
+    def covers(self) -> int:
+        """The number of parts of the page that guesses cover."""
+        return self.page.locator(".guess-skip").count()
 
     # ---- a chapter's cells
 

@@ -316,11 +316,6 @@ def contrast(page: Page, known: set[str] | None = None, within: str | None = Non
     return _run_axe(page, {"runOnly": list(COLORS)}, known, within)
 
 
-def contrast_everywhere(page: Page) -> list[str]:
-    """Return low-contrast text and links that look like text, among all elements."""
-    return _run_axe(page, {"runOnly": list(COLORS)})
-
-
 def _run_axe(
     page: Page,
     options: dict[str, object],

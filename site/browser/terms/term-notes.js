@@ -5,7 +5,9 @@
   const main = document.querySelector("main");
 
   // Load the terms on first use. They are a script, since a page opened from disk can load no data.
-  const source = new URL("terms.js", /** @type {HTMLScriptElement} */ (document.currentScript).src);
+  // Each language has its own.
+  const { content_root: root } = document.documentElement.dataset;
+  const source = new URL(`${root}_static/terms.js`, document.baseURI);
   let terms;
   const load = () => (terms ??= new Promise((resolve) => {
     const script = document.createElement("script");

@@ -1,0 +1,285 @@
+"""A reader guesses before reading on: takes, changes or skips a guess, and hears how it was."""
+
+import math
+import re
+
+import pytest
+from playwright.sync_api import Browser, expect
+from reader import Reader
+from site_browser import PHONE, axe, contrast, put_theme, put_width, structure
+from site_server import Server
+
+CHAPTER = "chapters/intensity"  # it asks for choices, numbers, a share and an order
+BOXES = ".admonition.tip, .guess-told, .guess-skip"
+NUMBER = re.compile(r"\d[\d,]*\.?\d*")
+
+
+def numbers(text: str) -> list[float]:
+    return [float(found.replace(",", "")) for found in NUMBER.findall(text)]
+
+
+def others(reader: Reader, guess: str) -> list[str]:
+    """Return the wrong choices of a guess."""
+    labels = reader.form(guess).locator("label").all_inner_texts()
+    return [label.strip() for label in labels if label.strip() != reader.right(guess)]
+
+
+# ---- what follows a guess
+
+
+def test_what_follows_is_covered_until_i_guess_and_then_stays_open(reader: Reader) -> None:
+    reader.open(CHAPTER, covered=True)
+    first, second = reader.guesses("choice", folded=False)[:2]
+    assert not reader.shown_after(first)
+    reader.guess(first, "")
+    assert reader.noted(first)
+    assert not reader.shown_after(first)
+    before = reader.form(first).bounding_box()
+    wrong = others(reader, first)[0]
+    reader.guess(first, wrong)
+    assert reader.shown_after(first)
+    assert reader.form(first).bounding_box() == before
+    assert not reader.shown_after(second)
+    assert wrong in reader.told(first)
+    assert reader.right(first) in reader.told(first)
+    reader.page.reload()
+    assert reader.shown_after(first)
+    assert reader.form(first).get_by_label(wrong, exact=True).is_checked()
+    assert not reader.shown_after(second)
+
+
+def test_all_guesses_of_a_box_are_asked_before_the_page_goes_on(reader: Reader) -> None:
+    reader.open("chapters/time", covered=True)
+    box = reader.page.locator(".admonition.tip", has=reader.page.locator("form.guess + p + form"))
+    names = box.first.locator("form.guess").evaluate_all("(all) => all.map((form) => form.name)")
+    assert len(names) > 1
+    for name in names:
+        assert not reader.shown_after(names[-1])
+        reader.guess(name, "20")
+    assert reader.shown_after(names[-1])
+
+
+def test_one_press_skips_a_guess_for_good(reader: Reader) -> None:
+    reader.open(CHAPTER, covered=True)
+    guess = reader.guesses("choice", folded=False)[0]
+    reader.form(guess).get_by_role("button").focus()
+    reader.page.keyboard.press("Tab")
+    reader.page.keyboard.press("Enter")
+    assert reader.shown_after(guess)
+    # Reading goes on there: the focus is at the text that was covered.
+    focused = "document.activeElement.compareDocumentPosition(document.querySelector('{}')) & 4"
+    assert reader.page.evaluate(focused.format(f"form.guess[name={guess}]")) == 0
+    reader.page.reload()
+    assert reader.shown_after(guess)
+    assert reader.told(guess) == ""
+
+
+def test_a_page_whose_guesses_were_skipped_opens_whole(reader: Reader) -> None:
+    reader.open(CHAPTER, covered=True)
+    assert reader.covers
+    reader.open(CHAPTER)
+    reader.page.reload()
+    assert reader.covers == 0
+    assert all(reader.shown_after(name) for name in reader.guesses(folded=False))
+
+
+def test_definitions_are_never_covered(reader: Reader) -> None:
+    reader.open("chapters/glossary", covered=True)
+    assert reader.covers == 0
+
+
+def test_no_key_reaches_what_is_covered(reader: Reader) -> None:
+    reader.open(CHAPTER, covered=True)
+    held = reader.page.locator(".guess-covered[hidden]").locator("button, a[href], input, summary")
+    assert held.count()
+    focusable = "(all) => all.filter((e) => { e.focus(); return document.activeElement === e; })"
+    assert reader.page.evaluate(f"(all) => ({focusable})(all).length", held.element_handles()) == 0
+
+
+def test_a_link_into_what_is_covered_opens_it(reader: Reader) -> None:
+    reader.open("chapters/time", covered=True)
+    target = reader.page.locator(".guess-covered figure[id], .guess-covered [id^=fig-]").first
+    name = target.get_attribute("id")
+    assert not target.is_visible()
+    reader.page.evaluate("(name) => { location.hash = name; }", name)
+    expect(target).to_be_in_viewport()
+    # Following a link is no answer: the next visit covers it again.
+    reader.page.goto(f"{reader.origin}/chapters/time.html?again")
+    assert not reader.page.locator(f"#{name}").is_visible()
+    reader.page.goto(f"{reader.origin}/chapters/time.html?once-more#{name}")
+    expect(reader.page.locator(f"#{name}")).to_be_in_viewport()
+
+
+def test_words_found_by_search_are_shown_though_covered(reader: Reader) -> None:
+    reader.open("chapters/time", covered=True)
+    covered = reader.page.locator(".guess-covered[hidden]").first.text_content() or ""
+    word = max(re.findall(r"[a-z]+", covered), key=len)
+    reader.page.evaluate("(w) => localStorage.setItem('sphinx_highlight_terms', w)", word)
+    reader.page.reload()
+    expect(reader.page.locator(".guess-covered .highlighted").first).to_be_visible()
+
+
+def test_paper_and_the_browsers_own_search_reach_what_is_covered(reader: Reader) -> None:
+    reader.open("chapters/time", covered=True)
+    guess = reader.guesses(folded=False)[0]
+    reader.page.emulate_media(media="print")
+    assert reader.shown_after(guess)
+    reader.page.emulate_media(media="screen")
+    assert not reader.shown_after(guess)
+    reader.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert reader.shown_after(guess)
+    reader.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert not reader.shown_after(guess)
+    # The event that a browser sends before it shows text found in a covered part.
+    part = reader.page.locator(".guess-covered[hidden=until-found]").first
+    part.evaluate("(e) => e.dispatchEvent(new Event('beforematch', { bubbles: true }))")
+    assert reader.shown_after(guess)
+
+
+def test_covered_pages_are_accessible_and_fit_a_phone(reader: Reader) -> None:
+    reader.open("chapters/time", covered=True)
+    assert [*structure(reader.page), *contrast(reader.page, within=BOXES)] == []
+    put_width(reader.page, PHONE)
+    put_theme(reader.page, "dark")
+    assert contrast(reader.page, within=BOXES) == []
+    for field in reader.page.locator("form.guess .guess-field:visible").all():
+        box, unit = (field.locator(one).bounding_box() for one in ("input", "span"))
+        assert box
+        assert unit
+        assert unit["y"] < box["y"] + box["height"]  # the unit stays on the field's line
+
+
+def test_without_javascript_nothing_is_asked_and_nothing_is_covered(
+    browser: Browser, server: Server
+) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(f"{server.origin}/{CHAPTER}.html")
+    assert page.locator(".answer").count()
+    assert page.locator(".answer:visible, form.guess, .guess-told, .guess-covered").count() == 0
+    assert page.locator(".admonition.tip").first.is_visible()
+    context.close()
+
+
+# ---- what is said about a guess
+
+
+@pytest.fixture
+def asked(reader: Reader) -> tuple[Reader, str]:
+    """Return a chapter, and its question for a number with a unit whose answer is folded."""
+    reader.open(CHAPTER)
+    names = reader.guesses("number", folded=True)
+    return reader, next(name for name in names if "FLOP/byte" in reader.right(name))
+
+
+def test_i_can_change_my_guess_until_i_have_seen_the_answer(asked: tuple[Reader, str]) -> None:
+    reader, guess = asked
+    reader.guess(guess, "7")
+    first = reader.told(guess)
+    reader.guess(guess, "8")
+    assert reader.told(guess) != first
+    reader.page.reload()
+    field = reader.form(guess).get_by_role("textbox")
+    assert (field.input_value(), field.is_enabled()) == ("8", True)
+    reader.unfold(guess)
+    expect(field).to_be_disabled()
+    reader.page.reload()
+    expect(reader.form(guess).get_by_role("textbox")).to_be_disabled()
+    assert "8" in reader.told(guess)
+
+
+MEANT = {
+    "12,000": 12_000,
+    "12 000": 12_000,
+    "1,234,567.5": 1_234_567.5,
+    "2,5": 2.5,
+    "12,5e3": 12_500,
+    " .5 FLOP/byte": 0.5,
+    "3e1": 30,
+}
+REFUSED = ("10^9", "2×10⁹", "1/3", "4 to 6", "2 million", "5k", "", "e9", "a lot", "5 %")
+
+
+def test_numbers_are_understood_as_people_write_them(asked: tuple[Reader, str]) -> None:
+    reader, guess = asked
+    right = numbers(reader.right(guess))[0]
+    for written, meant in MEANT.items():
+        reader.guess(guess, written)
+        factor = max(meant / right, right / meant)
+        assert math.isclose(numbers(reader.told(guess))[-1], factor, rel_tol=0.05), written
+    said = reader.told(guess)
+    for written in REFUSED:
+        reader.guess(guess, written)
+        assert reader.noted(guess), written
+        assert reader.told(guess) == said, written
+
+
+def test_a_close_guess_is_told_no_factor_and_a_far_one_which_way(asked: tuple[Reader, str]) -> None:
+    reader, guess = asked
+    right = numbers(reader.right(guess))[0]
+    told = []
+    for times in (1.01, 4, 0.25):
+        reader.guess(guess, f"{times * right:.6f}")
+        told.append(reader.told(guess).replace(f"{times * right:.6f}", "GUESS"))
+    close, high, low = told
+    assert all(reader.right(guess) in said for said in told)
+    assert len(numbers(close)) == len(numbers(high)) - 1 == len(numbers(low)) - 1
+    assert numbers(high)[-1] == numbers(low)[-1] == 4
+    assert high != low
+
+
+def test_a_guessed_share_is_told_in_points(reader: Reader) -> None:
+    reader.open(CHAPTER)
+    guess = next(n for n in reader.guesses("number", folded=True) if "%" in reader.right(n))
+    right = numbers(reader.right(guess))[0]
+    reader.guess(guess, f"{right + 12}")
+    assert "points" in reader.told(guess)
+    assert numbers(reader.told(guess))[-1] == 12
+
+
+def test_a_guessed_order_is_told_how_many_stood_in_their_place(reader: Reader) -> None:
+    reader.open(CHAPTER)
+    guess = reader.guesses("order")[0]
+    right = reader.right(guess).split(", ")
+    reader.form(guess).get_by_role("button").click()
+    assert reader.noted(guess)
+    assert reader.told(guess) == ""
+    reader.guess(guess, [right[1], right[0], *right[2:]])
+    assert numbers(reader.told(guess))[:2] == [len(right) - 2, len(right)]
+    assert reader.right(guess) in reader.told(guess)
+    reader.guess(guess, right)
+    assert numbers(reader.told(guess)) == numbers(reader.right(guess))
+
+
+def test_the_summary_counts_the_guesses_whose_answers_i_have_seen(reader: Reader) -> None:
+    reader.open("chapters/summary")
+    table = reader.page.locator(".guesses")
+    assert table.is_hidden()
+    reader.open(CHAPTER)
+    for guess in reader.guesses("number", folded=True)[:2]:
+        reader.guess(guess, "1")
+        reader.unfold(guess)
+        expect(reader.form(guess).get_by_role("textbox")).to_be_disabled()
+    asked = len(reader.guesses())
+    reader.open("chapters/summary")
+    cells = table.locator("tbody td").all_inner_texts()
+    assert cells[0] in reader.page.locator(".bd-links").inner_text()
+    assert numbers(cells[1]) == [2, asked]
+    assert axe(reader.page, ".guesses") == []
+
+
+# A browser that keeps nothing: a full disk, or a private window of some browsers.
+FULL = """const { setItem } = Storage.prototype;
+Storage.prototype.setItem = function (key, value) {
+  if (key.startsWith("roofline-")) throw new DOMException("", "QuotaExceededError");
+  setItem.call(this, key, value);
+};"""
+
+
+def test_without_storage_a_guess_lasts_until_the_page_is_left(reader: Reader) -> None:
+    reader.page.add_init_script(FULL)
+    reader.open(CHAPTER, covered=True)
+    guess = reader.guesses("choice", folded=False)[0]
+    reader.guess(guess, reader.right(guess))
+    assert reader.shown_after(guess)
+    assert reader.right(guess) in reader.told(guess)

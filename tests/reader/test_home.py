@@ -1,0 +1,185 @@
+"""The home page works wherever it lies: in a folder, below a path, without network or scripts."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+from reader import Reader
+from site_browser import DESK, UNSET_MATHS, Traffic, ready
+from site_server import Server, serving
+from site_sweep import NOT_THERE
+
+
+@contextmanager
+def visitor(browser: Browser, **settings: object) -> Iterator[tuple[Page, Traffic]]:
+    """Open a window of a browser that was never here; at its end, nothing may have gone wrong."""
+    context = browser.new_context(viewport=DESK, **settings)  # type: ignore[arg-type]
+    traffic = Traffic().listen(context)
+    yield context.new_page(), traffic
+    context.close()
+    assert traffic.wrong == []
+
+
+def follows(page: Page) -> None:
+    """Check that the first figure answers the arrow keys at its slider."""
+    figure = page.locator("figure.live[data-state=live]").first
+    slider = figure.locator("input[type=range]").first
+    before = figure.inner_text()
+    slider.press("ArrowRight")
+    page.wait_for_function(
+        "([e, was]) => e.innerText !== was", arg=[figure.element_handle(), before]
+    )
+
+
+@pytest.mark.parametrize("name", ["index", "zh/index"])
+def test_the_site_works_from_a_folder_without_network(
+    browser: Browser, site: Path, name: str
+) -> None:
+    with visitor(browser, offline=True, color_scheme="light") as (page, traffic):
+        ready(page, (site / f"{name}.html").as_uri())
+        assert page.evaluate(NOT_THERE) == []
+        assert page.locator(".bd-main").evaluate("(e) => getComputedStyle(e).display") == "flex"
+        follows(page)
+        # The first link of the text leads into the course, where formulas and figures are, too.
+        page.goto((site / name).with_name("chapters").joinpath("matmul.html").as_uri())
+        page.wait_for_function("() => document.querySelector('figure.live[data-state=live]')")
+        assert page.locator("math").count()
+        assert page.evaluate(UNSET_MATHS) == []
+        assert page.evaluate(NOT_THERE) == []
+        follows(page)
+        page.locator("a.language").first.click()
+        page.wait_for_load_state()
+        assert page.locator("html").get_attribute("lang") == ("en" if "zh" in name else "zh-CN")
+        page.locator("a.right-next").click()
+        page.wait_for_load_state()
+        assert page.locator("main h1").is_visible()
+        assert traffic.outside("file://") == []
+
+
+def test_the_site_works_below_a_path(browser: Browser, site: Path) -> None:
+    with serving(site, "/course") as server, visitor(browser) as (page, traffic):
+        ready(page, f"{server.origin}/index.html")
+        assert page.evaluate(NOT_THERE) == []
+        follows(page)
+        for link in ("a.right-next", "a.right-next", "a.language", "a.left-prev", ".navbar-brand"):
+            with page.expect_navigation():
+                page.locator(link).first.click()
+            assert page.locator("main h1").is_visible()
+        assert page.url == f"{server.origin}/zh/index.html"
+        assert traffic.outside(server.origin) == []
+
+
+@pytest.mark.parametrize("missing", ["nothing.html", "chapters/deep/down/nothing", "gone/"])
+@pytest.mark.parametrize("place", ["", "/course"])
+def test_a_missing_address_shows_a_page_of_the_site_that_leads_on(
+    browser: Browser, site: Path, place: str, missing: str
+) -> None:
+    """A host sends 404.html for every address that it doesn't have."""
+    with serving(site, place) as server:
+        context = browser.new_context(viewport=DESK)
+        page = context.new_page()
+        page.route(
+            f"{server.origin}/{missing}",
+            lambda route: route.fulfill(
+                status=404, content_type="text/html", body=(site / "404.html").read_text("utf-8")
+            ),
+        )
+        page.goto(f"{server.origin}/{missing}")
+        assert page.evaluate(NOT_THERE) == []
+        assert page.locator("main h1").is_visible()
+        home = page.locator("main p a").first
+        assert home.evaluate("(a) => a.href") == f"{server.origin}/index.html"
+        page.locator("main input[name=q]").first.fill("ridge point")
+        page.locator("main input[name=q]").first.press("Enter")
+        page.locator("#search-results li a").first.wait_for()
+        assert page.url.startswith(f"{server.origin}/search.html")
+        context.close()
+
+
+@pytest.mark.parametrize("name", ["index", "chapters/time", "zh/chapters/time"])
+def test_without_javascript_the_text_and_still_pictures_are_there(
+    browser: Browser, server: Server, name: str
+) -> None:
+    with visitor(browser, java_script_enabled=False) as (page, _):
+        page.goto(f"{server.origin}/{name}.html")
+        for figure in page.locator("figure.live").all():
+            picture = figure.locator("svg").first.bounding_box()
+            assert picture
+            assert min(picture["width"], picture["height"]) > 100
+            assert figure.locator("svg text").count()
+            assert figure.locator(".live-says").first.inner_text()
+        assert page.locator("figure.live").count()
+        # What would answer a press only with scripts isn't shown, or doesn't take presses.
+        dead = page.locator("main article :is(button, input, select):visible:enabled")
+        assert dead.count() == 0
+        link = page.locator("a.right-next")
+        link.click()
+        assert page.locator("main h1").is_visible()
+
+
+# ---- its figure
+
+
+def test_the_figure_of_the_home_page_follows_slider_drag_and_chip(reader: Reader) -> None:
+    reader.open("index")
+    figure = reader.page.locator("figure.live").first
+    says = figure.locator(".live-says").first
+    slider = figure.locator("input[type=range]").first
+
+    def changed(what: Locator, act: Callable[[], object]) -> str:
+        """Do something, wait until it shows, and return the new text."""
+        before = what.inner_text()
+        act()
+        expect(what).not_to_have_text(before)
+        return what.inner_text()
+
+    lowest = changed(says, lambda: slider.press("Home"))
+    highest = changed(says, lambda: slider.press("End"))
+    # Memory holds the one back, arithmetic the other: no number alone tells them apart.
+    assert re.sub(r"[\d.,]+", "", lowest) != re.sub(r"[\d.,]+", "", highest)
+    # Drag the operation itself to the left: its place follows the pointer.
+    handle = figure.get_by_role("slider").last
+    box = handle.bounding_box()
+    picture = figure.locator("svg").first.bounding_box()
+    assert box
+    assert picture
+    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    before = int(slider.input_value())
+
+    def drag() -> None:
+        reader.page.mouse.move(*middle)
+        reader.page.mouse.down()
+        reader.page.mouse.move(picture["x"] + picture["width"] / 3, middle[1], steps=5)
+        reader.page.mouse.up()
+
+    changed(says, drag)
+    assert 0 < int(slider.input_value()) < before
+    # Another chip has another roof.
+    chips = figure.locator("select[name=chip]")
+    other = chips.locator("option:not(:checked)").first.inner_text()
+    assert other in changed(says, lambda: chips.select_option(other))
+
+
+def test_a_chip_of_my_own_is_in_every_figure_and_is_kept(reader: Reader) -> None:
+    reader.open("index")
+    figure = reader.page.locator("figure.live").first
+    chips = figure.locator("select[name=chip]")
+    names = chips.locator("option").all_inner_texts()
+    figure.locator(".live-own summary").click()
+    figure.locator("[data-own=peak]").fill("500")
+    assert chips.evaluate("(e) => e.selectedOptions[0].textContent") == names[-1]
+    figure.locator("[data-own=bandwidth]").fill("250")
+    # Its ridge point: 500 TFLOP/s over 250 GB/s.
+    expect(figure).to_contain_text("2,000")
+    figure.locator("[data-own=peak]").fill("-1")
+    expect(figure.locator(".live-wrong").first).not_to_be_empty()
+    expect(figure).to_contain_text("2,000")
+    # Every other figure has it, too, now and later.
+    reader.open("chapters/roofline")
+    other = reader.page.locator("figure.live:has(select[name=chip])").first
+    other.locator(".live-own summary").click()
+    assert other.locator("[data-own=peak]").input_value() == "500"
+    assert other.locator("[data-own=bandwidth]").input_value() == "250"

@@ -1,0 +1,437 @@
+"""What is around and in a page: links, languages, menus, terms, themes, notebooks, licenses."""
+
+import inspect
+import re
+import types
+from importlib import metadata
+from itertools import pairwise
+from pathlib import Path
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup, Tag
+from playwright.sync_api import Browser, expect
+from reader import Reader
+from repository import ROOT
+from site_browser import DESK, PHONE, axe, ready
+from site_links import broken, parsed
+from site_server import Server
+from site_sweep import FOLDERS, PAGES, WRITTEN
+
+import rooflib
+from rooflib import plots
+
+HAN = re.compile("[\u4e00-\u9fff]")
+DECKS = sorted(f"slides/{path.stem}" for path in (ROOT / "slides").glob("*.md"))
+BOTH = [(language, name) for language, names in PAGES.items() for name in names if name != "404"]
+
+
+def page_of(site: Path, language: str, name: str) -> BeautifulSoup:
+    return parsed(site / f"{FOLDERS[language]}{name}.html")
+
+
+def only(page: BeautifulSoup, selector: str) -> Tag:
+    (found,) = page.select(selector)
+    return found
+
+
+# ---- links
+
+
+def test_every_link_leads_somewhere_and_anchors_too(site: Path) -> None:
+    assert broken(site) == []
+
+
+def test_next_and_previous_walk_through_the_contents(site: Path) -> None:
+    for language in PAGES:
+        for before, after in pairwise(WRITTEN):
+            for name, other, side in (
+                (before, after, "a.right-next"),
+                (after, before, "a.left-prev"),
+            ):
+                path = site / f"{FOLDERS[language]}{name}.html"
+                link = path.parent / str(only(parsed(path), side)["href"])
+                assert link.resolve() == (site / f"{FOLDERS[language]}{other}.html").resolve()
+
+
+def test_the_menu_lists_all_pages_and_marks_the_one_i_read(site: Path) -> None:
+    for language, name in BOTH:
+        if name not in WRITTEN[1:]:
+            continue
+        path = site / f"{FOLDERS[language]}{name}.html"
+        menu = parsed(path).select(".bd-links a.reference")
+        listed = [
+            (path.parent / str(link["href"])).resolve() for link in menu if link["href"] != "#"
+        ]
+        assert len(set(listed)) == len(WRITTEN) - 1, name
+        (here,) = (link for link in menu if link["href"] == "#")
+        assert "current" in here.get_attribute_list("class")
+        title = only(parsed(path), "article h1").get_text().rstrip("#")
+        assert here.get_text().strip() in title
+
+
+def test_the_contents_of_a_page_are_its_headings(site: Path) -> None:
+    for language, name in BOTH:
+        page = page_of(site, language, name)
+        headings = [re.sub(r"#$", "", h.get_text()) for h in page.select("article h2:has(a)")]
+        listed = [link.get_text().strip() for link in page.select(".bd-toc-nav a")]
+        if headings and name in WRITTEN and name != "chapters/api":
+            assert [one for one in headings if one.strip() not in listed] == [], name
+
+
+# ---- titles, descriptions, languages
+
+
+def test_each_page_says_in_its_language_what_it_is_about(site: Path) -> None:
+    """Search engines and link previews show a page's title, description and picture."""
+    seen: dict[tuple[str, str], str] = {}
+    for language, name in BOTH:
+        page, place = page_of(site, language, name), f"{language} {name}"
+        assert page.html
+        assert page.html["lang"] == {"en": "en", "zh": "zh-CN"}[language], place
+        assert page.title
+        if name not in WRITTEN:
+            continue
+        told = {
+            str(meta.get("name") or meta.get("property")): str(meta["content"])
+            for meta in page.select("meta[content]")
+        }
+        title = only(page, "article h1").get_text()
+        assert told["og:title"] in title, place
+        assert told["og:title"] in page.title.get_text(), place
+        assert told["description"] == told["og:description"], place
+        assert len(told["description"]) > 10, place
+        described = (language, told["description"])
+        assert described not in seen, (place, seen[described])
+        seen[described] = place
+        picture = (site / f"{FOLDERS[language]}{name}.html").parent / told["og:image"]
+        assert picture.is_file(), place
+
+
+def test_descriptions_of_chinese_pages_are_chinese(site: Path) -> None:
+    for name in WRITTEN:
+        for meta in page_of(site, "zh", name).select("meta[name=description], [property*=descr]"):
+            assert HAN.search(str(meta["content"])), name
+
+
+def test_the_other_language_is_offered_at_the_same_page(site: Path) -> None:
+    for language, name in BOTH:
+        path = site / f"{FOLDERS[language]}{name}.html"
+        other = "zh" if language == "en" else "en"
+        link = only(parsed(path), "a.language")
+        target = (site / f"{FOLDERS[other]}{name}.html").resolve()
+        assert (path.parent / str(link["href"])).resolve() == target, path
+        assert target.is_file()
+        assert link["lang"] == {"en": "en", "zh": "zh-CN"}[other]
+
+
+def test_both_languages_have_the_same_sections_figures_values_and_formulas(site: Path) -> None:
+    for name in WRITTEN:
+        english, chinese = (
+            only(page_of(site, language, name), "article") for language in ("en", "zh")
+        )
+        for what in ("[id]", "figure.live", "math", "table", ".answer", ".admonition", "pre"):
+            assert len(chinese.select(what)) == len(english.select(what)), (name, what)
+        ids = [[str(e["id"]) for e in page.select("section[id]")] for page in (english, chinese)]
+        assert ids[0] == ids[1], name
+
+
+def test_the_other_language_is_one_press_away_at_the_same_place(reader: Reader) -> None:
+    reader.open("chapters/time")
+    section = reader.page.locator("article section > section[id]").nth(3)
+    name = section.get_attribute("id")
+    section.evaluate("(e) => e.scrollIntoView({ behavior: 'instant' })")
+    reader.page.wait_for_function(
+        "(name) => document.querySelector('.bd-toc-nav a[aria-current]')?.hash === `#${name}`",
+        arg=name,
+    )
+    reader.other_language()
+    assert reader.page.url == f"{reader.origin}/zh/chapters/time.html#{name}"
+    expect(reader.page.locator(f"#{name} > :is(h2, h3)").first).to_be_in_viewport()
+    assert HAN.search(reader.page.locator("main h1").inner_text())
+    reader.other_language()
+    assert reader.page.url == f"{reader.origin}/chapters/time.html#{name}"
+
+
+# ---- the frame in use
+
+
+def test_the_theme_is_chosen_by_keyboard_and_kept(reader: Reader) -> None:
+    reader.open("chapters/references")
+    assert reader.theme == "light"
+    switch = reader.page.locator(".theme-switch-button").first
+    switch.focus()
+    for _ in range(3):
+        reader.page.keyboard.press("Enter")
+        if reader.theme == "dark":
+            break
+    assert reader.theme == "dark"
+    reader.open("index")
+    assert reader.theme == "dark"
+
+
+def test_the_first_tab_leads_past_the_menu(reader: Reader) -> None:
+    reader.open("chapters/references")
+    reader.page.keyboard.press("Tab")
+    reader.page.keyboard.press("Enter")
+    reader.page.keyboard.press("Tab")
+    assert reader.page.evaluate("Boolean(document.activeElement.closest('main'))")
+
+
+def test_menus_of_a_phone_open_and_lead_on(reader: Reader) -> None:
+    reader.phone()
+    reader.open("chapters/time")
+    links = reader.page.locator(".bd-links a").nth(3)
+    assert not links.is_visible()
+    reader.page.locator("button.primary-toggle").first.click()
+    expect(links).to_be_in_viewport()
+    with reader.page.expect_navigation():
+        links.click()
+    assert "time" not in reader.page.url
+    reader.page.locator("button.secondary-toggle").first.click()
+    section = reader.page.locator(".bd-toc-nav a").nth(1)
+    expect(section).to_be_in_viewport()
+    name = section.get_attribute("href") or ""
+    section.click()
+    expect(reader.page.locator(name)).to_be_in_viewport()
+    reader.desk()
+
+
+def test_the_contents_mark_what_i_read(reader: Reader) -> None:
+    reader.open("chapters/time")
+    marked = reader.page.locator(".bd-toc-nav a[aria-current]")
+    assert marked.count() == 0
+    for number in (2, 4):
+        link = reader.page.locator(".bd-toc-nav a").nth(number)
+        link.click()
+        expect(marked).to_have_attribute("href", link.get_attribute("href") or "")
+
+
+def test_code_is_copied_by_one_press(browser: Browser, server: Server) -> None:
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    ready(page, f"{server.origin}/chapters/learners.html")
+    code = page.locator("article div.highlight:has(button.copybtn)").first
+    code.hover()
+    code.locator("button.copybtn").click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.strip() == (code.locator("pre").text_content() or "").strip()
+    context.close()
+
+
+def test_a_press_prints_the_page(reader: Reader) -> None:
+    reader.open("chapters/references")
+    reader.page.evaluate("() => { window.print = () => { window.printed = true; }; }")
+    reader.press("Print this page")
+    assert reader.page.evaluate("window.printed")
+
+
+def test_a_term_is_explained_where_it_stands(reader: Reader, site: Path) -> None:
+    reader.open("chapters/time")
+    term, note = reader.term("FLOP-s"), reader.note()
+    heading = reader.page.locator("main h1").first
+    term.hover()
+    note.wait_for()
+    glossary = page_of(site, "en", "chapters/glossary").select("dt[id='term-FLOP-s'] ~ dd")[0]
+    told = " ".join(note.inner_text().split())
+    assert " ".join(glossary.get_text().split()).startswith(told)
+    assert axe(reader.page, "#term-note") == []
+    reader.page.keyboard.press("Escape")
+    assert not note.is_visible()
+    term.focus()
+    note.wait_for()
+    heading.hover()
+    assert note.is_visible()  # the focused term's note stays
+    reader.page.keyboard.press("Escape")
+    assert not note.is_visible()
+    with reader.page.expect_navigation():
+        reader.page.keyboard.press("Enter")
+    assert reader.page.url.endswith("/glossary.html#term-FLOP-s")
+
+
+def test_a_term_is_explained_by_a_touch_and_opened_by_a_second(
+    browser: Browser, server: Server
+) -> None:
+    context = browser.new_context(viewport=PHONE, has_touch=True)
+    page = context.new_page()
+    ready(page, f"{server.origin}/zh/chapters/time.html")
+    term = Reader(page, server.origin, None).term("FLOP-s")  # type: ignore[arg-type]
+    note = page.get_by_role("tooltip")
+    term.tap()
+    note.wait_for()
+    assert HAN.search(note.inner_text())
+    box = note.bounding_box()
+    assert box
+    assert box["x"] >= 0
+    assert box["x"] + box["width"] <= PHONE["width"]
+    term.tap()
+    page.wait_for_url("**/zh/chapters/glossary.html#term-FLOP-s")
+    context.close()
+
+
+def test_tables_too_wide_for_a_phone_keep_their_headings_in_sight(reader: Reader) -> None:
+    reader.phone()
+    reader.open("chapters/hardware")
+    table = reader.page.locator("table.long:has(td.sentence-cell)").last
+    cell = table.locator("tbody td").first
+    before = cell.bounding_box()
+    scrolled = "(t) => { t.parentElement.scrollLeft = 200; return t.parentElement.scrollLeft; }"
+    assert table.evaluate(scrolled) > 100
+    assert cell.bounding_box() == before  # the first column stays
+    listed = reader.page.locator("table.wide:visible tbody td .heading-of-cell").first
+    assert listed.inner_text()
+    reader.desk()
+
+
+# ---- a chapter as a notebook
+
+ROLES = re.compile(r"\{(?:eval|while|ref|term|cite|download|doc)[^}]*\}`|^:::|^```\{", re.MULTILINE)
+
+
+@pytest.mark.parametrize("language", PAGES)
+def test_the_notebook_of_a_page_has_its_text_and_cells(site: Path, language: str) -> None:
+    offered = 0
+    for name in WRITTEN:
+        path = site / f"{FOLDERS[language]}{name}.html"
+        page = parsed(path)
+        links = page.select("a[download][href$='.ipynb']")
+        if not links or name.startswith("exercises/"):
+            continue  # an exercise offers the file that is handed in
+        offered += 1
+        notebook = nbformat.read(path.parent / str(links[0]["href"]), as_version=4)
+        nbformat.validate(notebook)
+        code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        prose = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+        shown = [
+            "".join(re.findall(r"\S", pre.get_text()))
+            for pre in page.select("article .cell_input .highlight pre")
+        ]
+        sources = ["".join(re.findall(r"\S", cell.source)) for cell in code]
+        places = [sources.index(text) for text in shown if text in sources]
+        assert len(places) == len(shown), name
+        assert places == sorted(places), name
+        assert ROLES.findall(prose) == [], name
+        for value in page.select("article > section > section > p > .computed"):
+            assert value.get_text() in prose.replace("\\", ""), (name, value.get_text())
+        headings = re.findall(r"^#+ ", prose, re.MULTILINE)
+        assert len(headings) == len(page.select("article :is(h1, h2, h3, h4)")), name
+        assert bool(HAN.search(prose)) == (language == "zh"), name
+    assert offered > 10
+
+
+# ---- the page of rooflib's functions
+
+
+def public() -> dict[str, object]:
+    """Return name → value of all that `rooflib` and `rooflib.plots` offer."""
+    names = {
+        name: getattr(rooflib, name)
+        for name in rooflib.__all__
+        if not isinstance(getattr(rooflib, name), types.ModuleType)
+    }
+    own = {
+        f"plots.{name}": value
+        for name, value in vars(plots).items()
+        if inspect.isfunction(value) and value.__module__ == plots.__name__ and name[0] != "_"
+    }
+    return names | own
+
+
+def words(text: str) -> list[str]:
+    """Split into words, without punctuation, which is typographic on the page."""
+    return re.findall(r"[^\W_]+", text)
+
+
+def test_the_page_of_functions_has_every_name_with_its_arguments_and_text(site: Path) -> None:
+    page = page_of(site, "en", "chapters/api")
+    missing = []
+    for name, value in public().items():
+        head = page.find(id=f"rooflib.{name}")
+        if head is None:
+            missing.append(name)
+            continue
+        if not callable(value):
+            continue
+        raised = isinstance(value, type) and issubclass(value, Exception)
+        arguments = () if raised else inspect.signature(value).parameters
+        missing += [f"{name}: {one}" for one in arguments if one not in head.get_text()]
+        told = words((inspect.getdoc(value) or "").partition("\n")[0])
+        body = head.find_next_sibling("dd")
+        if body is None or words(body.get_text())[: len(told)] != told:
+            missing.append(f"{name}: what it does")
+    assert missing == []
+    assert len(page.select("dl.py > dt.sig")) == len(page.select("dl.py:has(> dt.sig)"))
+
+
+# ---- what the site keeps and what it is made of
+
+
+def privacy(site: Path) -> BeautifulSoup:
+    return page_of(site, "en", "chapters/privacy")
+
+
+RECORD = """
+  window.kept = JSON.parse(sessionStorage.getItem("-recorded") ?? "[]");
+  const own = Storage.prototype.setItem;
+  Storage.prototype.setItem = function (name, value) {
+    window.kept.push(name);
+    own.call(sessionStorage, "-recorded", JSON.stringify(window.kept));
+    own.call(this, name, value);
+  };
+"""
+
+
+def test_the_privacy_page_names_all_that_the_browser_keeps(
+    browser: Browser, server: Server, site: Path
+) -> None:
+    context = browser.new_context(viewport=DESK)
+    context.add_init_script(RECORD)
+    page = context.new_page()
+    ready(page, f"{server.origin}/chapters/time.html", covered=True)
+    reading = set(page.evaluate("window.kept"))
+    ready(page, f"{server.origin}/chapters/roofline.html")  # skips its guesses
+    page.locator(".theme-switch-button").first.click()
+    page.locator(".live-own summary").first.click()
+    page.locator("[data-own=peak]").first.fill("500")
+    ready(page, f"{server.origin}/search.html?q=ridge")
+    page.locator("#search-results li a").first.click()
+    page.wait_for_load_state()
+    kept = {name.split(":")[0] for name in page.evaluate("window.kept")}
+    assert len(kept) > len(reading)
+    named = {code.get_text().split(":")[0] for code in privacy(site).select("article code")}
+    assert kept - named == set()
+    assert context.cookies() == []
+    context.close()
+
+
+def test_the_packages_that_the_site_serves_are_named_with_license_and_version(site: Path) -> None:
+    tables = privacy(site).select("article table")
+    rows = [
+        [cell.get_text(" ", strip=True) for cell in row.select("td")]
+        for table in tables
+        for row in table.select("tbody tr")
+    ]
+    text = (site / "licenses.txt").read_text(encoding="utf-8")
+    installed = {
+        re.sub(r"[-_.]+", "-", p.metadata["Name"]).lower() for p in metadata.distributions()
+    }
+    versions = [row for row in rows if len(row) == 4 and row[2].split()[-1] in installed]
+    assert len(versions) > 10
+    for _, license, package, version in versions:
+        name = package.split()[-1]
+        shown = metadata.distribution(name)
+        assert version.endswith(shown.version), name
+        assert re.search("[A-Z]", license), name
+        assert f"\n{shown.metadata['Name']} {shown.version}\n" in text
+    # Pyodide, the editor and what they contain.
+    served = [row for row in rows if len(row) == 3]
+    assert {"Pyodide", "Python", "numpy"} <= {row[0] for row in served}
+    for name, license, version in served:
+        assert license, name
+        has_own_text = re.search(r"\d", version) and "CodeMirror" not in name
+        assert (
+            re.search(rf"^{re.escape(name)},? {re.escape(version)}\b", text, re.M | re.I)
+            or not has_own_text
+        )
+    for words_of in ("SIL OPEN FONT LICENSE", "Redistribution and use in source", "Apache License"):
+        assert words_of in text

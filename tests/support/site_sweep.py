@@ -1,0 +1,213 @@
+"""Visits every page of the site in one window, and notes what a reader would stumble over."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+from playwright.sync_api import Page
+from repository import ROOT
+from site_browser import (
+    DESK,
+    PHONE,
+    SETTLED,
+    SIDEWAYS,
+    STICKING_OUT,
+    TALL_FIGURES,
+    UNFOLD,
+    UNSET_MATHS,
+    WIDE_MATHS,
+    Traffic,
+    contrast,
+    put_theme,
+    put_width,
+    ready,
+    structure,
+    unnamed_pictures,
+)
+from site_server import Server
+
+
+def listed(contents: Any) -> Iterator[str]:
+    """Yield the pages of a table of contents in order."""
+    if isinstance(contents, list):
+        for part in contents:
+            yield from listed(part)
+    elif isinstance(contents, dict):
+        yield from (contents[key] for key in ("root", "file") if key in contents)
+        for key in ("parts", "chapters", "sections"):
+            yield from listed(contents.get(key, []))
+
+
+WRITTEN = tuple(listed(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))))
+# Language → the pages of the site; a host has one page for missing addresses, in all languages.
+PAGES = {"en": (*WRITTEN, "404", "genindex", "search"), "zh": (*WRITTEN, "genindex", "search")}
+COLD = 1_000_000  # compressed bytes of all files of a page: a second at 8 Mbit/s
+FOLDERS = {"en": "", "zh": "zh/"}
+# A page of each kind: axe takes seconds on a page, and others of a kind have the same parts.
+KINDS = ("index", "chapters/matmul", WRITTEN[11], "search")
+
+# Style sheets, pictures and fonts that failed to load.
+NOT_THERE = """() => [
+  ...[...document.querySelectorAll("link[rel=stylesheet]")].filter((l) => !l.sheet),
+  ...[...document.images].filter((i) => i.complete && !i.naturalWidth),
+].map((e) => e.outerHTML).concat(
+  [...document.fonts].filter((f) => f.status === "error").map((f) => f.family))"""
+
+# Words of pictures that the theme leaves pale on their page: SVG's text has a fill, not the color
+# that axe looks at. Words on a shape of the picture are left out.
+PALE_WORDS = """() => {
+  const rgb = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255)
+    .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = (element) => {
+    const color = rgb(getComputedStyle(element).backgroundColor);
+    return color.length && color[3] !== 0 ? color : ground(element.parentElement);
+  };
+  const found = [];
+  for (const svg of document.querySelectorAll("main svg")) {
+    if (!svg.checkVisibility()) continue;
+    const behind = light(ground(svg));
+    for (const text of svg.querySelectorAll("text")) {
+      const own = light(rgb(getComputedStyle(text).fill));
+      const [low, high] = [own, behind].sort((a, b) => a - b);
+      if ((high + 0.05) / (low + 0.05) < 2) found.push(text.textContent.trim());
+    }
+  }
+  return [...new Set(found)];
+}"""
+
+# English on a translated page: three words in a row. What the pages mark as English or quote (code
+# and its output, works, data sheets with their address) may be there.
+ENGLISH = """() => {
+  const own = "code, pre, math, script, style, .citation, .bibtex-citation, .cell_output, "
+    + "[hreflang]";
+  const words = /(?:\\b[A-Za-z]{2,}\\b[ ,]+){2}\\b[a-z]{2,}\\b/;
+  const isEnglish = (text) => words.test(text) && !/[\\u4e00-\\u9fff]/.test(text);
+  const found = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node; (node = walker.nextNode()); ) {
+    const parent = node.parentElement;
+    if (!isEnglish(node.data) || parent.closest(own)) continue;
+    if (parent.closest("p, li, td")?.querySelector("a[href^='https:']")) continue;
+    found.push(node.data.trim());
+  }
+  const told = ["title", "aria-label", "alt", "placeholder", "aria-valuetext"];
+  for (const element of document.querySelectorAll(told.map((name) => `[${name}]`).join())) {
+    if (element.closest(own)) continue;
+    found.push(...told.map((name) => element.getAttribute(name) ?? "").filter(isEnglish));
+  }
+  return [...new Set([...found, ...[document.title].filter(isEnglish)])];
+}"""
+
+# Pictures that say nothing to who can't see them, as far as the page's elements tell.
+UNNAMED = """() => [
+  ...document.querySelectorAll("img:not([alt])"),
+  ...[...document.querySelectorAll("[role=img]")]
+    .filter((e) => !e.closest("[aria-hidden=true]") && !(e.ariaLabel ?? "").trim()),
+  ...[...document.querySelectorAll("main svg:not([aria-hidden=true] *, [role=img] *)")]
+    .filter((e) => e.ariaHidden !== "true" && !(e.ariaLabel ?? "").trim()),
+].map((e) => e.outerHTML.slice(0, 90))"""
+
+# Gives the right answer to each guess of the page; returns those that are not told to be right:
+# whose words have another number than the answer's.
+WRONG_GUESSES = """() => [...document.querySelectorAll(".answer")].flatMap((answer) => {
+  const { name, kind } = answer.dataset;
+  const right = answer.querySelector(".right").textContent.trim();
+  const form = document.querySelector(`form.guess[name="${name}"]`);
+  if (kind === "number") {
+    form.querySelector("input").value = /^[\\d.,]+/.exec(right)[0];
+  } else if (kind === "choice") {
+    const radio = [...form.querySelectorAll("input")].find(({ value }) => value === right);
+    if (!radio) return [`${name}: ${right} is no choice`];
+    radio.checked = true;
+  } else {
+    const order = right.split(", ");
+    for (const label of form.querySelectorAll("label")) {
+      const select = label.querySelector("select");
+      select.value = order.indexOf(label.textContent.replace(select.textContent, "").trim());
+    }
+  }
+  form.querySelector("button").click();
+  const folded = answer.nextElementSibling?.matches("details") ? answer.nextElementSibling : null;
+  const said = folded ? folded.querySelector(".guess-told") : answer.nextElementSibling;
+  const numbers = (text) => new Set(text.match(/\\d[\\d.,]*\\d|\\d/g));
+  const others = [...numbers(said.textContent)].filter((one) => !numbers(right).has(one));
+  return said.textContent.includes(right) && !others.length ? [] : [`${name}: ${said.textContent}`];
+})"""
+
+
+class Sweep:
+    """What was found on the pages of a language: kind → lines that begin with the page.
+
+    thorough: whether axe looks at all pages, or at one of each kind.
+    """
+
+    def __init__(
+        self, page: Page, server: Server, language: str, *, thorough: bool = False
+    ) -> None:
+        self.page, self.server, self.language, self.thorough = page, server, language, thorough
+        self.found: dict[str, list[str]] = defaultdict(list)
+        self.visited = dict.fromkeys(("pages", "formulas", "figures", "guesses", "pictures"), 0)
+        self.traffic = Traffic().listen(page.context)
+        self.styles: set[str] = set()
+
+    def note(self, kind: str, name: str, lines: list[str]) -> None:
+        self.found[kind] += [f"{name}: {line}" for line in lines]
+
+    def visit(self, name: str) -> None:
+        page = self.page
+        page.goto("about:blank")  # so that the previous page isn't laid out again
+        page.emulate_media(color_scheme="light")
+        put_width(page, DESK)
+        self.traffic.clear()
+        ready(page, f"{self.server.origin}/{FOLDERS[self.language]}{name}.html")
+        size = sum(self.server.size(url) for url in set(self.traffic.asked))
+        self.note("heavy", name, [f"{size:,} bytes"] if size > COLD else [])
+        page.evaluate(UNFOLD)
+        page.evaluate(SETTLED)
+        self.count()
+        self.note("formulas", name, page.evaluate(UNSET_MATHS))
+        self.note("files", name, page.evaluate(NOT_THERE))
+        self.note("unnamed", name, page.evaluate(UNNAMED))
+        with_axe = self.language == "en" and (self.thorough or name in KINDS)
+        if with_axe:
+            self.note("axe", name, structure(page))
+        if self.language != "en":
+            self.note("english", name, page.evaluate(ENGLISH))
+        self.look(name, "desk", with_axe=with_axe)
+        if self.language == "en":  # translations have the same colors
+            put_theme(page, "dark")
+        put_width(page, PHONE)
+        self.look(name, "phone", with_axe=with_axe)
+        self.note("formulas", name, page.evaluate(WIDE_MATHS))
+        self.note("tall", name, page.evaluate(TALL_FIGURES, PHONE["height"]))
+        if with_axe:
+            # Do this last: from now on, the browser keeps its accessibility tree up to date.
+            self.note("unnamed", name, unnamed_pictures(page))
+        self.note("guesses", name, page.evaluate(WRONG_GUESSES))
+        page.evaluate("localStorage.clear()")
+        self.note("errors", name, self.traffic.wrong)
+        self.note("elsewhere", name, self.traffic.outside(self.server.origin))
+        self.note("python", name, [url for url in self.traffic.asked if "pyodide" in url])
+
+    def look(self, name: str, width: str, *, with_axe: bool) -> None:
+        """Note what depends on the window's width and the theme."""
+        sideways = self.page.evaluate(SIDEWAYS)
+        self.note("overflow", f"{name}, {width}", [f"{sideways} px"] if sideways > 0 else [])
+        self.note("overflow", f"{name}, {width}", self.page.evaluate(STICKING_OUT))
+        self.note("contrast", f"{name}, {width}", self.page.evaluate(PALE_WORDS))
+        if with_axe:
+            self.note("contrast", f"{name}, {width}", contrast(self.page, self.styles))
+
+    def count(self) -> None:
+        """Count what was looked at: a check of nothing finds nothing."""
+        self.visited["pages"] += 1
+        for kind, selector in {
+            "formulas": "math",
+            "figures": "figure.live",
+            "guesses": "form.guess",
+            "pictures": "main svg",
+        }.items():
+            self.visited[kind] += self.page.locator(selector).count()
