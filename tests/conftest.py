@@ -12,7 +12,7 @@ import firefox as firefoxes
 import pytest
 from playwright.sync_api import Browser, BrowserContext
 from reader import Reader
-from repository import ROOT, Book, alone, small_book
+from repository import ROOT, alone
 from site_browser import DESK, MISSING, Traffic, chromium, started
 from site_server import Server, serving
 
@@ -63,18 +63,6 @@ def site() -> Path:
             pytest.fail(f"pages can't run Python:\n{run.stderr[-3000:]}", pytrace=False)
         built.write_text(this_run, encoding="utf-8")
     return folder
-
-
-@pytest.fixture(scope="session")
-def below() -> str:
-    """Return the path at which the site is served."""
-    return ""
-
-
-@pytest.fixture
-def book(tmp_path: Path) -> Book:
-    """Return a small book with our configuration and its own copy of rooflib."""
-    return small_book(tmp_path)
 
 
 @pytest.fixture(scope="session")
@@ -152,14 +140,6 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / ".grading" / "seed").unlink()
 
     return made_for_all(tmp_path_factory, "release", make)
-
-
-@pytest.fixture(scope="session")
-def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with our packages' wheels and index; don't change it."""
-    from commands.handouts import wheels  # takes half a second to import
-
-    return made_for_all(tmp_path_factory, "wheels", lambda folder: wheels.build(ROOT, folder))
 
 
 def made_for_all(

@@ -80,24 +80,6 @@ def set_addresses(config: Path, site: str, repository: str) -> None:
     config.write_text(text, encoding="utf-8")
 
 
-def published_book(folder: Path, site: str, repository: str) -> Book:
-    """Copy the whole book into a folder and set its addresses.
-
-    The folder's last build is kept.
-    """
-    leave = shutil.ignore_patterns(".*", "_build", "my-work", "tests", "__pycache__", "*.egg-info")
-    for old in folder.iterdir() if folder.exists() else ():
-        if old.name != "_build":
-            shutil.rmtree(old) if old.is_dir() else old.unlink()
-    shutil.copytree(ROOT, folder, ignore=leave, dirs_exist_ok=True)
-    set_addresses(folder / "_config.yml", site, repository)
-    # Reuse executed cells: their outputs don't depend on the addresses of site and repository.
-    executed = ROOT / "_build" / ".jupyter_cache"
-    if executed.exists() and not (folder / "_build").exists():
-        shutil.copytree(executed, folder / "_build" / executed.name)
-    return Book(folder)
-
-
 def hand_over(folder: Path) -> None:
     """Put fonts and the preview picture into the site of a book before it is built.
 
