@@ -10,9 +10,11 @@ from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.locale import get_translation
 from sphinx.util.math import get_node_equation_number
 from sphinx.writers.html5 import HTML5Translator
 
+_ = get_translation("sphinx")
 NAME = "mathml"
 CLASSES = "math notranslate nohighlight"
 # Extra space after a row, as in `\\[2pt]`. It is dropped: the style sheet spaces all rows alike.
@@ -63,7 +65,7 @@ def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
     if node["number"]:
         number = get_node_equation_number(self, node)
         self.body.append(f'<span class="eqno">({number})')
-        self.add_permalink_ref(node, "Link to this equation")
+        self.add_permalink_ref(node, _("Link to this equation"))
         self.body.append("</span>")
     self.body.append("</div>\n")
     raise nodes.SkipNode

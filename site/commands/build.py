@@ -58,6 +58,7 @@ def state(book: Path) -> dict[str, object]:
         "pages": digest(book, [*book.iterdir(), *pages, ROOT / "requirements.txt"]),
         "packages": digest(book, [path for name in PACKED for path in (book / name).rglob("*")]),
         "extensions": digest(book, [path for path in site if path.suffix == ".py"]),
+        "contents": digest(book, [book / "_toc.yml"]),
         "theme": digest(book, [path for path in site if path.suffix != ".py"]),
         "output": {str(p.relative_to(html)): p.stat().st_mtime_ns for p in html.rglob("*")},
     }
@@ -177,8 +178,10 @@ def build(book: Path, python: Path | None = None) -> bool:
         return True
     stamp.unlink(missing_ok=True)
     environment = output / ".doctrees" / "environment.pickle"
-    if built.get("extensions") != now["extensions"]:
-        # Sphinx caches parsed pages and does not notice a change in these extensions.
+    # Sphinx caches parsed pages. It does not notice a change in our extensions, and its page of
+    # contents still lists a page that has gone.
+    fresh = any(built.get(part) != now[part] for part in ("extensions", "contents"))
+    if fresh:
         environment.unlink(missing_ok=True)
     cache = run_pages(book)
     # Import late: the check above is much faster than these imports.
@@ -189,7 +192,6 @@ def build(book: Path, python: Path | None = None) -> bool:
     affecting = ("theme", "library", "languages", "packages")
     force_all = any(built.get(part) != now[part] for part in affecting)
     force_all |= bool(built.get("page python")) != bool(now["page python"])
-    fresh = built.get("extensions") != now["extensions"]
     translations = languages.Translations(book, cache, fresh=fresh, force_all=force_all)
     status = build_pages(book, output / "html", cache, force_all=force_all)
     if status == 0:

@@ -104,15 +104,14 @@ def test_a_grading_that_is_killed_at_any_moment_goes_on_where_it_was(
 def test_ctrl_c_ends_it_with_one_line_and_a_second_grading_at_once_is_refused(
     room: Classroom, undisturbed: dict[str, bytes]
 ) -> None:
-    with nothing_left():
-        running = Running(room)
-        running.until(1)
-        if running.process.poll() is None:
-            running.process.send_signal(signal.SIGSTOP)  # it would end before the second begins
-            assert "already" in one_line(room.here("grade"))
-            running.process.send_signal(signal.SIGCONT)
-            os.killpg(running.process.pid, signal.SIGINT)
-        status, errors = running.ended()
+    running = Running(room)
+    running.until(1)
+    if running.process.poll() is None:
+        running.process.send_signal(signal.SIGSTOP)  # it would end before the second begins
+        assert "already" in one_line(room.here("grade"))
+        running.process.send_signal(signal.SIGCONT)
+        os.killpg(running.process.pid, signal.SIGINT)
+    status, errors = running.ended()
     assert (status, "Traceback" in errors) in ((130, False), (0, False)), errors
     assert status == 0 or "same command" in errors.splitlines()[-1]
     same(room, undisturbed)

@@ -39,7 +39,7 @@ def nothing_left() -> Iterator[None]:
     try:
         yield
         left = {process: words for process in descendants() - before if (words := stuck(process))}
-        assert left == {}
+        assert not left, left
     finally:
         libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 

@@ -63,8 +63,9 @@ def small_book(folder: Path, *pages: str) -> Book:
     shutil.copytree(ROOT / "rooflib", folder / "rooflib")
     for name in ("site", "kit"):
         (folder / name).symlink_to(ROOT / name)
-    listed = "".join(f"  - file: chapters/{page}\n" for page in pages or ("page",))
-    (folder / "_toc.yml").write_text(f"format: jb-book\nroot: index\nchapters:\n{listed}")
+    listed = "".join(f"      - file: chapters/{page}\n" for page in pages or ("page",))
+    head = "format: jb-book\nroot: index\nparts:\n  - caption: Book\n    chapters:\n"
+    (folder / "_toc.yml").write_text(head + listed)
     (folder / "index.md").write_text(HEADER + "\n# A small book\n")
     (folder / "chapters").mkdir()
     hand_over(folder)

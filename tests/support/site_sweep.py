@@ -106,8 +106,8 @@ UNNAMED = """() => [
   ...document.querySelectorAll("img:not([alt])"),
   ...[...document.querySelectorAll("[role=img]")]
     .filter((e) => !e.closest("[aria-hidden=true]") && !(e.ariaLabel ?? "").trim()),
-  ...[...document.querySelectorAll("main svg:not([aria-hidden=true] *, [role=img] *)")]
-    .filter((e) => e.ariaHidden !== "true" && !(e.ariaLabel ?? "").trim()),
+  ...[...document.querySelectorAll("main svg:not([aria-hidden=true], [role=img] *)")]
+    .filter((e) => !e.closest("[aria-hidden=true], button, a") && !(e.ariaLabel ?? "").trim()),
 ].map((e) => e.outerHTML.slice(0, 90))"""
 
 # Gives the right answer to each guess of the page; returns those that are not told to be right:
