@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from repository import Book, small_book
+from repository import HEADER, Book, small_book
 
 CELL = "\n```{code-cell} ipython3\n%s\n```\n"
 PLOT = "import matplotlib.pyplot as plt\nplt.gca();"
@@ -33,6 +33,25 @@ It takes {eval}`f"{t * 1e3:.2f} ms"` on a TPU v5e in bf16 or on an H100, as `x =
 
 1. See chapter 4 or [the rows](https://example.org/14).
 2. $\\frac{2BF}{W}$ and $x_3 = y^{12}$.
+"""
+
+
+DECK = """
+# A deck
+
+Some words.
+
+:::{speaker}
+:minutes: 50
+Say this.
+:::
+
+## More
+
+:::{speaker}
+:minutes: 15
+Say that.
+:::
 """
 
 
@@ -81,6 +100,18 @@ def test_an_honest_page_builds_and_a_second_build_writes_nothing(tmp_path: Path)
     toc.write_text(toc.read_text().replace("      - file: chapters/two\n", ""))
     assert build(book) == ""
     assert not (html / "chapters" / "two.html").exists()
+
+
+def test_a_changed_slide_is_built_again_and_its_notes_say_until_when(tmp_path: Path) -> None:
+    book, deck = small_book(tmp_path), tmp_path / "slides" / "roofline.md"
+    deck.parent.mkdir()
+    for words in ("Some words", "Other words"):
+        deck.write_text(HEADER + DECK.replace("Some words", words), encoding="utf-8")
+        assert build(book, page="Text.\n") == ""
+        shown = (book.folder / "_build/html/slides/roofline.html").read_text(encoding="utf-8")
+        assert words in shown
+        assert "0:50" in shown
+        assert "1:05" in shown
 
 
 def test_a_page_without_its_header_is_refused(tmp_path: Path) -> None:

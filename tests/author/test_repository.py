@@ -84,6 +84,25 @@ def test_each_supported_python_is_tested() -> None:
     assert tested == [f"3.{minor}" for minor in range(int(found[1]), int(found[2]) + 1)]
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "translations PAGE=chapters/time",
+        "grade COURSE=my-class GRADE_ARGS=--again",
+        "release COURSE=my-class LANGUAGE=zh_CN",
+        "nbgrader COURSE=my-class ARGS=list",
+        "solution EXERCISE=attention",
+        "serve PORT=8123",
+        "lab LANGUAGE=zh_CN",
+        "pdf LANGUAGE=zh_CN",
+    ],
+)
+def test_make_passes_on_what_is_asked_of_it(asked: str) -> None:
+    command = run("make", "--dry-run", "--always-make", *asked.split()).stdout
+    for value in re.findall(r"=(\S+)", asked):
+        assert value in command
+
+
 def test_make_help_lists_what_make_can_do() -> None:
     said = run("make", "help").stdout
     for target in ("book", "lab", "test", "check", "grade", "release", "pdf", "translations"):

@@ -198,6 +198,10 @@ def test_everybody_gets_points_and_who_handed_in_nothing_has_a_row(week: Week) -
     assert week.lines["again"].startswith("1 graded")
 
 
+def test_nobody_else_on_the_machine_can_look_into_hidden_cases_and_results(week: Week) -> None:
+    assert (week.room.folder / ".grading").stat().st_mode & 0o077 == 0
+
+
 def test_a_mistake_has_the_same_cause_in_both_languages_and_a_page_in_each(week: Week) -> None:
     causes = week.room.causes()
     assert causes["wang"] == causes["zoe"]
