@@ -107,6 +107,11 @@ def test_validate_lists_the_parts_still_to_be_written_and_stopped_ones(lab: Lab)
     lab.write(f"{keys[0]}-solution", "def intensity(B, D, F)\n    return 2")
     lab.save()
     assert "SyntaxError" in lab.validate()
+    lab.write(f"{keys[0]}-solution", "def intensity(B, D, F):\n    return 2.0")
+    lab.run_all()
+    lab.save()
+    said = lab.validate()
+    assert f"0 of {len(keys)} parts right" in said, said
 
 
 def test_an_exercise_is_solved_checked_and_validated(lab: Lab, work: Path) -> None:

@@ -92,9 +92,12 @@ def test_a_finished_exercise_tells_its_moral_and_is_taken_back_from_its_file(
         exercises.source(NAME),
         {key: part.function for key, part in parts(NAME).items()},
     )
+    own = nbformat.v4.new_code_cell("mine = 3")
+    mine.cells.append(own)
     nbformat.write(mine, tmp_path / "mine.ipynb")
     reader.answer_here(NAME)
     assert str(len(right)) in reader.take(tmp_path / "mine.ipynb")
+    assert reader.page.locator(".own-cell").count() == 1
     said = ""
     for key in right:
         said = reader.check(key)
@@ -102,6 +105,7 @@ def test_a_finished_exercise_tells_its_moral_and_is_taken_back_from_its_file(
     assert exercise.thoughts in " ".join(reader.compare().split())
     back = nbformat.read(reader.download(tmp_path), as_version=4)
     assert own_answers(back) == own_answers(mine)
+    assert own.source in [cell.source for cell in back.cells]
     # An answer that changes is no longer done, nor are those that call it.
     key = next(iter(right))
     reader.write(reader.part(key).locator(".code-editor .cm-content"), "# thinking again")

@@ -114,6 +114,9 @@ def faults(figure: str, found: dict[str, Any], language: str) -> Iterator[str]:
         near = max(6e-3 * abs(float(value)), 0.006 if "%" in text else 0.0006)
         if not text.startswith(tuple("-0123456789")) or abs(number(text) - float(value)) > near:
             yield f"{name} is {value}, shown as {text!r}"
+    if figure == "time":  # each bar has its own time
+        times = [found["numbers"][name][1] for name in ("t_math", "t_comms")]
+        yield from (f"no bar has {time}" for time in times if time not in " ".join(found["drawn"]))
     chosen = settings(found["chosen"])
     if figure in ORACLES and OWN not in chosen.values() and language == "en":
         yield from untrue(figure, chosen, found["numbers"])

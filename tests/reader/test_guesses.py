@@ -225,6 +225,8 @@ def test_a_close_guess_is_told_no_factor_and_a_far_one_which_way(asked: tuple[Re
     assert all(reader.right(guess) in said for said in told)
     assert len(numbers(close)) == len(numbers(high)) - 1 == len(numbers(low)) - 1
     assert numbers(high)[-1] == numbers(low)[-1] == 4
+    assert re.search(r"your guess is \S+ times as large", high)
+    assert re.search(r"that is \S+ times as large as your guess", low)
     assert high != low
 
 

@@ -1,7 +1,10 @@
 """What is around and in a page: links, languages, menus, terms, themes, notebooks, licenses."""
 
 import inspect
+import os
 import re
+import subprocess
+import sys
 import types
 from importlib import metadata
 from itertools import pairwise
@@ -317,6 +320,19 @@ def test_the_notebook_of_a_page_has_its_text_and_cells(site: Path, language: str
         assert len(headings) == len(page.select("article :is(h1, h2, h3, h4)")), name
         assert bool(HAN.search(prose)) == (language == "zh"), name
     assert offered > 10
+
+
+def test_the_notebook_of_a_page_runs_from_top_to_bottom(site: Path) -> None:
+    notebook = site / "chapters" / "intensity.ipynb"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--nbval-lax", "-q", "-p", "no:xdist", str(notebook)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'kit'}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
 
 
 # ---- the page of rooflib's functions

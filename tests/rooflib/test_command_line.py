@@ -54,6 +54,7 @@ MISTAKES = [
     (["TPU v5e", "matmul", 1, 2, 3, "--w", "bf61"], "w must be one of", "'bf61'"),
     (["TPU v5e", "dot", 9, "--comp", "bf16"], "dot takes no --comp; it takes --x"),
     (["model", "config.json", "H100 SXM"], "bits must be 4 or 8"),
+    (["model", "confg.json", "H100 SXM"], "confg.json", "No such file"),
     (["model", "Llama 3 8B", "H100 SXM", "--chips", 3], "chips must divide N", "1, 2, 4, 8"),
 ]
 
