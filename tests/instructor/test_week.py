@@ -161,6 +161,8 @@ def test_the_release_has_every_exercise_in_both_languages(week: Week) -> None:
         for part in exercises.load(name).parts:
             assert any(f"def {part.function}(" in cell.source for cell in chinese.cells)
         assert "SOLUTION" not in nbformat.writes(english) + nbformat.writes(chinese)
+    # An exercise's module has its hidden ranges, solutions' formulas and hints.
+    assert not list(week.room.folder.glob("release*/**/*.py"))
 
 
 def test_collecting_puts_each_hand_in_where_it_belongs_and_says_what_does_not(week: Week) -> None:
@@ -196,6 +198,22 @@ def test_everybody_gets_points_and_who_handed_in_nothing_has_a_row(week: Week) -
     assert {row["note"] for row in rows} == {"not handed in"}
     assert week.lines["grade"].startswith("5 graded")
     assert week.lines["again"].startswith("1 graded")
+
+
+def test_the_gradebook_has_people_by_first_and_last_name(week: Week) -> None:
+    with week.room.gradebook() as book:
+        zoe = book.find_student("zoe")
+        assert (zoe.first_name, zoe.last_name) == ("Zoë", "Alvarez")
+
+
+def test_a_replaced_notebook_is_graded_again_and_so_is_who_is_named(
+    week: Week, tmp_path: Path
+) -> None:
+    room = copied(week, tmp_path).room
+    room.hand_in("wang", NAME, room.solved())
+    assert room.grade().startswith("1 graded")
+    assert room.scores()["wang"] == FULL
+    assert room.grade("--again", "ada").startswith("1 graded")
 
 
 def test_nobody_else_on_the_machine_can_look_into_hidden_cases_and_results(week: Week) -> None:

@@ -112,6 +112,16 @@ def test_validate_lists_the_parts_still_to_be_written_and_stopped_ones(lab: Lab)
     lab.save()
     said = lab.validate()
     assert f"0 of {len(keys)} parts right" in said, said
+    solved = f"{keys[0]}-solution"
+    (right,) = (
+        cell.source
+        for cell in exercises.source(SECOND).cells
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == solved
+    )
+    lab.write(solved, right)
+    lab.run_all()
+    lab.save()
+    assert f"1 of {len(keys)} parts right" in lab.validate()
 
 
 def test_an_exercise_is_solved_checked_and_validated(lab: Lab, work: Path) -> None:

@@ -1,6 +1,7 @@
 """A reader chooses the config.json of a model, which the page's Python reads."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,12 @@ def settings(reader: Reader, **chosen: str) -> dict[str, Any]:
 
 def value(found: dict[str, Any], name: str) -> float:
     return float(found["numbers"][name][0])
+
+
+def test_in_chinese_what_is_said_of_a_file_is_chinese(reader: Reader) -> None:
+    reader.open(PAGE, "zh")
+    said = reader.choose_model(FOLDER / next(iter(EXPECTED)))
+    assert re.search("[\u4e00-\u9fff]", said), said
 
 
 def test_a_chosen_model_has_its_own_weights_cache_and_times(reader: Reader) -> None:

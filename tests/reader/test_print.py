@@ -104,6 +104,8 @@ def test_the_book_has_numbered_pages_its_answers_and_no_source_of_formulas(
 def test_a_page_prints_without_what_needs_a_screen(reader: Reader) -> None:
     reader.open("chapters/time", covered=True)
     reader.page.emulate_media(media="print")
+    reader.page.evaluate("() => { dispatchEvent(new Event('beforeprint')); }")
+    assert reader.page.locator("details:not([open]):not(.above-input)").count() == 0
     gone = "button, .bd-links, .guess-skip, .bd-sidebar-secondary"
     assert reader.page.locator(f":is({gone}):visible").count() == 0
     assert reader.page.locator("figure.live svg:visible").count()

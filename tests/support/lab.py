@@ -172,7 +172,7 @@ def make_lab(course: Path, browser: Browser, home: Path, *words: str) -> Iterato
         def listen() -> None:
             for line in server.stdout or ():
                 lines.append(line)
-                if "is running at" in line or ADDRESS.search(line):
+                if ADDRESS.search(line):
                     ready.set()
             ready.set()
 

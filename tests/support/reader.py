@@ -35,7 +35,9 @@ PLACES = """() => {
     return text.querySelector(":scope > [role=note]") ?? (isNote ? after : null);
   };
   return [...document.querySelectorAll(".bd-article .computed")].map((place) => [
-    place.textContent, place.matches(".changed"), note(place)?.textContent ?? "",
+    place.textContent,
+    place.matches(".changed") && getComputedStyle(place).boxShadow !== "none",
+    note(place)?.textContent ?? "",
     !place.closest(".answer")]);
 }"""
 # Sets controls of figures as a reader does; returns what all figures show after each setting.
