@@ -20,7 +20,7 @@ SECONDS, SECONDS_TO_END = 180, 20
 POLL_MS = 100  # polling at each frame, the default, draws frames
 # JupyterLab exposes its own programming interface, through which notebooks are read and run.
 OPTIONS = "--no-browser --allow-root --ip=127.0.0.1 --LabApp.expose_app_in_browser=True"
-ADDRESS = re.compile(r"(http://127\.0\.0\.1:\d+)/\S*token=(\w+)")
+ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
 PANEL = "window.jupyterapp.shell.currentWidget"
 OPEN = """async (path) => {
   const app = window.jupyterapp;
@@ -180,7 +180,7 @@ def make_lab(course: Path, browser: Browser, home: Path, *words: str) -> Iterato
         listener.start()
         try:
             assert ready.wait(SECONDS), "".join(lines)
-            found = re.search(r"http://127\.0\.0\.1:\d+", "".join(lines))
+            found = ADDRESS.search("".join(lines))
             assert found, "".join(lines)
             context = browser.new_context(viewport=DESK, base_url=found[0])
             context.set_default_timeout(1000 * SECONDS)
