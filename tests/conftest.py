@@ -22,9 +22,15 @@ FIRST = ("instructor", "reader", "learner", "author", "rooflib")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Accept Ctrl-C: shells start background jobs with SIGINT ignored, and children inherit it."""
+    """Accept Ctrl-C, and run commands as from a shell.
+
+    Shells start background jobs with SIGINT ignored, and children inherit it.
+    """
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    # A person's `make` is no part of `make test`: it would print which folder it enters.
+    for name in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS"):
+        os.environ.pop(name, None)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
