@@ -229,7 +229,13 @@ def test_make_solution_shows_the_solution_of_finished_exercises_only(
 
 @pytest.fixture(scope="module")
 def mine(work: Path, lab: Lab) -> dict[str, bytes]:
-    """Return what the learner has written."""
+    """Return two notebooks in which the learner has written."""
+    lab.open(f"{FIRST}/{FIRST}.ipynb")
+    lab.write(f"{next(iter(parts(FIRST)))}-solution", "# My own remark.")
+    lab.save()
+    lab.open(CHAPTER)
+    lab.write_into("square = ", "# Mine.\nsquare = ")
+    lab.save()
     return {name: (work / name).read_bytes() for name in (f"{FIRST}/{FIRST}.ipynb", CHAPTER)}
 
 
