@@ -1,29 +1,36 @@
-"""The catalog: chips, models and published measurements, with their sources."""
+"""The catalog of chips: their published figures, with sources."""
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from rooflib._arguments import suggestion
-from rooflib.hardware import Chip, Link
-from rooflib.models import Model
-from rooflib.operations import Operation
-from rooflib.source import Source, read_toml
-from rooflib.units import to_base
+from rooflib.checks import suggestion
+from rooflib.hardware import VECTOR, Chip, Link
+from rooflib.quantities import Quantity, to_base
 
-Named = TypeVar("Named", Chip, Model)
+Named = TypeVar("Named", bound=Any)
 
-_CHIPS = ("hardware.toml", "more_hardware.toml")
-_STEPS = ("published_steps.toml", "more_steps.toml")
+
+@dataclass(frozen=True)
+class Source:
+    """Where and when data were read; `note` names the version or the copies read."""
+
+    key: str
+    title: str
+    publisher: str
+    url: str
+    read: datetime.date
+    note: str = ""
 
 
 @dataclass(frozen=True, repr=False)
-class DataPoint:
-    """One figure of the catalog, as printed in its source.
+class Figure:
+    """One figure of a chip, as printed in its source.
 
     Attributes
     ----------
@@ -56,20 +63,16 @@ class DataPoint:
     note: str = ""
 
     @property
-    def value(self) -> float:
+    def value(self) -> Quantity:
         """The number in base units: dense, one way, of one link or the whole chip.
 
         All conversions of printed figures happen here.
         """
         share = (2 if self.sparse else 1) * (2 if self.two_way else 1) * self.links
-        return to_base(self.printed, self.unit) / share * self.cores * self.clock
-
-    @property
-    def base_unit(self) -> str:
-        """The unit of `value`: FLOP/s, OP/s, B/s or B."""
-        if self.unit.endswith("bit/s"):
-            return "B/s"
-        return self.unit.replace("/clock", "/s").lstrip("kKMGTPEi")
+        number = to_base(self.printed, self.unit) / share * self.cores * self.clock
+        bits = self.unit.endswith("bit/s")
+        base = "B/s" if bits else self.unit.replace("/clock", "/s").lstrip("kKMGTPEi")
+        return Quantity(number, base)
 
     @property
     def as_printed(self) -> str:
@@ -85,7 +88,7 @@ class DataPoint:
         return ", ".join([f"{number} {self.unit}", *filter(None, included)])
 
     def __repr__(self) -> str:
-        return f"<DataPoint {self.chip}, {self.what}: {self.as_printed}; {self.source.key}>"
+        return f"<Figure {self.chip}, {self.what}: {self.as_printed}; {self.source.key}>"
 
 
 @dataclass(frozen=True)
@@ -100,61 +103,12 @@ class PublishedShare:
     cataloged: bool = True
 
 
-@dataclass(frozen=True)
-class PublishedStep:
-    """A published throughput of a model's decode steps, or time of a prefill.
-
-    Attributes
-    ----------
-    model, chip, chips
-        Names of the model and the chip in the catalog, and the number of chips.
-    B, S
-        Sequences, and the mean number of positions per sequence that a step reads.
-    x, w, kv
-        Data types, as in `Model.decode`.
-    tokens_per_second
-        Tokens/s of all sequences and all chips together, over the whole run; 0 for a prefill.
-    first_token
-        Seconds to the first token of B prompts of S tokens; 0 for decode steps.
-    source
-        Where it was read.
-    """
-
-    model: str
-    chip: str
-    chips: int
-    B: int
-    S: int
-    x: str
-    w: str
-    kv: str
-    source: Source
-    tokens_per_second: float = 0
-    first_token: float = 0
-
-    @property
-    def seconds(self) -> float:
-        """Average seconds per step, which generates B tokens; or those of the prefill."""
-        return self.first_token or self.B / self.tokens_per_second
-
-    @property
-    def step(self) -> Operation:
-        """One chip's share of this decode step or prefill, as an operation."""
-        count = model(self.model).prefill if self.first_token else model(self.model).decode
-        return count(self.B, self.S, self.chips, w=self.w, kv=self.kv, x=self.x)
-
-
 def chip(name: str) -> Chip:
     """Look up a chip by name, ignoring case, spaces, hyphens and underscores.
 
     An unknown name raises a ValueError that lists the known names and suggests the closest.
     """
-    return _look_up("chip", name, chips(more=True))
-
-
-def model(name: str) -> Model:
-    """Look up a model by name, as `chip` does for chips."""
-    return _look_up("model", name, models())
+    return look_up("chip", name, chips(hidden=True))
 
 
 def as_chip(chip_or_name: str | Chip) -> Chip:
@@ -162,54 +116,25 @@ def as_chip(chip_or_name: str | Chip) -> Chip:
     return chip_or_name if isinstance(chip_or_name, Chip) else chip(chip_or_name)
 
 
-def as_model(model_or_name: str | Model) -> Model:
-    """Return the model itself, or look it up by name."""
-    return model_or_name if isinstance(model_or_name, Model) else model(model_or_name)
-
-
 @cache
-def chips(more: bool = False) -> tuple[Chip, ...]:
+def chips(hidden: bool = False) -> tuple[Chip, ...]:
     """Return the chips of the catalog, in catalog order.
 
-    With `more`, include chips that are not in the catalog.
+    With `hidden`, also those that the course's tables leave out.
     """
-    return tuple(map(_make_chip, _entries("chip", *_CHIPS[: 1 + more])))
-
-
-@cache
-def models() -> tuple[Model, ...]:
-    """Return all language models of the catalog, in catalog order."""
-    return tuple(_make_model(**entry) for entry in _entries("model", "models.toml"))
-
-
-@cache
-def data_points(more: bool = False) -> tuple[DataPoint, ...]:
-    """Return all numbers published for `chips` with their sources, even if they disagree."""
-    entries = _entries("chip", *_CHIPS[: 1 + more])
-    return tuple(point for entry in entries for point in _data_points(entry))
-
-
-def sources() -> Mapping[str, Source]:
-    """Return the sources of the chips' figures, by key."""
-    return _catalog()["sources"]  # type: ignore[no-any-return]
+    known = map(_make_chip, read_catalog("chips.toml")["chip"])
+    return tuple(chip for chip in known if chip.shown or hidden)
 
 
 @cache
 def published_shares() -> tuple[PublishedShare, ...]:
     """Return published measured shares of peak, with their sources."""
-    return tuple(PublishedShare(**entry) for entry in _entries("published_share", _CHIPS[0]))
+    entries = read_catalog("chips.toml")["published_share"]
+    return tuple(PublishedShare(**entry) for entry in entries)
 
 
-@cache
-def published_steps(more: bool = False) -> tuple[PublishedStep, ...]:
-    """Return published throughputs of dense decode steps, with their sources.
-
-    With `more`, also those of mixtures of experts, and times to the first token.
-    """
-    return tuple(PublishedStep(**entry) for entry in _entries("step", *_STEPS[: 1 + more]))
-
-
-def _look_up(kind: str, name: str, entries: Sequence[Named]) -> Named:
+def look_up(kind: str, name: str, entries: Sequence[Named]) -> Named:
+    """Return the entry of this name; raise a ValueError that suggests the closest."""
     known = {_normalized(each.name): each for each in entries}
     wanted = _normalized(name) if isinstance(name, str) else ""
     if wanted in known:
@@ -221,9 +146,14 @@ def _look_up(kind: str, name: str, entries: Sequence[Named]) -> Named:
 
 
 @cache
-def _catalog(file: str = "hardware.toml") -> dict[str, Any]:
-    """Read a file of the catalog, with a `Source` in place of each key of a source."""
-    content = read_toml(file)
+def read_catalog(file: str) -> Mapping[str, Any]:
+    """Read a TOML file beside this module, with a `Source` in place of each key of a source."""
+    # Imported here to keep `import rooflib` light.
+    import importlib.resources
+    import tomllib
+
+    text = importlib.resources.files("rooflib").joinpath(file).read_text(encoding="utf-8")
+    content = tomllib.loads(text)
     known = {key: Source(key=key, **entry) for key, entry in content.pop("source").items()}
 
     def with_sources(part: Any) -> Any:
@@ -233,14 +163,34 @@ def _catalog(file: str = "hardware.toml") -> dict[str, Any]:
             return part
         return {key: known[v] if key == "source" else with_sources(v) for key, v in part.items()}
 
-    return {**with_sources(content), "sources": MappingProxyType(known)}
+    return MappingProxyType({**with_sources(content), "sources": MappingProxyType(known)})
 
 
-def _entries(kind: str, *files: str) -> list[Any]:
-    return [entry for file in files for entry in _catalog(file)[kind]]
+def _make_chip(entry: Mapping[str, Any]) -> Chip:
+    figures = _figures(entry)
+    values = {figure.what: figure.value for figure in figures if figure.chosen}
+
+    def named(what: str, kept: str = "") -> dict[str, float]:
+        return {kept + k.removeprefix(what): v for k, v in values.items() if k.startswith(what)}
+
+    rates = named("peak ") | named("vector ", VECTOR) | named("exponentials", "exponentials")
+    links = [
+        Link(**{**link, "bandwidth": values[f"link {link['name']}"]})
+        for link in entry.get("link", [])
+    ]
+    return Chip(
+        entry["name"],
+        rates | {"HBM": values["bandwidth"]},
+        memory=values["capacity"],
+        links=tuple(links),
+        maker=entry["maker"],
+        on_chip=named("on-chip "),
+        figures=tuple(figures),
+        shown=entry.get("shown", True),
+    )
 
 
-def _data_points(entry: Mapping[str, Any]) -> list[DataPoint]:
+def _figures(entry: Mapping[str, Any]) -> list[Figure]:
     single = ("exponentials", "bandwidth", "capacity")
     groups = {
         "peak ": entry["peak"],
@@ -251,36 +201,7 @@ def _data_points(entry: Mapping[str, Any]) -> list[DataPoint]:
     }
     found = [{"what": g + name, **figure} for g in groups for name, figure in groups[g].items()]
     found += [{"chosen": False, **figure} for figure in entry.get("also", [])]
-    return [DataPoint(chip=entry["name"], **figure) for figure in found]
-
-
-def _make_model(name: str, source: Source, config: Any = None, **shape: Any) -> Model:
-    if config is None:
-        return Model(name, source=source, **shape)
-    from rooflib.config import model_from_config
-
-    return replace(model_from_config(config, name), source=source)
-
-
-def _make_chip(entry: Mapping[str, Any]) -> Chip:
-    values = {point.what: point.value for point in _data_points(entry) if point.chosen}
-
-    def named(what: str) -> dict[str, float]:
-        return {k.removeprefix(what): v for k, v in values.items() if k.startswith(what)}
-
-    bandwidths = named("link ")
-    links = [{**link, "bandwidth": bandwidths[link["name"]]} for link in entry.get("link", [])]
-    return Chip(
-        entry["name"],
-        peaks=named("peak "),
-        vector=named("vector "),
-        bandwidth=values["bandwidth"],
-        capacity=values["capacity"],
-        on_chip=named("on-chip "),
-        exponentials=values.get("exponentials"),
-        links=tuple(Link(**link) for link in links),
-        maker=entry["maker"],
-    )
+    return [Figure(chip=entry["name"], **figure) for figure in found]
 
 
 def _normalized(name: str) -> str:

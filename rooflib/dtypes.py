@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
-from rooflib._arguments import instance, non_negative, suggestion, whole
+from rooflib.checks import instance, size, suggestion
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,9 @@ class DType:
 
     def __post_init__(self) -> None:
         instance("name of a data type", self.name, str, "a string")
-        non_negative("scale_bits", self.scale_bits)
-        for size in ("bits", "group"):
-            whole(size, getattr(self, size))
-            instance(size, getattr(self, size), int, "an int")
+        for name in ("bits", "scale_bits", "group"):
+            value = instance(name, getattr(self, name), int, "an int")
+            size(name, value, zero=name == "scale_bits")
 
     @property
     def bytes(self) -> float:

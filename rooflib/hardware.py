@@ -1,20 +1,34 @@
-"""Hardware: `Chip`, and `Link` for its connections to other chips."""
+"""Chips: `Chip`, a set of rates, and `Link` for its connections to other chips."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from rooflib import _arguments as check
-from rooflib._arguments import ReadOnlyDict, short
-from rooflib.dtypes import Type, dtype
+import numpy as np
+
+from rooflib.checks import (
+    MAX_AMOUNT,
+    Number,
+    ReadOnlyDict,
+    Size,
+    instance,
+    one_of,
+    short,
+    size,
+    suggestion,
+)
+from rooflib.dtypes import DType, Type, dtype
+from rooflib.quantities import Quantity, breakable, quantity
 from rooflib.table import Table, from_rows
-from rooflib.units import breakable, text
 
 TOPOLOGIES = ("torus", "switch", "host")
-ROOFS = ("compute", "vector", "exponentials", "HBM", "link", "launch")
-"""Reserved names in `Bounds.times` and `Operation.sent`; a link can't have one of them."""
+VECTOR = "vector "
+"""Begins the name of a rate of the vector units: "vector fp32"."""
+ROOFS = ("compute", "vector", "exponentials", "HBM", "link", "launches")
+"""Names of roofs, which a link can't have."""
 
 
 @dataclass(frozen=True)
@@ -47,82 +61,90 @@ class Link:
     latency: float = 0.0
 
     def __post_init__(self) -> None:
-        check.instance("name of a link", self.name, str, "a string")
+        instance("name of a link", self.name, str, "a string")
         if self.name in ROOFS:
             wanted = f"must not be the name of a roof: {', '.join(ROOFS)}"
             raise ValueError(f"name of a link {wanted}; got {self.name!r}")
         label = f"link {self.name!r}"
-        check.rate(f"{label}: bandwidth", self.bandwidth)
+        bandwidth = size(f"{label}: bandwidth", self.bandwidth, single=True, largest=MAX_AMOUNT)
+        object.__setattr__(self, "bandwidth", Quantity(bandwidth, "B/s"))
         for name in ("links_per_axis", "axes"):
-            check.whole(f"{label}: {name}", check.scalar(f"{label}: {name}", getattr(self, name)))
-        check.one_of(f"{label}: topology", self.topology, TOPOLOGIES)
-        check.non_negative(f"{label}: latency", check.scalar(f"{label}: latency", self.latency))
+            size(f"{label}: {name}", getattr(self, name), single=True, whole=True)
+        one_of(f"{label}: topology", self.topology, TOPOLOGIES)
+        latency = size(f"{label}: latency", self.latency, single=True, zero=True)
+        object.__setattr__(self, "latency", Quantity(latency, "s"))
 
     @property
-    def total(self) -> float:
+    def total(self) -> Quantity:
         """Bytes/s of all links together, one way."""
-        return self.bandwidth * self.links_per_axis * self.axes
+        return self.bandwidth * self.links_per_axis * self.axes  # type: ignore[return-value]
 
     @property
-    def to_one_peer(self) -> float:
+    def to_one_peer(self) -> Quantity:
         """Bytes/s to one peer, one way: one link of a torus, all links of a switch."""
-        return self.total if self.topology == "switch" else self.bandwidth
+        return self.total if self.topology == "switch" else self.bandwidth  # type: ignore[return-value]
 
     @property
-    def half_bandwidth_size(self) -> float:
+    def half_bandwidth_size(self) -> Quantity:
         """Message size that reaches half the bandwidth to one peer: latency · bandwidth.
 
         Such a message spends as much time on latency as on transfer. Source: Hockney, "The
         communication challenge for MPP", Parallel Computing 20(3), 1994, who calls it n½.
         """
-        return self.latency * self.to_one_peer
+        return Quantity(self.latency * self.to_one_peer, "B")
 
 
 @dataclass(frozen=True, repr=False)
 class Chip:
-    """A chip: dense peaks, HBM bandwidth and capacity, and links.
+    """A chip: a set of rates, bytes of memory, and links.
 
-    Raises a ValueError if a figure is not above zero and finite, a data type is unknown, or two
-    links share a name.
+    >>> mine = Chip("mine", {"bf16": 2e14, "vector fp32": 4e12, "HBM": 8e11}, memory=16e9)
+    >>> mine["HBM"], mine.ridge()
+    (800 GB/s, 250 FLOP/byte)
+
+    Raises a ValueError if a figure is not above zero and finite, or two links share a name.
 
     Attributes
     ----------
     name, maker
         Names of the chip and of its maker, for labels.
-    peaks, vector
-        Dense FLOP/s (operations/s for integer types) of the matrix and of the vector units, by
-        data type: a name that rooflib knows, or a custom `DType`.
-    bandwidth, capacity
-        HBM (or main memory) bytes/s and bytes.
+    rates
+        Amounts per second by resource: dense FLOP/s of the matrix units by data type ("bf16"; of
+        integers operations/s), and of the vector units ("vector fp32"); "exponentials" of the
+        special-function units; one-way bytes/s of "HBM" (or main memory); "launches".
+    memory
+        Bytes of HBM (or main memory).
     links
-        Connections to other chips.
+        Connections to other chips; each is a rate as well, `to_one_peer`.
     on_chip
         Bytes of each on-chip memory by name ("VMEM", "L2"), if known.
-    exponentials
-        Exponentials/s of the special-function units; None if unknown.
+    figures
+        For a chip of the catalog: all that was published, with sources.
+    shown
+        Whether the course's tables show the chip.
     """
 
     name: str
-    peaks: Mapping[Any, float] = field(hash=False)
-    bandwidth: float
-    capacity: float
-    vector: Mapping[Any, float] = field(default_factory=dict, hash=False)
+    rates: Mapping[str, float] = field(hash=False)
+    memory: float = math.inf
     links: tuple[Link, ...] = ()
     maker: str = ""
     on_chip: Mapping[str, float] = field(default_factory=dict, hash=False)
-    exponentials: float | None = None
+    figures: tuple[Any, ...] = field(default=(), compare=False, kw_only=True)
+    shown: bool = field(default=True, kw_only=True)
 
     def __post_init__(self) -> None:
-        check.instance("name", self.name, str, "a string")
-        check.rate("bandwidth", self.bandwidth)
-        check.rate("capacity", self.capacity)
-        # Make read-only copies, so that later changes by the caller don't affect the chip.
-        object.__setattr__(self, "peaks", _by_type("peaks", self.peaks))
-        object.__setattr__(self, "vector", _by_type("vector", self.vector))
-        memories = check.rates("on_chip", self.on_chip, "name to bytes")
-        object.__setattr__(self, "on_chip", ReadOnlyDict(memories))
-        if self.exponentials is not None:
-            check.rate("exponentials", self.exponentials)
+        instance("name", self.name, str, "a string")
+        # Read-only copies, so that later changes by the caller don't affect the chip.
+        for name, unit in (("rates", ""), ("on_chip", "B")):
+            given = instance(name, getattr(self, name), Mapping, "a mapping from name to number")
+            numbers = {
+                key: Quantity(_figure(f"{name}[{key!r}]", value), unit or unit_of(key))
+                for key, value in given.items()
+            }
+            object.__setattr__(self, name, ReadOnlyDict(numbers))
+        memory = math.inf if self.memory == math.inf else _figure("memory", self.memory)
+        object.__setattr__(self, "memory", Quantity(memory, "B"))
         links = tuple(self.links) if isinstance(self.links, Iterable) else (None,)
         if not all(isinstance(link, Link) for link in links):
             raise TypeError(f"links must be a sequence of Link; got {short(self.links)}")
@@ -131,18 +153,31 @@ class Chip:
         if len(set(names)) < len(names):
             raise ValueError(f"links of {self.name} must differ in name; got {', '.join(names)}")
 
-    def peak(self, compute: Type = "bf16", unit: str = "matrix") -> float:
-        """Return the dense peak in FLOP/s for a data type, of "matrix" or "vector" units."""
-        check.one_of("unit", unit, ("matrix", "vector"))
-        peaks = self.peaks if unit == "matrix" else self.vector
-        # Custom types can be given by name if the chip has a peak for them.
-        if not (isinstance(compute, str) and compute in peaks):
-            compute = dtype(compute, "compute").name
-        if compute not in peaks:
-            wanted = f"a type that the {unit} units of {self.name} have a peak for"
-            known = ", ".join(peaks) or "none"
-            raise ValueError(f"compute must be {wanted}: {known}; got {compute!r}")
-        return peaks[compute]
+    def __getitem__(self, resource: Type) -> Quantity:
+        """Return a rate; that of a link is its bytes/s to one peer.
+
+        >>> Chip("mine", {"bf16": 2e14}, links=(Link("wire", 1e9),))["wire"]
+        1 GB/s
+        """
+        name = resource.name if isinstance(resource, DType) else resource
+        known = {link.name: link.to_one_peer for link in self.links} | self.rates
+        if name in known:
+            return known[name]  # type: ignore[return-value]
+        if isinstance(name, str) and not name.startswith(VECTOR):
+            try:
+                name = dtype(name).name
+            except ValueError:
+                pass
+            if name in known:
+                return known[name]  # type: ignore[return-value]
+        hint = suggestion(name, known)
+        raise ValueError(
+            f"{self.name} has no rate for {short(name)}; it has {', '.join(known)}{hint}"
+        )
+
+    def __contains__(self, resource: str) -> bool:
+        """Return whether the chip has a rate for a resource."""
+        return resource in self.rates or any(resource == link.name for link in self.links)
 
     def link(self, name: str | Link) -> Link:
         """Look up a link by name; a `Link` is returned unchanged."""
@@ -150,55 +185,65 @@ class Chip:
             return name
         known = {link.name: link for link in self.links}
         if name not in known:
-            shown = ", ".join(known) or "none"
-            raise ValueError(f"link must be one that {self.name} has: {shown}; got {name!r}")
+            has = ", ".join(known) or "none"
+            raise ValueError(f"link must be one that {self.name} has: {has}; got {name!r}")
         return known[name]
 
-    def ridge(
-        self, compute: Type = "bf16", unit: str = "matrix", link: str | Link | None = None
-    ) -> float:
+    def ridge(self, compute: Type = "bf16", over: str | Link = "HBM") -> Quantity:
         """Return the ridge point: the FLOP/byte above which compute is the roof.
 
-        It is peak ÷ HBM bandwidth or, with `link`, peak ÷ the link's bandwidth to one peer.
+        It is the rate of `compute` over that of HBM, or of a link.
         """
-        rate = self.bandwidth if link is None else self.link(link).to_one_peer
-        return self.peak(compute, unit) / rate
+        slope = over.to_one_peer if isinstance(over, Link) else self[over]
+        return Quantity(float(self[compute]) / slope, "FLOP/byte")
+
+    def attainable(self, intensity: Size, compute: Type = "bf16") -> Number:
+        """Return the roof in FLOP/s at an arithmetic intensity in FLOP/byte.
+
+        min(peak, intensity · HBM bandwidth); infinite intensity (no bytes moved) gives the peak.
+        Source: Williams, Waterman & Patterson, CACM 52(4), 2009.
+        """
+        at = size("intensity", intensity, zero=True, largest=math.inf)
+        return quantity(np.minimum(self[compute], at * self["HBM"]), unit_of(str(compute)))
 
     def __repr__(self) -> str:
-        parts = [f"{_rate(kind, peak)} in {kind}" for kind, peak in self.peaks.items()][:1]
-        parts += [f"{text(self.bandwidth, 'B/s')} and {text(self.capacity, 'B')} of HBM"]
+        parts = [f"{rate:4} in {kind}" for kind, rate in self.rates.items()][:1]
+        parts += [f"{self['HBM']} and {self.memory} of HBM"] if "HBM" in self.rates else []
         return breakable(f"<Chip {self.name}: {', '.join(parts)}>")
 
     @property
     def table(self) -> Table:
         """Table of dense peaks with ridge points, memories, and one-way links."""
-        rows = [
-            (f"{kind}, {unit} units", _rate(kind, peak), text(peak / self.bandwidth))
-            for unit, peaks in (("matrix", self.peaks), ("vector", self.vector))
-            for kind, peak in peaks.items()
-        ]
-        if self.exponentials is not None:
-            rows += [("exponentials", text(self.exponentials, "OP/s", 4), "")]
-        rows += [("HBM", f"{text(self.bandwidth, 'B/s', 4)}, {text(self.capacity, 'B', 4)}", "")]
-        rows += [(f"{name} on the chip", text(b, "B"), "") for name, b in self.on_chip.items()]
+        rows = []
+        for name, rate in self.rates.items():
+            kind, shown = name, f"{rate:4}"
+            ridge = f"{self.ridge(name):n}" if "HBM" in self.rates else ""
+            if name == "HBM":
+                shown, ridge = f"{rate:4}, {self.memory:4}", ""
+            elif name in ("exponentials", "launches"):
+                ridge = ""
+            elif name.startswith(VECTOR):
+                kind = f"{name.removeprefix(VECTOR)}, vector units"
+            else:
+                kind = f"{name}, matrix units"
+            rows.append((kind, shown, ridge))
+        rows += [(f"{name} on the chip", f"{held}", "") for name, held in self.on_chip.items()]
         for link in self.links:
-            wait = f", {text(link.latency, 's')} a hop" if link.latency else ""
-            rows += [(f"{link.name} to one peer", text(link.to_one_peer, "B/s", 4) + wait, "")]
+            wait = f", {link.latency} a hop" if link.latency else ""
+            rows.append((f"{link.name} to one peer", f"{link.to_one_peer:4}{wait}", ""))
         return from_rows((self.name, "dense, one way", "ridge, FLOP/byte"), rows)
 
     def _repr_markdown_(self) -> str:
         return self.table._repr_markdown_()
 
 
-def _by_type(argument: str, peaks: Mapping[Any, float]) -> ReadOnlyDict:
-    if isinstance(peaks, ReadOnlyDict):  # from another chip, already validated
-        return peaks
-    check.instance(argument, peaks, Mapping, "a mapping from data type to FLOP/s")
-    named = {dtype(kind, argument).name: peak for kind, peak in peaks.items()}
-    if len(named) < len(peaks):
-        raise ValueError(f"{argument} must have one figure for each data type; got {dict(peaks)}")
-    return ReadOnlyDict(check.rates(argument, named, "data type to FLOP/s"))
+def unit_of(resource: str) -> str:
+    """Return the unit of a resource's rate: "FLOP/s", "OP/s" or "B/s"."""
+    if resource in ("HBM", "link"):
+        return "B/s"
+    integer = resource.startswith("int") or resource in ("exponentials", "launches")
+    return "OP/s" if integer else "FLOP/s"
 
 
-def _rate(kind: str, peak: float) -> str:
-    return text(peak, "OP/s" if kind.startswith("int") else "FLOP/s", 4)
+def _figure(name: str, value: Any) -> float:
+    return size(name, value, single=True, largest=MAX_AMOUNT)

@@ -1,184 +1,42 @@
 """Operations: exact FLOPs and bytes from shapes and data types.
 
 Bytes are the minimum that any implementation must move between HBM and the chip: every input
-element is loaded once, every output element is written once.
+element is loaded once, every output element is written once. A multiply-add counts as two FLOPs.
+Accumulators stay on the chip and cost no bytes.
 
-A multiply-add counts as two FLOPs. `accumulate_from` sets how a sum of D products starts: from
-"zero" (2D FLOPs, as in a matrix unit) or from the first "product" (2D - 1 FLOPs). Accumulators stay
-on the chip and cost no bytes.
+Sizes are numbers or arrays that broadcast. Data types: `x` is that of the inputs; `w` and `out`, of
+weights and results, default to it; `compute`, of the arithmetic, defaults to the common type of `x`
+and `w`, such as bf16 for int8 and bf16. `compute="vector fp32"` runs on the vector units.
+
+All raise a ValueError for an unknown data type, types without a common type, a size that is not
+above zero and finite, or shapes that don't broadcast; a TypeError for a size that is no number.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from rooflib import _arguments as check
-from rooflib._arguments import Number, ReadOnlyDict, Size, divide, same_fields
-from rooflib.dtypes import DTYPES, DType, Type, common_type, dtype
-from rooflib.table import Table, from_rows
-from rooflib.units import breakable, span
-
-ANY_LINK = "link"
-"""The key in `Operation.sent` for bytes whose link is chosen in `bound`."""
+from rooflib.checks import Number, Size, broadcastable, instance, one_of, size, sizes
+from rooflib.hardware import VECTOR
+from rooflib.dtypes import DType, Type, common_type, dtype
+from rooflib.work import EXPONENTIALS, HBM, LAUNCHES, LINK, Work, type_name
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class Operation:
-    """The work of one chip in FLOPs and bytes; made by `matmul` and others.
-
-    Operations are equal if all their fields are equal, arrays included.
-
-    Attributes
-    ----------
-    name
-        A label.
-    flops
-        FLOPs each chip performs (integer operations for integer types).
-    loaded, written
-        Bytes each chip reads from and writes to its HBM.
-    compute
-        The data type of the arithmetic, which determines the peak.
-    sent
-        Bytes each chip sends to other chips, one way, by link name.
-    resident
-        Bytes each chip must hold in HBM at the same time; None if equal to `loaded + written`.
-    chips
-        Number of chips that share the operation.
-    vector, vector_compute
-        FLOPs each chip performs on its vector units, in addition to `flops`; and their data type.
-    hops
-        Sequential messages each chip sends, by link name; each adds the latency of the link.
-    exponentials
-        Exponentials each chip computes on its special-function units.
-    parts
-        Kinds of operations that this one consists of, if it is a step of a model: their counts add
-        up to its own.
-    """
-
-    name: str
-    flops: Number
-    loaded: Number
-    written: Number
-    compute: DType
-    sent: Mapping[str, Number] = field(default_factory=dict)
-    resident: Number | None = None
-    chips: Number = 1
-    vector: Number = 0
-    vector_compute: DType = DTYPES["fp32"]
-    hops: Mapping[str, Number] = field(default_factory=dict)
-    exponentials: Number = 0
-    parts: tuple[Operation, ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "sent", ReadOnlyDict(self.sent))
-        object.__setattr__(self, "hops", ReadOnlyDict(self.hops))
-
-    __eq__ = same_fields
-
-    @cached_property
-    def bytes(self) -> Number:
-        """Bytes each chip moves between HBM and its compute units: loaded and written."""
-        return self.loaded + self.written
-
-    @property
-    def intensity(self) -> Number:
-        """Arithmetic intensity in FLOP/byte: infinite without bytes, zero without FLOPs."""
-        return divide(self.flops, self.bytes)
-
-    @property
-    def held(self) -> Number:
-        """Bytes that must be in HBM at the same time."""
-        return self.bytes if self.resident is None else self.resident
-
-    @property
-    def table(self) -> Table:
-        """Table of the counts of one chip; arrays show their range."""
-        rows = {"FLOPs": span(self.flops, "FLOP"), "computed in": self.compute.name}
-        rows |= {label.removeprefix("of "): shown for label, shown in self._others.items()}
-        rows |= {"loaded": span(self.loaded, "B"), "written": span(self.written, "B")}
-        rows |= {f"sent over {link}": span(size, "B") for link, size in self.sent.items()}
-        rows["intensity"] = span(self.intensity, "FLOP/B")
-        return from_rows((self.name, ""), rows.items())
-
-    def __repr__(self) -> str:
-        parts = [f"{span(self.flops, 'FLOP')} in {self.compute.name}"]
-        parts += [f"{shown} {label}" for label, shown in self._others.items()]
-        parts += [span(self.bytes, "B")]
-        parts += [f"{span(size, 'B')} over {link}" for link, size in self.sent.items()]
-        parts.append(span(self.intensity, "FLOP/B"))
-        return breakable(f"<Operation {self.name}: {', '.join(parts)}>")
-
-    @property
-    def _others(self) -> dict[str, str]:
-        """The vector FLOPs and exponentials as text; those that are zero are left out."""
-        others = {}
-        if np.any(self.vector):
-            shown = f"{span(self.vector, 'FLOP')} in {self.vector_compute.name}"
-            others["on vector units"] = shown
-        if np.any(self.exponentials):
-            others["of exponentials"] = span(self.exponentials, "OP")
-        return others
-
-    def _repr_markdown_(self) -> str:
-        return self.table._repr_markdown_()
-
-
-def operation(
-    flops: Size = 0,
-    bytes: Size = 0,
-    compute: Type = "bf16",
-    *,
-    sent: Size | Mapping[str, Size] = 0,
-    name: str = "operation",
-    hops: Size | Mapping[str, Size] = 0,
-    vector: Size = 0,
-    vector_compute: Type = "fp32",
-    exponentials: Size = 0,
-) -> Operation:
-    """Make a custom operation from its FLOPs and its bytes.
-
-    >>> operation(flops=1e9, bytes=4e9, compute="fp32").intensity
-    0.25
-
-    Arguments are those of `Operation`, zero or above; `bytes` counts those loaded and written.
-    `sent` and `hops` are numbers, or mappings from link name to number. Errors are those of
-    `matmul`.
-    """
-    ways, waits = _by_link("sent", sent), _by_link("hops", hops)
-    given = {"flops": flops, "bytes": bytes, "vector": vector, "exponentials": exponentials}
-    counts: Any = {count: check.kept(count, size) for count, size in given.items()}
-    check.broadcastable(counts | ways | {f"hops[{link!r}]": n for link, n in waits.items()})
-    counts |= {"loaded": counts.pop("bytes"), "written": 0, "sent": ways, "hops": waits}
-    kind, beside = dtype(compute, "compute"), dtype(vector_compute, "vector_compute")
-    return Operation(name, compute=kind, vector_compute=beside, **counts)
-
-
-def dot(
-    N: Size,
-    x: Type = "bf16",
-    *,
-    compute: Type | None = None,
-    accumulate_from: str = "product",
-) -> Operation:
+def dot(N: Size, x: Type = "bf16", *, compute: Type | None = None) -> Work:
     """Count a dot product of two vectors of shape [N] into one number of their type.
 
     2N - 1 FLOPs, 2N elements loaded, one written: an intensity of ½ FLOP/byte in bf16 for
-    long vectors. `compute` is the type of the arithmetic and defaults to `x`. With
-    `accumulate_from="zero"`, 2N FLOPs are counted. Errors are those of `matmul`.
-    Source: How To Scale Your Model, "All About Rooflines".
+    long vectors. Source: How To Scale Your Model, "All About Rooflines".
 
     >>> dot(1000).flops, dot(1000).bytes
-    (1999, 4002)
+    (2 kFLOP, 4 kB)
     """
     read, _, _, kind = matmul_types(x, None, None, compute)
-    N = check.positive("N", N, check.MAX_SIZE)
-    flops = sum_of_products(N, accumulate_from)
-    return Operation("dot product", flops, 2 * N * read.bytes, read.bytes, kind)
+    (N,) = sizes(N=N)
+    return _work("dot product", 2 * N - 1, kind, 2 * N * read.bytes, read.bytes)
 
 
 def elementwise(
@@ -189,33 +47,31 @@ def elementwise(
     *,
     out: Type | None = None,
     compute: Type | None = None,
-) -> Operation:
+) -> Work:
     """Count an element-wise operation: `inputs` arrays of N elements in, one out.
 
     N · flops_per_element FLOPs, inputs · N elements of type `x` loaded, N of type `out` written.
-    An addition has two inputs and one FLOP per element; a ReLU has one of each. `out` and
-    `compute` default to `x`. Errors are those of `matmul`. Counted from the definition.
+    An addition has two inputs and one FLOP per element; a ReLU has one of each.
     """
     read, _, result, kind = matmul_types(x, None, out, compute)
-    N, inputs = check.positives(N=N, inputs=inputs)
-    each = check.non_negative("flops_per_element", flops_per_element)
-    check.broadcastable({"N": N, "inputs": inputs, "flops_per_element": each})
-    loaded = inputs * N * read.bytes
-    return Operation("element-wise", N * each, loaded, N * result.bytes, kind)
+    each = size("flops_per_element", flops_per_element, zero=True)
+    N, inputs = sizes(N=N, inputs=inputs)
+    broadcastable({"N": N, "inputs": inputs, "flops_per_element": each})
+    return _work("element-wise", N * each, kind, inputs * N * read.bytes, N * result.bytes)
 
 
-def rms_norm(B: Size, D: Size, x: Type = "bf16", *, compute: Type | None = None) -> Operation:
+def rms_norm(B: Size, D: Size, x: Type = "bf16", *, compute: Type | None = None) -> Work:
     """Count RMS normalization of B rows of D elements, with a gain of shape [D].
 
     A row stays on the chip between its two passes, so it is loaded once. Per row: D squares,
     D - 1 additions, a division by D, an addition of ε and a reciprocal square root, then two
     multiplications per element: 4D + 2 FLOPs. Source of the formula: Zhang & Sennrich, "Root
-    Mean Square Layer Normalization", 2019. Errors are those of `matmul`.
+    Mean Square Layer Normalization", 2019.
     """
     read, _, _, kind = matmul_types(x, None, None, compute)
-    B, D = check.positives(B=B, D=D)
+    B, D = sizes(B=B, D=D)
     loaded, written = (B * D + D) * read.bytes, B * D * read.bytes
-    return Operation("RMS norm", B * (4 * D + 2), loaded, written, kind)
+    return _work("RMS norm", B * (4 * D + 2), kind, loaded, written)
 
 
 def matmul(
@@ -227,133 +83,218 @@ def matmul(
     w: Type | None = None,
     out: Type | None = None,
     compute: Type | None = None,
-    accumulate_from: str = "zero",
-) -> Operation:
+) -> Work:
     """Count a matrix multiplication x[B, D] · w[D, F] → out[B, F].
 
-    2BDF FLOPs; BD and DF elements loaded, BF written. Source: How To Scale Your Model,
-    "All About Rooflines".
+    2BDF FLOPs; BD and DF elements loaded, BF written. A weight per row, w[B, D, F], is
+    `B * matmul(1, D, F)`. Source: How To Scale Your Model, "All About Rooflines".
 
-    >>> layer = matmul(10, 20, 30, w="int8")
-    >>> layer.flops, layer.loaded, layer.written
-    (12000, 1000, 600)
+    >>> matmul(64, 4096, 16384, w="int8")
+    <Work matmul: 8.59 GFLOP in bf16, 69.7 MB, 123 FLOP/byte>
+    """
+    read, weight, result, kind = matmul_types(x, w, out, compute)
+    B, D, F = sizes(B=B, D=D, F=F)
+    outputs, loaded = B * F, D * (read.bytes * B + weight.bytes * F)
+    return _work("matmul", 2 * D * outputs, kind, loaded, result.bytes * outputs)
 
-    Raises a ValueError for an unknown data type, types without a common type, a size that is not
-    above zero and finite, or shapes that don't broadcast; a TypeError for a size that is no number.
+
+def attention(
+    B: Size,
+    T: Size,
+    S: Size,
+    N: Size,
+    K: Size,
+    H: Size,
+    *,
+    causal: bool = True,
+    fused: bool = True,
+    x: Type = "bf16",
+    kv: Type | None = None,
+    out: Type | None = None,
+    scores: Type | None = None,
+    compute: Type | None = None,
+    softmax: Type | bool = "fp32",
+) -> Work:
+    """Count scaled dot-product attention: softmax(q · kᵀ) · v.
+
+    The shapes are q[B, T, N, H] and k, v[B, S, K, H].
+
+    >>> attention(B=1, T=1, S=8192, N=32, K=8, H=128).table
+    attention
+    FLOPs            134 MFLOP
+    computed in      bf16
+    on vector units  1.05 MFLOP in fp32
+    exponentials     262 kOP
+    loaded           33.6 MB
+    written          8.19 kB
+    intensity        4 FLOP/byte
+
+    Queries and keys form P pairs over all heads and sequences: BNTS or, with a causal mask,
+    BN(TS - T(T-1)/2). Each pair takes 2H FLOPs in q · kᵀ and 2H in the product with v. BTNH
+    elements of q and BSKH each of k and v are loaded; BTNH elements of the result are written. If
+    fused, scores stay on the chip; if not, P scores and P probabilities are written and read, too.
+    Source: Vaswani et al., "Attention Is All You Need", 2017; grouped heads: Ainslie et al.,
+    "GQA", 2023; fused: Dao et al., "FlashAttention", 2022.
+
+    The softmax runs on the vector units and the special-function units. A row of n visible scores
+    takes n - 1 comparisons for its maximum, n subtractions, n - 1 additions and n divisions, that
+    is 4n - 2 vector FLOPs, and n exponentials. The rescaling of earlier sums in a fused kernel is
+    not counted. The scaling by √H is left out, since it can be folded into the query weights.
+    Source: Milakov & Gimelshein, "Online normalizer calculation for softmax", 2018.
+
+    Raises a ValueError, too, if a size is not whole, N is not a multiple of K, or S is below T with
+    a causal mask.
 
     Parameters
     ----------
-    B, D, F
-        Rows of the input (tokens), contraction dimension, columns of the weight: numbers, or
-        arrays that broadcast.
-    x, w, out, compute
-        Data types of input, weight, output and arithmetic. `w` and `out` default to `x`; `compute`
-        defaults to the common type of `x` and `w`, such as bf16 for int8 and bf16, and is required
-        if there is none.
-    accumulate_from
-        "zero" counts 2BDF FLOPs, "product" counts BF(2D - 1).
+    B, T, S
+        Sequences, positions with a query, and positions with a key.
+    N, K, H
+        Heads of queries, heads of keys and values (N is a multiple of K), and a head's width.
+    causal
+        Whether each query sees only positions up to its own; the queries are the last T of S.
+    fused
+        Whether scores and probabilities stay on the chip.
+    kv, scores
+        Data types of keys and values, and of written scores and probabilities; `x` if left out.
+    softmax
+        The data type of the softmax. False leaves out its FLOPs and exponentials, for chips with an
+        unknown rate of the vector units.
     """
-    read, weight, result, kind = matmul_types(x, w, out, compute)
-    B, D, F = check.positives(B=B, D=D, F=F)
-    outputs, loaded = B * F, D * (read.bytes * B + weight.bytes * F)
-    flops = sum_of_products(D, accumulate_from) * outputs
-    return Operation("matmul", flops, loaded, result.bytes * outputs, kind)
+    for name, flag in (("causal", causal), ("fused", fused)):
+        instance(name, flag, (bool, np.bool_), "True or False")
+    read, cache, result, kind = matmul_types(x, kv, out, compute, second="kv")
+    score = read if scores is None else dtype(scores, "scores")
+    normalized = dtype("fp32" if isinstance(softmax, bool) else softmax, "softmax")
+    B, T, S, N, K, H = sizes(B=B, T=T, S=S, N=N, K=K, H=H, whole=True)
+    if np.any(N % K):
+        raise ValueError(f"N must be a multiple of K, the key/value heads; got N={N}, K={K}")
+    if causal and np.any(S < T):
+        raise ValueError(f"S must be at least T where attention is causal; got S={S}, T={T}")
+    pairs = B * N * (T * S - (T * (T - 1) // 2 if causal else 0))
+    kept = 0 if fused else score.bytes * pairs
+    loaded = read.bytes * (B * T * N * H) + 2 * cache.bytes * (B * S * K * H)
+    written = result.bytes * (B * T * N * H)
+    others = {}
+    if softmax:
+        others[VECTOR + normalized.name] = 4 * pairs - 2 * (B * N * T)
+        others[EXPONENTIALS] = pairs
+    name = "attention" if fused else "attention, scores written"
+    # Probabilities overwrite their scores, so these are held once.
+    moved = (loaded + 2 * kept, written + 2 * kept, loaded + written + kept)
+    return _work(name, 4 * H * pairs, kind, *moved, others=others)
 
 
-def matmul_per_example(
+def split(
+    one: str,
+    N: Size,
     B: Size,
     D: Size,
     F: Size,
-    x: Type = "bf16",
     *,
+    result: str = "replicated",
+    x: Type = "bf16",
     w: Type | None = None,
     out: Type | None = None,
+    partial: Type | None = None,
     compute: Type | None = None,
-    accumulate_from: str = "zero",
-) -> Operation:
-    """Count a matmul with weights per row: x[B, D] · w[B, D, F] → out[B, F].
+) -> Work:
+    """Count one chip's share of x[B, D] · w[D, F] → out[B, F], with one of B, D, F split over N.
 
-    It takes as many FLOPs as `matmul` but loads BDF weight elements. No weight is reused, so the
-    intensity stays near two FLOPs per weight element at any batch size.
-    Parameters and errors are those of `matmul`. Counted from the definition.
+    ========  =======================  ==========================  =====================
+    split     each chip multiplies     replicated result needs     sharded result needs
+    ========  =======================  ==========================  =====================
+    "B"       x[B/N, D] · w[D, F]      all-gather of BF            nothing
+    "D"       x[B, D/N] · w[D/N, F]    all-reduce of BF            reduce-scatter of BF
+    "F"       x[B, D] · w[D, F/N]      all-gather of BF            nothing
+    ========  =======================  ==========================  =====================
+
+    FLOPs are those of the multiplication, 2BDF/N. The additions of the reduction are not counted,
+    and neither are the HBM bytes that the collective reads and writes. A chip holds its parts of x
+    and w, plus the larger of its partial and its final output: the collective works in place, so
+    the gathered output includes the chip's own part. The ring sends N - 1 sequential messages per
+    chip, 2(N - 1) in an all-reduce.
+    Source: How To Scale Your Model, "Sharded Matrices and How to Multiply Them".
+
+    `B`, `D` and `F` are the sizes of the whole multiplication; the split one must be a multiple of
+    `N`, the number of chips. With `result` "replicated", every chip ends with the whole output;
+    with "sharded", with an Nth of it. `partial` is the data type of the partial sums that split "D"
+    sends, by default `out`.
     """
-    read, weight, result, kind = matmul_types(x, w, out, compute)
-    B, D, F = check.positives(B=B, D=D, F=F)
-    flops = sum_of_products(D, accumulate_from) * (B * F)
-    loaded = read.bytes * (B * D) + weight.bytes * (B * D * F)
-    return Operation("matmul, a weight per example", flops, loaded, result.bytes * (B * F), kind)
+    output = matmul_types(x, w, out, compute)[2]
+    sums = output if partial is None else dtype(partial, "partial")
+    replicated = one_of("result", result, ("replicated", "sharded")) == "replicated"
+    B, D, F = sizes(B=B, D=D, F=F)
+    N = size("N", N, whole=True)
+    broadcastable({"B": B, "D": D, "F": F, "N": N})
+    shape = {"B": B, "D": D, "F": F}
+    if np.any(shape[one_of("split", one, shape)] % N):
+        given = f"{one}={shape[one]}, N={N}"
+        raise ValueError(f"{one} must be a multiple of N to be split; got {given}")
+    gathered = output.bytes * (B * F)
+    shape[one] = shape[one] // N
+    own = matmul(**shape, x=x, w=w, out=sums if one == "D" else output, compute=compute)
+    array = own.written if one == "D" else gathered
+    passes = (2 if one == "D" else 1) - (0 if replicated else 1)
+    end = gathered if replicated else gathered / N
+    larger = np.maximum if np.ndim(own.written) or np.ndim(end) else max
+    name = f"matmul, {one} split over chips"
+    ways = {LINK: passes * all_gather(array, N)} if passes and np.any(N > 1) else {}
+    hops = {link: passes * (N - 1) for link in ways}
+    held = own.loaded + larger(own.written, end)
+    return Work(name, {**own.amounts, **ways}, own.written, held, hops)
+
+
+# Collectives on a ring of N chips. In each step, every chip passes one Nth of the array to the next
+# chip. Reduce-scatter and all-gather take N - 1 steps each, and an all-reduce is one followed by
+# the other. No algorithm sends fewer bytes. Source: Patarasuk & Yuan, "Bandwidth optimal all-reduce
+# algorithms for clusters of workstations", J. Parallel Distrib. Comput. 69(2), 2009.
+
+
+def reduce_scatter(bytes: Size, N: Size) -> Number:
+    """Return the bytes each of N chips sends in a reduce-scatter of `bytes`.
+
+    It sums N arrays, one per chip, and leaves each chip with an Nth of the sum.
+
+    >>> reduce_scatter(1000, N=4)
+    750.0
+    """
+    bytes, N = size("bytes", bytes, zero=True), size("N", N, whole=True)
+    broadcastable({"bytes": bytes, "N": N})
+    return bytes * (N - 1) / N
+
+
+def all_gather(bytes: Size, N: Size) -> Number:
+    """Return the bytes each chip sends in an all-gather of an array in N parts."""
+    return reduce_scatter(bytes, N)
+
+
+def all_reduce(bytes: Size, N: Size) -> Number:
+    """Return the bytes each chip sends in an all-reduce: a sum on every chip."""
+    return 2 * reduce_scatter(bytes, N)
 
 
 def matmul_types(
     x: Type, w: Type | None, out: Type | None, compute: Type | None, second: str = "w"
-) -> tuple[DType, DType, DType, DType]:
-    """Return the data types of a matmul: input, weight, output, arithmetic.
+) -> tuple[DType, DType, DType, str]:
+    """Return the data types of input, weight and output, and the resource of the arithmetic.
 
     `second` is the name of the weight argument in error messages.
     """
     read = dtype(x, "x")
-    weight = dtype_or(second, w, read)
-    kind = common_type(read, weight) if compute is None else dtype(compute, "compute")
-    return read, weight, dtype_or("out", out, read), kind
+    weight = read if w is None else dtype(w, second)
+    kind = common_type(read, weight).name if compute is None else type_name(compute, "compute")
+    return read, weight, read if out is None else dtype(out, "out"), kind
 
 
-def dtype_or(argument: str, given: Type | None, read: DType) -> DType:
-    """Return the given data type, or that of the input."""
-    return read if given is None else dtype(given, argument)
-
-
-def _by_link(name: str, given: Size | Mapping[str, Size]) -> dict[str, Number]:
-    if not isinstance(given, Mapping):
-        return over_any_link(check.kept(name, given))
-    return {link: check.kept(f"{name}[{link!r}]", size) for link, size in given.items()}
-
-
-def over_any_link(size: Number) -> dict[str, Number]:
-    """Return {ANY_LINK: size}, for bytes or messages; an empty dict if all are zero."""
-    return {ANY_LINK: size} if np.any(size) else {}
-
-
-def sum_of_products(D: Number, accumulate_from: str) -> Number:
-    """Return the FLOPs of a sum of D products."""
-    start = check.one_of("accumulate_from", accumulate_from, ("zero", "product"))
-    return 2 * D if start == "zero" else 2 * D - 1
-
-
-def share(
-    compute: DType,
-    chips: Number,
+def _work(
     name: str,
-    *,
-    flops: Number = 0,
-    loaded: Number = 0,
-    written: Number = 0,
-    held: Number = 0,
-    sent: Number = 0,
-    hops: Number = 0,
-) -> Operation:
-    """Make an operation from the counts of one chip.
-
-    `bound` chooses the link that carries what is sent.
-    """
-    over, waits = over_any_link(sent), over_any_link(hops)
-    return Operation(name, flops, loaded, written, compute, over, held, chips, hops=waits)
-
-
-def total(name: str, parts: tuple[Operation, ...]) -> Operation:
-    """Return the operation that consists of `parts`; its counts are their sums.
-
-    Parts that compute, move and send nothing are left out.
-    """
-    # FLOPs needn't be checked: parts that compute also move bytes.
-    parts = tuple(part for part in parts if np.count_nonzero(part.bytes) or part.sent)
-    first, *_ = parts
-
-    def added(count: str) -> Number:
-        return sum(getattr(part, count) for part in parts)
-
-    def over_links(way: str) -> dict[str, Number]:
-        return over_any_link(sum(getattr(part, way).get(ANY_LINK, 0) for part in parts))
-
-    counts = added("flops"), added("loaded"), added("written"), first.compute
-    held, sent, hops = added("held"), over_links("sent"), over_links("hops")
-    return Operation(name, *counts, sent, held, first.chips, hops=hops, parts=parts)
+    flops: Number,
+    kind: str,
+    loaded: Number,
+    written: Number,
+    held: Number = None,
+    others: Mapping[str, Any] | None = None,
+) -> Work:
+    amounts = {kind: flops, HBM: loaded + written, **(others or {}), LAUNCHES: 1}
+    return Work(name, amounts, written, held)

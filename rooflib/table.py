@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from rooflib.units import breakable
+from rooflib.quantities import breakable, shown
 
 translate: Callable[[str], str] = str
 """Returns a heading or cell in the language of a notebook or page; a program may set it."""
@@ -13,17 +14,17 @@ translate: Callable[[str], str] = str
 
 @dataclass(frozen=True)
 class Table:
-    """A table of text cells: columns of equal length, by heading.
+    """A table: columns of equal length, by heading. Cells are texts, numbers or quantities.
 
-    >>> print(Table({"chip": ["A", "B"], "ridge": ["1", "20"]}))
+    >>> print(Table({"chip": ["A", "B"], "ridge": [1, 20.25]}))
     chip  ridge
     A         1
-    B        20
+    B      20.2
 
     Raises a ValueError if there are no columns, or they differ in length.
     """
 
-    columns: Mapping[str, Sequence[str]]
+    columns: Mapping[str, Sequence[Any]]
 
     def __post_init__(self) -> None:
         lengths = {name: len(cells) for name, cells in self.columns.items()}
@@ -33,12 +34,12 @@ class Table:
     @property
     def rows(self) -> list[tuple[str, ...]]:
         """The cells as text, row by row."""
-        return list(zip(*(map(str, cells) for cells in self.columns.values()), strict=True))
+        return list(zip(*(map(shown, cells) for cells in self.columns.values()), strict=True))
 
     @property
     def _right(self) -> list[bool]:
         # The first column names the rows. Numbers are right-aligned, text is left-aligned.
-        others = [map(str, cells) for cells in self.columns.values()][1:]
+        _, *others = zip(*self.rows, strict=True) if self.rows else self.columns
         return [False, *(all(c[:1] in "0123456789+-−–∞" for c in cells) for cells in others)]
 
     def _repr_markdown_(self) -> str:
@@ -62,6 +63,6 @@ class Table:
     __repr__ = __str__
 
 
-def from_rows(headings: Iterable[str], rows: Iterable[Sequence[str]]) -> Table:
+def from_rows(headings: Iterable[str], rows: Iterable[Sequence[Any]]) -> Table:
     """Return a table with these headings and rows; `rows` must not be empty."""
     return Table(dict(zip(headings, zip(*rows, strict=True), strict=True)))

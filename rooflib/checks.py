@@ -1,0 +1,155 @@
+"""Checks of arguments: one for sizes, one for names; numpy reports the rest."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Size: TypeAlias = "ArrayLike"
+"""Accepted wherever a number is expected: a number, a sequence or an array."""
+
+Number: TypeAlias = "float | Any"
+"""What is returned: a plain number for plain numbers, a float64 array for arrays."""
+
+MAX_SIZE = 1e30
+"""Largest size: a product of ten such sizes still fits into a float."""
+
+MAX_AMOUNT = 1e100
+"""Largest count of FLOPs or bytes, and largest rate."""
+
+
+class ReadOnlyDict(dict[str, Any]):
+    """A read-only dictionary that, unlike a mapping proxy, can be pickled."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("this mapping is read-only; dataclasses.replace makes a changed copy")
+
+    __setitem__ = __delitem__ = __ior__ = _refuse  # type: ignore[assignment]
+    clear = pop = popitem = setdefault = update = _refuse  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ReadOnlyDict, (dict(self),)
+
+
+def size(
+    name: str,
+    value: Any,
+    *,
+    zero: bool = False,
+    whole: bool = False,
+    single: bool = False,
+    largest: float = MAX_SIZE,
+) -> Number:
+    """Return `value` if it is a number above zero, or an array of them; else raise.
+
+    Python ints and Fractions keep their type, so that counts stay exact. Arrays become float64,
+    exact up to 2**53.
+
+    Parameters
+    ----------
+    zero, whole, single
+        Whether zero is allowed; whether only whole numbers are; whether arrays are refused.
+    """
+    if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
+        value = value.item()
+    number = value
+    if not isinstance(value, Real) or isinstance(value, bool):
+        number = None if single else _array(name, value)
+        if number is None:
+            raise TypeError(f"{name} must be one number; got {short(value)}")
+        if not number.size:
+            return number
+    array = isinstance(number, np.ndarray)
+    # Two reductions find every bad entry of an array: a nan makes the minimum a nan.
+    low, high = (number.min(), number.max()) if array else (number, number)
+    # Compared without converting: 10**400 does not fit into a float.
+    if not ((low > 0 or (zero and low == 0)) and high <= largest):
+        _refuse(name, value, number, zero, largest)
+    if whole:
+        rounded = np.trunc(number) if array else int(number)
+        if np.any(rounded != number):
+            raise ValueError(f"{name} must be a whole number above zero; got {short(value)}")
+        return rounded
+    return number
+
+
+def sizes(*, whole: bool = False, **values: Size) -> list[Number]:
+    """Return the sizes if each is above zero and they broadcast; else raise."""
+    return broadcastable({name: size(name, value, whole=whole) for name, value in values.items()})
+
+
+def broadcastable(numbers: dict[str, Number]) -> list[Number]:
+    """Return the numbers; raise a ValueError if their shapes don't broadcast."""
+    try:
+        np.broadcast_shapes(*map(np.shape, numbers.values()))
+    except ValueError:
+        shapes = {name: np.shape(value) for name, value in numbers.items()}
+        given = ", ".join(f"{name} of shape {shape}" for name, shape in shapes.items() if shape)
+        raise ValueError(f"shapes must broadcast against each other; got {given}") from None
+    return list(numbers.values())
+
+
+def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
+    """Return `value` if it is one of `allowed`; else raise and suggest the closest."""
+    choices = list(allowed)
+    if isinstance(value, str) and value in choices:
+        return value
+    known, hint = ", ".join(choices) or "none", suggestion(value, choices)
+    raise ValueError(f"{name} must be one of {known}; got {short(value)}{hint}")
+
+
+def instance(name: str, value: Any, kind: Any, what: str) -> Any:
+    """Return `value` if it is an instance of `kind`, which the message calls `what`."""
+    if isinstance(value, kind):
+        return value
+    raise TypeError(f"{name} must be {what}; got {short(value)}")
+
+
+def suggestion(value: object, choices: Iterable[str]) -> str:
+    """Return "; did you mean 'int8'?" if `value` resembles a choice, else ""."""
+    import difflib  # imported here to keep `import rooflib` light
+
+    if not isinstance(value, str):
+        return ""
+    lower = {choice.lower(): choice for choice in choices}
+    found = difflib.get_close_matches(value.lower(), lower)
+    return f"; did you mean {lower[found[0]]!r}?" if found else ""
+
+
+def short(value: object) -> str:
+    """Return the repr of `value`, cut to 60 characters."""
+    try:
+        shown = repr(value)
+    except ValueError:  # Python refuses to format ints of more than 4,300 digits.
+        return f"a {type(value).__name__} too long to write"
+    return shown if len(shown) <= 60 else shown[:57] + "..."
+
+
+def _array(name: str, value: Any) -> Any:
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        raise TypeError(f"{name} must be a number or an array of numbers: {error}") from None
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be a number or an array of numbers; got {short(value)}")
+    return np.asarray(array, np.float64)
+
+
+def _refuse(name: str, value: Any, number: Any, zero: bool, largest: float) -> NoReturn:
+    got = f"got {short(value)}"
+    if isinstance(number, np.ndarray):
+        good = ((number > 0) | (zero & (number == 0))) & (number <= largest)
+        where = tuple(int(i) for i in np.argwhere(~good)[0])
+        number = number[where]
+        got = f"{name}[{', '.join(map(str, where))}] is {number}"
+    if largest < number < math.inf:
+        raise ValueError(f"{name} must be at most {largest:.0e}; {got}")
+    least = "zero or above, and" if zero else "above zero and"
+    raise ValueError(f"{name} must be {least} finite; {got}")
