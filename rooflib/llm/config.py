@@ -10,24 +10,26 @@ from __future__ import annotations
 import json
 import os
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from rooflib._arguments import instance, one_of, short
+from rooflib.checks import instance, one_of, short
 from rooflib.llm.layers import Layer
 from rooflib.llm.models import Model
 from rooflib.llm.quantization import stored_types
 from rooflib.llm.towers import towers
-from rooflib.source import read_toml
 
 MAX_BYTES, MAX_SIZE, MAX_LAYERS = 2**23, 10**7, 10_000
 
-FAMILIES = read_toml("llm/families.toml")
+FAMILIES = tomllib.loads(files("rooflib.llm").joinpath("families.toml").read_text("utf-8"))
 """The architectures that can be read, by `model_type`, and the keys that shape their layers."""
-EVERY, NAMES, KNOWN = FAMILIES.pop("every"), FAMILIES.pop("names"), FAMILIES.pop("known")["keys"]
+EVERY, NAMES = FAMILIES.pop("every"), FAMILIES.pop("names")
+FIXED, KNOWN = FAMILIES.pop("fixed"), FAMILIES.pop("known")["keys"]
 MUST = ("num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size", "vocab_size")
 """Sizes that a file must give, unless it is a part of another: those leave out what is default."""
 MAY_BE_ZERO = {
@@ -37,13 +39,12 @@ MAY_BE_ZERO = {
 }  # fmt: skip
 MAY_BE_NULL = MAY_BE_ZERO | {
     "num_key_value_heads", "head_dim", "sliding_window", "attention_chunk_size", "q_lora_rank",
-    "moe_latent_size", "num_global_key_value_heads", "pattern", "sliding_window_pattern",
+    "moe_latent_size", "num_global_key_value_heads", "pattern",
     "num_experts_per_tok", "num_kv_shared_layers",
 }  # fmt: skip
-PATTERNS = ("pattern", "sliding_window_pattern")
 STATE = ("state_heads", "state_groups", "state_keys", "state_values", "conv")
 OUTER = ("quantization_config", "compression_config", "dtype", "torch_dtype", "tie_word_embeddings")
-SPEAKS = re.compile("expert|moe_|mamba|ssm_|linear_|lora_rank|index_|compress")
+SPEAKS = re.compile("expert|moe_|mamba|ssm_|linear_|lora_rank|index_|compress_r")
 LAYER_TYPES = {
     "full_attention": "full",
     "attention": "full",
@@ -56,7 +57,7 @@ LAYER_TYPES = {
     "moe": "moe",
     "mlp": "mlp",
 }
-PATTERN = {"M": "linear", "E": "moe", "*": "full", "-": "mlp"}
+PATTERN = {"M": "mamba", "E": "moe", "*": "attention", "-": "mlp"}
 
 
 def model_from_config(
@@ -97,13 +98,18 @@ def model_from_config(
     entry = _entry(family)
     traits, names = entry["layer"], entry["names"]
     defaults = {key: entry[key] for key in entry if key not in ("layer", "names")}
-    c = {key: _checked(names.get(key, key), given, defaults[key], nested) for key in defaults}
+    c = {key: _checked(key, names.get(key, key), given, defaults[key], nested) for key in defaults}
+    for key, only in FIXED.items():
+        if given.get(key) not in (None, only, "vision"):  # images alone see in both directions
+            raise ValueError(f"{key} must be {json.dumps(only)}; got {short(given[key])}")
     _check_unused(given, family, {*defaults, *names.values()})
     if "expansion_ratio" in c:
         c["intermediate_size"] = c["expansion_ratio"] * c["hidden_size"]
     pattern = c.get("hybrid_override_pattern")
     if pattern:  # its letters are the layers
-        c["layer_types"] = [one_of("hybrid_override_pattern", each, PATTERN) for each in pattern]
+        c["layer_types"] = [
+            PATTERN[one_of("hybrid_override_pattern", each, PATTERN)] for each in pattern
+        ]
         c["num_hidden_layers"] = len(pattern)
     layers, stored = c["num_hidden_layers"], stored_types(whole, given, beside)
     for key in ("layer_types", "mlp_layer_types"):
@@ -192,7 +198,7 @@ def _attention(c: Mapping[str, Any], traits: Mapping[str, Any], i: int, kind: st
         given = f"num_key_value_heads={K}, num_attention_heads={N}"
         raise ValueError(f"num_key_value_heads must divide the heads of queries; got {given}")
     H = H or D // N
-    gains += biased * (N + K * keys) * H
+    gains += biased * (N * (1 + traits["gate"]) + K * keys) * H
     if _set(c, traits["head_norms_if"]):
         gains += {"": 0, "each": (1 + (keys > 0)) * H, "all": (N + K) * H}[traits["head_norms"]]
     return {"N": N, "K": K, "H": H, **seen, "keys": keys, "gates": N * H * traits["gate"], "gains": gains}
@@ -311,19 +317,19 @@ def _at(c: Mapping[str, Any], key: str, i: int) -> Any:
     return value[i] if isinstance(value, list) else value
 
 
-def _checked(key: str, given: Mapping[str, Any], default: Any, nested: bool) -> Any:
+def _checked(own: str, key: str, given: Mapping[str, Any], default: Any, nested: bool) -> Any:
     """Return a key's value, or its default if it is missing.
 
     Raise ValueError if the value is invalid, or if a size that must be given is not.
     """
-    names = [key, *NAMES.get(key, ())]
+    names = [key, *NAMES.get(own, ())]
     key = next((name for name in names if given.get(name) is not None), key)
     value = given.get(key)
     if value is None:
         null = any(name in given for name in names)
-        if names[0] in MUST and default and (null or not nested):
+        if own in MUST and default and (null or not nested):
             raise ValueError(f"{key} must be given for {given['model_type']}; got none")
-        return 0 if null and names[0] in MAY_BE_NULL else default
+        return 0 if null and own in MAY_BE_NULL else default
     if isinstance(default, bool):
         return _be(key, value, bool, "true or false")
     if isinstance(default, str):
@@ -332,10 +338,10 @@ def _checked(key: str, given: Mapping[str, Any], default: Any, nested: bool) -> 
         return _be(key, value, list, "a list")
     if value == "auto":
         return 0
-    if names[0] in PATTERNS and isinstance(value, str):
+    if own == "pattern" and isinstance(value, str):
         return len(value)  # such as LLLG
     most = MAX_LAYERS if key == "num_hidden_layers" else MAX_SIZE
-    least = int(default != 0 and names[0] not in MAY_BE_ZERO)
+    least = -1 if own == "moe_layer_end_index" else int(default != 0 and own not in MAY_BE_ZERO)
     if isinstance(value, list) and given.get("num_hidden_layers") == len(value):
         return [_whole(key, each, least, most) for each in value]
     return _whole(key, value, least, most)

@@ -6,11 +6,19 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 
-from rooflib._arguments import Number, flag, larger, non_negative, smaller, whole
-from rooflib.attention import check_heads
+import numpy as np
 
-WHOLE_ROWS = ("projections", "router", "experts", "MLP")
-"""Kinds of operation that multiply with a layer's matrices."""
+from rooflib.checks import Number, instance, size
+
+
+def smaller(a: Number, b: Number) -> Number:
+    """Return the smaller of two numbers, by element for arrays; Python ints stay exact."""
+    return np.minimum(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else min(a, b)
+
+
+def larger(a: Number, b: Number) -> Number:
+    """Return the larger of two numbers, as `smaller` does."""
+    return np.maximum(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else max(a, b)
 
 
 @dataclass(frozen=True)
@@ -105,17 +113,15 @@ class Layer:
         for each in fields(self):
             value = getattr(self, each.name)
             if each.type == "bool":
-                flag(each.name, value)
-            elif each.type == "int" and (each.name == "count" or non_negative(each.name, value)):
-                whole(each.name, value)
-        if self.N:
-            check_heads(whole("N", self.N), whole("K", self.K))
-            whole("H", self.H)
-        if self.experts:
-            whole("X", self.X)
-            if whole("active", self.active) > self.experts:
-                given = f"active={self.active}, experts={self.experts}"
-                raise ValueError(f"active must be at most experts; got {given}")
+                instance(each.name, value, bool, "True or False")
+            elif each.type == "int":
+                needed = {"count", *(("K", "H") if self.N else ()), *(("X",) if self.experts else ())}
+                size(each.name, value, zero=each.name not in needed, whole=True, single=True)
+        if self.N and self.N % self.K:
+            raise ValueError(f"N must be a multiple of K; got N={self.N}, K={self.K}")
+        if self.experts and not 0 < self.active <= self.experts:
+            given = f"active={self.active}, experts={self.experts}"
+            raise ValueError(f"active must be at most experts; got {given}")
         if self.rope >= self.H > 0:
             raise ValueError(f"rope must be less than H; got rope={self.rope}, H={self.H}")
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rooflib.checks import Number, ReadOnlyDict, Size, instance, larger, one_of, size, sizes
-from rooflib.collectives import all_gather, all_reduce, reduce_scatter, ring_steps
+from rooflib.checks import Number, ReadOnlyDict, Size, instance, one_of, size, sizes
 from rooflib.dtypes import DType, Type, common_type, dtype
-from rooflib.llm.quantization import Format
 from rooflib.llm.layers import Layer
+from rooflib.llm.quantization import Format
+from rooflib.operations import all_gather, all_reduce, reduce_scatter
 from rooflib.work import Work, work
 
 if TYPE_CHECKING:
@@ -168,3 +168,8 @@ class Model:
         states = [(kind.count, *kind.state()) for kind in self.every_kind]
         width = dtype(x or self.w, "x").bytes
         return sum(count * (4 * recurrent + width * inputs) for count, recurrent, inputs in states)
+
+
+def _format(stored: Any) -> Format:
+    """Return the format of weights stored in a type."""
+    return stored if isinstance(stored, Format) else Format(stored)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from rooflib._arguments import one_of, short
+from rooflib.checks import one_of, short
 from rooflib.dtypes import DType, Type
 from rooflib.llm.layers import Layer
 
@@ -173,8 +173,8 @@ def _method(how: Mapping[str, Any]) -> str:
 def _fp8(how: Mapping[str, Any]) -> Stored:
     sides = how.get("weight_block_size")
     form = FP8 if sides is None else Format(_block(sides), "fp8")
-    experts = {"fp4": MXFP4._replace(x="fp8"), "fp8": form, None: form}
-    of_experts = experts[one_of("expert_dtype", how["expert_dtype"], experts)]
+    experts = {"fp4": MXFP4._replace(x="fp8"), "fp8": form}
+    of_experts = experts[one_of("expert_dtype", how.get("expert_dtype") or "fp8", experts)]
     return Stored(groups=((("mlp.experts",), of_experts), (ALL, form)))
 
 
