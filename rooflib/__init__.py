@@ -51,12 +51,20 @@ __all__ = [
 # fmt: on
 
 
+_LAZY = {"model_from_config": "config", "Layer": "layers", "Serving": "serving"}
+_LAZY |= dict.fromkeys(
+    ("Model", "critical_training_batch", "kv_bytes_per_token", "model", "models", "published_steps"), "models"
+)
+
+
 def __getattr__(name: str) -> Any:
     # Import plots on first use: matplotlib takes far longer to import than all the rest.
-    if name == "plots":
-        import importlib
+    import importlib
 
+    if name == "plots":
         return importlib.import_module(f"rooflib.{name}")
+    if name in _LAZY:
+        return getattr(importlib.import_module(f"rooflib.{_LAZY[name]}"), name)
     raise AttributeError(f"module 'rooflib' has no attribute {name!r}")
 
 

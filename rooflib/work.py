@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from rooflib.catalog import as_chip
-from rooflib.checks import MAX_AMOUNT, Number, ReadOnlyDict, Size, broadcastable, size
+from rooflib.checks import MAX_AMOUNT, Number, ReadOnlyDict, Size, broadcastable, larger, size
 from rooflib.hardware import VECTOR, Chip, Link, unit_of
 from rooflib.dtypes import Type, dtype
 from rooflib.quantities import Quantity, breakable, quantity, shown
@@ -260,7 +260,7 @@ class Times:
     @property
     def lower(self) -> Number:
         """Seconds if all resources work at the same time: the longest of the times."""
-        return reduce(_larger, self.times.values())
+        return reduce(larger, self.times.values())
 
     @property
     def upper(self) -> Number:
@@ -421,11 +421,6 @@ def _add(times: dict[str, Number], roof: str, seconds: Number) -> None:
 
 def _is_zero(value: Any) -> bool:
     return isinstance(value, int) and value == 0
-
-
-def _larger(one: Number, other: Number) -> Number:
-    either = isinstance(one, np.ndarray) or isinstance(other, np.ndarray)
-    return np.maximum(one, other) if either else max(one, other)
 
 
 def _ratio(above: Number, below: Number) -> Number:
