@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rooflib.catalog import chip, chips, published_shares
+from rooflib.catalog import chip, chips, figures, published_shares
 from rooflib.hardware import Chip, Link
 from rooflib.critical import critical_batch, critical_depth
 from rooflib.dtypes import DType, dtype
@@ -45,8 +45,8 @@ __version__ = "1.0.0"
 __all__ = [
     "Chip", "DType", "Link", "Quantity", "Table", "Times", "Work", "__version__", "all_gather",
     "all_reduce", "attention", "chip", "chips", "critical_batch", "critical_depth", "dot", "dtype",
-    "elementwise", "matmul", "plots", "published_shares", "reduce_scatter", "rms_norm", "split",
-    "work",
+    "elementwise", "figures", "matmul", "plots", "published_shares", "reduce_scatter", "rms_norm",
+    "split", "work",
 ]
 # fmt: on
 

@@ -127,6 +127,12 @@ def chips(hidden: bool = False) -> tuple[Chip, ...]:
 
 
 @cache
+def figures(hidden: bool = False) -> tuple[Figure, ...]:
+    """Return all that was published about `chips`, with sources, even figures that disagree."""
+    return tuple(figure for chip in chips(hidden) for figure in chip.figures)
+
+
+@cache
 def published_shares() -> tuple[PublishedShare, ...]:
     """Return published measured shares of peak, with their sources."""
     entries = read_catalog("chips.toml")["published_share"]

@@ -581,7 +581,7 @@ def critical_training_batch(
 
     >>> from rooflib.models import model
     >>> critical_training_batch(model("Llama 3 70B"), "H100 SXM", "NVLink", S=4096, chips=256)
-    np.float64(1.0)
+    1
 
     Bytes sent don't depend on the batch, and FLOPs are proportional to it: the link's time ÷ the
     time of one sequence's arithmetic, rounded up. S is the tokens of a sequence. Errors, and the
@@ -589,4 +589,5 @@ def critical_training_batch(
     """
     step = model.train(1, S, chips, recompute=recompute, x=x, gradients=gradients)
     times = step.on(chip, link).times
-    return np.ceil(times[as_chip(chip).link(link).name] / times["compute"])
+    batch = np.ceil(times[as_chip(chip).link(link).name] / times["compute"])
+    return batch if np.ndim(batch) else int(batch)

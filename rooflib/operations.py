@@ -22,7 +22,7 @@ import numpy as np
 from rooflib.checks import Number, Size, broadcastable, instance, larger, one_of, size, sizes
 from rooflib.hardware import VECTOR
 from rooflib.dtypes import DType, Type, common_type, dtype
-from rooflib.work import EXPONENTIALS, HBM, LAUNCHES, LINK, Work, type_name
+from rooflib.work import EXPONENTIALS, HBM, LAUNCH, LINK, Work, type_name
 
 
 def dot(N: Size, x: Type = "bf16", *, compute: Type | None = None) -> Work:
@@ -300,5 +300,5 @@ def _work(
     held: Number = None,
     others: Mapping[str, Any] | None = None,
 ) -> Work:
-    amounts = {kind: flops, HBM: loaded + written, **(others or {}), LAUNCHES: 1}
+    amounts = {kind: flops, HBM: loaded + written, **(others or {}), LAUNCH: 1}
     return Work(name, amounts, written, held)
