@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rooflib.catalog import chip, chips, published_shares
+from rooflib.catalog import chip, chips, figures, published_shares
 from rooflib.hardware import Chip, Link
 from rooflib.critical import critical_batch, critical_depth
 from rooflib.dtypes import DType, dtype
@@ -45,18 +45,26 @@ __version__ = "1.0.0"
 __all__ = [
     "Chip", "DType", "Link", "Quantity", "Table", "Times", "Work", "__version__", "all_gather",
     "all_reduce", "attention", "chip", "chips", "critical_batch", "critical_depth", "dot", "dtype",
-    "elementwise", "matmul", "plots", "published_shares", "reduce_scatter", "rms_norm", "split",
-    "work",
+    "elementwise", "figures", "matmul", "plots", "published_shares", "reduce_scatter", "rms_norm",
+    "split", "work",
 ]
 # fmt: on
 
 
+_LAZY = {"model_from_config": "config", "Layer": "layers", "Serving": "serving"}
+_LAZY |= dict.fromkeys(
+    ("Model", "critical_training_batch", "kv_bytes_per_token", "model", "models", "published_steps"), "models"
+)
+
+
 def __getattr__(name: str) -> Any:
     # Import plots on first use: matplotlib takes far longer to import than all the rest.
-    if name == "plots":
-        import importlib
+    import importlib
 
+    if name == "plots":
         return importlib.import_module(f"rooflib.{name}")
+    if name in _LAZY:
+        return getattr(importlib.import_module(f"rooflib.{_LAZY[name]}"), name)
     raise AttributeError(f"module 'rooflib' has no attribute {name!r}")
 
 

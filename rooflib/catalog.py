@@ -127,6 +127,12 @@ def chips(hidden: bool = False) -> tuple[Chip, ...]:
 
 
 @cache
+def figures(hidden: bool = False) -> tuple[Figure, ...]:
+    """Return all that was published about `chips`, with sources, even figures that disagree."""
+    return tuple(figure for chip in chips(hidden) for figure in chip.figures)
+
+
+@cache
 def published_shares() -> tuple[PublishedShare, ...]:
     """Return published measured shares of peak, with their sources."""
     entries = read_catalog("chips.toml")["published_share"]
@@ -145,15 +151,20 @@ def look_up(kind: str, name: str, entries: Sequence[Named]) -> Named:
     raise ValueError(f"{kind} must be one of {', '.join(names)}; got {name!r}{hint}")
 
 
-@cache
-def read_catalog(file: str) -> Mapping[str, Any]:
-    """Read a TOML file beside this module, with a `Source` in place of each key of a source."""
+def read_toml(file: str) -> dict[str, Any]:
+    """Return the content of a TOML file beside this module."""
     # Imported here to keep `import rooflib` light.
     import importlib.resources
     import tomllib
 
     text = importlib.resources.files("rooflib").joinpath(file).read_text(encoding="utf-8")
-    content = tomllib.loads(text)
+    return tomllib.loads(text)
+
+
+@cache
+def read_catalog(file: str) -> Mapping[str, Any]:
+    """Read a TOML file beside this module, with a `Source` in place of each key of a source."""
+    content = read_toml(file)
     known = {key: Source(key=key, **entry) for key, entry in content.pop("source").items()}
 
     def with_sources(part: Any) -> Any:

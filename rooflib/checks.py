@@ -105,11 +105,19 @@ def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
     raise ValueError(f"{name} must be one of {known}; got {short(value)}{hint}")
 
 
-def instance(name: str, value: Any, kind: Any, what: str) -> Any:
+def instance(
+    name: str, value: Any, kind: Any, what: str, error: type[Exception] = TypeError
+) -> Any:
     """Return `value` if it is an instance of `kind`, which the message calls `what`."""
     if isinstance(value, kind):
         return value
-    raise TypeError(f"{name} must be {what}; got {short(value)}")
+    raise error(f"{name} must be {what}; got {short(value)}")
+
+
+def larger(one: Number, other: Number) -> Number:
+    """Return the larger of two numbers, elementwise for arrays."""
+    either = isinstance(one, np.ndarray) or isinstance(other, np.ndarray)
+    return np.maximum(one, other) if either else max(one, other)
 
 
 def suggestion(value: object, choices: Iterable[str]) -> str:

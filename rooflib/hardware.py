@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from rooflib.table import Table, from_rows
 TOPOLOGIES = ("torus", "switch", "host")
 VECTOR = "vector "
 """Begins the name of a rate of the vector units: "vector fp32"."""
-ROOFS = ("compute", "vector", "exponentials", "HBM", "link", "launches")
+ROOFS = ("compute", "vector", "exponentials", "HBM", "link", "launch")
 """Names of roofs, which a link can't have."""
 
 
@@ -111,7 +111,7 @@ class Chip:
     rates
         Amounts per second by resource: dense FLOP/s of the matrix units by data type ("bf16"; of
         integers operations/s), and of the vector units ("vector fp32"); "exponentials" of the
-        special-function units; one-way bytes/s of "HBM" (or main memory); "launches".
+        special-function units; one-way bytes/s of "HBM" (or main memory); "launch".
     memory
         Bytes of HBM (or main memory).
     links
@@ -179,6 +179,15 @@ class Chip:
         """Return whether the chip has a rate for a resource."""
         return resource in self.rates or any(resource == link.name for link in self.links)
 
+    def __or__(self, rates: Mapping[str, float]) -> Chip:
+        """Return a chip with these rates in place of its own or beside them.
+
+        >>> mine = Chip("mine", {"bf16": 2e14, "HBM": 8e11})
+        >>> (mine | {"HBM": 2 * mine["HBM"]}).ridge()
+        125 FLOP/byte
+        """
+        return replace(self, rates={**self.rates, **rates})
+
     def link(self, name: str | Link) -> Link:
         """Look up a link by name; a `Link` is returned unchanged."""
         if isinstance(name, Link):
@@ -220,7 +229,7 @@ class Chip:
             ridge = f"{self.ridge(name):n}" if "HBM" in self.rates else ""
             if name == "HBM":
                 shown, ridge = f"{rate:4}, {self.memory:4}", ""
-            elif name in ("exponentials", "launches"):
+            elif name in ("exponentials", "launch"):
                 ridge = ""
             elif name.startswith(VECTOR):
                 kind = f"{name.removeprefix(VECTOR)}, vector units"
@@ -241,7 +250,7 @@ def unit_of(resource: str) -> str:
     """Return the unit of a resource's rate: "FLOP/s", "OP/s" or "B/s"."""
     if resource in ("HBM", "link"):
         return "B/s"
-    integer = resource.startswith("int") or resource in ("exponentials", "launches")
+    integer = resource.startswith("int") or resource in ("exponentials", "launch")
     return "OP/s" if integer else "FLOP/s"
 
 

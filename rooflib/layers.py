@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import MISSING, dataclass, fields
 
-from rooflib._arguments import Number, flag, larger, non_negative, smaller, whole
-from rooflib.attention import check_heads
+from rooflib.checks import Number, instance, larger, size
+from rooflib.operations import check_heads
+
+
+def smaller(one: Number, other: Number) -> Number:
+    return -larger(-one, -other)
 
 
 @dataclass(frozen=True)
@@ -57,13 +61,13 @@ class Layer:
         for each in fields(self):
             value = getattr(self, each.name)
             if each.type == "bool":
-                flag(each.name, value)
-            elif each.default == MISSING or non_negative(each.name, value):
-                whole(each.name, value)
+                instance(each.name, value, bool, "True or False")
+            elif each.default == MISSING or size(each.name, value, zero=True):
+                size(each.name, value, whole=True)
         check_heads(self.N, self.K)
         if self.experts:
-            whole("X", self.X)
-            if whole("active", self.active) > self.experts:
+            size("X", self.X, whole=True)
+            if size("active", self.active, whole=True) > self.experts:
                 given = f"active={self.active}, experts={self.experts}"
                 raise ValueError(f"active must be at most experts; got {given}")
         if self.rope >= self.H:

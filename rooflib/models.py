@@ -4,29 +4,80 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rooflib import _arguments as check
-from rooflib._arguments import Number, ReadOnlyDict, Size, short
-from rooflib.attention import check_heads
-from rooflib.collectives import all_gather, all_reduce, reduce_scatter, ring_steps
+from rooflib.catalog import Source, as_chip, look_up, read_catalog
+from rooflib.checks import Number, ReadOnlyDict, Size, instance, one_of, short, size, sizes
 from rooflib.dtypes import DType, Type, dtype
-from rooflib.operations import Operation, matmul_types, share, total
+from rooflib.operations import (
+    all_gather,
+    all_reduce,
+    check_heads,
+    matmul_types,
+    reduce_scatter,
+)
+from rooflib.hardware import Chip, Link
+from rooflib.quantities import quantity
+from rooflib.work import HBM, LINK, Work
 
 if TYPE_CHECKING:
     from rooflib.layers import Layer
-    from rooflib.source import Source
 
 ROWS = (
     "embedding, norms", "projections", "attention", "router", "experts", "MLP", "logits",
     "collectives",
 )  # fmt: skip
-"""Kinds of operations of a step, in the order of `Operation.parts`."""
+"""Kinds of operations of a step, in the order of `Work.parts`."""
 MAX_LISTED = 1024
+
+
+def flag(name: str, value: Any) -> bool:
+    """Return `value` if it is True or False, as a bool."""
+    return bool(instance(name, value, (bool, np.bool_), "True or False"))
+
+
+def ring_steps(N: Size, passes: int = 1) -> Number:
+    """Return how many sequential messages a chip sends; an all-reduce has two passes."""
+    return passes * (size("N", N, whole=True) - 1)
+
+
+def share(
+    compute: str,
+    name: str,
+    *,
+    flops: Number = 0,
+    loaded: Number = 0,
+    written: Number = 0,
+    held: Number = 0,
+    sent: Number = 0,
+    hops: Number = 0,
+) -> Work:
+    """Make work from the counts of one chip."""
+    ways = {LINK: sent} if np.any(sent) or np.any(hops) else {}
+    waits = dict.fromkeys(ways, hops)
+    return Work(name, {compute: flops, HBM: loaded + written, **ways}, written, held, waits)
+
+
+def total(name: str, parts: tuple[Work, ...]) -> Work:
+    """Return the sum of `parts`, without those that move and send nothing."""
+    return sum(part for part in parts if np.any(part.bytes) or part.hops).named(name)
+
+
+def kv_bytes_per_token(layers: Size, K: Size, H: Size, kv: Type = "bf16") -> Number:
+    """Return the bytes of KV cache per token, over all layers.
+
+    >>> kv_bytes_per_token(layers=80, K=8, H=128, kv="int8")
+    164 kB
+
+    2 · layers · K · H elements: K heads of width H, for keys and for values. Sizes and errors are
+    those of `attention`. Source: How To Scale Your Model, "All About Transformer Inference".
+    """
+    layers, K, H = sizes(layers=layers, K=K, H=H, whole=True)
+    return quantity(2 * dtype(kv, "kv").bytes * (layers * K * H), "B")
 
 
 @dataclass(frozen=True)
@@ -56,7 +107,7 @@ class Model:
         The kinds of layers. F, N, K, H and `gated` then describe the last one.
     w, quantized
         The data type in which weights are stored; and exceptions, by kind of operation: "experts",
-        "projections" and the other names in `Operation.parts`.
+        "projections" and the other names in `Work.parts`.
     """
 
     name: str
@@ -75,15 +126,15 @@ class Model:
     quantized: Mapping[str, Type] = field(default_factory=dict, kw_only=True, hash=False)
 
     def __post_init__(self) -> None:
-        for size in ("layers", "D", "F", "N", "K", "H", "vocabulary"):
-            check.whole(size, getattr(self, size))
+        for name in ("layers", "D", "F", "N", "K", "H", "vocabulary"):
+            size(name, getattr(self, name), whole=True)
         for name in ("gated", "tied"):
-            check.flag(name, getattr(self, name))
+            flag(name, getattr(self, name))
         check_heads(self.N, self.K)
         dtype(self.w, "w")
-        check.instance("quantized", self.quantized, Mapping, "a mapping from row to data type")
+        instance("quantized", self.quantized, Mapping, "a mapping from row to data type")
         for row, stored in self.quantized.items():
-            dtype(stored, f"quantized[{check.one_of('quantized', row, ROWS)!r}]")
+            dtype(stored, f"quantized[{one_of('quantized', row, ROWS)!r}]")
         object.__setattr__(self, "quantized", ReadOnlyDict(self.quantized))
         object.__setattr__(self, "kinds", tuple(self.kinds))
         for kind in self.kinds:
@@ -118,14 +169,15 @@ class Model:
         and the output matrix count as a whole; without, neither does, and the rest is what
         multiplies a token on its way through the layers.
         """
-        return self._weights(active=True, tables=check.flag("tables", tables))
+        return self._weights(active=True, tables=flag("tables", tables))
 
     def kv_bytes_per_token(self, kv: Type = "bf16") -> Number:
         """Return the bytes of cache per token, stored in the type `kv`.
 
         Layers with a window count as well; they hold no more positions than their window.
         """
-        return dtype(kv, "kv").bytes * sum(kind.count * kind.cached() for kind in self.every_kind)
+        cached = sum(kind.count * kind.cached() for kind in self.every_kind)
+        return quantity(dtype(kv, "kv").bytes * cached, "B")
 
     def decode(
         self,
@@ -141,12 +193,12 @@ class Model:
         expert_parallel: bool = False,
         experts: str = "expected",
         latent: str = "absorbed",
-    ) -> Operation:
+    ) -> Work:
         """Return one chip's share of a decode step: a new token for each of B sequences.
 
-        >>> from rooflib.catalog import model
+        >>> from rooflib.models import model
         >>> model("Llama 3 8B").decode(B=1, S=8192)
-        <Operation decode step of Llama 3 8B: 19.3 GFLOP in bf16, 16.1 GB, 1.2 FLOP/B>
+        <Work decode step of Llama 3 8B: 19.3 GFLOP in bf16, 16.1 GB, 1.2 FLOP/byte>
 
         FLOPs are 2B per matrix weight, without the embedding table, plus those of `attention` with
         T = 1 in each layer. A step loads all weights, but only B rows of the embedding table and
@@ -188,9 +240,9 @@ class Model:
             How latent attention computes: "absorbed" compares queries with the cached vectors,
             "expanded" makes keys and values of every position again.
         """
-        sizes = check.wholes(B=B, S=S, chips=chips, replicas=replicas)
+        shape = sizes(whole=True, B=B, S=S, chips=chips, replicas=replicas)
         options = (expert_parallel, experts, latent)
-        return self._count("decode step", sizes, (w, kv, x, compute), *options)
+        return self._count("decode step", shape, (w, kv, x, compute), *options)
 
     def prefill(
         self,
@@ -208,12 +260,12 @@ class Model:
         expert_parallel: bool = False,
         experts: str = "expected",
         latent: str = "expanded",
-    ) -> Operation:
+    ) -> Work:
         """Return one chip's share of a prefill: B prompts of S tokens each.
 
-        >>> from rooflib.catalog import model
+        >>> from rooflib.models import model
         >>> model("Llama 3 8B").prefill(B=1, S=8192)
-        <Operation prefill of Llama 3 8B: 132 TFLOP in bf16, 17.2 GB, 7,660 FLOP/B>
+        <Work prefill of Llama 3 8B: 132 TFLOP in bf16, 17.2 GB, 7,660 FLOP/byte>
 
         The cache is empty at first. Counts are as for `decode`, with BS tokens instead of B. A
         query sees the positions up to its own, and exactly those pairs count: S(S+1)/2 per head,
@@ -230,11 +282,11 @@ class Model:
         latent
             As for `decode`; "expanded": each chunk makes keys and values of all that it sees.
         """
-        sizes = check.wholes(B=B, S=S, chips=chips, replicas=replicas)
-        S, chunk = sizes[1], sizes[1] if chunk is None else check.whole("chunk", chunk)
+        shape = sizes(whole=True, B=B, S=S, chips=chips, replicas=replicas)
+        S, chunk = shape[1], shape[1] if chunk is None else size("chunk", chunk, whole=True)
         passes = [(S // chunk, chunk), (S % chunk > 0, S % chunk)]
         options = (expert_parallel, experts, latent, passes, logits)
-        return self._count("prefill", sizes, (w, kv, x, compute), *options)
+        return self._count("prefill", shape, (w, kv, x, compute), *options)
 
     def train(
         self,
@@ -246,10 +298,10 @@ class Model:
         x: Type = "bf16",
         gradients: Type = "bf16",
         state: Size = 12,
-    ) -> Operation:
+    ) -> Work:
         """Return one chip's share of a training step: B sequences of S tokens per chip.
 
-        >>> from rooflib.catalog import model
+        >>> from rooflib.models import model
         >>> step = model("Llama 3 8B").train(B=1, S=8192, chips=64)
         >>> {part.name: f"{part.flops:.3g}" for part in step.parts if part.flops}
         {'forward': '1.41e+14', 'backward': '2.81e+14'}
@@ -279,22 +331,22 @@ class Model:
             Data types of weights and activations, and of gradients; bytes of the optimizer's state
             per weight: 12 for Adam with a copy of the weight and two moments in fp32.
         """
-        B, S, chips = check.wholes(B=B, S=S, chips=chips)
+        B, S, chips = sizes(whole=True, B=B, S=S, chips=chips)
         ahead = self.prefill(B, S, logits="all", w=x, x=x)
         of_logits = next(part.flops for part in ahead.parts if part.name == "logits")
         element, kinds = dtype(x, "x").bytes, self.every_kind
         weights = element * self.parameters
         slopes = dtype(gradients, "gradients").bytes * self.parameters
-        moments = check.non_negative("state", state) * self.parameters / chips
+        moments = size("state", state, zero=True) * self.parameters / chips
         gathered = element * max(kind.parameters(self.D) for kind in kinds) * (chips > 1)
-        again = check.flag("recompute", recompute)
+        again = flag("recompute", recompute)
         if again:
             kept = self.layers * self.D + max(kind.activations(self.D) for kind in kinds)
         else:
             kept = sum(kind.count * kind.activations(self.D) for kind in kinds)
         saved = element * B * S * (kept + self.vocabulary)
         sent = 2 * all_gather(weights, chips) + reduce_scatter(slopes, chips)
-        part, slope = partial(share, ahead.compute, chips), slopes / chips
+        part, slope = partial(share, ahead.compute), slopes / chips
         parts = (
             part("forward", flops=ahead.flops, loaded=weights, held=weights / chips + gathered),
             part("backward", flops=2 * ahead.flops, loaded=weights, written=slopes, held=slope),
@@ -308,20 +360,20 @@ class Model:
     def _count(
         self,
         name: str,
-        sizes: list[Number],
+        shape: list[Number],
         types: tuple[Type | None, ...],
         expert_parallel: bool,
         experts: str,
         latent: str,
         passes: list[tuple[Number, Number]] | None = None,
         logits: str = "last",
-    ) -> Operation:
+    ) -> Work:
         """Count a decode step, or a prefill in `passes`: (chunks, tokens of each) pairs."""
-        routing = check.one_of("experts", experts, ("expected", "fewest", "most"))
-        absorbed = check.one_of("latent", latent, ("absorbed", "expanded")) == "absorbed"
-        all_logits = check.one_of("logits", logits, ("last", "all")) == "all"
+        routing = one_of("experts", experts, ("expected", "fewest", "most"))
+        absorbed = one_of("latent", latent, ("absorbed", "expanded")) == "absorbed"
+        all_logits = one_of("logits", logits, ("last", "all")) == "all"
         read, cache, stored, compute = self._types(*types)
-        B, S, chips, replicas = sizes
+        B, S, chips, replicas = shape
         self._check_layout(B, chips, replicas, expert_parallel)
         D, B = self.D, B // replicas
         prefill = passes is not None
@@ -331,8 +383,8 @@ class Model:
         counted: dict[str, dict[str, Number]] = {row: defaultdict(int) for row in ROWS}
 
         def add(row: str, **counts: Number) -> None:
-            for count, size in counts.items():
-                counted[row][count] += size
+            for count, amount in counts.items():
+                counted[row][count] += amount
 
         def add_weights(row: str, weights: Number, passes: Number = repeats, n: Number = n) -> None:
             held = stored[row].bytes * weights
@@ -374,20 +426,20 @@ class Model:
         add_weights("embedding, norms", D, n=0)
         one = stored["embedding, norms"].bytes * D
         add("embedding, norms", loaded=one * n / chips, held=0 if self.tied else one * last)
-        share_of = partial(share, compute, chips * replicas)
+        share_of = partial(share, compute)
         parts = tuple(share_of(row, **counts) for row, counts in counted.items())
         return total(f"{name} of {self.name}", parts)
 
     def _types(
         self, w: Type | None, kv: Type | None, x: Type | None, compute: Type | None
-    ) -> tuple[DType, DType, dict[str, DType], DType]:
+    ) -> tuple[DType, DType, dict[str, DType], str]:
         """Return data types: activations, KV cache, weights by row, and arithmetic."""
         read = dtype(self.w if x is None else x, "x")
         given = {row: self.quantized.get(row, self.w) if w is None else w for row in ROWS}
         stored = {row: dtype(kind, "w") for row, kind in given.items()}
         kinds = {matmul_types(read, kind, None, compute)[3] for kind in stored.values()}
         if len(kinds) > 1:
-            named = ", ".join(sorted(kind.name for kind in kinds))
+            named = ", ".join(sorted(kinds))
             raise ValueError(f"compute must be given: weights of this model differ; got {named}")
         return read, matmul_types(read, kv, None, compute, second="kv")[1], stored, kinds.pop()
 
@@ -401,12 +453,12 @@ class Model:
         The text includes the size that breaks it.
         """
         for kind in self.every_kind:
-            sizes = {"N": kind.N, "F": kind.F, "vocabulary": self.vocabulary}
+            shape = {"N": kind.N, "F": kind.F, "vocabulary": self.vocabulary}
             if kind.experts and not expert_parallel:
-                sizes["X"] = kind.X
-            for name, size in sizes.items():
-                if np.any(size % chips):
-                    return f"chips must divide {name}; got {name}={size}"
+                shape["X"] = kind.X
+            for name, width in shape.items():
+                if np.any(width % chips):
+                    return f"chips must divide {name}; got {name}={width}"
             if not kind.kv_rank and np.any((kind.K % chips) * (chips % kind.K)):
                 return f"chips must divide K or be a multiple of K; got K={kind.K}"
         return ""
@@ -416,7 +468,7 @@ class Model:
 
         With `spread`, they must also divide the experts.
         """
-        if misfit := self._misfit(chips, check.flag("expert_parallel", spread)):
+        if misfit := self._misfit(chips, flag("expert_parallel", spread)):
             most = min(MAX_LISTED, *(kind.N for kind in self.every_kind))
             fitting = [str(n) for n in range(1, most + 1) if not self._misfit(n, spread)]
             hint = f"{self.name} can be split over {', '.join(fitting)}"
@@ -434,3 +486,108 @@ class Model:
                 given = f"experts={E}, chips times replicas={over}"
                 hint = f"{self.name} can be spread over {', '.join(fitting)}"
                 raise ValueError(f"chips times replicas must divide experts; got {given}; {hint}")
+
+
+@dataclass(frozen=True)
+class PublishedStep:
+    """A published throughput of a model's decode steps, or time of a prefill.
+
+    Attributes
+    ----------
+    model, chip, chips
+        Names of the model and the chip in the catalog, and the number of chips.
+    B, S
+        Sequences, and the mean number of positions per sequence that a step reads.
+    x, w, kv
+        Data types, as in `Model.decode`.
+    tokens_per_second
+        Tokens/s of all sequences and all chips together, over the whole run; 0 for a prefill.
+    first_token
+        Seconds to the first token of B prompts of S tokens; 0 for decode steps.
+    source
+        Where it was read.
+    """
+
+    model: str
+    chip: str
+    chips: int
+    B: int
+    S: int
+    x: str
+    w: str
+    kv: str
+    source: Source
+    tokens_per_second: float = 0
+    first_token: float = 0
+
+    @property
+    def seconds(self) -> float:
+        """Average seconds per step, which generates B tokens; or those of the prefill."""
+        return self.first_token or self.B / self.tokens_per_second
+
+    @property
+    def step(self) -> Work:
+        """One chip's share of this decode step or prefill, as work."""
+        count = model(self.model).prefill if self.first_token else model(self.model).decode
+        return count(self.B, self.S, self.chips, w=self.w, kv=self.kv, x=self.x)
+
+
+def model(name: str) -> Model:
+    """Look up a model by name, as `chip` does for chips."""
+    return look_up("model", name, models())
+
+
+def as_model(model_or_name: str | Model) -> Model:
+    """Return the model itself, or look it up by name."""
+    return model_or_name if isinstance(model_or_name, Model) else model(model_or_name)
+
+
+@cache
+def models() -> tuple[Model, ...]:
+    """Return all language models of the catalog, in catalog order."""
+    return tuple(_make_model(**entry) for entry in read_catalog("models.toml")["model"])
+
+
+@cache
+def published_steps(more: bool = False) -> tuple[PublishedStep, ...]:
+    """Return published throughputs of dense decode steps, with their sources.
+
+    With `more`, also those of mixtures of experts, and times to the first token.
+    """
+    files = ("published_steps.toml", "more_steps.toml")[: 1 + more]
+    return tuple(PublishedStep(**entry) for file in files for entry in read_catalog(file)["step"])
+
+
+def _make_model(name: str, source: Source, config: Any = None, **shape: Any) -> Model:
+    if config is None:
+        return Model(name, source=source, **shape)
+    from rooflib.config import model_from_config
+
+    return replace(model_from_config(config, name), source=source)
+
+
+def critical_training_batch(
+    model: Model,
+    chip: str | Chip,
+    link: str | Link,
+    S: Size,
+    chips: Size,
+    *,
+    recompute: bool = False,
+    x: Type = "bf16",
+    gradients: Type = "bf16",
+) -> Number:
+    """Return the fewest sequences per chip whose arithmetic hides the link's time.
+
+    >>> from rooflib.models import model
+    >>> critical_training_batch(model("Llama 3 70B"), "H100 SXM", "NVLink", S=4096, chips=256)
+    1
+
+    Bytes sent don't depend on the batch, and FLOPs are proportional to it: the link's time ÷ the
+    time of one sequence's arithmetic, rounded up. S is the tokens of a sequence. Errors, and the
+    other arguments, are those of `Model.train` and `Work.on`.
+    """
+    step = model.train(1, S, chips, recompute=recompute, x=x, gradients=gradients)
+    times = step.on(chip, link).times
+    batch = np.ceil(times[as_chip(chip).link(link).name] / times["compute"])
+    return batch if np.ndim(batch) else int(batch)

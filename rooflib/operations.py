@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from rooflib.checks import Number, Size, broadcastable, instance, one_of, size, sizes
+from rooflib.checks import Number, Size, broadcastable, instance, larger, one_of, size, sizes
 from rooflib.hardware import VECTOR
 from rooflib.dtypes import DType, Type, common_type, dtype
-from rooflib.work import EXPONENTIALS, HBM, LAUNCHES, LINK, Work, type_name
+from rooflib.work import EXPONENTIALS, HBM, LAUNCH, LINK, Work, type_name
 
 
 def dot(N: Size, x: Type = "bf16", *, compute: Type | None = None) -> Work:
@@ -167,8 +167,7 @@ def attention(
     score = read if scores is None else dtype(scores, "scores")
     normalized = dtype("fp32" if isinstance(softmax, bool) else softmax, "softmax")
     B, T, S, N, K, H = sizes(B=B, T=T, S=S, N=N, K=K, H=H, whole=True)
-    if np.any(N % K):
-        raise ValueError(f"N must be a multiple of K, the key/value heads; got N={N}, K={K}")
+    check_heads(N, K)
     if causal and np.any(S < T):
         raise ValueError(f"S must be at least T where attention is causal; got S={S}, T={T}")
     pairs = B * N * (T * S - (T * (T - 1) // 2 if causal else 0))
@@ -183,6 +182,12 @@ def attention(
     # Probabilities overwrite their scores, so these are held once.
     moved = (loaded + 2 * kept, written + 2 * kept, loaded + written + kept)
     return _work(name, 4 * H * pairs, kind, *moved, others=others)
+
+
+def check_heads(N: Number, K: Number) -> None:
+    """Raise a ValueError unless N is a multiple of K."""
+    if np.any(N % K):
+        raise ValueError(f"N must be a multiple of K, the key/value heads; got N={N}, K={K}")
 
 
 def split(
@@ -237,7 +242,6 @@ def split(
     array = own.written if one == "D" else gathered
     passes = (2 if one == "D" else 1) - (0 if replicated else 1)
     end = gathered if replicated else gathered / N
-    larger = np.maximum if np.ndim(own.written) or np.ndim(end) else max
     name = f"matmul, {one} split over chips"
     ways = {LINK: passes * all_gather(array, N)} if passes and np.any(N > 1) else {}
     hops = {link: passes * (N - 1) for link in ways}
@@ -296,5 +300,5 @@ def _work(
     held: Number = None,
     others: Mapping[str, Any] | None = None,
 ) -> Work:
-    amounts = {kind: flops, HBM: loaded + written, **(others or {}), LAUNCHES: 1}
+    amounts = {kind: flops, HBM: loaded + written, **(others or {}), LAUNCH: 1}
     return Work(name, amounts, written, held)

@@ -20,9 +20,10 @@ from matplotlib.text import Text
 from matplotlib.ticker import EngFormatter, NullLocator
 from matplotlib.transforms import Affine2D
 
-from rooflib._arguments import instance, rate, rates, short
-from rooflib.bounds import Bounds
-from rooflib.units import text
+from rooflib.checks import MAX_AMOUNT, instance, short, size
+from rooflib.hardware import Chip
+from rooflib.quantities import text
+from rooflib.work import Times, Work
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -95,9 +96,9 @@ def axes(width: float = 5.4, height: float = 3.6) -> Axes:
 
 def roofline(
     ax: Axes,
-    ceilings: Mapping[str, float],
-    slopes: Mapping[str, float],
-    points: Mapping[str, float | tuple[float, float]] | None = None,
+    ceilings: Chip | Mapping[str, float],
+    slopes: Mapping[str, float] | None = None,
+    points: Mapping[str, Work | float | tuple[float, float]] | None = None,
     regions: Sequence[str] = (),
     span: tuple[float, float] | None = None,
 ) -> Axes:
@@ -106,12 +107,12 @@ def roofline(
     Parameters
     ----------
     ceilings
-        Peak FLOP/s by label.
+        A chip, with the types that the points compute in as ceilings; or peak FLOP/s by label.
     slopes
-        Bandwidth in bytes/s by label.
+        Bandwidth in bytes/s by label; of a chip its HBM.
     points
-        By label: an arithmetic intensity in FLOP/byte, drawn on the lowest roof at that intensity;
-        or a pair (intensity, FLOP/s) for a measured point.
+        By label: work, or an arithmetic intensity in FLOP/byte, drawn on the lowest roof at that
+        intensity; or a pair (intensity, FLOP/s) for a measured point.
     regions
         Labels of the zones between the ridge points of the first ceiling, from left to right: one
         more than there are slopes. Empty for no zones.
@@ -120,19 +121,24 @@ def roofline(
     """
     points = {} if points is None else points
     instance("points", points, Mapping, "a mapping from label to intensity")
-    peaks = rates("ceilings", ceilings, "label to rate")
-    widths = rates("slopes", slopes, "label to rate")
+    if isinstance(ceilings, Chip):
+        chip, works = ceilings, [at for at in points.values() if isinstance(at, Work)]
+        kinds = [kind for work in works for kind in work.compute.split(" and ")]
+        ceilings = {kind: chip[kind] for kind in kinds or list(chip.rates)[:1]}
+        slopes = slopes or {"HBM": chip["HBM"]}
+    peaks, widths = _rates("ceilings", ceilings), _rates("slopes", slopes)
     if not peaks or not widths:
         raise ValueError("a roofline needs at least one ceiling and one slope")
     top, steepest = max(peaks.values()), max(widths.values())
     positions: dict[str, tuple[float, float]] = {}
     for name, at in points.items():
         label = f"points[{name!r}]"
+        at = at.intensity if isinstance(at, Work) else at
         if not isinstance(at, tuple):
-            x = rate(label, at)
+            x = _rate(label, at)
             positions[name] = x, min([*peaks.values(), *(x * width for width in widths.values())])
         elif len(at) == 2:
-            positions[name] = rate(f"{label}[0]", at[0]), rate(f"{label}[1]", at[1])
+            positions[name] = _rate(f"{label}[0]", at[0]), _rate(f"{label}[1]", at[1])
         else:
             raise ValueError(f"{label} must be a pair (intensity, FLOP/s); got {short(at)}")
     ridges = [peak / width for peak in peaks.values() for width in widths.values()]
@@ -233,21 +239,21 @@ def throughput(
     return ax
 
 
-def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
-    """Draw the times at the roofs as bars, with both bounds, for each operation.
+def time_bars(ax: Axes, times: Mapping[str, Times]) -> Axes:
+    """Draw the times at the roofs as bars, with both bounds, for each work.
 
-    `bounds` are bounds of plain numbers, not arrays, by label of the operation.
+    `times` are those of plain numbers, not arrays, by label.
     """
-    instance("bounds", bounds, Mapping, "a mapping from label to Bounds")
-    for name, each in bounds.items():
-        instance(f"bounds[{name!r}]", each, Bounds, "a Bounds")
+    instance("times", times, Mapping, "a mapping from label to Times")
+    for name, each in times.items():
+        instance(f"times[{name!r}]", each, Times, "a Times")
         if any(np.size(time) != 1 for time in each.times.values()):
-            raise ValueError(f"bounds[{name!r}] must hold plain numbers, not arrays")
-    if not bounds:
-        raise ValueError("bounds must not be empty; got {}")
-    roofs = list(dict.fromkeys(roof for b in bounds.values() for roof in b.times))
+            raise ValueError(f"times[{name!r}] must hold plain numbers, not arrays")
+    if not times:
+        raise ValueError("times must not be empty; got {}")
+    roofs = list(dict.fromkeys(roof for b in times.values() for roof in b.times))
     y, ticks = 0.0, {}
-    for name, b in bounds.items():
+    for name, b in times.items():
         at = ("axes fraction", "data")
         _note(ax, name, (0, y - 0.62), (0, 0), at, fontweight="bold", va="center")
         for roof, time in b.times.items():
@@ -266,13 +272,22 @@ def time_bars(ax: Axes, bounds: Mapping[str, Bounds]) -> Axes:
     ax.set_yticks(list(ticks), list(ticks.values()))
     ax.set_ylim(y - 1.3, -1.1)
     # Leave space for the label to the right of the largest upper bound.
-    ax.set_xlim(0, 1.55 * max(float(b.upper) for b in bounds.values()))
+    ax.set_xlim(0, 1.55 * max(float(b.upper) for b in times.values()))
     ax.xaxis.set_major_formatter(EngFormatter(unit="s"))
     ax.locator_params(axis="x", nbins=4)
     ax.set_xlabel("time")
     ax.grid(axis="y", visible=False)
     ax.tick_params(axis="y", length=0)
     return ax
+
+
+def _rates(name: str, given: Any) -> dict[str, float]:
+    instance(name, given, Mapping, "a mapping from label to rate")
+    return {label: _rate(f"{name}[{label!r}]", rate) for label, rate in given.items()}
+
+
+def _rate(name: str, value: Any) -> float:
+    return float(size(name, value, single=True, largest=MAX_AMOUNT))
 
 
 def _note(

@@ -9,16 +9,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from rooflib._arguments import rate, scalar, whole
-from rooflib.bounds import Bounds, bound, breakdown
-from rooflib.catalog import as_chip, as_model
+from rooflib.catalog import as_chip
 from rooflib.catalog import chips as cataloged
+from rooflib.checks import size
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link
-from rooflib.models import Model
-from rooflib.operations import Operation
+from rooflib.models import Model, as_model
+from rooflib.quantities import text
 from rooflib.table import Table, from_rows
-from rooflib.units import text
+from rooflib.work import Times, Work
 
 MAX_POSITIONS = 2**30  # len() fails for longer ranges in a web page's 32-bit Python
 
@@ -28,10 +27,10 @@ class Serving:
     """A model that serves sequences: what fits, how fast, and what would help.
 
     >>> served = Serving("Llama 3 8B", "H100 SXM", B=16, S=8192)
-    >>> served.sequences, served.per_token.binding, served.changes[0][0]
+    >>> served.sequences, served.per_token.roof, served.changes[0][0]
     (64, 'HBM', 'twice the chips')
 
-    All times are those of `Bounds`. Errors are those of `Model.decode` and `bound`.
+    All times are those of `Times`. Errors are those of `Model.decode` and `Work.on`.
 
     Attributes
     ----------
@@ -69,49 +68,49 @@ class Serving:
         object.__setattr__(self, "model", as_model(self.model))
         object.__setattr__(self, "chip", as_chip(self.chip))
         for name in ("B", "S", "chips", "replicas"):
-            object.__setattr__(self, name, whole(name, scalar(name, getattr(self, name))))
+            object.__setattr__(self, name, _whole(name, getattr(self, name)))
         if self.price is not None:
-            rate("price", self.price)
+            size("price", self.price, single=True)
         self.per_token, self.first_token  # noqa: B018  # Compute now: bad arguments must raise.
 
     @cached_property
-    def decode(self) -> Operation:
+    def decode(self) -> Work:
         """One chip's share of a decode step for all sequences."""
         return self._decode(self.B, self.S)
 
     @cached_property
-    def prefill(self) -> Operation:
+    def prefill(self) -> Work:
         """One chip's share of a prefill of one prompt of S tokens on each replica."""
         model, B = as_model(self.model), self.replicas
         return model.prefill(B, self.S, chunk=self.chunk, **self._layout)
 
     @cached_property
-    def per_token(self) -> Bounds:
+    def per_token(self) -> Times:
         """Bounds of a decode step: the time from one token of a sequence to the next."""
-        return bound(self.decode, self.chip, self._link)
+        return self.decode.on(as_chip(self.chip), self._link)
 
     @cached_property
-    def first_token(self) -> Bounds:
+    def first_token(self) -> Times:
         """Bounds of the prefill: the time to the first token, if a prompt doesn't wait."""
-        return bound(self.prefill, self.chip, self._link)
+        return self.prefill.on(as_chip(self.chip), self._link)
 
     @property
     def tokens_per_second(self) -> float:
         """Tokens/s of all sequences and chips, at the lower bound."""
-        return self.B / self.per_token.lower
+        return self.B / float(self.per_token.lower)
 
     @cached_property
     def sequences(self) -> int:
         """How many sequences of S positions fit into HBM, on all chips."""
         one, two = (self._decode(n * self.replicas, self.S).held for n in (1, 2))
-        room = as_chip(self.chip).capacity - one
+        room = as_chip(self.chip).memory - one
         return max(0, int(room / (two - one) + 1)) * self.replicas
 
     @cached_property
     def positions(self) -> int:
         """How many positions each of B sequences may have so that all fit, up to 2³⁰."""
         counts = range(1, MAX_POSITIONS + 1)
-        room = as_chip(self.chip).capacity
+        room = as_chip(self.chip).memory
         return bisect_right(counts, room, key=lambda S: self._decode(self.B, S).held)
 
     def cost(self, upper: bool = False) -> float:
@@ -129,16 +128,16 @@ class Serving:
         """Table of memory, times and rates, and the cost if a price is given."""
         first, each = self.first_token, self.per_token
         rows = {
-            "HBM needed": f"{text(each.held, 'B')} of {text(each.capacity, 'B')}",
+            "HBM needed": f"{each.work.held} of {each.chip.memory}",
             "fits": "yes" if each.fits else "no",
             f"sequences of {self.S:,} that fit": f"{self.sequences:,}",
             f"positions of {self.B:,} sequences that fit": f"{self.positions:,}",
             "time to the first token": f"{text(first.lower, 's')} to {text(first.upper, 's')}",
             "time per token": f"{text(each.lower, 's')} to {text(each.upper, 's')}",
-            "tokens/s of a sequence, at most": text(1 / each.lower),
+            "tokens/s of a sequence, at most": text(1 / float(each.lower)),
             "tokens/s in all, at most": text(self.tokens_per_second),
-            "prefill is bound by": str(first.binding),
-            "decode is bound by": str(each.binding),
+            "prefill is bound by": str(first.roof),
+            "decode is bound by": str(each.roof),
         }
         if self.price is not None:
             rows["cost of a million tokens"] = f"{self.cost():.3g} to {self.cost(upper=True):.3g}"
@@ -147,13 +146,13 @@ class Serving:
 
     @property
     def decode_table(self) -> Table:
-        """Table of a decode step by kind of operation, as `breakdown` makes it."""
-        return breakdown(self.decode, self.chip, self._link)
+        """Table of a decode step by kind of operation, as `Times.parts` makes it."""
+        return self.per_token.parts
 
     @property
     def prefill_table(self) -> Table:
-        """Table of a prefill by kind of operation, as `breakdown` makes it."""
-        return breakdown(self.prefill, self.chip, self._link)
+        """Table of a prefill by kind of operation, as `Times.parts` makes it."""
+        return self.first_token.parts
 
     @cached_property
     def changes(self) -> tuple[tuple[str, Serving], ...]:
@@ -178,7 +177,7 @@ class Serving:
                 text(each.per_token.lower, "s"),
                 text(each.tokens_per_second),
                 text(each.tokens_per_second / self.tokens_per_second),
-                str(each.per_token.binding),
+                str(each.per_token.roof),
                 "yes" if each.per_token.fits else "no",
             )
             for name, each in (("as it is", self), *self.changes)
@@ -198,13 +197,13 @@ class Serving:
         yield "twice the chips", {"chips": 2 * self.chips}
         if self.chips * self.replicas > 1 and not self.expert_parallel:
             yield "whole experts on each chip", {"expert_parallel": True}
-        for chip in sorted(cataloged(more=True), key=lambda chip: chip.bandwidth):
-            alike = chip.maker == here.maker and compute.name in chip.peaks
-            if alike and chip.bandwidth > here.bandwidth:
+        for chip in sorted(cataloged(hidden=True), key=lambda chip: chip["HBM"]):
+            alike = chip.maker == here.maker and compute in chip
+            if alike and chip["HBM"] > here["HBM"]:
                 yield f"the next chip, {chip.name}", {"chip": chip}
                 break
 
-    def _decode(self, B: int, S: int) -> Operation:
+    def _decode(self, B: int, S: int) -> Work:
         return as_model(self.model).decode(B, S, **self._layout)
 
     @property
@@ -220,3 +219,7 @@ class Serving:
 
     def _repr_markdown_(self) -> str:
         return self.table._repr_markdown_()
+
+
+def _whole(name: str, value: Any) -> int:
+    return int(size(name, size(name, value, single=True), whole=True))

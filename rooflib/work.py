@@ -13,7 +13,7 @@ time is the roof. Work adds up and repeats, so a layer, a step and a model are s
 
 Resources are the names of a chip's rates: a data type ("bf16") for FLOPs of the matrix units,
 "vector fp32" for those of the vector units, "exponentials", "HBM" for bytes loaded and written, and
-"launches"; a link's name, or "link" for the one that `on` is told, for bytes sent one way. Links
+"launch"; a link's name, or "link" for the one that `on` is told, for bytes sent one way. Links
 are also keys of `hops`: that is how `Work` tells them from data types.
 """
 
@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from rooflib.catalog import as_chip
-from rooflib.checks import MAX_AMOUNT, Number, ReadOnlyDict, Size, broadcastable, size
+from rooflib.checks import MAX_AMOUNT, Number, ReadOnlyDict, Size, broadcastable, larger, size
 from rooflib.hardware import VECTOR, Chip, Link, unit_of
 from rooflib.dtypes import Type, dtype
 from rooflib.quantities import Quantity, breakable, quantity, shown
@@ -37,8 +37,8 @@ LINK = "link"
 """The key of `Work.amounts` and `Work.hops` for a link that is chosen in `Work.on`."""
 
 COMPUTE, VECTOR_UNITS, EXPONENTIALS = "compute", "vector", "exponentials"
-HBM, LAUNCHES = "HBM", "launches"
-OPTIONAL = (EXPONENTIALS, LAUNCHES)
+HBM, LAUNCH = "HBM", "launch"
+OPTIONAL = (EXPONENTIALS, LAUNCH)
 """Resources that cost no time on a chip whose rate is unknown."""
 
 
@@ -243,7 +243,7 @@ class Times:
         What was done, and where.
     times
         Seconds by roof: "compute" (matrix units) or "vector", "HBM", each link by name and, if
-        they apply, "exponentials" and "launches".
+        they apply, "exponentials" and "launch".
     link
         The link that `Work.on` was told.
     """
@@ -260,7 +260,7 @@ class Times:
     @property
     def lower(self) -> Number:
         """Seconds if all resources work at the same time: the longest of the times."""
-        return reduce(_larger, self.times.values())
+        return reduce(larger, self.times.values())
 
     @property
     def upper(self) -> Number:
@@ -367,7 +367,7 @@ def work(
     vector: Size = 0,
     vector_type: Type = "fp32",
     exponentials: Size = 0,
-    launches: Size = 1,
+    launch: Size = 1,
 ) -> Work:
     """Make work from its amounts, each zero or above: numbers, or arrays that broadcast.
 
@@ -380,7 +380,7 @@ def work(
     from a link's name to a number.
     """
     given = {"flops": flops, "loaded": loaded, "written": written, "vector": vector}
-    given |= {"exponentials": exponentials, "launches": launches}
+    given |= {"exponentials": exponentials, "launch": launch}
     given |= {} if held is None else {"held": held}
     counts = {key: _amount(key, value) for key, value in given.items()}
     ways, waits = _by_link("sent", sent), _by_link("hops", hops)
@@ -391,7 +391,7 @@ def work(
         amounts[VECTOR + dtype(vector_type, "vector_type").name] = counts["vector"]
     if np.any(exponentials):
         amounts[EXPONENTIALS] = counts["exponentials"]
-    amounts |= {LAUNCHES: counts["launches"], **ways}
+    amounts |= {LAUNCH: counts["launch"], **ways}
     return Work(name, amounts, counts["written"], counts.get("held"), waits)
 
 
@@ -421,11 +421,6 @@ def _add(times: dict[str, Number], roof: str, seconds: Number) -> None:
 
 def _is_zero(value: Any) -> bool:
     return isinstance(value, int) and value == 0
-
-
-def _larger(one: Number, other: Number) -> Number:
-    either = isinstance(one, np.ndarray) or isinstance(other, np.ndarray)
-    return np.maximum(one, other) if either else max(one, other)
 
 
 def _ratio(above: Number, below: Number) -> Number:

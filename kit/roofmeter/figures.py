@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from rooflib._arguments import one_of
-from rooflib.operations import Operation
-from rooflib.units import text
+from rooflib.checks import one_of
+from rooflib.work import Work
+from rooflib.quantities import text
 from roofmeter.load_monitor import MIN_SAMPLES, Sample, settled
 
 UNITS = ("FLOP/s", "B/s", "s")
@@ -118,13 +118,21 @@ class Figure:
         return statistics.median(s.own for s in self.samples if not s.disturbed)
 
     @property
-    def counted(self) -> Operation:
+    def counted(self) -> Work:
         """The operation as counted by rooflib; a ValueError for a figure that is a roof."""
         import rooflib as rl
 
         if not self.operation:
             raise ValueError(f"{self.key!r} is a roof, not an operation")
-        made: Operation = getattr(rl, self.operation)(**self.sizes)
+        sizes = dict(self.sizes)
+        # In files, "operation" stands for its counts, and "matmul_per_example" for one row each.
+        if self.operation == "operation":
+            bytes, type = sizes.pop("bytes", 0), sizes.pop("compute", "bf16")
+            return rl.work(self.key, loaded=bytes, type=type, **sizes)
+        if self.operation == "matmul_per_example":
+            rows = sizes.pop("B")
+            return rows * rl.matmul(1, **sizes)
+        made: Work = getattr(rl, self.operation)(**sizes)
         return made
 
     def __repr__(self) -> str:

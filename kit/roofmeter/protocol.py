@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from rooflib._arguments import positive
+from rooflib.checks import size
 from roofmeter import kernels
 from roofmeter.clocks import Clock, read_clocks
 from roofmeter.figures import Figure
@@ -92,7 +92,7 @@ def measure(seconds: float = 60.0, progress: Progress | bool = True) -> Run:
     ValueError
         If `seconds` is not above zero and finite.
     """
-    positive("seconds", seconds)
+    size("seconds", seconds)
     host = this_host()
     report = progress_reporter(progress)
     with blas_threads(host.granted), ThreadPool(host.granted) as pool:

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from rooflib._arguments import one_of
-from rooflib.bounds import Bounds, bound
+from rooflib.checks import one_of
 from rooflib.catalog import as_chip
 from rooflib.hardware import Chip
 from rooflib.table import Table
-from rooflib.units import percent, span, text
+from rooflib.work import Times
+from rooflib.quantities import percent, shown, text
 from roofmeter import run_files
 from roofmeter.figures import Figure
 from roofmeter.host import Host
@@ -42,7 +42,7 @@ class MeasuredOperation:
     figure
         The measured time, in seconds.
     bounds
-        Its bounds under the roofs of the run, with the overhead of a numpy call as `launch`.
+        Its bounds under the roofs of the run, with the overhead of a numpy call as a launch.
     ratio, ratios
         Measured time ÷ lower bound: of the best sample; and of the best and the slowest.
     position
@@ -54,7 +54,7 @@ class MeasuredOperation:
     """
 
     figure: Figure
-    bounds: Bounds
+    bounds: Times
     position: str
     reason: str = ""
 
@@ -136,9 +136,9 @@ class Run:
         one_of("roof", roof, streams)
         return Chip(
             name=self.name if roof == "read" else f"{self.name}, {roof}",
-            peaks={kind: getattr(self.figures[f"peak {kind}"], of) for kind in PEAKS},
-            bandwidth=getattr(self.figures[roof], of),
-            capacity=self.host.memory,
+            rates={kind: getattr(self.figures[f"peak {kind}"], of) for kind in PEAKS}
+            | {"HBM": getattr(self.figures[roof], of)},
+            memory=self.host.memory,
         )
 
     @cached_property
@@ -189,7 +189,8 @@ class Run:
         ):  # No cache figure of exactly this size: use the next larger one.
             sizes = [s for s in self.staircase if s >= float(roof.removeprefix("cache "))]
             roof = f"cache {min(sizes):.0f}" if sizes else "read"
-        bounds = bound(figure.counted, self.as_chip(roof), launch=call.best if call else 0)
+        chip = self.as_chip(roof)
+        bounds = figure.counted.on(chip | {"launch": 1 / call.best} if call else chip)
         best, slowest = figure.interval
         if slowest < bounds.lower:
             cached = figure.footprint < self.caches_end
@@ -246,8 +247,9 @@ class Run:
         matrix units or, if the sheet has none in that type, of the vector units.
         """
         chip = as_chip(sheet)
-        promised = {f"peak {kind}": peak for kind, peak in {**chip.vector, **chip.peaks}.items()}
-        promised |= dict.fromkeys(STREAMS, chip.bandwidth)
+        rates = {name.removeprefix("vector "): rate for name, rate in chip.rates.items()}
+        promised = {f"peak {kind}": rate for kind, rate in (rates | chip.rates).items()}
+        promised |= dict.fromkeys(STREAMS, chip["HBM"])
         found = [(f, promised[key]) for key, f in self.figures.items() if key in promised]
         return Table(
             {
@@ -298,7 +300,7 @@ def _table(figures: list[Figure]) -> Table:
 
 
 def _span(ends: tuple[float, float], unit: str = "") -> str:
-    return span(np.array(ends), unit)
+    return shown(np.array(ends), unit)
 
 
 def _disjoint(a: Figure, b: Figure) -> bool:

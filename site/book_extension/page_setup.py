@@ -21,9 +21,11 @@ def _page_values_maker() -> object:
             return value
         if isinstance(value, Integral) and not isinstance(value, bool):
             return f"{value:,}"
+        if getattr(value, "unit", None) is not None:
+            return str(value)  # a quantity of rooflib prints its own unit
         raise TypeError(
             f"the value is {value!r} ({type(value).__name__}): "
-            "only str and int are shown as they are; format it, for example f'{x:.1f}'"
+            "only str, int and quantities are shown as they are; format it, for example f'{x:.1f}'"
         )
 
     def record(name: str, text: str) -> None:

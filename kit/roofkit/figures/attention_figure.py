@@ -14,9 +14,8 @@ from roofkit.figures.engine.sentences import quoted, said
 from roofkit.figures.engine.shapes import DASHES, INKED, SERIES_COLORS, dot, label
 from roofkit.figures.options import OWN, own_names, sizes, with_bf16
 from roofkit.words import _
-from rooflib.catalog import models
 from rooflib.dtypes import DTYPES
-from rooflib.models import Model
+from rooflib.models import Model, models
 
 TYPES = ("bf16", "int8")
 LARGEST = 2**18
@@ -107,9 +106,9 @@ def attention() -> Figure:
             Choice("kv", _("type of the cache"), TYPES, "bf16"),
         ],
         given={
-            "peaks": {chip.name: chip.peak() for chip in chips},
-            "bandwidths": {chip.name: chip.bandwidth for chip in chips},
-            "capacity": {chip.name: chip.capacity for chip in chips},
+            "peaks": {chip.name: chip["bf16"] for chip in chips},
+            "bandwidths": {chip.name: chip["HBM"] for chip in chips},
+            "capacity": {chip.name: chip.memory for chip in chips},
             "links": {chip.name: chip.links[0].to_one_peer for chip in chips},
             "size": {kind: DTYPES[kind].bytes for kind in TYPES},
             **shapes(),

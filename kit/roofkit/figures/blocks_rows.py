@@ -19,7 +19,7 @@ from roofkit.figures.engine.shapes import (
     line,
 )
 from roofkit.words import _
-from rooflib.units import text
+from rooflib.quantities import text
 
 USES = {"x": "F", "w": "B", "out": "D"}
 """How often each element of an array is used."""

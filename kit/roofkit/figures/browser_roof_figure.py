@@ -61,7 +61,7 @@ def browser_roof(chip: Chip | None = None) -> Figure:
     why = _("Not measured here yet.")
     stored: dict[str, Any] = {"stored_peak": 0.0, "stored_read": 0.0}
     if chip:
-        stored = {"stored_peak": chip.peak("fp32"), "stored_read": chip.bandwidth}
+        stored = {"stored_peak": chip["fp32"], "stored_read": chip["HBM"]}
         why = _(
             "Not measured here yet. In gray stands the roof of the run on this page, which numpy"
             " found."

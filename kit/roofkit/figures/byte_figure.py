@@ -19,11 +19,11 @@ from roofkit.figures.engine.figure import Figure, in_languages
 from roofkit.figures.engine.sentences import named, quoted, said
 from roofkit.figures.engine.sentences import one_of as one_of_sentences
 from roofkit.words import _
-from rooflib._arguments import one_of
-from rooflib.bounds import HBM, Bounds, bound
+from rooflib.checks import one_of
 from rooflib.catalog import as_chip
 from rooflib.hardware import Chip, Link
-from rooflib.operations import Operation, matmul
+from rooflib.operations import matmul
+from rooflib.work import HBM, Times, Work
 
 SECONDS = 2.0
 """How long a round is played."""
@@ -126,14 +126,13 @@ def formulas(jobs: Iterable[str]) -> dict[str, str]:
 
 @in_languages
 def byte(
-    ops: Operation | Mapping[str, Operation] | None = None,
+    ops: Work | Mapping[str, Work] | None = None,
     chip: str | Chip = "TPU v5e",
     shows: str = "waits",
     *,
     uses: Mapping[str, float] | None = None,
     follows: str = "number",
     link: str | Link | None = None,
-    unit: str = "matrix",
 ) -> Figure:
     """Draw a byte's way from HBM to the units and back, in proportion to its times.
 
@@ -142,28 +141,30 @@ def byte(
     Parameters
     ----------
     ops
-        An operation, or several by the name to choose them by; by default a layer's matmul.
+        Work, or several by the name to choose them by; by default a layer's matmul.
     shows
         The number beside the picture: "waits" (idle share of the units), "intensity", "reached"
         (FLOP/s), "uses" or "each_sent" (FLOPs for each byte sent to other chips).
     uses, follows
         How often a loaded number is used, by the name of its operation; and what it is.
-    chip, link, unit
-        As for `rooflib.bound`. The time of the units is the longest of all roofs but HBM and links.
+    chip, link
+        As for `rooflib.Work.on`. The time of the units is the longest of all roofs but HBM and
+        links.
     """
     if ops is None:
         ops = matmul(128, 4096, 16384)
-    jobs = {ops.name: ops} if isinstance(ops, Operation) else dict(ops)
+    jobs = {ops.name: ops} if isinstance(ops, Work) else dict(ops)
     on, counts = as_chip(chip), uses or {}
     measure = SHOWS[one_of("shows", shows, SHOWS)]
+    times = {name: op.on(on, link) for name, op in jobs.items()}
+    unit = "vector" if all("compute" not in each.times for each in times.values()) else "matrix"
     words = {"unit": unit_name(unit), "follows": word(follows)}
-    bounds = {name: bound(op, on, link, unit) for name, op in jobs.items()}
     roads = {
         HBM,
         *(road.name for road in on.links),
         *([link.name] if isinstance(link, Link) else []),
     }
-    linked = any(op.sent for op in jobs.values())
+    linked = any(op.hops for op in jobs.values())
     steps = [_("in HBM"), _("on the chip"), _("used"), _("added up"), _("result in HBM")]
     if not linked:
         del steps[3]
@@ -191,9 +192,9 @@ def byte(
         ],
         given={
             **({} if others else {"job": first}),
-            **_tables(jobs, bounds, on, roads),
+            **_tables(times, roads),
             "counts": {name: float(counts.get(name, 0)) for name in jobs},
-            "memory": on.capacity,
+            "memory": on.memory,
             "seconds": SECONDS,
         },
         formulas={
@@ -214,23 +215,23 @@ def byte(
 
 
 def _tables(
-    jobs: Mapping[str, Operation], bounds: Mapping[str, Bounds], on: Chip, roads: Collection[str]
+    jobs: Mapping[str, Times], roads: Collection[str]
 ) -> dict[str, dict[str, float]]:
     """Return the amounts and times of each operation.
 
     `roads` are the roofs of links and HBM.
     """
-    amounts: dict[str, Callable[[Operation, Bounds], Any]] = {
-        "loads": lambda op, _: op.loaded / on.bandwidth,
-        "stores": lambda op, _: op.written / on.bandwidth,
-        "maths": lambda _, b: max(time for roof, time in b.times.items() if roof not in roads),
-        "links": lambda _, b: sum(b.times.get(roof, 0) for roof in roads if roof != HBM),
-        "flops": lambda op, _: op.flops,
-        "bytes": lambda op, _: op.bytes,
-        "sent": lambda op, _: sum(op.sent.values()),
-        "held": lambda op, _: op.held,
+    amounts: dict[str, Callable[[Times], Any]] = {
+        "loads": lambda t: t.work.loaded / t.chip[HBM],
+        "stores": lambda t: t.work.written / t.chip[HBM],
+        "maths": lambda t: max(time for roof, time in t.times.items() if roof not in roads),
+        "links": lambda t: sum(t.times.get(roof, 0) for roof in roads if roof != HBM),
+        "flops": lambda t: t.work.flops,
+        "bytes": lambda t: t.work.bytes,
+        "sent": lambda t: t.work.sent,
+        "held": lambda t: t.work.held,
     }
     return {
-        table: {name: float(amount(op, bounds[name])) for name, op in jobs.items()}
+        table: {name: float(amount(times)) for name, times in jobs.items()}
         for table, amount in amounts.items()
     }

@@ -27,7 +27,7 @@ def chip() -> Figure:
         given={
             "peak": peaks(),
             "hbm": bandwidths(),
-            "memory": {chip.name: chip.capacity for chip in with_bf16()},
+            "memory": {chip.name: chip.memory for chip in with_bf16()},
             "links": chip_tables.links(),
             "on_chip": chip_tables.on_chip(),
             "link_names": chip_tables.link_names(),

@@ -79,9 +79,9 @@ def chips() -> Figure:
             Slider("F", "F", sizes(9, 17), 16384),
         ],
         given={
-            "peaks": {name: chip.peak() for name, (chip, _link) in links.items()},
-            "bandwidths": {name: chip.bandwidth for name, (chip, _link) in links.items()},
-            "capacity": {name: chip.capacity for name, (chip, _link) in links.items()},
+            "peaks": {name: chip["bf16"] for name, (chip, _link) in links.items()},
+            "bandwidths": {name: chip["HBM"] for name, (chip, _link) in links.items()},
+            "capacity": {name: chip.memory for name, (chip, _link) in links.items()},
             "links": {name: link.to_one_peer for name, (_chip, link) in links.items()},
         },
         own={

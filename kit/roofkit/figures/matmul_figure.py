@@ -76,7 +76,7 @@ def matmul() -> Figure:
     Controls: B, D, F, x, w, out (data types), chip.
     """
     peaks = {
-        chip.name: {kind: chip.peaks.get(kind, 0) for kind in ("", *INPUTS)} for chip in chips()
+        chip.name: {kind: chip.rates.get(kind, 0) for kind in ("", *INPUTS)} for chip in chips()
     }
     return Figure(
         name="matmul",
@@ -94,8 +94,8 @@ def matmul() -> Figure:
         ],
         given={
             "peaks": peaks,
-            "bandwidths": {chip.name: chip.bandwidth for chip in chips()},
-            "capacity": {chip.name: chip.capacity for chip in chips()},
+            "bandwidths": {chip.name: chip["HBM"] for chip in chips()},
+            "capacity": {chip.name: chip.memory for chip in chips()},
             "kinds": {x: {w: computed_in(x, w) for w in WEIGHTS} for x in INPUTS},
             "size": {kind: DTYPES[kind].bytes for kind in sorted({*INPUTS, *WEIGHTS, *OUTPUTS})},
         },

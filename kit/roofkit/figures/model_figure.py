@@ -26,12 +26,11 @@ from roofkit.figures.model_rows import (
 from roofkit.figures.options import OWN, own_names, sizes
 from roofkit.words import _
 from rooflib.catalog import chips as cataloged
-from rooflib.catalog import models
 from rooflib.config import model_from_config
 from rooflib.dtypes import DTYPES, common_type
 from rooflib.hardware import Chip
-from rooflib.models import ROWS, Model
-from rooflib.units import text
+from rooflib.models import ROWS, Model, models
+from rooflib.quantities import text
 
 START, STORED = "Qwen3 30B-A3B", "as stored"
 WIDTHS, CACHES = ("bf16", "fp8", "int8", "fp4", "int4"), ("bf16", "fp8")
@@ -164,7 +163,7 @@ def formulas() -> dict[str, str]:
         **bounds(link=True),
         "rate": "replicas * rl.step_tokens(now) / lower",
         # The longer of compute and memory time of each kind of operation, then the link's time,
-        # as in the column "share" of rooflib.breakdown.
+        # as in the column "share" of rooflib.Times.parts.
         "spent": f"[{TIMES}]",
         "whole": "sum(spent)",
         "step": one_of(steps(), "prefill + 2 * (replicas > 1)"),
@@ -197,7 +196,7 @@ def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None)
     if own is not None:
         mine = in_bf16(own if isinstance(own, Model) else model_from_config(own))
         shown = {mine.name: mine, **shown, mine.name: mine}
-    chips = [chip for chip in cataloged(more=True) if any(kind in chip.peaks for kind in COMPUTED)]
+    chips = [chip for chip in cataloged(hidden=True) if any(kind in chip for kind in COMPUTED)]
     return Figure(
         name="model",
         title=_("Choose a model: which operation takes the time, and what would help?"),
@@ -272,11 +271,11 @@ def _tables(chips: list[Chip]) -> dict[str, dict[str, Any]]:
     """
     return {
         "peaks": {
-            chip.name: {kind: chip.peaks.get(kind, 0) for kind in COMPUTED} for chip in chips
+            chip.name: {kind: chip.rates.get(kind, 0) for kind in COMPUTED} for chip in chips
         },
         "offers": {**{chip.name: _offers(chip) for chip in chips}, OWN: "bf16"},
-        "bandwidths": {chip.name: chip.bandwidth for chip in chips},
-        "capacity": {chip.name: chip.capacity for chip in chips},
+        "bandwidths": {chip.name: chip["HBM"] for chip in chips},
+        "capacity": {chip.name: chip.memory for chip in chips},
         "links": {chip.name: chip.links[0].to_one_peer if chip.links else 0 for chip in chips},
         "next": {
             chip.name: {kind: _next(chip, chips, kind) for kind in COMPUTED} for chip in chips
@@ -289,14 +288,14 @@ def _next(chip: Chip, chips: list[Chip], compute: str) -> int:
 
     Faster means a higher bandwidth, as in `Serving`. The index is -1 if there is no such chip.
     """
-    known = [each for each in chips if each.maker == chip.maker and compute in each.peaks]
-    faster = [each for each in known if each.bandwidth > chip.bandwidth]
-    return chips.index(min(faster, key=lambda each: each.bandwidth)) if faster else -1
+    known = [each for each in chips if each.maker == chip.maker and compute in each]
+    faster = [each for each in known if each["HBM"] > chip["HBM"]]
+    return chips.index(min(faster, key=lambda each: each["HBM"])) if faster else -1
 
 
 def _offers(chip: Chip) -> str:
     """Return, as text, the types of arithmetic of this figure that the chip supports."""
-    return _(" or ").join(kind for kind in COMPUTED if kind in chip.peaks)
+    return _(" or ").join(kind for kind in COMPUTED if kind in chip)
 
 
 def _common(x: str, w: str) -> str:

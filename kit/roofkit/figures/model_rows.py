@@ -117,7 +117,7 @@ def _computes(model: Model, x: str) -> str:
     It is "" if there is none.
     """
     try:
-        return model.decode(1, 1, x=x, kv=x).compute.name
+        return model.decode(1, 1, x=x, kv=x).compute
     except ValueError:
         return ""
 

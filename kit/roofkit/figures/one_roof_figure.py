@@ -34,9 +34,9 @@ Y = LogScale(1e11, 1e16, str(HIGH - 44), "32")
 SMALL, LARGE = 32, 1024
 # Intensities of three operations, as rooflib counts them.
 KNOWN = {
-    "dot": dot_product(10**6).intensity,
-    "small": matmul(SMALL, 4096, 16384).intensity,
-    "large": matmul(LARGE, 4096, 16384).intensity,
+    "dot": float(dot_product(10**6).intensity),
+    "small": float(matmul(SMALL, 4096, 16384).intensity),
+    "large": float(matmul(LARGE, 4096, 16384).intensity),
 }
 
 

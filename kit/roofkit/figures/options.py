@@ -24,7 +24,7 @@ STEPS = (1, 1.5, 2, 3, 4, 5, 7)
 
 def with_bf16() -> list[Chip]:
     """Return the chips that have a bf16 peak."""
-    return [chip for chip in chips() if "bf16" in chip.peaks]
+    return [chip for chip in chips() if "bf16" in chip]
 
 
 def names() -> list[str]:
@@ -33,17 +33,17 @@ def names() -> list[str]:
 
 def peaks() -> dict[str, float]:
     """Return dense bf16 FLOP/s by chip."""
-    return {chip.name: chip.peak() for chip in with_bf16()}
+    return {chip.name: chip["bf16"] for chip in with_bf16()}
 
 
 def bandwidths() -> dict[str, float]:
     """Return HBM bytes/s by chip."""
-    return {chip.name: chip.bandwidth for chip in with_bf16()}
+    return {chip.name: chip["HBM"] for chip in with_bf16()}
 
 
 def capacities() -> dict[str, float]:
     """Return bytes of HBM by chip."""
-    return {chip.name: chip.capacity for chip in with_bf16()}
+    return {chip.name: chip.memory for chip in with_bf16()}
 
 
 def decades(first: int, last: int) -> list[float]:

@@ -22,7 +22,7 @@ def whole(matrix: str) -> str:
     return said(_("all of {matrix}"), matrix=quoted(matrix))
 
 
-# Source: the table of rooflib.sharded_matmul. The formulas `…_cut` are 0 if every chip holds the
+# Source: the table of rooflib.split. The formulas `…_cut` are 0 if every chip holds the
 # whole matrix, 1 if it is split by rows, and 2 if it is split by columns.
 def formulas() -> dict[str, str]:
     sums = quoted(_("partial sums for all of out"))

@@ -8,7 +8,7 @@ from roofkit.figures.engine.figure import Figure, in_languages
 from roofkit.figures.engine.sentences import one_of
 from roofkit.words import _
 from rooflib.catalog import chips
-from rooflib.units import text
+from rooflib.quantities import text
 
 N = 2**24
 """Elements of a vector, as in the chapter; longer vectors have the same intensity."""
@@ -32,7 +32,7 @@ def units() -> Figure:
     intensities are FLOP/byte of HBM. At best, a unit is busy for the share intensity ÷ ridge of the
     time (Williams, Waterman & Patterson, CACM 52(4), 2009).
     """
-    known = [chip for chip in chips() if "fp32" in chip.vector and "bf16" in chip.peaks]
+    known = [chip for chip in chips() if "vector fp32" in chip and "bf16" in chip]
     return Figure(
         name="units",
         title=_("Which unit does the work, and how busy is it?"),
@@ -41,9 +41,9 @@ def units() -> Figure:
             Choice("chip", _("chip"), [chip.name for chip in known], "TPU v5p"),
         ],
         given={
-            "matrix_peak": {chip.name: chip.peak("bf16") for chip in known},
-            "vector_peak": {chip.name: chip.peak("fp32", "vector") for chip in known},
-            "hbm": {chip.name: chip.bandwidth for chip in known},
+            "matrix_peak": {chip.name: chip["bf16"] for chip in known},
+            "vector_peak": {chip.name: chip["vector fp32"] for chip in known},
+            "hbm": {chip.name: chip["HBM"] for chip in known},
             "inputs": {work: INPUTS.get(work, 0) for work in WORKS},
             "rows": {work: ROWS.get(work, 0) for work in WORKS},
             "steps": {work: GELU_STEPS if work == "GELU" else 1 for work in WORKS},

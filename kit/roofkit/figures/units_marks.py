@@ -20,7 +20,7 @@ from roofkit.figures.engine.shapes import (
     line,
 )
 from roofkit.words import _
-from rooflib.units import text
+from rooflib.quantities import text
 
 # Pixels.
 TOP, SIDE = 60, "min(0.5 * wide, 230)"

@@ -11,7 +11,7 @@ from roofkit.figures.engine.expressions import Formula
 from roofkit.figures.engine.scene import Mark
 from roofkit.figures.engine.sentences import quoted
 from roofkit.figures.engine.shapes import LINE, curve, label, line
-from rooflib.units import text
+from rooflib.quantities import text
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from roofkit.figures.engine.expressions import value as value_of
 from roofkit.figures.engine.own_chip import START, with_own
 from roofkit.figures.engine.scene import Mark, drawn
 from roofkit.words import language, spoken
-from rooflib._arguments import one_of
-from rooflib.units import percent, text
+from rooflib.checks import one_of
+from rooflib.quantities import percent, text
 
 if TYPE_CHECKING:
     from typing import Self

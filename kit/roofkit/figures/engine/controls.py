@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 
 from roofkit.words import _
-from rooflib.units import text
+from rooflib.quantities import text
 
 
 @dataclass(frozen=True)

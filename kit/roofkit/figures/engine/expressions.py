@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from rooflib.units import percent, text
+from rooflib.quantities import percent, text
 
 Formula = str | float
 """A number, or an expression as text."""

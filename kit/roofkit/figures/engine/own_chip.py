@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from roofkit.words import _
-from rooflib.units import text
+from rooflib.quantities import text
 
 OWN = "my own chip"
 """The chip's name in tables and settings; `names` has the one that is shown."""
