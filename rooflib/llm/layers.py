@@ -219,6 +219,17 @@ class Layer:
         recurrent = self.state_heads * self.state_keys * self.state_values
         return recurrent // chips, self.channels * larger(self.conv - 1, 0) // chips
 
+    @property
+    def state_flops(self) -> int:
+        """FLOPs per token and element of a recurrent state.
+
+        A state decays (1), takes in a product of a key and a value (2), and is multiplied with a
+        query (2). A gated delta network first multiplies it with the key (2), too. Sources: Dao &
+        Gu, "Transformers are SSMs", 2024; Yang et al., "Gated Delta Networks", 2024. Chunked
+        kernels compute more, to multiply matrices.
+        """
+        return 7 if self.controls > 1 else 5
+
     def pair_flops(self, absorbed: bool) -> int:
         """Return the FLOPs of one head for one query and one position it sees.
 
@@ -247,7 +258,8 @@ class Layer:
 
     def visible(self, S: Number) -> Number:
         """Return how many of S positions a query at the last position sees."""
-        return smaller(S, self.window) if self.window else S
+        most = self.window or self.top
+        return smaller(S, most) if most else S
 
     def pairs(self, S: Number) -> Number:
         """Return the exact number of pairs (query, position it sees) in a prompt of S."""
@@ -256,9 +268,14 @@ class Layer:
     def positions_read(self, S: Number, chunk: Number) -> Number:
         """Return how many cached positions all chunks of a prompt of S read in total.
 
-        A chunk reads what its first query sees before it, and its own positions.
+        A chunk reads what its first query sees before it, and its own positions. Sparse attention
+        reads no less than if its queries saw the last positions.
         """
-        full, rest, window = S // chunk, S % chunk, self.window or S
+        return self.every(S, chunk, self.window or self.top)
+
+    def every(self, S: Number, chunk: Number, most: int = 0) -> Number:
+        """Return how many positions all chunks of a prompt of S read, of `most` (0: all) seen."""
+        full, rest, window = S // chunk, S % chunk, most or S
         reach = chunk + window - 1
         growing = smaller(full, reach // chunk)
         last = smaller(S, rest + window - 1) * (rest > 0)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,17 +17,13 @@ from rooflib.checks import Number, ReadOnlyDict, Size, instance, one_of, size, s
 from rooflib.dtypes import DType, Type, common_type, dtype
 from rooflib.llm.layers import Layer
 from rooflib.llm.quantization import Format
+from rooflib.llm.steps import ROWS, Step
 from rooflib.operations import all_gather, all_reduce, reduce_scatter
 from rooflib.work import Work, work
 
 if TYPE_CHECKING:
     from rooflib.catalog import Source
 
-ROWS = (
-    "embedding, norms", "projections", "attention", "state", "router", "experts", "MLP", "logits",
-    "collectives",
-)  # fmt: skip
-"""Kinds of operations of a step, in the order of `Work.parts`."""
 STORED = (*ROWS, "embedding")
 MAX_LISTED = 1024
 
@@ -169,6 +165,282 @@ class Model:
         width = dtype(x or self.w, "x").bytes
         return sum(count * (4 * recurrent + width * inputs) for count, recurrent, inputs in states)
 
+    @property
+    def outer_gains(self) -> int:
+        """Weights outside of the layers and of matrices."""
+        return self.D if self.gains is None else self.gains
+
+    @property
+    def looked_up_each(self) -> int:
+        """Weights of further tables that a token looks up."""
+        return self.looked_up // self.vocabulary
+
+    def format(self, row: str) -> Format:
+        """Return the format of weights of a kind of operation, for layers that have no own."""
+        return _format(self.quantized.get(row, self.w))
+
+    def decode(
+        self,
+        B: Size,
+        S: Size,
+        chips: Size = 1,
+        *,
+        w: Type | None = None,
+        kv: Type | None = None,
+        x: Type | None = None,
+        compute: Type | None = None,
+        replicas: Size = 1,
+        expert_parallel: bool = False,
+        experts: str = "expected",
+        latent: str = "absorbed",
+    ) -> Work:
+        """Return one chip's share of a decode step: a new token for each of B sequences.
+
+        >>> from rooflib.llm import model
+        >>> model("Llama 3 8B").decode(B=1, S=8192)
+        <Work decode step of Llama 3 8B: 19.3 GFLOP in bf16, 16.1 GB, 1.2 FLOP/byte>
+
+        FLOPs are 2B per matrix weight, without the embedding table, plus those of `attention` with
+        T = 1 in each layer. A step loads all weights, but only B rows of the embedding table and
+        the routed experts that at least one token takes, and the KV cache of S positions, or of the
+        last W with a window, including the new one. It writes the keys and values of the new
+        position, and B rows of logits. Activations stay on the chips. Norms, softmax, rotary
+        embeddings and additions are not counted. HBM must hold all weights and the cache.
+
+        The chips split the heads, the width F and the vocabulary. Each layer takes two ring
+        all-reduces of BD elements of type `x`. Each chip keeps its part of the logits;
+        communication for the embedding lookup is not counted. With more than K chips, each
+        key/value head is replicated; so are latent caches, routers, norms and biases. Sources: How
+        To Scale Your Model, "All About Transformer Inference"; Shoeybi et al., "Megatron-LM", 2019.
+
+        Raises a ValueError if `chips` doesn't divide N, F and the vocabulary, or if neither of
+        `chips` and K divides the other; and as `attention`.
+
+        Parameters
+        ----------
+        B, S, chips
+            Sequences, positions per sequence including the new one, and chips of one replica: whole
+            numbers, or arrays of them that broadcast.
+        w, kv, x, compute
+            Data types of all weights (default: those of the model), of the cache (default `x`), of
+            activations and logits (default: the model's `w`), and of the arithmetic (default: the
+            common type of `x` and `w`).
+        replicas
+            Copies of the model, each on `chips` chips, that share the B sequences.
+        expert_parallel
+            Whether each chip of all replicas holds whole routed experts, instead of a part of
+            each. A token then travels to the chips of its experts and back, once to each: two
+            all-to-alls take the place of a layer's second all-reduce, of which an all-gather
+            remains. All chips get equal shares of tokens and experts, as under uniform routing.
+        experts
+            How many distinct experts B tokens take, which only the router knows: "expected" under
+            uniform routing, E · (1 - (1 - k/E)^B), or the extremes "fewest" (all tokens the same k)
+            and "most" (as many as there are).
+        latent
+            How latent attention computes: "absorbed" compares queries with the cached vectors,
+            "expanded" makes keys and values of every position again.
+        """
+        shape = sizes(whole=True, B=B, S=S, chips=chips, replicas=replicas)
+        options = (expert_parallel, experts, latent, ((1, 1),), None)
+        return self._step("decode step", shape, (w, kv, x, compute), *options)
+
+    def prefill(
+        self,
+        B: Size,
+        S: Size,
+        chips: Size = 1,
+        *,
+        chunk: Size | None = None,
+        logits: str = "last",
+        w: Type | None = None,
+        kv: Type | None = None,
+        x: Type | None = None,
+        compute: Type | None = None,
+        replicas: Size = 1,
+        expert_parallel: bool = False,
+        experts: str = "expected",
+        latent: str = "expanded",
+    ) -> Work:
+        """Return one chip's share of a prefill: B prompts of S tokens each.
+
+        >>> from rooflib.llm import model
+        >>> model("Llama 3 8B").prefill(B=1, S=8192)
+        <Work prefill of Llama 3 8B: 132 TFLOP in bf16, 17.2 GB, 7,660 FLOP/byte>
+
+        The cache is empty at first. Counts are as for `decode`, with BS tokens instead of B. A
+        query sees the positions up to its own, and exactly those pairs count: S(S+1)/2 per head,
+        less with a window. A prompt is read in chunks of `chunk` tokens, all at once by default.
+        Each chunk loads the weights again, and the cached positions up to its end. Positions that a
+        chunk adds are written and read once. Other parameters, and errors, are those of `decode`.
+
+        Parameters
+        ----------
+        chunk
+            Tokens of a prompt that are read together. The last chunk may be shorter.
+        logits
+            "last": logits of the last position of each prompt, as sampling needs. "all": of all.
+        latent
+            As for `decode`; "expanded": each chunk makes keys and values of all that it sees.
+        """
+        shape = sizes(whole=True, B=B, S=S, chips=chips, replicas=replicas)
+        S, chunk = shape[1], shape[1] if chunk is None else size("chunk", chunk, whole=True)
+        passes = ((S // chunk, chunk), (S % chunk > 0, S % chunk))
+        options = (expert_parallel, experts, latent, passes, logits)
+        return self._step("prefill", shape, (w, kv, x, compute), *options)
+
+    def train(
+        self,
+        B: Size,
+        S: Size,
+        chips: Size = 1,
+        *,
+        recompute: bool = False,
+        x: Type = "bf16",
+        gradients: Type = "bf16",
+        state: Size = 12,
+    ) -> Work:
+        """Return one chip's share of a training step: B sequences of S tokens per chip.
+
+        >>> from rooflib.llm import model
+        >>> step = model("Llama 3 8B").train(B=1, S=8192, chips=64)
+        >>> {part.name: f"{part.flops:.3g}" for part in step.parts if part.flops}
+        {'forward': '1.41e+14', 'backward': '2.81e+14'}
+
+        The forward pass is a prefill with all logits. The backward pass takes twice its FLOPs: a
+        product for the gradient of each input of a product. Scores that a fused kernel computes
+        again are not counted.
+
+        Chips hold equal parts of weights, gradients and the optimizer's state: fully sharded data
+        parallelism. Each gathers all weights for the forward and again for the backward pass, and
+        reduce-scatters all gradients; HBM also holds the gathered weights of the largest layer.
+        Sources: Rajbhandari et al., "ZeRO", 2020; How To Scale Your Model, "How to Parallelize a
+        Transformer".
+
+        Activations are kept for each token: in every layer the residual stream and its norm before
+        attention and before the MLP (4D); queries, keys, values, the heads' results and latent
+        vectors; the outputs and their product in each MLP and expert that the token takes; and the
+        logits. `held` of the parts are the weights (forward), gradients (backward), activations,
+        and the optimizer's state (update).
+
+        Parameters
+        ----------
+        recompute
+            Whether only the residual stream (D) is kept for each layer, and the rest for one: the
+            layers then run forward twice.
+        x, gradients, state
+            Data types of weights and activations, and of gradients; bytes of the optimizer's state
+            per weight: 12 for Adam with a copy of the weight and two moments in fp32.
+        """
+        B, S, chips = sizes(whole=True, B=B, S=S, chips=chips)
+        ahead = self.prefill(B, S, logits="all", w=x, x=x)
+        of_logits = next(part.flops for part in ahead.parts if part.name == "logits")
+        element, kinds = dtype(x, "x").bytes, self.every_kind
+        weights = element * self.parameters
+        slopes = dtype(gradients, "gradients").bytes * self.parameters
+        moments = size("state", state, zero=True) * self.parameters / chips
+        gathered = element * max(kind.parameters(self.D) for kind in kinds) * (chips > 1)
+        again = instance("recompute", recompute, bool, "True or False")
+        if again:
+            kept = self.layers * self.D + max(kind.activations(self.D) for kind in kinds)
+        else:
+            kept = sum(kind.count * kind.activations(self.D) for kind in kinds)
+        saved = element * B * S * (kept + self.vocabulary)
+        sent = 2 * all_gather(weights, chips) + reduce_scatter(slopes, chips)
+        slope, hops = slopes / chips, 3 * self.layers * (chips - 1)
+        part = partial(work, type=ahead.compute)
+        forward, again_flops = ahead.flops, again * (ahead.flops - of_logits)
+        parts = (
+            part("forward", forward, loaded=weights, held=weights / chips + gathered),
+            part("backward", 2 * forward, loaded=weights, written=slopes, held=slope),
+            part("recomputation", again_flops, loaded=again * weights, held=0),
+            part("activations", loaded=saved, written=saved, held=saved),
+            part("update", loaded=moments + slope, written=moments + weights / chips, held=moments),
+            part("collectives", sent=sent, hops=hops, held=0),
+        )
+        rows = [part for part in parts if np.any(part.bytes) or part.hops]
+        return sum(rows[1:], start=rows[0]).named(f"training step of {self.name}")
+
+    def _step(
+        self,
+        name: str,
+        shape: list[Number],
+        types: tuple[Type | None, ...],
+        expert_parallel: bool,
+        experts: str,
+        latent: str,
+        passes: tuple[tuple[Number, Number], ...],
+        logits: str | None,
+    ) -> Work:
+        """Return a decode step, or a prefill: then `logits` is a string."""
+        routing = one_of("experts", experts, ("expected", "fewest", "most"))
+        absorbed = one_of("latent", latent, ("absorbed", "expanded")) == "absorbed"
+        every = logits is not None and one_of("logits", logits, ("last", "all")) == "all"
+        w, kv, x, compute = types
+        B, S, chips, replicas = shape
+        read = dtype(self.w if x is None else x, "x")
+        cache = kv or (self.kv if x is None else None) or read
+        step = Step(
+            model=self,
+            B=B // replicas,
+            S=S,
+            passes=passes,
+            prefill=logits is not None,
+            every=every,
+            chips=chips,
+            replicas=replicas,
+            spread=expert_parallel,
+            absorbed=absorbed,
+            routing=routing,
+            x=read,
+            kv=dtype(cache, "kv"),
+            w=None if w is None else dtype(w, "w"),
+            compute=compute,
+            given_x=x is not None,
+        )
+        step.own_type()  # types that don't go together are reported first
+        self._check_layout(B, chips, replicas, expert_parallel)
+        return step.total().named(f"{name} of {self.name}")
+
+    def _misfit(self, chips: Number, expert_parallel: bool) -> str:
+        """Return the first rule that a split over `chips` breaks; "" if none.
+
+        The text includes the size that breaks it.
+        """
+        for kind in self.every_kind:
+            shape = {"N": kind.N, "F": kind.F, "vocabulary": self.vocabulary}
+            shape |= {"state heads": kind.state_heads, "state groups": kind.state_groups}
+            if kind.experts and not expert_parallel:
+                shape["X"] = kind.X
+            for name, width in shape.items():
+                if np.any(width % chips):
+                    return f"chips must divide {name}; got {name}={width}"
+            if kind.N and not kind.kv_rank and np.any((kind.K % chips) * (chips % kind.K)):
+                return f"chips must divide K or be a multiple of K; got K={kind.K}"
+        return ""
+
+    def _check_layout(self, B: Number, chips: Number, replicas: Number, spread: bool) -> None:
+        """Raise a ValueError unless chips and replicas divide the model and B.
+
+        With `spread`, they must also divide the experts.
+        """
+        if misfit := self._misfit(chips, instance("expert_parallel", spread, bool, "True or False")):
+            most = min(MAX_LISTED, *(kind.N or MAX_LISTED for kind in self.every_kind))
+            fitting = [str(n) for n in range(1, most + 1) if not self._misfit(n, spread)]
+            hint = f"{self.name} can be split over {', '.join(fitting)}"
+            raise ValueError(f"{misfit}, chips={chips}; {hint}")
+        if np.any(B % replicas):
+            raise ValueError(f"replicas must divide B; got B={B}, replicas={replicas}")
+        if not spread:
+            return
+        routed, over = [kind.experts for kind in self.every_kind if kind.experts], chips * replicas
+        if not routed:
+            raise ValueError(f"expert_parallel needs a model with experts; got {self.name}")
+        for E in routed:
+            if np.any(E % over):
+                fitting = [str(n) for n in range(1, MAX_LISTED + 1) if not E % n]
+                given = f"experts={E}, chips times replicas={over}"
+                hint = f"{self.name} can be spread over {', '.join(fitting)}"
+                raise ValueError(f"chips times replicas must divide experts; got {given}; {hint}")
 
 def _format(stored: Any) -> Format:
     """Return the format of weights stored in a type."""
