@@ -51,10 +51,10 @@ __all__ = [
 # fmt: on
 
 
-_LAZY = {"model_from_config": "config", "Layer": "layers", "Serving": "serving"}
-_LAZY |= dict.fromkeys(
-    ("Model", "critical_training_batch", "kv_bytes_per_token", "model", "models", "published_steps"), "models"
-)
+_LAZY = dict.fromkeys(
+    ("Layer", "Model", "Serving", "critical_training_batch", "kv_bytes_per_token", "model",
+     "model_from_config", "models", "published_steps"), "llm"
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

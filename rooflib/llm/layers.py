@@ -21,6 +21,18 @@ def larger(a: Number, b: Number) -> Number:
     return np.maximum(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else max(a, b)
 
 
+def positions_read(S: Number, chunk: Number, start: Number = 0, window: int = 0) -> Number:
+    """Return how many positions all chunks of a prompt of S read, after the first `start`.
+
+    A query sees at most `window` positions (0: all).
+    """
+    full, rest = (S - start) // chunk, (S - start) % chunk
+    reach = chunk + (window or S) - 1  # what a chunk reads once there are as many positions
+    growing = smaller(full, larger((reach - start) // chunk, 0))
+    last = smaller(S, rest + (window or S) - 1) * (rest > 0)
+    return growing * start + chunk * (growing * (growing + 1) // 2) + (full - growing) * reach + last
+
+
 @dataclass(frozen=True)
 class Layer:
     """A kind of layer of a decoder, and how many layers are of this kind.
@@ -261,25 +273,20 @@ class Layer:
         most = self.window or self.top
         return smaller(S, most) if most else S
 
-    def pairs(self, S: Number) -> Number:
-        """Return the exact number of pairs (query, position it sees) in a prompt of S."""
-        return self.positions_read(S, chunk=1)
+    def pairs(self, S: Number, start: Number = 0) -> Number:
+        """Return the exact number of pairs (query, position it sees) in a prompt of S.
 
-    def positions_read(self, S: Number, chunk: Number) -> Number:
+        The first `start` positions are cached and have no query.
+        """
+        return self.positions_read(S, 1, start)
+
+    def positions_read(self, S: Number, chunk: Number, start: Number = 0) -> Number:
         """Return how many cached positions all chunks of a prompt of S read in total.
 
         A chunk reads what its first query sees before it, and its own positions. Sparse attention
         reads no less than if its queries saw the last positions.
         """
-        return self.every(S, chunk, self.window or self.top)
-
-    def every(self, S: Number, chunk: Number, most: int = 0) -> Number:
-        """Return how many positions all chunks of a prompt of S read, of `most` (0: all) seen."""
-        full, rest, window = S // chunk, S % chunk, most or S
-        reach = chunk + window - 1
-        growing = smaller(full, reach // chunk)
-        last = smaller(S, rest + window - 1) * (rest > 0)
-        return chunk * (growing * (growing + 1) // 2) + (full - growing) * reach + last
+        return positions_read(S, chunk, start, self.window or self.top)
 
     def touched(self, tokens: Number, routing: str) -> Number:
         """Return to how many distinct experts of a layer `tokens` tokens are routed.

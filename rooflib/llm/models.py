@@ -193,6 +193,7 @@ class Model:
         expert_parallel: bool = False,
         experts: str = "expected",
         latent: str = "absorbed",
+        T: Size = 1,
     ) -> Work:
         """Return one chip's share of a decode step: a new token for each of B sequences.
 
@@ -239,9 +240,15 @@ class Model:
         latent
             How latent attention computes: "absorbed" compares queries with the cached vectors,
             "expanded" makes keys and values of every position again.
+        T
+            New tokens of each sequence: more than one where guesses are checked, as in speculative
+            decoding. S counts them.
         """
         shape = sizes(whole=True, B=B, S=S, chips=chips, replicas=replicas)
-        options = (expert_parallel, experts, latent, ((1, 1),), None)
+        new = size("T", T, whole=True)
+        if np.any(new > shape[1]):
+            raise ValueError(f"T must be at most S, which counts new tokens; got T={T}, S={S}")
+        options = (expert_parallel, experts, latent, shape[1] - new, new, "all")
         return self._step("decode step", shape, (w, kv, x, compute), *options)
 
     def prefill(
@@ -260,6 +267,7 @@ class Model:
         expert_parallel: bool = False,
         experts: str = "expected",
         latent: str = "expanded",
+        cached: Size = 0,
     ) -> Work:
         """Return one chip's share of a prefill: B prompts of S tokens each.
 
@@ -281,11 +289,15 @@ class Model:
             "last": logits of the last position of each prompt, as sampling needs. "all": of all.
         latent
             As for `decode`; "expanded": each chunk makes keys and values of all that it sees.
+        cached
+            How many first positions of each prompt are in the cache already.
         """
         shape = sizes(whole=True, B=B, S=S, chips=chips, replicas=replicas)
-        S, chunk = shape[1], shape[1] if chunk is None else size("chunk", chunk, whole=True)
-        passes = ((S // chunk, chunk), (S % chunk > 0, S % chunk))
-        options = (expert_parallel, experts, latent, passes, logits)
+        start = size("cached", cached, zero=True, whole=True)
+        if np.any(start >= shape[1]):
+            raise ValueError(f"cached must be less than S; got cached={cached}, S={S}")
+        new = shape[1] - start if chunk is None else size("chunk", chunk, whole=True)
+        options = (expert_parallel, experts, latent, start, new, logits)
         return self._step("prefill", shape, (w, kv, x, compute), *options)
 
     def train(
@@ -368,13 +380,14 @@ class Model:
         expert_parallel: bool,
         experts: str,
         latent: str,
-        passes: tuple[tuple[Number, Number], ...],
-        logits: str | None,
+        start: Number,
+        chunk: Number,
+        logits: str,
     ) -> Work:
-        """Return a decode step, or a prefill: then `logits` is a string."""
+        """Return one chip's share of a pass over the positions from `start` to S, in chunks."""
         routing = one_of("experts", experts, ("expected", "fewest", "most"))
         absorbed = one_of("latent", latent, ("absorbed", "expanded")) == "absorbed"
-        every = logits is not None and one_of("logits", logits, ("last", "all")) == "all"
+        every = one_of("logits", logits, ("last", "all")) == "all"
         w, kv, x, compute = types
         B, S, chips, replicas = shape
         read = dtype(self.w if x is None else x, "x")
@@ -383,8 +396,8 @@ class Model:
             model=self,
             B=B // replicas,
             S=S,
-            passes=passes,
-            prefill=logits is not None,
+            start=start,
+            chunk=chunk,
             every=every,
             chips=chips,
             replicas=replicas,
@@ -400,6 +413,28 @@ class Model:
         step.own_type()  # types that don't go together are reported first
         self._check_layout(B, chips, replicas, expert_parallel)
         return step.total().named(f"{name} of {self.name}")
+
+    def splits(self, expert_parallel: bool = False) -> list[int]:
+        """Return the numbers of chips over which a replica can be split, up to 1,024."""
+        most = min(MAX_LISTED, *(kind.N or MAX_LISTED for kind in self.every_kind))
+        return [chips for chips in range(1, most + 1) if not self._misfit(chips, expert_parallel)]
+
+    @cached_property
+    def activation_types(self) -> frozenset[Type]:
+        """Data types of activations that the checkpoint says."""
+        formats = [_format(each) for each in self.quantized.values()]
+        for kind in self.every_kind:
+            formats += (of for shares in kind.stored.values() for of, _ in shares)
+        return frozenset(of.x for of in formats if of.x is not None)
+
+    def stored_types(self, w: Type | None = None) -> list[DType]:
+        """Return the data types of weights: those of the checkpoint, or `w` if it is given."""
+        if w is not None:
+            return [dtype(w, "w")]
+        formats = [Format(self.w), *map(_format, self.quantized.values())]
+        for kind in self.every_kind:
+            formats += (of for shares in kind.stored.values() for of, _ in shares)
+        return [dtype(of.w) for of in formats]
 
     def _misfit(self, chips: Number, expert_parallel: bool) -> str:
         """Return the first rule that a split over `chips` breaks; "" if none.
@@ -424,9 +459,8 @@ class Model:
         With `spread`, they must also divide the experts.
         """
         if misfit := self._misfit(chips, instance("expert_parallel", spread, bool, "True or False")):
-            most = min(MAX_LISTED, *(kind.N or MAX_LISTED for kind in self.every_kind))
-            fitting = [str(n) for n in range(1, most + 1) if not self._misfit(n, spread)]
-            hint = f"{self.name} can be split over {', '.join(fitting)}"
+            fitting = ", ".join(map(str, self.splits(spread)))
+            hint = f"{self.name} can be split over {fitting}"
             raise ValueError(f"{misfit}, chips={chips}; {hint}")
         if np.any(B % replicas):
             raise ValueError(f"replicas must divide B; got B={B}, replicas={replicas}")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rooflib.checks import Number
 from rooflib.dtypes import DType, Type, common_type, dtype
-from rooflib.llm.layers import Layer
+from rooflib.llm.layers import Layer, positions_read, smaller
 from rooflib.llm.quantization import Format
 from rooflib.operations import all_gather, all_reduce
 from rooflib.work import HBM, LINK, Work, type_name
@@ -26,17 +26,17 @@ ROWS = (
 
 @dataclass(frozen=True)
 class Step:
-    """One chip's share of a step over n tokens of B sequences, in passes over the layers.
+    """One chip's share of a step: new tokens of B sequences pass the layers, in chunks.
 
     Attributes
     ----------
-    model, B, S
-        The model; sequences of one replica; and positions of each, with the new ones.
-    passes
-        Pairs of a number of passes and the tokens of each sequence in one of them; a decode step
-        is one pass over one token.
-    prefill, every
-        Whether the cache is empty at first; and whether there are logits of all tokens.
+    model, B, S, start
+        The model; sequences of one replica; positions of each, with the new ones; and how many of
+        them are cached before.
+    chunk
+        New tokens of a sequence that pass the layers together.
+    every
+        Whether there are logits of all tokens, not only of the last of each sequence.
     chips, replicas, spread
         As for `Model.decode`; `spread` is its `expert_parallel`.
     absorbed, routing
@@ -49,8 +49,8 @@ class Step:
     model: Model
     B: Number
     S: Number
-    passes: tuple[tuple[Number, Number], ...]
-    prefill: bool
+    start: Number
+    chunk: Number
     every: bool
     chips: Number
     replicas: Number
@@ -66,21 +66,27 @@ class Step:
     @property
     def n(self) -> Number:
         """New tokens of one replica."""
-        return self.B * self.S if self.prefill else self.B
+        return self.B * (self.S - self.start)
+
+    @property
+    def passes(self) -> tuple[tuple[Number, Number], ...]:
+        """Pairs of a number of chunks and their tokens; the last chunk may be shorter."""
+        new = self.S - self.start
+        return (new // self.chunk, self.chunk), (new % self.chunk > 0, new % self.chunk)
 
     @property
     def repeats(self) -> Number:
-        """How often the weights are loaded."""
+        """How often the weights are loaded: once for each chunk."""
         return sum(number for number, _ in self.passes)
 
     def total(self) -> Work:
         """Return the sum of all layers, what is looked up before them, and the logits."""
-        model = self.model
-        layers = (kind.count * part for kind in model.every_kind for part in self.layer(kind))
-        whole = sum((*layers, self.logits(), *self.beside()), start=self.embedding())
-        parts = {part.name: part for part in whole.parts}
-        rows = [parts[row] for row in ROWS if row in parts]
-        return sum(part for part in rows if np.any(part.bytes) or part.hops)  # type: ignore[return-value]
+        kinds = self.model.every_kind
+        layers = [kind.count * part for kind in kinds for part in self.layer(kind)]
+        parts = [self.embedding(), *layers, self.logits(), *self.beside()]
+        rows = [added(row, [part for part in parts if part.name == row]) for row in ROWS]
+        rows = [row for row in rows if np.any(row.bytes) or row.hops]
+        return replace(added("", rows), parts=tuple(rows))
 
     def layer(self, kind: Layer) -> Iterable[Work]:
         """Return what one layer consists of."""
@@ -120,7 +126,14 @@ class Step:
         return found
 
     def own_type(self) -> str:
-        """Return the data type of products without weights: that of activations and plain weights."""
+        """Return the data type of products without weights: that of activations and plain weights.
+
+        A checkpoint with narrower floats as activations allows attention in fp8, as FlashAttention-3
+        has it (Shah et al., 2024).
+        """
+        narrow = {"fp8", "fp4"} & self.model.activation_types
+        if narrow and self.w is None and not (self.given_x or self.compute):
+            return "fp8"
         return self._compute(self.x, self.w or dtype(self.model.w))
 
     def _compute(self, x: DType, w: DType) -> str:
@@ -138,32 +151,26 @@ class Step:
 
     def attention(self, kind: Layer) -> Work:
         """Scores and values of the pairs of a query and a position that it sees."""
-        seen, width = kind.visible(self.S), self.kv.bytes
-        pairs = self.B * (kind.pairs(self.S) if self.prefill else seen)
-        flops = kind.pair_flops(self.absorbed) * (kind.N // self.chips) * pairs
-        loaded = width * kind.cached(self.chips) * self.B * self.read(kind)
-        own = width * kind.cached(self.chips) * bool(kind.keys) * self.B
-        held = own * (self.S if kind.top else seen)
-        if kind.index_N:  # compares with one key of every position
-            every = self.B * (kind.every(self.S, 1) if self.prefill else self.S)
-            flops = flops + 2 * kind.index_N * kind.index_H * every
-            chunk = self.passes[0][1]
-            loaded += width * kind.index_H * self.B * (kind.every(self.S, chunk) if self.prefill else self.S)
-            held += width * kind.index_H * self.B * self.S
+        width, heads = self.kv.bytes * self.B, kind.N // self.chips
+        flops = kind.pair_flops(self.absorbed) * heads * self.B * kind.pairs(self.S, self.start)
+        loaded = width * kind.cached(self.chips) * self.read(kind)
+        kept = smaller(self.S, kind.window) if kind.window else self.S
+        held = width * kind.kept(self.chips) * kept
+        if kind.index_N:  # each query is compared with one key of every position
+            flops += 2 * kind.index_N * kind.index_H * self.B * positions_read(self.S, 1, self.start)
+            loaded += width * kind.index_H * positions_read(self.S, self.chunk, self.start)
         return _work("attention", {self.own_type(): flops}, loaded, held=held)
 
     def read(self, kind: Layer) -> Number:
         """Return how many cached positions of each sequence all passes read."""
-        if self.prefill:
-            return kind.positions_read(self.S, self.passes[0][1])
-        return kind.visible(self.S)
+        return kind.positions_read(self.S, self.chunk, self.start)
 
     def recurrence(self, kind: Layer) -> Work:
         """A recurrent state: every token changes it; every pass loads and writes it once."""
         recurrent, inputs = kind.state(self.chips)
         flops = self.n * (kind.state_flops * recurrent + 2 * kind.conv * kind.channels // self.chips)
         size = self.B * (4 * recurrent + self.x.bytes * inputs)
-        loaded = size * (self.repeats - self.prefill)  # the first chunk of a prompt starts at zero
+        loaded = size * (self.repeats - (self.start == 0))  # a prompt's first chunk starts at zero
         return _work("state", {self.own_type(): flops}, loaded, size * self.repeats, held=size)
 
     def experts(self, kind: Layer) -> Work:
@@ -216,6 +223,20 @@ class Step:
         """Matrices outside of the layers."""
         if self.model.more:
             yield self.weights(None, "projections", self.model.more)
+
+
+def added(name: str, parts: Iterable[Work]) -> Work:
+    """Return the sum of parts as one, as `+` does, but at once: a step has many."""
+    amounts: dict[str, Number] = {}
+    hops: dict[str, Number] = {}
+    written, held = 0, 0
+    for part in parts:
+        for key, amount in part.amounts.items():
+            amounts[key] = amounts.get(key, 0) + amount
+        for key, waits in part.hops.items():
+            hops[key] = hops.get(key, 0) + waits
+        written, held = written + part.written, held + part.held
+    return Work(name, amounts, written, held, hops)
 
 
 def _work(

@@ -1,0 +1,377 @@
+"""A model on chips: whether it fits, how fast it is, how many chips it takes, what would help."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from rooflib.catalog import as_chip
+from rooflib.catalog import chips as cataloged
+from rooflib.checks import size
+from rooflib.dtypes import Type, dtype
+from rooflib.hardware import Chip, Link
+from rooflib.llm.catalog import as_model
+from rooflib.llm.models import Model
+from rooflib.quantities import Quantity, text
+from rooflib.table import Table, from_rows
+from rooflib.work import LINK, Times, Work
+
+MAX_POSITIONS = 2**30  # len() fails for longer ranges in a web page's 32-bit Python
+RESERVE = 0.1
+"""Share of memory that vLLM leaves to the runtime by default (its `gpu_memory_utilization` is 0.9)."""
+
+
+@dataclass(frozen=True)
+class Serving:
+    """A model that serves sequences: what fits, how fast, and what would help.
+
+    >>> served = Serving("Llama 3 8B", "H100 SXM", B=16, S=8192)
+    >>> served.sequences, served.per_token.roof, served.changes[0][0]
+    (56, 'HBM', 'twice the chips')
+
+    All times are those of `Times`. Errors are those of `Model.decode` and `Work.on`.
+
+    Attributes
+    ----------
+    model, chip
+        A `Model` and a `Chip`, or their names in the catalog.
+    B, S
+        Sequences on all chips together, and positions of each; S is also the length of a prompt.
+    chips, replicas, expert_parallel, experts, w, kv, x, compute
+        As for `Model.decode`, with single whole numbers. On a chip without the data type of the
+        checkpoint's activations, activations are in that of its plain weights.
+    stages
+        Groups of `chips` chips that hold an equal part of the layers each, one after another:
+        pipeline parallelism. The B sequences pass them in as many groups.
+    link
+        The link that carries what is sent; by default the first of the chip's links.
+    chunk, cached
+        Tokens of a prompt that are read together, and how many of its first positions are cached
+        already, as for `Model.prefill`.
+    reserve
+        Share of the memory that is kept free for activations and the runtime.
+    price
+        Price of one chip for an hour, in any currency; for the cost of a million tokens.
+    """
+
+    model: Model | str
+    chip: Chip | str
+    B: int = 1
+    S: int = 8192
+    chips: int = 1
+    replicas: int = 1
+    link: str | Link | None = None
+    chunk: int | None = None
+    expert_parallel: bool = False
+    experts: str = "expected"
+    w: Type | None = None
+    kv: Type | None = None
+    x: Type | None = None
+    compute: Type | None = None
+    price: float | None = None
+    stages: int = 1
+    cached: int = 0
+    reserve: float = RESERVE
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "model", as_model(self.model))
+        object.__setattr__(self, "chip", as_chip(self.chip))
+        for name in ("B", "S", "chips", "replicas", "stages"):
+            object.__setattr__(self, name, _whole(name, getattr(self, name)))
+        if self.price is not None:
+            size("price", self.price, single=True)
+        if not 0 <= size("reserve", self.reserve, zero=True, single=True) < 1:
+            raise ValueError(f"reserve must be a share from 0 to below 1; got {self.reserve}")
+        if self.B % self.stages:
+            raise ValueError(f"stages must divide B; got B={self.B}, stages={self.stages}")
+        self.per_token, self.first_token  # noqa: B018  # Compute now: bad arguments must raise.
+
+    @cached_property
+    def decode(self) -> Work:
+        """One chip's share of a decode step for all sequences."""
+        return self._decode(self.B, self.S)
+
+    @cached_property
+    def prefill(self) -> Work:
+        """One chip's share of a prefill of one prompt of S tokens on each replica."""
+        model, B = as_model(self.model), self.replicas
+        options = self._layout | {"chunk": self.chunk, "cached": self.cached}
+        prompt = model.prefill(B, self.S, **options)
+        if self.stages == 1:
+            return prompt
+        # The first chunk passes all stages, one after the other; the others follow it closely.
+        chunks = -(-(self.S - self.cached) // (self.chunk or self.S))
+        return self._staged(prompt, (chunks + self.stages - 1) / chunks, B * (self.S - self.cached))
+
+    @cached_property
+    def per_token(self) -> Times:
+        """Bounds of a decode step: the time from one token of a sequence to the next."""
+        return self.decode.on(as_chip(self.chip), self._link)
+
+    @cached_property
+    def first_token(self) -> Times:
+        """Bounds of the prefill: the time to the first token, if a prompt doesn't wait."""
+        return self.prefill.on(as_chip(self.chip), self._link)
+
+    @property
+    def room(self) -> Quantity:
+        """Bytes of one chip's memory that weights and cache may take."""
+        return Quantity(as_chip(self.chip).memory * (1 - self.reserve), "B")
+
+    @property
+    def fits(self) -> bool:
+        """Whether weights and cache of all sequences fit, with the reserve kept free."""
+        return bool(self.decode.held <= self.room)
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Tokens/s of all sequences and chips, at the lower bound; 0 if they don't fit."""
+        return self.B / float(self.per_token.lower) if self.fits else 0.0
+
+    @cached_property
+    def sequences(self) -> int:
+        """How many sequences of S positions fit into HBM, on all chips."""
+        groups = self.replicas * self.stages
+        one, two = (self._decode(n * groups, self.S).held for n in (1, 2))
+        return max(0, int((self.room - one) / (two - one) + 1)) * groups
+
+    @cached_property
+    def positions(self) -> int:
+        """How many positions each of B sequences may have so that all fit, up to 2³⁰."""
+        counts = range(1, MAX_POSITIONS + 1)
+        return bisect_right(counts, self.room, key=lambda S: self._decode(self.B, S).held)
+
+    def fewest(self, seconds: float | None = None) -> Serving:
+        """Return the same on the fewest chips on which it fits, or is as fast as `seconds` a token.
+
+        >>> Serving("Llama 3 70B", "H100 SXM", B=16).fewest().chips
+        4
+
+        Only `chips` changes. Raises a ValueError if no number of chips is enough.
+        """
+        for chips in as_model(self.model).splits(self.expert_parallel):
+            with suppress(ValueError):
+                found = replace(self, chips=chips)
+                if found.fits and (seconds is None or found.per_token.lower <= seconds):
+                    return found
+        wanted = "" if seconds is None else f" and a token takes at most {text(seconds, 's')}"
+        model, chip = as_model(self.model).name, as_chip(self.chip).name
+        raise ValueError(f"chips must be so many that {model} fits{wanted}; no number of {chip} is")
+
+    def guessed(self, accepted: float, guesses: int, draft: Model | str | None = None) -> Times:
+        """Return the bounds of one token if a step checks guesses of further tokens.
+
+        `guesses` tokens are guessed for each sequence, by a model `draft` on the same chips or, as
+        by layers that predict further tokens, for nothing; one step checks them. `accepted` is the
+        mean number of tokens that a step yields, from 1 to guesses + 1: see `expected_tokens`.
+        Source: Leviathan et al., "Fast Inference from Transformers via Speculative Decoding", 2023.
+        """
+        most = _whole("guesses", guesses) + 1
+        if not 1 <= size("accepted", accepted, single=True) <= most:
+            raise ValueError(f"accepted must be from 1 to guesses + 1, {most}; got {accepted}")
+        check = self._decode(self.B, self.S + most - 1, T=most)
+        if draft is not None:
+            check += guesses * as_model(draft).decode(self.B, self.S, **self._split)
+        return (check * (1 / accepted)).named("a token").on(as_chip(self.chip), self._link)
+
+    def separate(self, tokens: int, other: Chip | str | None = None) -> Table:
+        """Return a table of prefill on chips of its own, with answers of so many `tokens`.
+
+        It says how many groups of chips for prefill (by default of the same chips) keep one group
+        for decode busy, and how long a prompt's cache takes over the link between them.
+        """
+        ahead = self if other is None else replace(self, chip=other, link=None)
+        rate = self.B / (tokens * self.per_token.lower)  # requests per second of decode
+        cache = as_model(self.model).decode(1, self.S, **self._layout).parts
+        held = sum(part.held for part in cache if part.name in ("attention", "state"))
+        rows = {
+            "requests/s of decode, at most": text(rate),
+            "requests/s of prefill, at most": text(self.replicas / ahead.first_token.lower),
+            "prefill for one of decode, at least": text(rate * ahead.first_token.lower / self.replicas),
+            "a prompt's cache": text(held * self.chips * self.stages, "B"),
+        }
+        if self._link is not None:
+            moved = Work("cache", {LINK: held}, hops={LINK: 1}, held=0)
+            sent = moved.on(as_chip(self.chip), self._link).times[as_chip(self.chip).link(self._link).name]
+            rows["its way from chip to chip, at least"] = text(sent, "s")
+        return from_rows(("prefill and decode apart", as_chip(ahead.chip).name), rows.items())
+
+    def mfu(self, seconds: float) -> Quantity:
+        """Return the model FLOPs utilization of decode steps that take `seconds`, as `mfu` does."""
+        return mfu(self.decode, as_chip(self.chip), seconds)
+
+    def cost(self, upper: bool = False) -> float:
+        """Return the price of a million generated tokens at the lower or the upper bound.
+
+        Prompts are not included. Raises a ValueError without a `price`.
+        """
+        if self.price is None:
+            raise ValueError("price must be given for a cost: the price of one chip for an hour")
+        step = self.per_token.upper if upper else self.per_token.lower
+        return 1e6 * self.price * self._all_chips * step / 3600 / self.B
+
+    @property
+    def table(self) -> Table:
+        """Table of memory, times and rates, and the cost if a price is given.
+
+        What doesn't fit has no rates, but the fewest chips on which it does.
+        """
+        first, each = self.first_token, self.per_token
+        rows = {
+            "fits": "yes" if self.fits else "DOES NOT FIT",
+            "HBM needed": f"{each.work.held} of {self.room}",
+            "kept free": f"{text(100 * self.reserve)}% of {each.chip.memory}",
+            f"sequences of {self.S:,} that fit": f"{self.sequences:,}",
+            f"positions of {self.B:,} sequences that fit": f"{self.positions:,}",
+        }
+        if not self.fits:
+            with suppress(ValueError):
+                rows["fewest chips on which it fits"] = str(self.fewest()._all_chips)
+        else:
+            rows |= {
+                "time to the first token": f"{first.lower} to {first.upper}",
+                "time per token": f"{each.lower} to {each.upper}",
+                "tokens/s of a sequence, at most": text(1 / float(each.lower)),
+                "tokens/s in all, at most": text(self.tokens_per_second),
+                "prefill is bound by": str(first.roof),
+                "decode is bound by": str(each.roof),
+            }
+        if self.price is not None and self.fits:
+            rows["cost of a million tokens"] = f"{self.cost():.3g} to {self.cost(upper=True):.3g}"
+        chips = f"on {self._all_chips} × {as_chip(self.chip).name}"
+        return from_rows((as_model(self.model).name, chips), rows.items())
+
+    @property
+    def decode_table(self) -> Table:
+        """Table of a decode step by kind of operation, as `Times.parts` makes it."""
+        return self.per_token.parts
+
+    @property
+    def prefill_table(self) -> Table:
+        """Table of a prefill by kind of operation, as `Times.parts` makes it."""
+        return self.first_token.parts
+
+    @cached_property
+    def changes(self) -> tuple[tuple[str, Serving], ...]:
+        """What would help: single changes, most tokens/s at the lower bound first.
+
+        Those that don't fit come last. Narrower weights and cache keep the type of the arithmetic.
+        The next chip is the maker's with the next higher bandwidth. Changes that chip, links or
+        layout don't allow are left out.
+        """
+        found = []
+        for name, change in self._possible():
+            with suppress(ValueError):
+                found.append((name, replace(self, **change)))
+        return tuple(sorted(found, key=lambda each: -each[1].tokens_per_second))
+
+    @property
+    def changes_table(self) -> Table:
+        """Table of the bounds now and after each of the `changes`."""
+        headings = ("what would help", "fits", "time per token, at least", "tokens/s in all, at most")
+        rows = []
+        for name, each in (("as it is", self), *self.changes):
+            shown = ("no", "", "", "", "")
+            if each.fits:
+                gain = text(each.tokens_per_second / self.tokens_per_second) if self.fits else ""
+                shown = ("yes", f"{each.per_token.lower}", text(each.tokens_per_second), gain, each.per_token.roof)
+            rows.append((name, *shown))
+        return from_rows((*headings, "times as many", "bound by"), rows)
+
+    def _possible(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        model, here = as_model(self.model), as_chip(self.chip)
+        compute = self.decode.compute.split(" and ")
+        same = {"compute": compute[0]} if len(compute) == 1 else {}
+        x: Type = model.w if self.x is None else self.x
+        for kind in ("int8", "int4"):
+            if dtype(kind).bits < min(each.bits for each in model.stored_types(self.w)):
+                yield f"weights in {kind}", {"w": kind, "x": x, **same}
+        cache = self.kv or (model.kv if self.x is None else None) or x
+        if dtype(cache).bits > dtype("fp8").bits:
+            yield "cache in fp8", {"kv": "fp8", **same}
+        yield "twice the batch", {"B": 2 * self.B}
+        yield "twice the chips", {"chips": 2 * self.chips}
+        if self._all_chips > 1 and not self.expert_parallel:
+            yield "whole experts on each chip", {"expert_parallel": True}
+        for chip in sorted(cataloged(hidden=True), key=lambda chip: chip["HBM"]):
+            alike = chip.maker == here.maker and all(kind in chip for kind in compute)
+            if alike and chip["HBM"] > here["HBM"]:
+                yield f"the next chip, {chip.name}", {"chip": chip}
+                break
+
+    def _decode(self, B: int, S: int, **options: int) -> Work:
+        """One chip's share of a step for B sequences, of which each stage has a group at a time."""
+        step = as_model(self.model).decode(B // self.stages, S, **self._layout, **options)
+        if self.stages == 1:
+            return step
+        every = as_model(self.model).decode(B, S, **self._layout, **options).held / self.stages
+        return replace(self._staged(step, self.stages, B), held=every)
+
+    def _staged(self, whole: Work, times: float, tokens: int) -> Work:
+        """Return one stage's share, that many times, and the tokens' way to the next stage."""
+        x = dtype(as_model(self.model).w if self.x is None else self.x).bytes
+        sent = tokens // self.replicas * as_model(self.model).D * x
+        way = Work("stages", {LINK: sent}, hops={LINK: self.stages}, held=0)
+        share = whole * (times / self.stages)
+        held = whole.held / self.stages
+        return replace((share.named("") + way).named(whole.name), held=held)
+
+    @cached_property
+    def _layout(self) -> dict[str, Any]:
+        options = {name: getattr(self, name) for name in ("w", "kv", "x", "compute")}
+        model, chip = as_model(self.model), as_chip(self.chip)
+        if self.x is None and self.compute is None:
+            known = {dtype(each).name for each in model.activation_types}
+            if self.w is None and not all(kind in chip for kind in known):
+                options |= {"x": model.w, "kv": self.kv or model.kv}
+        return options | self._split
+
+    @property
+    def _split(self) -> dict[str, Any]:
+        names = ("chips", "replicas", "expert_parallel", "experts")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def _all_chips(self) -> int:
+        return self.chips * self.replicas * self.stages
+
+    @property
+    def _link(self) -> str | Link | None:
+        links = as_chip(self.chip).links
+        alone = self._all_chips == 1
+        return self.link if self.link is not None or alone or not links else links[0]
+
+    def _repr_markdown_(self) -> str:
+        return self.table._repr_markdown_()
+
+
+def expected_tokens(rate: float, guesses: int) -> float:
+    """Return the mean number of tokens that a step yields, with each guess right at a `rate`.
+
+    1 + rate + … + rate^guesses: guesses count up to the first wrong one, and the step itself makes
+    one more. Source: Leviathan et al., 2023, equation 1.
+    """
+    if not 0 <= size("rate", rate, zero=True, single=True) <= 1:
+        raise ValueError(f"rate must be a share from 0 to 1; got {rate}")
+    return sum(rate**i for i in range(_whole("guesses", guesses) + 1))
+
+
+def mfu(step: Work, chip: Chip | str, seconds: float) -> Quantity:
+    """Return the model FLOPs utilization of a step that takes `seconds`: a share of the peak.
+
+    It is the time that the model's arithmetic would take at the chip's peak, over `seconds`; what
+    is computed again to save memory doesn't count. Source: Chowdhery et al., "PaLM", 2022.
+    """
+    chip = as_chip(chip)
+    parts = [part for part in step.parts or (step,) if part.name != "recomputation"]
+    kinds = {name: 0.0 for name in step.compute.split(" and ")}
+    busy = sum(part.amounts.get(kind, 0) / float(chip[kind]) for part in parts for kind in kinds)
+    return Quantity(busy / size("seconds", seconds, single=True), "%")
+
+
+def _whole(name: str, value: Any) -> int:
+    return int(size(name, size(name, value, single=True), whole=True))
