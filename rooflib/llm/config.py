@@ -47,16 +47,15 @@ OUTER = ("quantization_config", "compression_config", "dtype", "torch_dtype", "t
 SPEAKS = re.compile("expert|moe_|mamba|ssm_|linear_|lora_rank|index_|compress_r")
 LAYER_TYPES = {
     "full_attention": "full",
-    "attention": "full",
     "sliding_attention": "window",
     "chunked_attention": "window",
     "linear_attention": "linear",
-    "mamba": "linear",
     "indexed_attention": "indexed",
-    "deepseek_sparse_attention": "indexed",
     "moe": "moe",
     "mlp": "mlp",
 }
+OLDER = {"attention": "full_attention", "mamba": "linear_attention"}
+OLDER |= {"deepseek_sparse_attention": "indexed_attention"}
 PATTERN = {"M": "mamba", "E": "moe", "*": "attention", "-": "mlp"}
 
 
@@ -119,8 +118,8 @@ def model_from_config(
     D, V, P = c["hidden_size"], c["vocab_size"], c.get("hidden_size_per_layer_input", 0)
     alike = Counter(stored.layer(_layer(c, traits, i), D, i) for i in range(layers))
     kinds = tuple(replace(kind, count=count) for kind, count in alike.items())
-    label = given.get("_name_or_path") or family if name is None else name
-    instance("name", label, str, "a string")
+    own = _be("name", given.get("_name_or_path") or family, str, "a string")
+    label = own if name is None else instance("name", name, str, "a string")
     last = kinds[-1]
     return Model(
         label,
@@ -252,8 +251,11 @@ def _kind(c: Mapping[str, Any], traits: Mapping[str, Any], i: int) -> str:
     known |= {"indexed"} if "index_topk" in c else set()
     known |= {"moe", "mlp"} if traits["alone"] else set()
     if c.get("layer_types"):
-        names = [name for name, each in LAYER_TYPES.items() if each in known]
-        kind = LAYER_TYPES[one_of("layer_types", c["layer_types"][i], names)]
+        unlike = "sliding" if traits["window"] == "attention_chunk_size" else "chunked"
+        names = [name for name, each in LAYER_TYPES.items() if each in known and unlike not in name]
+        given = c["layer_types"][i]
+        given = OLDER.get(given, given) if isinstance(given, str) else given
+        kind = LAYER_TYPES[one_of("layer_types", given, names)]
     else:
         kind = traits["mixer"] if _differs(c, traits["where"], i) else "full"
     if kind == "window":
@@ -365,7 +367,7 @@ def _check_unused(given: Mapping[str, Any], family: str, used: set[str]) -> None
     used = used.union(KNOWN, *(NAMES.get(key, ()) for key in used))
     for key, value in given.items():
         if value and key not in used and SPEAKS.search(key):
-            raise ValueError(f"{key} must not be set for {family}, which has no such layers; got {short(value)}")
+            raise ValueError(f"{key} must be left out for {family}, which has none; got {short(value)}")
 
 
 def _read(path: str | os.PathLike[str]) -> Mapping[str, Any]:

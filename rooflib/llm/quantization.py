@@ -215,6 +215,8 @@ def _mlx(how: Mapping[str, Any]) -> Stored:
 
 
 def _bitsandbytes(how: Mapping[str, Any]) -> Stored:
+    if not (how.get("load_in_4bit") or how.get("load_in_8bit")):
+        raise ValueError("load_in_4bit or load_in_8bit must be true for bitsandbytes")
     if not how.get("load_in_4bit"):
         return Stored(groups=((ALL, Format(DType("int8", 8))),))
     # Blocks of 64 have a scale in fp32; quantized twice, one in 8 bits and one in fp32 for 256.
@@ -224,11 +226,10 @@ def _bitsandbytes(how: Mapping[str, Any]) -> Stored:
 
 def _modelopt(how: Mapping[str, Any]) -> Stored:
     algorithm = how.get("quant_algo")
-    if isinstance(layers := how.get("quantized_layers"), Mapping):
+    if algorithm == "MIXED_PRECISION" and isinstance(layers := how.get("quantized_layers"), Mapping):
         groups = tuple(((name,), _algorithm(of)) for name, of in layers.items())
-    else:
-        groups = ((ALL, _algorithm(how)),)
-    one_of("quant_algo", algorithm, (*ALGORITHMS, "MIXED_PRECISION"))
+    else:  # without an algorithm, only the cache is quantized
+        groups = ((ALL, _algorithm(how)),) if algorithm else ()
     named = how.get("kv_cache_quant_algo") or how.get("kv_cache_scheme")
     return Stored(groups=groups, kv=_cache(named), outputs=("logits",))
 
