@@ -14,7 +14,7 @@ from rooflib.catalog import chips as cataloged
 from rooflib.checks import size
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link
-from rooflib.models import Model, as_model
+from rooflib.decoders import Model, as_model
 from rooflib.quantities import text
 from rooflib.table import Table, from_rows
 from rooflib.work import Times, Work

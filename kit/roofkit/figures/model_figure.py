@@ -29,7 +29,7 @@ from rooflib.catalog import chips as cataloged
 from rooflib.config import model_from_config
 from rooflib.dtypes import DTYPES, common_type
 from rooflib.hardware import Chip
-from rooflib.models import ROWS, Model, models
+from rooflib.decoders import ROWS, Model, models
 from rooflib.quantities import text
 
 START, STORED = "Qwen3 30B-A3B", "as stored"

@@ -196,7 +196,7 @@ class Model:
     ) -> Work:
         """Return one chip's share of a decode step: a new token for each of B sequences.
 
-        >>> from rooflib.models import model
+        >>> from rooflib.decoders import model
         >>> model("Llama 3 8B").decode(B=1, S=8192)
         <Work decode step of Llama 3 8B: 19.3 GFLOP in bf16, 16.1 GB, 1.2 FLOP/byte>
 
@@ -263,7 +263,7 @@ class Model:
     ) -> Work:
         """Return one chip's share of a prefill: B prompts of S tokens each.
 
-        >>> from rooflib.models import model
+        >>> from rooflib.decoders import model
         >>> model("Llama 3 8B").prefill(B=1, S=8192)
         <Work prefill of Llama 3 8B: 132 TFLOP in bf16, 17.2 GB, 7,660 FLOP/byte>
 
@@ -301,7 +301,7 @@ class Model:
     ) -> Work:
         """Return one chip's share of a training step: B sequences of S tokens per chip.
 
-        >>> from rooflib.models import model
+        >>> from rooflib.decoders import model
         >>> step = model("Llama 3 8B").train(B=1, S=8192, chips=64)
         >>> {part.name: f"{part.flops:.3g}" for part in step.parts if part.flops}
         {'forward': '1.41e+14', 'backward': '2.81e+14'}
@@ -579,7 +579,7 @@ def critical_training_batch(
 ) -> Number:
     """Return the fewest sequences per chip whose arithmetic hides the link's time.
 
-    >>> from rooflib.models import model
+    >>> from rooflib.decoders import model
     >>> critical_training_batch(model("Llama 3 70B"), "H100 SXM", "NVLink", S=4096, chips=256)
     1
 
