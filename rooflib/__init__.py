@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rooflib.catalog import chip, chips, figures, published_shares
+from rooflib.catalog import Figure, chip, chips, figures, published_shares
 from rooflib.hardware import Chip, Link
 from rooflib.critical import critical_batch, critical_depth
 from rooflib.dtypes import DType, dtype
@@ -43,8 +43,8 @@ __version__ = "1.0.0"
 
 # fmt: off
 __all__ = [
-    "Chip", "DType", "Link", "Quantity", "Table", "Times", "Work", "__version__", "all_gather",
-    "all_reduce", "attention", "chip", "chips", "critical_batch", "critical_depth", "dot", "dtype",
+    "Chip", "DType", "Figure", "Link", "Quantity", "Table", "Times", "Work", "__version__",
+    "all_gather", "all_reduce", "attention", "chip", "chips", "critical_batch", "critical_depth", "dot", "dtype",
     "elementwise", "figures", "matmul", "plots", "published_shares", "reduce_scatter", "rms_norm",
     "split", "work",
 ]

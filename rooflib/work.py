@@ -30,7 +30,7 @@ from rooflib.catalog import as_chip
 from rooflib.checks import MAX_AMOUNT, Number, ReadOnlyDict, Size, broadcastable, larger, size
 from rooflib.hardware import VECTOR, Chip, Link, unit_of
 from rooflib.dtypes import Type, dtype
-from rooflib.quantities import Quantity, breakable, quantity, shown
+from rooflib.quantities import breakable, quantity, shown
 from rooflib.table import Table, from_rows
 
 LINK = "link"
@@ -126,8 +126,7 @@ class Work:
     def flops(self) -> Number:
         """FLOPs on the matrix units; of work that has none there, those on the vector units."""
         kinds = self._types(False) or self._types(True)
-        unit = unit_of(kinds[0]).removesuffix("/s") if len(kinds) == 1 else "FLOP"
-        return quantity(sum(self.amounts[kind] for kind in kinds), unit)
+        return quantity(sum(self.amounts[kind] for kind in kinds), self._unit)
 
     @property
     def bytes(self) -> Number:
@@ -153,6 +152,12 @@ class Work:
     def compute(self) -> str:
         """The data types of the arithmetic: "bf16", "fp8 and bf16", "vector fp32"."""
         return " and ".join(self._types(False) or self._types(True))
+
+    @property
+    def _unit(self) -> str:
+        """The unit of `flops`: "OP" if all are of integers."""
+        kinds = {unit_of(kind) for kind in self._types(False) or self._types(True)}
+        return "OP" if kinds == {"OP/s"} else "FLOP"
 
     def _types(self, vector: bool) -> list[str]:
         others = (HBM, *OPTIONAL, *self.hops)
@@ -200,11 +205,11 @@ class Work:
         return self.name or " + ".join(part.name for part in self.parts) or "work"
 
     def __repr__(self) -> str:
-        parts = [f"{shown(self.flops)} in {self.compute}"] if self.compute else []
+        parts = [f"{shown(self.flops, self._unit)} in {self.compute}"] if self.compute else []
         parts += [f"{size} {what}" for what, size in self._others]
-        parts.append(shown(self.bytes))
+        parts.append(shown(self.bytes, "B"))
         parts += [f"{shown(self.amounts.get(k, 0), 'B')} over {k}" for k in self.hops]
-        return breakable(f"<Work {self._label}: {', '.join([*parts, shown(self.intensity)])}>")
+        return breakable(f"<Work {self._label}: {', '.join([*parts, shown(self.intensity, 'FLOP/byte')])}>")
 
     @property
     def _others(self) -> list[tuple[str, str]]:
@@ -222,11 +227,11 @@ class Work:
     @property
     def table(self) -> Table:
         """Table of the counts of one chip; arrays show their range."""
-        rows = {"FLOPs": shown(self.flops), "computed in": self.compute}
+        rows = {"FLOPs": shown(self.flops, self._unit), "computed in": self.compute}
         rows |= {label.removeprefix("of "): size for label, size in self._others}
-        rows |= {"loaded": shown(self.loaded), "written": shown(self.written)}
+        rows |= {"loaded": shown(self.loaded, "B"), "written": shown(self.written, "B")}
         rows |= {f"sent over {k}": shown(self.amounts.get(k, 0), "B") for k in self.hops}
-        rows["intensity"] = shown(self.intensity)
+        rows["intensity"] = shown(self.intensity, "FLOP/byte")
         return from_rows((self._label, ""), rows.items())
 
     def _repr_markdown_(self) -> str:
@@ -289,9 +294,7 @@ class Times:
     @property
     def attained(self) -> Number:
         """FLOP/s that one chip reaches at the lower bound."""
-        flops = self.work.flops
-        unit = f"{flops.unit}/s" if isinstance(flops, Quantity) else ""
-        return quantity(_ratio(flops, self.lower), unit)
+        return quantity(_ratio(self.work.flops, self.lower), f"{self.work._unit}/s")
 
     @property
     def fits(self) -> Any:

@@ -79,8 +79,8 @@ def decode(name: str, chips: int, B: int, overhead: float) -> Operation:
         "needed": float(step.step.bytes),
         "moved": float(step.step.bytes),
         "overhead": overhead,
-        "peak": chip.peak(step.x),
-        "bandwidth": chip.bandwidth,
+        "peak": float(chip[step.x]),
+        "bandwidth": float(chip["HBM"]),
     }
 
 

@@ -24,7 +24,7 @@ SWAPPED: dict[str, float] = {"P": 1e12, "T": 1e15}
 
 def catalog() -> Iterator[dict[str, Any]]:
     """Yield the catalog's data sheets as printed, in the notebook's format."""
-    printed = {(figure.chip, figure.what): figure for figure in rl.data_points() if figure.chosen}
+    printed = {(figure.chip, figure.what): figure for figure in rl.figures() if figure.chosen}
     for chip in rl.chips():
         peak, memory = printed[chip.name, "peak bf16"], printed[chip.name, "bandwidth"]
         yield {

@@ -110,7 +110,7 @@ def stacked_matmuls(store: Floats, pool: ThreadPool, side: int, one_thread: bool
 
         return work
 
-    # Count with `rl.operation`: `matmul_per_example` has only one row per weight matrix.
+    # Counted by hand: `matmul_per_example` has only one row per weight matrix.
     sizes = {"flops": 2.0 * side**3 * count, "bytes": 12.0 * side**2 * count, "compute": "fp32"}
     what = f"{count:,} matmuls, {side} × {side}"
     return _probe(f"stack {side}", what, make, pool.threads, "operation", sizes, sizes["bytes"])

@@ -12,7 +12,7 @@ from rooflib.llm.catalog import (
     published_steps,
 )
 from rooflib.llm.layers import Layer
-from rooflib.llm.models import Model
+from rooflib.llm.decoders import Model
 
 if TYPE_CHECKING:
     from rooflib.llm.config import model_from_config

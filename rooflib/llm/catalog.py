@@ -12,7 +12,7 @@ from rooflib.catalog import Source, as_chip, look_up, read_catalog
 from rooflib.checks import Number, Size, sizes
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link
-from rooflib.llm.models import Model
+from rooflib.llm.decoders import Model
 from rooflib.quantities import quantity
 from rooflib.work import Work
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from rooflib.checks import instance, one_of, short
 from rooflib.llm.layers import Layer
-from rooflib.llm.models import Model
+from rooflib.llm.decoders import Model
 from rooflib.llm.quantization import stored_types
 from rooflib.llm.towers import towers
 

@@ -15,7 +15,7 @@ from rooflib.checks import size
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link
 from rooflib.llm.catalog import as_model
-from rooflib.llm.models import Model
+from rooflib.llm.decoders import Model
 from rooflib.quantities import Quantity, text
 from rooflib.table import Table, from_rows
 from rooflib.work import LINK, Times, Work

@@ -16,7 +16,7 @@ from rooflib.operations import all_gather, all_reduce
 from rooflib.work import HBM, LINK, Work, type_name
 
 if TYPE_CHECKING:
-    from rooflib.llm.models import Model
+    from rooflib.llm.decoders import Model
 
 ROWS = (
     "embedding, norms", "projections", "attention", "state", "router", "experts", "MLP", "logits",

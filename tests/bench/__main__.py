@@ -46,10 +46,10 @@ def sweep() -> float:
 
     def by_hand() -> np.ndarray:
         flops, moved = 2 * B * D * F, 2 * B * D + 2 * D * F + 2 * B * F
-        return flops / np.maximum(flops / chip.peak(), moved / chip.bandwidth)
+        return flops / np.maximum(flops / chip["bf16"], moved / chip["HBM"])
 
     def rooflib() -> np.ndarray:
-        return rl.bound(rl.matmul(B, D, F), chip).attainable
+        return rl.matmul(B, D, F).on(chip).attained
 
     np.testing.assert_allclose(rooflib(), by_hand())
     return ratio(rooflib, by_hand)
@@ -60,7 +60,7 @@ def batches() -> float:
     model, chip, many = rl.model("DeepSeek-V3"), rl.chip("H200 SXM"), np.arange(1, 1001)
 
     def step(B: object) -> object:
-        return [rl.bound(part, chip) for part in model.decode(B, 8192).parts]
+        return [part.on(chip) for part in model.decode(B, 8192).parts]
 
     return ratio(lambda: step(many), lambda: step(64))
 

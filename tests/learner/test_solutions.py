@@ -64,16 +64,16 @@ def test_int8_matmul_is_compute_bound_from_243_rows() -> None:
 
 def test_int8_weights_halve_the_critical_batch_only_in_the_limit() -> None:
     book = reference("int8-weights")
-    assert book["critical_batch_limit"](V5E.peak(), V5E.bandwidth) == pytest.approx(120, abs=0.5)
-    assert round(book["critical_batch"](4096, 4096, V5E.peak(), V5E.bandwidth)) == 136
-    assert book["critical_batch"](256, 256, V5E.peak(), V5E.bandwidth) == math.inf
+    assert book["critical_batch_limit"](V5E["bf16"], V5E["HBM"]) == pytest.approx(120, abs=0.5)
+    assert round(book["critical_batch"](4096, 4096, V5E["bf16"], V5E["HBM"])) == 136
+    assert book["critical_batch"](256, 256, V5E["bf16"], V5E["HBM"]) == math.inf
 
 
 def test_a_1024_matmul_reaches_the_ceiling_at_1_66_times_the_4096_batch() -> None:
     book = reference("roofline-plot")
-    delay = book["delay"](1024, 4096, V5E.peak(), V5E.bandwidth)
+    delay = book["delay"](1024, 4096, V5E["bf16"], V5E["HBM"])
     assert delay == pytest.approx(1.66, abs=0.005)
-    small = book["ceiling_batch"](1024, 1024, V5E.peak(), V5E.bandwidth)
+    small = book["ceiling_batch"](1024, 1024, V5E["bf16"], V5E["HBM"])
     assert small == pytest.approx(226, abs=1)
 
 
@@ -123,10 +123,10 @@ def test_prefill_becomes_compute_bound_at_the_reference_length() -> None:
         chip = {key: case[key] for key in ("peak", "bandwidth")}
         length = reference("attention")["compute_bound_from"](**case)
         below = 10**9 if length == math.inf else math.ceil(length) - 1
-        assert bounds_of(kernel(T=below, S=below, **shape), **chip).binding == "HBM"
+        assert bounds_of(kernel(T=below, S=below, **shape), **chip).roof == "HBM"
         if length < math.inf:
             above = {"T": below + 2, "S": below + 2}
-            assert bounds_of(kernel(**above, **shape), **chip).binding == "compute"
+            assert bounds_of(kernel(**above, **shape), **chip).roof == "compute"
         found.add((case["fused"], length < math.inf))
     assert found == {(True, True), (False, True), (False, False)}
 
@@ -149,7 +149,7 @@ def test_step_bounds_agree_with_a_decode_step_without_attention_flops(model: rl.
 
 def test_smallest_depths_at_which_v5e_links_keep_up_match_the_chapter() -> None:
     first_depth, link = reference("many-chips")["first_depth"], V5E.link("ICI").bandwidth
-    widths = [first_depth(N, V5E.peak(), link) for N in (2, 4, 8)]
+    widths = [first_depth(N, V5E["bf16"], link) for N in (2, 4, 8)]
     assert widths == [8_756, 26_267, 61_289]
 
 
@@ -165,7 +165,7 @@ def test_at_the_equal_size_message_delays_double_the_all_reduce_time(N: int) -> 
 
 MIXTURE = "mixture-of-experts"
 H100 = rl.chip("H100 SXM")
-CHIP = {"peak": H100.peak(), "bandwidth": H100.bandwidth}
+CHIP = {"peak": H100["bf16"], "bandwidth": H100["HBM"]}
 
 
 def config_of(model: rl.Model) -> dict[str, Any]:
@@ -222,8 +222,8 @@ def test_the_cache_per_position_matches_the_catalog(model: rl.Model, kv_bytes: f
 @pytest.mark.parametrize("B", [1, 16, 200])
 def test_step_times_match_rooflib_up_to_small_terms(model: rl.Model, B: int) -> None:
     sizes = {"config": config_of(model), "B": B, "S": 1024, "width": 2, "kv_bytes": 2}
-    bound = rl.bound(model.decode(B, 1024), H100)
-    assert bound.binding == "HBM"
+    bound = model.decode(B, 1024).on(H100)
+    assert bound.roof == "HBM"
     assert reference(MIXTURE)["step_time"](**sizes, **CHIP) == pytest.approx(bound.lower, rel=0.005)
 
 
@@ -233,7 +233,7 @@ def test_rooflib_finds_experts_compute_bound_from_the_critical_batch_on(model: r
 
     def binding(B: int) -> str | None:
         (experts,) = (part for part in model.decode(B, 1).parts if part.name == "experts")
-        return rl.bound(experts, H100).binding
+        return experts.on(H100).roof
 
     assert (binding(int(0.99 * batch)), binding(int(1.01 * batch))) == ("HBM", "compute")
 

@@ -15,7 +15,7 @@ from reader import Reader
 import rooflib as rl
 
 EDITS = tomllib.loads(Path(__file__).with_name("edits.toml").read_text(encoding="utf-8"))
-CHIPS = [chip.name for chip in rl.chips(more=True)]
+CHIPS = [chip.name for chip in rl.chips(hidden=True)]
 CHIP = re.compile("|".join(f'"{re.escape(name)}"' for name in sorted(CHIPS, reverse=True)))
 Edit = tuple[str, str]  # old and new code
 
@@ -72,7 +72,7 @@ def unlike(reader: Reader, built: list, outputs: list[str], expected: Page) -> I
 def has_peak(name: str) -> bool:
     """Return whether a peak in bf16, in which the course computes, is published for a chip."""
     try:
-        return bool(rl.chip(name).peak("bf16"))
+        return bool(rl.chip(name)["bf16"])
     except ValueError:
         return False
 

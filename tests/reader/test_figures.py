@@ -264,8 +264,8 @@ def test_a_chip_of_ones_own_is_in_all_figures_and_kept(reader: Reader) -> None:
     found = reader.shows("time")
     assert found["chosen"]["chip"] == OWN
     chosen = settings(found["chosen"])
-    chip = rl.Chip("mine", {"bf16": typed["peak"]}, typed["bandwidth"], 1e12)
-    bound = rl.bound(rl.operation(flops=chosen["flops"], bytes=chosen["bytes"]), chip)
+    chip = rl.Chip("mine", {"bf16": typed["peak"], "HBM": typed["bandwidth"]}, 1e12)
+    bound = rl.work("work", chosen["flops"], loaded=chosen["bytes"]).on(chip)
     for name, expected in (("t_math", bound.times["compute"]), ("t_comms", bound.times["HBM"])):
         assert float(found["numbers"][name][0]) == pytest.approx(expected)
     field = figure.locator("[data-own=bandwidth]")

@@ -13,7 +13,6 @@ from series import series
 
 import rooflib as rl
 from roofkit.figures.engine.expressions import TABLE, used_formulas
-from rooflib.sharding import sharded_matmul
 
 SHORT, FULL = 12, 300  # random points per formula; a third of them for steps of models
 TYPES = {2.0: "bf16", 4.0: "fp32", 1.0: "fp8", 0.5: "fp4"}
@@ -40,42 +39,42 @@ class Draw(random.Random):
 
     def chip(self) -> rl.Chip:
         link = rl.Link(LINK, self.rate(), topology="switch")
-        return rl.Chip("chip", {"bf16": self.rate()}, self.rate(), 1e11, links=(link,))
+        return rl.Chip("chip", {"bf16": self.rate(), "HBM": self.rate()}, 1e11, links=(link,))
 
-    def matmul(self) -> tuple[list[float], rl.Operation]:
+    def matmul(self) -> tuple[list[float], rl.Work]:
         """Return the sizes and bytes per element of a random matmul, and the operation."""
         sizes, widths = [self.size() for _ in "BDF"], [self.choice(list(TYPES)) for _ in "xwo"]
         x, w, out = (TYPES[width] for width in widths)
         return [*sizes, *widths], rl.matmul(*sizes, x, w=w, out=out, compute="bf16")
 
-    def times(self) -> tuple[list[float], rl.Bounds]:
+    def times(self) -> tuple[list[float], rl.Times]:
         """Return three random times, some of them equal or zero, and their bounds."""
         times = [float(10 ** self.uniform(-9, 1)) for _ in range(3)]
         times[2] *= self.random() < 0.8
         if self.random() < 0.3:
             times[self.randrange(3)] = times[self.randrange(2)]
         link = rl.Link(LINK, 1.0, topology="switch")
-        chip = rl.Chip("chip", {"bf16": 1.0}, 1.0, 1.0, links=(link,))
+        chip = rl.Chip("chip", {"bf16": 1.0, "HBM": 1.0}, 1.0, links=(link,))
         flops, moved, sent = times
-        return times, rl.bound(rl.operation(flops, moved, sent={LINK: sent}), chip)
+        return times, rl.work("work", flops, loaded=moved, sent={LINK: sent}).on(chip)
 
-    def sharded(self) -> tuple[dict[str, Any], rl.Operation]:
+    def sharded(self) -> tuple[dict[str, Any], rl.Work]:
         """Return the arguments of a random sharded matmul, and the operation."""
         N, split = self.chips(), self.choice(SPLITS)
         sizes = {name: N * self.size() for name in SPLITS}
-        op = sharded_matmul(sizes["B"], sizes["D"], sizes["F"], N, split=split)
+        op = rl.split(split, N, sizes["B"], sizes["D"], sizes["F"])
         return {**sizes, "N": N, "split": split}, op
 
 
 def attainable(draw: Draw) -> tuple[Arguments, Any]:
     chip, intensity = draw.chip(), 10 ** draw.uniform(-2, 6)
-    return [intensity, chip.peak(), chip.bandwidth], rl.attainable(intensity, chip)
+    return [intensity, chip["bf16"], chip["HBM"]], chip.attainable(intensity)
 
 
 def fraction_at(draw: Draw) -> tuple[Arguments, Any]:
     chip, intensity = draw.chip(), 10 ** draw.uniform(-2, 6)
-    bound = rl.bound(rl.operation(flops=intensity * 1e9, bytes=1e9), chip)
-    return [intensity, chip.ridge()], bound.fraction_of_peak
+    bound = rl.work("work", intensity * 1e9, loaded=1e9).on(chip)
+    return [intensity, chip.ridge()], bound.share_of_peak
 
 
 def of_times(name: str, draw: Draw) -> tuple[Arguments, Any]:
@@ -93,12 +92,12 @@ def of_lower(name: str, draw: Draw) -> tuple[Arguments, Any]:
 
 def t_math(draw: Draw) -> tuple[Arguments, Any]:
     chip, flops = draw.chip(), draw.rate()
-    return [flops, chip.peak()], rl.bound(rl.operation(flops=flops), chip).times["compute"]
+    return [flops, chip["bf16"]], rl.work("work", flops).on(chip).times["compute"]
 
 
 def t_comms(draw: Draw) -> tuple[Arguments, Any]:
     chip, moved = draw.chip(), draw.rate()
-    return [moved, chip.bandwidth], rl.bound(rl.operation(bytes=moved), chip).times["HBM"]
+    return [moved, chip["HBM"]], rl.work("work", loaded=moved).on(chip).times["HBM"]
 
 
 def matmul_count(name: str, draw: Draw) -> tuple[Arguments, Any]:
@@ -128,14 +127,14 @@ def critical_batch(draw: Draw) -> tuple[Arguments, Any]:
 
 def critical_batch_limit(draw: Draw) -> tuple[Arguments, Any]:
     chip, width = draw.chip(), draw.choice(list(TYPES))
-    return [chip.ridge(), width], rl.critical_batch_limit(chip, w=TYPES[width], compute="bf16")
+    return [chip.ridge(), width], rl.critical_batch(chip, w=TYPES[width], compute="bf16")
 
 
 def critical_depth(draw: Draw) -> tuple[Arguments, Any]:
     chip, N, split = draw.chip(), draw.chips(), draw.choice(SPLITS)
     width = draw.choice(list(TYPES))
     found = rl.critical_depth(chip, LINK, N, split=split, out=TYPES[width])
-    return [split, N, width, chip.peak(), chip.links[0].to_one_peer], found
+    return [split, N, width, chip["bf16"], chip.links[0].to_one_peer], found
 
 
 def first_whole(function: Callable[[float], float], draw: Draw) -> tuple[Arguments, Any]:
@@ -181,7 +180,7 @@ def sharded_sent(draw: Draw) -> tuple[Arguments, Any]:
 
 of = functools.partial
 ORACLES: dict[str, Oracle] = {
-    "ridge": lambda draw: (lambda chip: ([chip.peak(), chip.bandwidth], chip.ridge()))(draw.chip()),
+    "ridge": lambda draw: (lambda chip: ([chip["bf16"], chip["HBM"]], chip.ridge()))(draw.chip()),
     "attainable": attainable,
     "t_math": t_math,
     "t_comms": t_comms,

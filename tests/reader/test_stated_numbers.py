@@ -27,8 +27,8 @@ def first(enough, start: int = 1) -> int:
 
 
 H100, V5E = rl.chip("H100 SXM"), rl.chip("TPU v5e")
-PEAK, HBM, NVLINK = H100.peaks["bf16"], H100.bandwidth, 18 * 25e9
-V5E_PEAK, V5E_HBM, ICI = V5E.peaks["bf16"], V5E.bandwidth, V5E.link("ICI").bandwidth
+PEAK, HBM, NVLINK = H100.peaks["bf16"], H100["HBM"], 18 * 25e9
+V5E_PEAK, V5E_HBM, ICI = V5E.peaks["bf16"], V5E["HBM"], V5E.link("ICI").bandwidth
 DOLLARS = 10.8 / 3600  # a second of an H100
 # Llama 3 8B: 32 layers of width 4,096, 8 key heads of 128, a vocabulary of 128,256.
 TABLE = 128_256 * 4096
@@ -101,7 +101,7 @@ STATED = {
     ],
     "attention": [
         f"{prompt(32, 32, V5E_PEAK, V5E_HBM):,}", f"{prompt(32, 8, V5E_PEAK, V5E_HBM):,}",
-        f"{int((H100.capacity - 2 * WEIGHTS) // (8192 * KEPT)):,}",
+        f"{int((H100.memory - 2 * WEIGHTS) // (8192 * KEPT)):,}",
     ],
     "time": [f"{math.floor(HBM / 14e9):,}"],
     "roofline": [f"{0.5 * V5E_HBM / 1e9:.1f}"],

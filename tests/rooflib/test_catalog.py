@@ -162,17 +162,19 @@ SHARES = [
     ("H200 SXM", "HBM", 0.938),
 ]
 
-POINTS = [*rl.data_points(more=True), *rl.published_shares()]
+POINTS = [*rl.figures(hidden=True), *rl.published_shares()]
 
 
 @pytest.mark.parametrize("name", SHEETS)
 def test_a_chip_has_the_figures_of_its_data_sheet(name):
     chip, sheet = rl.chip(name), SHEETS[name]
-    for what in ("peaks", "vector", "on_chip"):
-        wanted, found = sheet.get(what, {}), getattr(chip, what)
-        assert {kind: found[kind] for kind in wanted} == pytest.approx(wanted, rel=1e-11)
-    for what in {"bandwidth", "capacity", "exponentials"} & sheet.keys():
-        assert getattr(chip, what) == pytest.approx(sheet[what], rel=1e-11)
+    wanted = sheet["peaks"] | {f"vector {kind}": rate for kind, rate in sheet.get("vector", {}).items()}
+    wanted |= {"HBM": sheet["bandwidth"]}
+    wanted |= {what: sheet[what] for what in {"exponentials"} & sheet.keys()}
+    assert {what: chip[what] for what in wanted} == pytest.approx(wanted, rel=1e-11)
+    wanted = sheet.get("on_chip", {})
+    assert {what: chip.on_chip[what] for what in wanted} == pytest.approx(wanted, rel=1e-11)
+    assert chip.memory == pytest.approx(sheet["capacity"], rel=1e-11)
     links = {link.name: link for link in chip.links}
     for link, figures in sheet.get("links", {}).items():
         if len(figures) == 4:
@@ -186,30 +188,29 @@ def test_a_chip_has_the_figures_of_its_data_sheet(name):
 
 @pytest.mark.parametrize("name", ["A100 80GB SXM", "TPU v4"])
 def test_a_chip_without_fp8_units_has_no_fp8_peak(name):
-    assert "fp8" not in rl.chip(name).peaks
+    assert "fp8" not in rl.chip(name)
 
 
 def test_figures_that_other_pages_print_are_listed_beside_the_chosen_ones():
-    others = {(p.chip, p.what, p.source.key, float(f"{p.value:.6g}"))
-              for p in rl.data_points() if not p.chosen}  # fmt: skip
+    others = {(p.chip, p.what, p.source.key, float(f"{p.value:.6g}")) for p in rl.figures() if not p.chosen}
     for chip, what, value, key in ALSO:
         assert (chip, what, key, float(f"{value:.6g}")) in others
     shares = {(share.chip, share.roof, share.fraction) for share in rl.published_shares()}
     assert set(SHARES) <= shares
 
 
-@pytest.mark.parametrize("name", sorted({point.chip for point in rl.data_points(more=True)}))
+@pytest.mark.parametrize("name", sorted({point.chip for point in rl.figures(hidden=True)}))
 def test_a_chip_shows_its_chosen_figures_and_no_others(name):
     chip, chosen = rl.chip(name), {}
-    for point in rl.data_points(more=True):
+    for point in rl.figures(hidden=True):
         if point.chip == name and point.chosen:
             chosen[point.what] = point.value
-    shown = {"bandwidth": chip.bandwidth, "capacity": chip.capacity}
-    shown |= {f"peak {kind}": peak for kind, peak in chip.peaks.items()}
-    shown |= {f"vector {kind}": peak for kind, peak in chip.vector.items()}
+    shown = {"capacity": chip.memory}
+    for rate, value in chip.rates.items():
+        names = {"HBM": "bandwidth", "exponentials": rate}
+        shown[rate if rate.startswith("vector ") else names.get(rate, f"peak {rate}")] = value
     shown |= {f"on-chip {memory}": size for memory, size in chip.on_chip.items()}
     shown |= {f"link {link.name}": link.bandwidth for link in chip.links}
-    shown |= {"exponentials": chip.exponentials} if chip.exponentials else {}
     assert shown == chosen
 
 
@@ -235,22 +236,22 @@ PRINTED = [
 
 @pytest.mark.parametrize(("included", "value", "printed"), PRINTED)
 def test_what_a_sheet_prints_is_converted_and_shown_as_printed(included, value, printed):
-    point = rl.DataPoint("chip", "link", 900, "GB/s", rl.data_points()[0].source, **included)
+    point = rl.Figure("chip", "link", 900, "GB/s", rl.figures()[0].source, **included)
     assert (point.value, point.as_printed) == (value, printed)
 
 
 def test_ridge_points_are_those_of_a_division_by_hand():
     assert rl.chip("H100 SXM").ridge() == 989.5e12 / 3.35e12 == pytest.approx(295.4, abs=0.05)
     assert rl.chip("TPU v5e").ridge("int8") == 394e12 / 819e9
-    assert rl.chip("H100 SXM").ridge("fp32", "vector") == 67e12 / 3.35e12
-    assert rl.chip("H100 SXM").ridge(link="NVLink") == 989.5e12 / 450e9
-    assert rl.chip("TPU v5e").ridge(link="ICI") == 197e12 / 45e9
+    assert rl.chip("H100 SXM").ridge("vector fp32") == 67e12 / 3.35e12
+    assert rl.chip("H100 SXM").ridge("bf16", "NVLink") == 989.5e12 / 450e9
+    assert rl.chip("TPU v5e").ridge("bf16", "ICI") == 197e12 / 45e9
 
 
 def test_exponentials_take_the_published_share_of_the_time_of_matmuls():
     # On an H100 a tile's exponentials take half as long as its matmuls, on a B200 as long.
     for name, published in {"H100 SXM": 0.5, "B200": 1}.items():
-        tile = rl.bound(rl.attention(1, 128, 128, 1, 1, 128, causal=False), name).times
+        tile = rl.attention(1, 128, 128, 1, 1, 128, causal=False).on(name).times
         assert tile["exponentials"] / tile["compute"] == pytest.approx(published, rel=0.02)
 
 
@@ -263,5 +264,5 @@ def test_names_are_found_without_regard_to_case_and_hyphens(name):
 @pytest.mark.parametrize("unit", ["GiB", "Gbit/s", "TOP/s", "kB/s", "TFLOP/s"])
 def test_units_of_data_sheets_are_converted(unit):
     factor = {"GiB": 2**30, "Gbit/s": 1e9 / 8, "TOP/s": 1e12, "kB/s": 1e3, "TFLOP/s": 1e12}[unit]
-    point = rl.DataPoint("chip", "any", 3, unit, rl.data_points()[0].source)
+    point = rl.Figure("chip", "any", 3, unit, rl.figures()[0].source)
     assert point.value == 3 * factor

@@ -27,7 +27,7 @@ class Touched(dict[Any, int]):
         return Fraction(sum(self.values()), 8)
 
 
-def counts(op: rl.Operation) -> tuple[Any, ...]:
+def counts(op: rl.Work) -> tuple[Any, ...]:
     return op.flops, op.loaded, op.written
 
 
@@ -51,7 +51,7 @@ def test_matmuls_count_each_product_sum_and_element_once(B, D, F, x, w, out, sta
     by_hand = matmul_by_hand(B, D, F, x, w, out, start=start)
     assert counts(rl.matmul(B, D, F, **how)) == by_hand
     by_hand = matmul_by_hand(B, D, F, x, w, out, per_example=True, start=start)
-    assert counts(rl.matmul_per_example(B, D, F, **how)) == by_hand
+    assert counts(B * rl.matmul(1, D, F)) == by_hand
     by_hand = matmul_by_hand(1, D, 1, x, x, x, start=start)
     assert counts(rl.dot(D, x=x, accumulate_from=start)) == by_hand
 
@@ -148,7 +148,7 @@ def test_a_chip_of_a_sharded_matmul_does_its_share_and_sends_its_sums(
 ):
     sizes = {"B": 4, "D": 8, "F": 12}
     mine = sizes | {split: sizes[split] // N}
-    op = rl.sharded_matmul(*sizes.values(), N, split=split, result=result, w="int8")
+    op = rl.split(split, D=N, result=result, w="int8", *sizes.values())
     assert counts(op) == matmul_by_hand(*mine.values(), "bf16", "int8", "bf16")
     whole = 2 * sizes["B"] * sizes["F"]
     sent = collective(whole, N) if collective and N > 1 else 0

@@ -44,7 +44,7 @@ COUNTED = json.loads((Path(__file__).parent / "counted_flops.json").read_text(en
 B, S = COUNTED["B"], COUNTED["S"]
 
 
-def flops(step: rl.Operation) -> dict[str, Any]:
+def flops(step: rl.Work) -> dict[str, Any]:
     return {part.name: part.flops for part in step.parts if part.flops}
 
 
@@ -190,7 +190,7 @@ def test_caches_have_their_published_sizes(name, tokens, kv, printed, rel):
 def test_decode_steps_take_the_times_of_the_scaling_book(sequences, ms):
     # "All About Transformer Inference": Llama 2 13B with 8,192 positions on 8 TPU v5e.
     step = rl.model("Llama 2 13B").decode(sequences, 8192, chips=8)
-    assert rl.bound(step, "TPU v5e", "ICI").times["HBM"] * 1e3 == pytest.approx(ms, rel=0.01)
+    assert step.on("TPU v5e", "ICI").times["HBM"] * 1e3 == pytest.approx(ms, rel=0.01)
 
 
 @pytest.mark.parametrize("name", ["Llama 2 7B", "Llama 3 70B", "Llama 3.1 405B"])

@@ -106,21 +106,21 @@ def test_a_measured_point_keeps_its_place_and_stays_in_the_plot():
 
 def test_a_curve_shows_its_values_and_its_name():
     B = np.arange(1, 513)
-    curves = {f"D = {D}": rl.bound(rl.matmul(B, D, D), V5E).attainable for D in (1024, 4096)}
+    curves = {f"D = {D}": rl.matmul(B, D, D).on(V5E).attained for D in (1024, 4096)}
     marks = {"critical": (136, 1.2e14)}
-    ax = rl.plots.throughput(rl.plots.axes(), B, curves, ceiling=V5E.peak(), marks=marks)
+    ax = rl.plots.throughput(rl.plots.axes(), B, curves, ceiling=V5E["bf16"], marks=marks)
     assert_readable(ax, points=False)
     drawn = [line.get_ydata() for line in ax.lines]
     for values in curves.values():
         assert any(len(y) == len(values) and np.allclose(y, values) for y in drawn)
     assert (136, 1.2e14) in set(single_points(ax))
     assert {*curves, *marks} <= {text.get_text() for text in ax.texts}
-    assert ax.get_ylim()[1] > V5E.peak()
+    assert ax.get_ylim()[1] > V5E["bf16"]
 
 
 def test_bars_are_as_long_as_times_and_the_bracket_as_the_bounds():
-    alone = rl.bound(rl.matmul(64, 4096, 16384), V5E)
-    sent = rl.bound(rl.sharded_matmul(512, 4096, 4096, 2), V5E, "ICI")
+    alone = rl.matmul(64, 4096, 16384).on(V5E)
+    sent = rl.split("D", 2, 512, 4096, 4096).on(V5E, "ICI")
     ax = rl.plots.time_bars(rl.plots.axes(), {"one chip": alone, "two chips": sent})
     assert_readable(ax, points=False)
     times = [*alone.times.values(), *sent.times.values()]
@@ -138,7 +138,7 @@ def test_lines_and_bars_differ_in_more_than_color():
     rl.plots.throughput(ax, [1, 2], {"one": [1, 2], "two": [1, 3], "three": [1, 4]})
     patterns = {str(line._dash_pattern) for line in ax.lines if len(line.get_xdata()) > 1}
     assert len(patterns) == 3
-    bounds = rl.bound(rl.operation(1e9, 1e9, sent=1e8), V5E, "ICI")
+    bounds = rl.work("work", 1e9, loaded=1e9, sent=1e8).on(V5E, "ICI")
     bars = rl.plots.time_bars(rl.plots.axes(), {"one": bounds}).patches
     assert len({bar.get_hatch() for bar in bars}) == len(bars)
 

@@ -54,7 +54,7 @@ def test_the_stored_measurements_contain_the_printed_ones():
     "each", STEPS, ids=lambda m: f"{m.model} B={m.B} S={m.S} {m.w} {m.chips}x{m.chip}"
 )
 def test_no_measured_step_beats_its_lower_bound(each):
-    bounds = rl.bound(each.step, each.chip, "NVLink")
+    bounds = each.step.on(each.chip, "NVLink")
     # It is a bound that says something, too: none took seven times as long.
     assert bounds.lower < each.seconds < 7 * bounds.lower
     assert bounds.fits
@@ -65,7 +65,7 @@ def test_no_measured_step_beats_its_lower_bound(each):
 def test_models_that_ran_out_of_memory_do_not_fit():
     # For these models in bf16 on one chip, gpt-fast's tables show "OOM".
     for name in ("Llama 2 70B", "Mixtral 8x7B"):
-        assert not rl.bound(rl.model(name).decode(1, 208), "A100 80GB SXM").fits
+        assert not rl.model(name).decode(1, 208).on("A100 80GB SXM").fits
 
 
 def test_bounds_of_published_steps_are_those_of_a_count_by_hand():
@@ -75,9 +75,9 @@ def test_bounds_of_published_steps_are_those_of_a_count_by_hand():
     # All weights but the table of embeddings, one row of it, the cache with a new position
     # (2 · 32 · 32 · 128 elements each), and 32,000 logits.
     elements = 6_738_415_616 - table + 4096 + 262_144 * (alone.S + 1) + 32_000
-    bounds = rl.bound(alone.step, chip, "NVLink")
+    bounds = alone.step.on(chip, "NVLink")
     assert bounds.lower == pytest.approx(2 * elements / 2.039e12, rel=1e-12)
     # A prefill takes two FLOPs per weight and token at the fp8 peak, and a little for attention.
     prefill = next(m for m in STEPS if m.first_token and m.S == 2048 and m.model == "Llama 2 7B")
     math = 2 * (6_738_415_616 - 2 * table) * 2048 / 1.979e15
-    assert math < rl.bound(prefill.step, prefill.chip, "NVLink").lower < 1.1 * math
+    assert math < prefill.step.on(prefill.chip, "NVLink").lower < 1.1 * math

@@ -71,9 +71,9 @@ def test_a_stored_runs_figures_are_those_of_its_samples(folder: Path) -> None:
 def test_a_stored_runs_chip_is_a_chip_of_rooflib(folder: Path) -> None:
     run = roofmeter.load_run(folder)
     assert 1 <= run.threads == run.host.granted <= run.host.present
-    bound = rl.bound(rl.dot(10**6, "fp32"), run.chip)
-    assert bound.binding == "HBM"
-    assert run.chip.ridge("fp32") == pytest.approx(run.chip.peak("fp32") / run.chip.bandwidth)
+    bound = rl.dot(10**6, "fp32").on(run.chip)
+    assert bound.roof == "HBM"
+    assert run.chip.ridge("fp32") == pytest.approx(run.chip["fp32"] / run.chip["HBM"])
     # What the operations move and compute is what rooflib counts.
     for operation in (
         run.operations.values() if hasattr(run.operations, "values") else run.operations
@@ -81,7 +81,7 @@ def test_a_stored_runs_chip_is_a_chip_of_rooflib(folder: Path) -> None:
         if operation.figure.operation == "matmul":
             counted = rl.matmul(**operation.figure.sizes)
             assert operation.bounds.times["compute"] == pytest.approx(
-                counted.flops / run.chip.peak("fp32"), rel=0.3
+                counted.flops / run.chip["fp32"], rel=0.3
             )
         assert 0 < operation.ratios[0] <= operation.ratios[1]
 
@@ -92,7 +92,7 @@ def test_a_run_is_saved_loaded_and_compared(tmp_path: Path) -> None:
     again = roofmeter.load_run(tmp_path / "copy")
     assert str(again.table) == str(run.table)
     assert str(again.operations_table) == str(run.operations_table)
-    assert run.chip.peak("fp32") == again.chip.peak("fp32")
+    assert run.chip["fp32"] == again.chip["fp32"]
     assert len(str(run.compare(again)).splitlines()) > 5
 
 
@@ -147,5 +147,5 @@ def test_this_machine_is_measured_and_saved_or_refused_with_a_reason(tmp_path: P
     assert done.returncode == 0, done.stderr
     run = roofmeter.load_run(tmp_path / "mine")
     assert "peak fp32" in done.stdout
-    assert 1e8 < run.chip.peak("fp32") < 1e14
-    assert 1e8 < run.chip.bandwidth < 1e13
+    assert 1e8 < run.chip["fp32"] < 1e14
+    assert 1e8 < run.chip["HBM"] < 1e13

@@ -16,9 +16,9 @@ CASES = [
 ]
 
 
-def step(served: rl.Serving, **change: int) -> rl.Bounds:
+def step(served: rl.Serving, **change: int) -> rl.Times:
     used = dataclasses.replace(served, **change)
-    return rl.bound(used.decode, used.chip, used.link or used.chip.links[0])
+    return used.decode.on(used.chip, used.link or used.chip.links[0])
 
 
 @pytest.mark.parametrize(("name", "chip", "options"), CASES)
@@ -28,10 +28,10 @@ def test_times_and_room_are_those_of_the_steps(name, chip, options):
     layout = {
         key: value for key, value in options.items() if key not in ("B", "S", "link", "chunk")
     }
-    token = rl.bound(model.decode(B, S, **layout), chip, link)
+    token = model.decode(B, S, **layout).on(chip, link)
     assert served.per_token.lower == token.lower
     prompt = model.prefill(served.replicas, S, chunk=options.get("chunk"), **layout)
-    assert served.first_token.upper == rl.bound(prompt, chip, link).upper
+    assert served.first_token.upper == prompt.on(chip, link).upper
     assert served.tokens_per_second == pytest.approx(B / token.lower)
     # As many sequences and positions fit as it says, and not one more.
     count, longest = served.sequences, served.positions
@@ -44,7 +44,7 @@ def test_times_and_room_are_those_of_the_steps(name, chip, options):
     assert rows["fits"] == ("yes" if token.fits else "no")
     assert rows["time per token"] == f"{rl.text(token.lower, 's')} to {rl.text(token.upper, 's')}"
     assert rows["tokens/s in all, at most"] == rl.text(B / token.lower)
-    assert rows["decode is bound by"] == token.binding
+    assert rows["decode is bound by"] == token.roof
 
 
 @pytest.mark.parametrize(("name", "chip", "options"), CASES)
@@ -61,7 +61,7 @@ def test_suggestions_change_one_thing_and_are_sorted_by_what_they_bring(name, ch
         # A narrower type may bring the type in which to compute along.
         assert len(set(changed) - {"x", "compute"}) >= 1 or change.startswith("weights"), change
         shown = rl.text(other.tokens_per_second / now)
-        fits = "yes" if other.per_token.held <= other.chip.capacity else "no"
+        fits = "yes" if other.per_token.held <= other.chip.memory else "no"
         assert shown in table[change]
         assert table[change][-1] == fits
 
@@ -100,10 +100,10 @@ def test_a_price_gives_what_a_million_tokens_cost():
 
 def test_the_rows_of_a_breakdown_add_up_to_the_step():
     op = rl.model("gpt-oss 120B").decode(4, 4096, 8)
-    table = rl.breakdown(op, "H100 SXM", "NVLink")
+    table = op.on("H100 SXM", "NVLink").parts
     assert [row[0] for row in table.rows] == [*(part.name for part in op.parts), "step"]
-    whole = rl.bound(op, "H100 SXM", "NVLink")
-    parts = [rl.bound(part, "H100 SXM", "NVLink") for part in op.parts]
+    whole = op.on("H100 SXM", "NVLink")
+    parts = [part.on("H100 SXM", "NVLink") for part in op.parts]
     for roof in ("compute", "HBM", "NVLink"):
         times = [part.times.get(roof, 0) for part in parts]
         assert sum(times) == pytest.approx(whole.times[roof], rel=1e-12)
@@ -111,4 +111,4 @@ def test_the_rows_of_a_breakdown_add_up_to_the_step():
     spent = sum(part.lower for part in parts)
     shares = [rl.percent(part.lower / spent) for part in parts]
     assert list(table.columns["share"]) == [*shares, "100%"]
-    assert list(table.columns["binding"]) == [*(part.binding for part in parts), whole.binding]
+    assert list(table.columns["binding"]) == [*(part.roof for part in parts), whole.roof]

@@ -13,27 +13,26 @@ from collections.abc import Callable
 from typing import Any
 
 import rooflib as rl
-from rooflib.sharding import sharded_matmul
 
 Numbers = dict[str, Any]
 PROBLEM: Numbers = {}  # rooflib refuses these settings: the figure shows no numbers
 
 
-def times(bound: rl.Bounds, link: str | None = None) -> Numbers:
+def times(bound: rl.Times, link: str | None = None) -> Numbers:
     return {
         "t_math": bound.times["compute"],
         "t_comms": bound.times["HBM"],
         "t_link": bound.times[link] if link else 0,
         "lower": bound.lower,
         "upper": bound.upper,
-        "held": bound.held,
-        "memory": bound.capacity,
+        "held": bound.work.held,
+        "memory": bound.chip.memory,
         "idle": bound.idle,
     }
 
 
 def of_time(flops: float, bytes: float, chip: str) -> Numbers:
-    return times(rl.bound(rl.operation(flops=flops, bytes=bytes), rl.chip(chip)))
+    return times(rl.work("work", flops, loaded=bytes).on(rl.chip(chip)))
 
 
 def of_intensity(n: float, chip: str) -> Numbers:
@@ -43,7 +42,7 @@ def of_intensity(n: float, chip: str) -> Numbers:
         "add": rl.elementwise(n, inputs=2),
         "matmul": rl.matmul(n, n, n),
     }
-    shares = {f"{name}_share": rl.bound(op, at).fraction_of_peak for name, op in operations.items()}
+    shares = {f"{name}_share": op.on(at).share_of_peak for name, op in operations.items()}
     return {
         **{name: op.intensity for name, op in operations.items()},
         **shares,
@@ -55,22 +54,22 @@ def of_intensity(n: float, chip: str) -> Numbers:
 def of_roofline(intensity: float, second: float, chip: str) -> Numbers:
     own = rl.chip(chip)
     other = dataclasses.replace(own, bandwidth=second)
-    first, then = (rl.attainable(intensity, c) for c in (own, other))
+    first, then = (c.attainable(intensity) for c in (own, other))
     return {
-        "bandwidth": own.bandwidth,
+        "bandwidth": own["HBM"],
         "ridge": own.ridge(),
         "second_ridge": other.ridge(),
         "reached": first,
         "second_reached": then,
-        "share": first / own.peak(),
-        "second_share": then / own.peak(),
+        "share": first / own["bf16"],
+        "second_share": then / own["bf16"],
     }
 
 
 def of_one_roof(intensity: float, chip: str) -> Numbers:
     at = rl.chip(chip)
-    reached = rl.attainable(intensity, at)
-    share = reached / at.peak()
+    reached = at.attainable(intensity)
+    share = reached / at["bf16"]
     return {"reached": reached, "share": share, "idle": 1 - share, "ridge": at.ridge()}
 
 
@@ -78,14 +77,14 @@ def of_chip(chip: str) -> Numbers:
     at = rl.chip(chip)
     peer = at.links[0]
     return {
-        "ceiling": at.peak("bf16"),
-        "capacity": at.capacity,
-        "bandwidth": at.bandwidth,
+        "ceiling": at["bf16"],
+        "capacity": at.memory,
+        "bandwidth": at["HBM"],
         "ridge": at.ridge(),
         "rate_0": peer.to_one_peer,
         "total_0": peer.total,
-        "ridge_0": at.ridge(link=peer),
-        "ratio": at.bandwidth / peer.to_one_peer,
+        "ridge_0": at.ridge("bf16", peer),
+        "ratio": at["HBM"] / peer.to_one_peer,
     }
 
 
@@ -93,26 +92,26 @@ def of_units(work: str, chip: str) -> Numbers:
     n = 16 * 2**20  # elements of the arrays
     at = rl.chip(chip)
     works = {
-        "dot product": rl.dot(n, compute="fp32"),
-        "addition": rl.elementwise(n, inputs=2, compute="fp32"),
-        "ReLU": rl.elementwise(n, compute="fp32"),
-        "GELU": rl.elementwise(n, flops_per_element=9, compute="fp32"),
+        "dot product": rl.dot(n, compute="vector fp32"),
+        "addition": rl.elementwise(n, inputs=2, compute="vector fp32"),
+        "ReLU": rl.elementwise(n, compute="vector fp32"),
+        "GELU": rl.elementwise(n, flops_per_element=9, compute="vector fp32"),
         **{
             f"matmul, {rows}": rl.matmul(B, 4096, 16384)
             for B, rows in ((1, "1 row"), (32, "32 rows"), (4096, "4,096 rows"))
         },
     }
     unit = "matrix" if work.startswith("matmul") else "vector"
-    bound = rl.bound(works[work], at, unit=unit)
+    bound = works[work].on(at)
     return {
-        "matrix": at.peak("bf16"),
-        "vector": at.peak("fp32", "vector"),
-        "ratio": at.peak("bf16") / at.peak("fp32", "vector"),
+        "matrix": at["bf16"],
+        "vector": at["vector fp32"],
+        "ratio": at["bf16"] / at["vector fp32"],
         "matrix_ridge": at.ridge("bf16"),
-        "vector_ridge": at.ridge("fp32", "vector"),
+        "vector_ridge": at.ridge("vector fp32"),
         "intensity": works[work].intensity,
-        "matrix_busy": bound.fraction_of_peak * (unit == "matrix"),
-        "vector_busy": bound.fraction_of_peak * (unit == "vector"),
+        "matrix_busy": bound.share_of_peak * (unit == "matrix"),
+        "vector_busy": bound.share_of_peak * (unit == "vector"),
         # The time depends on how long the arrays are, which only the picture says.
     }
 
@@ -127,7 +126,7 @@ def of_matmul_blocks(B: float, D: float, F: float, one: str, chip: str) -> Numbe
         "ridge": at.ridge(),
         "smallest": min(B, D, F),
         "largest_share": max(sizes.values()) / sum(sizes.values()),
-        "share": rl.bound(op, at).fraction_of_peak,
+        "share": op.on(at).share_of_peak,
     }
 
 
@@ -135,7 +134,7 @@ def of_matmul(B: float, D: float, F: float, x: str, w: str, out: str, chip: str)
     at = rl.chip(chip)
     try:
         op = rl.matmul(B, D, F, x=x, w=w, out=out)
-        bound = rl.bound(op, at)
+        bound = op.on(at)
     except ValueError:
         return PROBLEM
     critical = rl.critical_batch(at, D, F, x=x, w=w, out=out)
@@ -144,31 +143,31 @@ def of_matmul(B: float, D: float, F: float, x: str, w: str, out: str, chip: str)
         "bytes": op.bytes,
         "intensity": op.intensity,
         "ridge": at.ridge(op.compute),
-        "share": bound.fraction_of_peak,
+        "share": bound.share_of_peak,
         "critical": critical,
-        "first": rl.first_whole_above(critical),
-        "limit": rl.critical_batch_limit(at, x=x, w=w),
+        "first": (math.floor(critical) + 1),
+        "limit": rl.critical_batch(at, x=x, w=w),
     }
 
 
 def of_chips(N: float, D: float, split: str, over: str, B: float, F: float) -> Numbers:
     name, link = over.split(", ")
     at = rl.chip(name)
-    bound = rl.bound(sharded_matmul(B, D, F, N, split=split), at, link)
+    bound = rl.split(split, N, B, D, F).on(at, link)
     return times(bound, link) | {
-        "busy": bound.fraction_of_peak,
-        "first": rl.first_whole_from(rl.critical_depth(at, link, N, split=split)),
+        "busy": bound.share_of_peak,
+        "first": math.ceil(rl.critical_depth(at, link, N, split=split)),
     }
 
 
 def of_attention(B: int, S: int, model: str, chip: str, chips: int, w: str, kv: str) -> Numbers:
     at = rl.chip(chip)
     step = functools.partial(rl.model(model).decode, S=int(S), chips=int(chips), w=w, kv=kv)
-    bound = rl.bound(step(B=int(B)), at, at.links[0])
+    bound = step(B=int(B)).on(at, at.links[0])
     cache = rl.model(model).kv_bytes_per_token(kv) * B * S
 
     def too_many(batch: int) -> bool:
-        return not rl.bound(step(B=batch), at, at.links[0]).fits
+        return not step(B=batch).on(at, at.links[0]).fits
 
     return times(bound, at.links[0].name) | {
         "rate": B / bound.lower,
@@ -225,7 +224,7 @@ def of_tiles(t: float, step: float) -> Numbers:
 def of_timeline(slices: float, job: str, chip: str) -> Numbers:
     B, D, F = map(int, re.findall(r"= ([\d,]+)", job.replace(",", " ").replace("  ", " ")))
     op = rl.matmul(B, D, F)
-    return times(rl.bound(op, rl.chip(chip))) | {"slice": op.loaded / slices}
+    return times(op.on(rl.chip(chip))) | {"slice": op.loaded / slices}
 
 
 def of_model(**at: Any) -> Numbers:
@@ -247,7 +246,7 @@ def of_model(**at: Any) -> Numbers:
             op = model.decode(*sizes, **how)
         else:
             op = model.prefill(*sizes, chunk=int(digits) if digits else None, **how)
-        bound = rl.bound(op, chip, chip.links[0] if chip.links and op.sent else None)
+        bound = op.on(chip, chip.links[0] if chip.links and op.sent else None)
     except (ValueError, IndexError):
         return PROBLEM
     links = [time for roof, time in bound.times.items() if roof not in ("compute", "HBM")]

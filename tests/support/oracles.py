@@ -12,23 +12,23 @@ import rooflib as rl
 
 def chip_with(peak: float, bandwidth: float) -> rl.Chip:
     """Return a chip with this peak and bandwidth."""
-    return rl.Chip("given", {"int8": peak, "bf16": peak}, bandwidth, 16e9)
+    return rl.Chip("given", {"int8": peak, "bf16": peak, "HBM": bandwidth}, 16e9)
 
 
-def int8(B: Any, D: Any, F: Any) -> rl.Operation:
+def int8(B: Any, D: Any, F: Any) -> rl.Work:
     return rl.matmul(B, D, F, x="int8")
 
 
-def mixed(B: Any, D: Any, F: Any, w: str = "int8") -> rl.Operation:
+def mixed(B: Any, D: Any, F: Any, w: str = "int8") -> rl.Work:
     return rl.matmul(B, D, F, x="bf16", w=w)
 
 
-def per_example(B: Any, D: Any, F: Any) -> rl.Operation:
-    return rl.matmul_per_example(B, D, F, x="int8")
+def per_example(B: Any, D: Any, F: Any) -> rl.Work:
+    return B * rl.matmul(1, D, F, x="int8")
 
 
-def bounds_of(op: rl.Operation, peak: float, bandwidth: float) -> rl.Bounds:
-    return rl.bound(op, chip_with(peak, bandwidth))
+def bounds_of(op: rl.Work, peak: float, bandwidth: float) -> rl.Times:
+    return op.on(chip_with(peak, bandwidth))
 
 
 def critical_batch(D: float, F: float, peak: float, bandwidth: float) -> Any:
@@ -36,18 +36,18 @@ def critical_batch(D: float, F: float, peak: float, bandwidth: float) -> Any:
 
 
 def sheet_chip(peak, peak_unit, sparse, bandwidth, bandwidth_unit, name="sheet") -> rl.Chip:
-    source = rl.data_points()[0].source
-    compute = rl.DataPoint(name, "peak bf16", peak, peak_unit, source, sparse=sparse)
+    source = rl.figures()[0].source
+    compute = rl.Figure(name, "peak bf16", peak, peak_unit, source, sparse=sparse)
     units = {"B/s": (1e-9, "GB/s")}  # rooflib parses bandwidths only with a prefix
     factor, unit = units.get(bandwidth_unit, (1, bandwidth_unit))
-    memory = rl.DataPoint(name, "bandwidth", bandwidth * factor, unit, source)
-    return rl.Chip(name, {"bf16": compute.value}, memory.value, 80e9)
+    memory = rl.Figure(name, "bandwidth", bandwidth * factor, unit, source)
+    return rl.Chip(name, {"bf16": compute.value, "HBM": memory.value}, 80e9)
 
 
 def link_bandwidth(printed: float, unit: str, both_ways: bool) -> float:
     factor, unit = {"B/s": (1e-9, "GB/s")}.get(unit, (1, unit))
-    source = rl.data_points()[0].source
-    return rl.DataPoint("any", "link", printed * factor, unit, source, two_way=both_ways).value
+    source = rl.figures()[0].source
+    return rl.Figure("any", "link", printed * factor, unit, source, two_way=both_ways).value
 
 
 DTYPES = {0.5: "int4", 1: "int8", 2: "bf16", 4: "fp32"}
@@ -63,7 +63,7 @@ def kernel(
     q_bytes: float = 2,
     kv_bytes: float = 2,
     fused: bool = True,
-) -> rl.Operation:
+) -> rl.Work:
     types = {"x": DTYPES[q_bytes], "kv": DTYPES[kv_bytes], "compute": "bf16"}
     return rl.attention(B, T, S, N, K, H, causal=False, fused=fused, softmax=False, **types)
 
@@ -96,19 +96,19 @@ def decode_step(
     B: int, S: int, parameters: float, width: float, per_position: float, **chip: float
 ) -> tuple[Any, Any]:
     loaded = parameters * width + B * S * per_position
-    found = bounds_of(rl.operation(2 * B * parameters, loaded), **chip)
+    found = bounds_of(rl.work("work", 2 * B * parameters, loaded=loaded), **chip)
     return found.lower, found.upper
 
 
-def sharded(B: int, D: int, F: int, N: int, peak: float, link: float) -> rl.Bounds:
+def sharded(B: int, D: int, F: int, N: int, peak: float, link: float) -> rl.Times:
     chip = dataclasses.replace(chip_with(peak, 1e30), links=(rl.Link("ring", link),))
-    return rl.bound(rl.sharded_matmul(B, D, F, N), chip, "ring")
+    return rl.split("D", N, B, D, F).on(chip, "ring")
 
 
 def speedup(B: int, D: int, F: int, N: int, peak: float, bandwidth: float, link: float) -> float:
     chip = dataclasses.replace(chip_with(peak, bandwidth), links=(rl.Link("ring", link),))
-    alone = rl.bound(rl.matmul(B, D, F), chip)
-    return alone.lower / rl.bound(rl.sharded_matmul(B, D, F, N), chip, "ring").lower
+    alone = rl.matmul(B, D, F).on(chip)
+    return alone.lower / rl.split("D", N, B, D, F).on(chip, "ring").lower
 
 
 def all_reduce_time(size: float, N: int, link: float, delay: float) -> float:
@@ -117,9 +117,9 @@ def all_reduce_time(size: float, N: int, link: float, delay: float) -> float:
     Each step takes one piece and one delay.
     """
     ring = rl.Link("ring", link, latency=delay)
-    piece = rl.operation(flops=0, bytes=0, sent=size / N, hops=1)
+    piece = rl.work("piece", 0, loaded=0, sent=size / N, hops=1)
     chip = dataclasses.replace(chip_with(1, 1), links=(ring,))
-    return sum(rl.bound(piece, chip, ring).lower for _ in range(2 * (N - 1)))
+    return sum(piece.on(chip, ring).lower for _ in range(2 * (N - 1)))
 
 
 def fixed_time(n: int, rate: float, more: int, more_rate: float) -> float:
@@ -132,14 +132,14 @@ def cause_of(operation: dict[str, Any]) -> str:
     """Return what explains a measured time, from the bounds of the operation."""
     roofs = {key: operation[key] for key in ("peak", "bandwidth")}
     least, done = (
-        bounds_of(rl.operation(operation["flops"], operation[moved]), **roofs)
+        bounds_of(rl.work("work", operation["flops"], loaded=operation[moved]), **roofs)
         for moved in ("needed", "moved")
     )
     if operation["measured"] < least.times["HBM"]:
         return "cache"
     if operation["overhead"] > done.lower:
         return "overhead"
-    if done.binding == "compute":
+    if done.roof == "compute":
         return "compute"
     return "memory" if done.lower == least.lower else "traffic"
 
@@ -174,7 +174,7 @@ def gain(
     def lower(flops: float, moved: float, overhead: float, peak: float) -> Any:
         calls = rl.Link("calls", 1, latency=overhead)
         chip = dataclasses.replace(chip_with(peak, bandwidth), links=(calls,))
-        return rl.bound(rl.operation(flops, moved, sent=0, hops=1), chip, calls).lower
+        return rl.work("work", flops, loaded=moved, sent=0, hops=1).on(chip, calls).lower
 
     before = {"flops": flops, "moved": moved, "overhead": overhead, "peak": peak}
     changes = {
@@ -191,7 +191,7 @@ def layer_times(
 ) -> dict[str, float]:
     matmul, out = rl.matmul(B, D, F), rl.Link("out", link)
     chip = dataclasses.replace(chip_with(peak, bandwidth), links=(out,))
-    found = rl.bound(rl.operation(matmul.flops, matmul.bytes, sent=2 * B * F), chip, out)
+    found = rl.work("work", matmul.flops, loaded=matmul.bytes, sent=2 * B * F).on(chip, out)
     return dict(zip(("compute", "memory", "link"), found.times.values(), strict=True)) | {
         "bound": found.lower
     }
@@ -215,7 +215,7 @@ def weights_of(config: dict[str, Any]) -> tuple[int, int]:
 
 def parts_of(
     config: dict[str, Any], B: int, S: int = 1, width: float = 2, kv_bytes: float = 2
-) -> dict[str, rl.Operation]:
+) -> dict[str, rl.Work]:
     """Return name → operation for the parts of a decode step."""
     types = {
         name: rl.DType("int4", round(8 * stored))
@@ -231,7 +231,7 @@ def mixture_step(
     parts = parts_of(config, B, S, width, kv_bytes)
     flops = sum(parts[row].flops for row in ROWS_OF_WEIGHTS if row in parts)
     loaded = sum(parts[row].loaded for row in (*ROWS_OF_WEIGHTS, "attention") if row in parts)
-    return float(bounds_of(rl.operation(flops, loaded), **chip).lower)
+    return float(bounds_of(rl.work("work", flops, loaded=loaded), **chip).lower)
 
 
 def batch_of_experts(
@@ -270,8 +270,8 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
         "telling": telling,
         "gain": gain,
         "rates": lambda tflops, sparse, gigabytes, gigabits, both_ways: {
-            "peak": sheet_chip(tflops, "TFLOP/s", sparse, 1, "TB/s").peak("bf16"),
-            "bandwidth": sheet_chip(1, "TFLOP/s", False, gigabytes, "GB/s").bandwidth,
+            "peak": sheet_chip(tflops, "TFLOP/s", sparse, 1, "TB/s")["bf16"],
+            "bandwidth": sheet_chip(1, "TFLOP/s", False, gigabytes, "GB/s")["HBM"],
             "link": link_bandwidth(gigabits, "Gbit/s", both_ways),
         },
         "layer-times": layer_times,
@@ -279,11 +279,9 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
     "many-chips": {
         "bytes-sent": rl.all_reduce,
         "times": lambda **case: tuple(sharded(**case).times[at] for at in ("compute", "ring")),
-        "first-depth": lambda N, peak, link: rl.first_whole_from(
-            rl.critical_depth(
+        "first-depth": lambda N, peak, link: math.ceil(rl.critical_depth(
                 dataclasses.replace(chip_with(peak, 1), links=(rl.Link("ring", link),)), "ring", N
-            )
-        ),
+            )),
         "speedup": speedup,
         "all-reduce-time": all_reduce_time,
         "equal-size": lambda N, link, delay: (
@@ -306,7 +304,7 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
         "operations": lambda **size: int8(**size).flops,
         "intensity": lambda **size: int8(**size).intensity,
         "intensity-small-batch": lambda B, D, F: int8(B, 1e13, 1e13).intensity,
-        "critical-batch": lambda **chip: rl.critical_batch_limit(chip_with(**chip), x="int8"),
+        "critical-batch": lambda **chip: rl.critical_batch(chip_with(**chip), x="int8"),
         "times": lambda B, D, F, **chip: tuple(bounds_of(int8(B, D, F), **chip).times.values()),
         "bounds": lambda B, D, F, **chip: (
             bounds_of(int8(B, D, F), **chip).lower,
@@ -315,7 +313,7 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
     },
     "int8-weights": {
         "intensity": lambda **size: mixed(**size).intensity,
-        "critical-batch-limit": lambda **chip: rl.critical_batch_limit(chip_with(**chip), w="int8"),
+        "critical-batch-limit": lambda **chip: rl.critical_batch(chip_with(**chip), w="int8"),
         "critical-batch": critical_batch,
         "speedup": lambda B, D, F, **chip: (
             bounds_of(mixed(B, D, F, w="bf16"), **chip).lower
@@ -323,13 +321,13 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
         ),
     },
     "roofline-plot": {
-        "attainable": lambda B, D, F, **chip: bounds_of(mixed(B, D, F), **chip).attainable,
+        "attainable": lambda B, D, F, **chip: bounds_of(mixed(B, D, F), **chip).attained,
         "ceiling-batch": critical_batch,
         "delay": lambda small, large, **chip: (
             critical_batch(small, small, **chip) / critical_batch(large, large, **chip)
         ),
         "figure": lambda sizes, batches, **chip: {
-            size: bounds_of(mixed(np.array(batches), size, size), **chip).attainable.tolist()
+            size: bounds_of(mixed(np.array(batches), size, size), **chip).attained.tolist()
             for size in sizes
         },
     },
@@ -344,33 +342,30 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
             name
             for name, (peak, bandwidth) in chips.items()
             if bounds_of(
-                rl.operation(
-                    flops=per_example(1, 1e9, 1e9).flops,
-                    bytes=per_example(1, 1e9, 1e9).bytes * bytes_per_element,
-                ),
+                rl.work("work", per_example(1, 1e9, 1e9).flops, loaded=per_example(1, 1e9, 1e9).bytes * bytes_per_element),
                 peak,
                 bandwidth,
-            ).binding
+            ).roof
             == "compute"
         ],
     },
     "h100-spec-sheet": {
         "dense-peak": lambda printed, unit, sparse: sheet_chip(
             printed, unit, sparse, 1, "TB/s"
-        ).peak("bf16"),
+        )["bf16"],
         "one-way-bandwidth": link_bandwidth,
-        "critical-batch": lambda **sheet: rl.critical_batch_limit(sheet_chip(**sheet)),
+        "critical-batch": lambda **sheet: rl.critical_batch(sheet_chip(**sheet)),
         "critical-batches": lambda sheets: {
-            sheet["name"]: rl.critical_batch_limit(sheet_chip(**sheet)) for sheet in sheets
+            sheet["name"]: rl.critical_batch(sheet_chip(**sheet)) for sheet in sheets
         },
         "enough-on": lambda sheets, sequences, length: [
             sheet["name"]
             for sheet in sheets
             if bounds_of(
                 rl.matmul(sequences * length, 1e13, 1e13),
-                sheet_chip(**sheet).peak("bf16"),
-                sheet_chip(**sheet).bandwidth,
-            ).binding
+                sheet_chip(**sheet)["bf16"],
+                sheet_chip(**sheet)["HBM"],
+            ).roof
             == "compute"
         ],
     },

@@ -15,13 +15,13 @@ from roofkit.figures.engine.shapes import DASHES, INKED, SERIES_COLORS, dot, lab
 from roofkit.figures.options import OWN, own_names, sizes, with_bf16
 from roofkit.words import _
 from rooflib.dtypes import DTYPES
-from rooflib.models import Model, models
+from rooflib.llm.decoders import Model, models
 
 TYPES = ("bf16", "int8")
 LARGEST = 2**18
 """The batch at which a curve ends."""
 
-# All counts are for one chip, as in rooflib.models. Data types without a control are bf16.
+# All counts are for one chip, as in rooflib.llm. Data types without a control are bf16.
 
 
 def _lower_at(batch: str) -> str:

@@ -12,7 +12,7 @@ from roofkit.figures.engine.shapes import FAINT, INKED, SERIES_COLORS, box, dot,
 from roofkit.figures.options import own_names
 from roofkit.figures.roofs import RooflinePlot
 from roofkit.words import _
-from rooflib.models import ROWS
+from rooflib.llm.decoders import ROWS
 
 EVERY = range(len(ROWS))
 LINK = ROWS.index("collectives")

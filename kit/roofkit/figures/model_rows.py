@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from roofkit.words import _
-from rooflib.config import model_from_config
+from rooflib.llm import model_from_config
 from rooflib.dtypes import dtype
-from rooflib.layers import Layer
-from rooflib.models import ROWS, Model
+from rooflib.llm import Layer
+from rooflib.llm.decoders import ROWS, Model
 
 CHIPS = REPLICAS = (1, 2, 4, 8)
 """Numbers of chips of a replica, and of replicas, to choose."""
@@ -34,7 +34,7 @@ ACTIVATIONS = ("bf16", "fp8", "int8")
 def row(model: Model) -> dict[str, Any]:
     """Return a model's shapes, the bytes of its weights, and how chips can split it.
 
-    `stored` has bytes per weight for each of `rooflib.models.ROWS`, `bits` the fewest per weight,
+    `stored` has bytes per weight for each of `rooflib.llm.steps.ROWS`, `bits` the fewest per weight,
     and `computes` the type of the arithmetic for each of `ACTIVATIONS`, "" if there is none.
 
     `splits` says for each of `COUNTS` whether chips can split the model, and `splits_whole` whether

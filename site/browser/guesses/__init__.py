@@ -4,7 +4,7 @@ The boxes "Your guess" and "Check yourself" ask for one. A page gives the right 
 place where the text reaches it:
 
     :::{answer} name
-    {eval}`rl.text(slower)` times
+    {eval}`f"{slower}"` times
     :::
 
 An answer that starts with a number is compared as a number; its unit follows. With a list below
