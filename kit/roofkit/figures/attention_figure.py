@@ -15,7 +15,7 @@ from roofkit.figures.engine.shapes import DASHES, INKED, SERIES_COLORS, dot, lab
 from roofkit.figures.options import OWN, own_names, sizes, with_bf16
 from roofkit.words import _
 from rooflib.dtypes import DTYPES
-from rooflib.llm.decoders import Model, models
+from rooflib.llm import Model, models
 
 TYPES = ("bf16", "int8")
 LARGEST = 2**18

@@ -29,7 +29,8 @@ from rooflib.catalog import chips as cataloged
 from rooflib.llm import model_from_config
 from rooflib.dtypes import DTYPES, common_type
 from rooflib.hardware import Chip
-from rooflib.llm.decoders import ROWS, Model, models
+from rooflib.llm import Model, models
+from rooflib.llm.steps import ROWS
 from rooflib.quantities import text
 
 START, STORED = "Qwen3 30B-A3B", "as stored"

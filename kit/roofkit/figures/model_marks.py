@@ -12,7 +12,7 @@ from roofkit.figures.engine.shapes import FAINT, INKED, SERIES_COLORS, box, dot,
 from roofkit.figures.options import own_names
 from roofkit.figures.roofs import RooflinePlot
 from roofkit.words import _
-from rooflib.llm.decoders import ROWS
+from rooflib.llm.steps import ROWS
 
 EVERY = range(len(ROWS))
 LINK = ROWS.index("collectives")
@@ -41,6 +41,7 @@ def titles() -> dict[str, str]:
         "embedding, norms": _("embedding, norms"),
         "projections": _("projections"),
         "attention": _("attention"),
+        "state": _("state"),
         "router": _("router"),
         "experts": _("experts"),
         "MLP": "MLP",

@@ -16,7 +16,8 @@ from roofkit.words import _
 from rooflib.llm import model_from_config
 from rooflib.dtypes import dtype
 from rooflib.llm import Layer
-from rooflib.llm.decoders import ROWS, Model
+from rooflib.llm import Model
+from rooflib.llm.steps import ROWS
 
 CHIPS = REPLICAS = (1, 2, 4, 8)
 """Numbers of chips of a replica, and of replicas, to choose."""
@@ -41,10 +42,10 @@ def row(model: Model) -> dict[str, Any]:
     they can if each holds whole experts. `spreads` says for each of `HOLDERS` whether so many can
     share whole experts. Three lists of refusals say why not, for the numbers to choose.
     """
-    types = [dtype(model.quantized.get(name, model.w)) for name in ROWS]
+    types = [_stored(model, name) for name in ROWS]
     # Where each chip holds whole experts, check two things separately: whether chips can split the
     # other weights, and whether they can share the experts.
-    rest = replace(model, kinds=tuple(replace(k, X=0, experts=0) for k in model.every_kind))
+    rest = replace(model, kinds=tuple(replace(k, X=0, experts=0, active=0) for k in model.every_kind))
     routed = any(kind.experts for kind in model.every_kind)
     split = {count: _refusal(model, count) for count in COUNTS}
     split_whole = {count: _refusal(rest, count) for count in COUNTS}
@@ -54,10 +55,14 @@ def row(model: Model) -> dict[str, Any]:
         "vocabulary": model.vocabulary,
         "tied": 1 * model.tied,
         "routed": 1 * routed,
-        "stored": [kind.bytes for kind in types],
-        "bits": min(kind.bits for kind in types),
+        "more": model.more,
+        "gains": model.outer_gains,
+        "looked_up": model.D + model.looked_up_each,
+        "tables": model.looked_up,
+        "stored": types,
+        "bits": min(kind.bits for kind in model.stored_types()),
         "computes": {x: _computes(model, x) for x in ACTIVATIONS},
-        "kinds": [_kind(kind) for kind in model.every_kind],
+        "kinds": [_kind(kind, model.D) for kind in model.every_kind],
         "splits": [1 * (split[count] == "") for count in COUNTS],
         "splits_whole": [1 * (split_whole[count] == "") for count in COUNTS],
         "spreads": [1 * (routed and spread[count] == "") for count in HOLDERS],
@@ -101,14 +106,45 @@ def _names(name: str, file: str) -> Iterator[str]:
     yield from (f"{name} ({file}, {number})" for number in itertools.count(2))
 
 
-def _kind(kind: Layer) -> dict[str, Any]:
-    sizes = ("count", "N", "K", "H", "F", "experts", "active", "X", "window", "q_rank", "kv_rank")
+def _kind(kind: Layer, D: int) -> dict[str, Any]:
+    state = [kind.state(count) for count in COUNTS]
+    inputs = 2 * kind.conv * kind.channels
     return {
-        **{name: getattr(kind, name) for name in (*sizes, "rope", "gains", "matrices")},
-        "V": kind.value,
-        "expert_biases": 1 * kind.expert_biases,
+        **{name: getattr(kind, name) for name in ("count", "N", "F", "experts", "active", "gains")},
+        "matrices": kind.matrices,
+        "mixes": 1 * (kind.N + kind.state_heads > 0),
+        "expert": kind.expert(D),
+        "multiplied": kind.weights("experts", D),
+        "window": kind.window or kind.top,
+        "holds": kind.window,
+        "projections": [kind.weights("projections", D, count) for count in COUNTS],
+        "expansion": [kind.expansion(count) for count in COUNTS],
+        "cached": [kind.cached(count) for count in COUNTS],
+        "kept": [kind.kept(count) for count in COUNTS],
+        "pair_flops": [kind.pair_flops(absorbed) for absorbed in (False, True)],
+        "index_flops": 2 * kind.index_N * kind.index_H,
+        "index_width": kind.index_H,
+        "recurrent": [recurrent for recurrent, _inputs in state],
+        "inputs": [each for _recurrent, each in state],
+        "state_flops": [
+            kind.state_flops * recurrent + inputs // count
+            for count, (recurrent, _inputs) in zip(COUNTS, state, strict=True)
+        ],
         "reached": [_reached(kind, count) for count in HOLDERS],
     }
+
+
+def _stored(model: Model, row: str) -> float:
+    """Return the mean bytes of a weight of a kind of operation, as the checkpoint stores it."""
+    sizes, weights = 0.0, 0
+    for kind in model.every_kind:
+        own = kind.count * kind.weights(row, model.D) * (kind.experts if row == "experts" else 1)
+        biases = kind.count * kind.experts * kind.expert(model.D) - own if row == "experts" else 0
+        formats = kind.stored.get(row) or ((model.format(row), 1),)
+        sizes += own * sum(share * dtype(of.w).bytes for of, share in formats)
+        sizes += biases * dtype(model.w).bytes
+        weights += own + biases
+    return sizes / weights if weights else dtype(model.format(row).w).bytes
 
 
 def _computes(model: Model, x: str) -> str:
