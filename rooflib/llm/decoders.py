@@ -19,6 +19,7 @@ from rooflib.llm.layers import Layer
 from rooflib.llm.quantization import Format
 from rooflib.llm.steps import ROWS, Step
 from rooflib.operations import all_gather, all_reduce, reduce_scatter
+from rooflib.quantities import quantity, text
 from rooflib.work import Work, work
 
 if TYPE_CHECKING:
@@ -156,14 +157,15 @@ class Model:
         that doesn't grow with the sequence doesn't count: see `state_bytes`.
         """
         width = dtype(kv or self.kv or self.w, "kv").bytes
-        return width * sum(kind.count * kind.kept() for kind in self.every_kind)
+        return quantity(width * sum(kind.count * kind.kept() for kind in self.every_kind), "B")
 
     def state_bytes(self, x: Type | None = None) -> Number:
         """Return the bytes that one sequence takes at any length: recurrent states in fp32, and
         the last inputs of their convolutions in the type `x` (default: that of the weights)."""
         states = [(kind.count, *kind.state()) for kind in self.every_kind]
         width = dtype(x or self.w, "x").bytes
-        return sum(count * (4 * recurrent + width * inputs) for count, recurrent, inputs in states)
+        found = sum(count * (4 * recurrent + width * inputs) for count, recurrent, inputs in states)
+        return quantity(found, "B")
 
     @property
     def outer_gains(self) -> int:
@@ -174,6 +176,14 @@ class Model:
     def looked_up_each(self) -> int:
         """Weights of further tables that a token looks up."""
         return self.looked_up // self.vocabulary
+
+    @property
+    def named_towers(self) -> str:
+        """The towers and their weights, in words: "vision (412M weights)"."""
+        return ", ".join(
+            name if weights is None else f"{name} ({text(weights)} weights)"
+            for name, weights in self.towers.items()
+        )
 
     def format(self, row: str) -> Format:
         """Return the format of weights of a kind of operation, for layers that have no own."""

@@ -18,6 +18,7 @@ from rooflib.dtypes import dtype
 from rooflib.llm import Layer
 from rooflib.llm import Model
 from rooflib.llm.steps import ROWS
+from rooflib.quantities import text
 
 CHIPS = REPLICAS = (1, 2, 4, 8)
 """Numbers of chips of a replica, and of replicas, to choose."""
@@ -81,10 +82,10 @@ def in_bf16(model: Model) -> Model:
 
 
 def answer(content: bytes, file: str, rows: Mapping[str, Any]) -> str:
-    """Return JSON: name and row of a config file's model, or the file's problem.
+    """Return JSON: name, row and summary of a config file's model, or the file's problem.
 
-    `rows` are those that the figure has already, by name. Files often name no more than their
-    model's family: another model of the same name is named by its file, too.
+    A model is named by its file, and one whose file has no name of its own by what it calls itself.
+    `rows` are those that the figure has already, by name: another of the same name gets a number.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "config.json")
@@ -93,17 +94,37 @@ def answer(content: bytes, file: str, rows: Mapping[str, Any]) -> str:
             model = in_bf16(model_from_config(path))
         except (TypeError, ValueError) as error:
             return json.dumps({"problem": str(error).replace(f"{folder}{os.sep}", "")})
-    for name in _names(model.name, file.replace("{", "(").replace("}", ")")):
+    stem = Path(file.replace("{", "(").replace("}", ")")).stem
+    for name in _names(model.name if stem in ("config", "") else stem):
         found = row(replace(model, name=name))
         if rows.get(name, found) == found:
-            return json.dumps({"name": name, "row": found})
+            return json.dumps({"name": name, "row": found, "summary": summary(model)})
     raise AssertionError  # there is always another name
 
 
-def _names(name: str, file: str) -> Iterator[str]:
+def summary(model: Model) -> str:
+    """Return in a line what the model weighs, caches and is stored in."""
+    words = _(
+        "{weights} billion weights, {active} of them active for a token, {cache} of cache for each"
+        " position, stored in {types}."
+    ).format(
+        weights=text(model.parameters / 1e9),
+        active=text(model.active_parameters() / 1e9),
+        cache=text(model.kv_bytes_per_token(), "B"),
+        types=", ".join(dict.fromkeys(kind.name for kind in reversed(model.stored_types()))),
+    )
+    if state := model.state_bytes():
+        words += _(" Each sequence also has {state} of state at any length.").format(
+            state=text(state, "B")
+        )
+    if model.towers:
+        words += _(" Not counted in the figure: {towers}.").format(towers=model.named_towers)
+    return words
+
+
+def _names(name: str) -> Iterator[str]:
     yield name
-    yield f"{name} ({file})"
-    yield from (f"{name} ({file}, {number})" for number in itertools.count(2))
+    yield from (f"{name} ({number})" for number in itertools.count(2))
 
 
 def _kind(kind: Layer, D: int) -> dict[str, Any]:

@@ -105,7 +105,9 @@ async function start(figure) {
 
   const wordsAt = (input, at) => texts[input.name]?.[at] ?? controls[input.name][at];
 
+  let refused = ""; // why the file that was chosen last isn't shown; any other choice ends it
   function read(input) {
+    refused = "";
     const at = position(input);
     chosen[input.name] = wordsAt(input, at);
     if (input.type === "range") {
@@ -118,7 +120,7 @@ async function start(figure) {
   let timer;
   function follow() {
     view.show();
-    const problem = view.get("problem") ?? "";
+    const problem = refused || (view.get("problem") ?? "");
     for (const number of numbers) {
       number.value = problem ? "" : String(view.get(number.dataset.name));
       number.textContent = problem ? "–" : view.get(`${number.dataset.name}_text`);
@@ -379,9 +381,12 @@ async function start(figure) {
         if (newest !== file) return;
         const { problem, name } = answer;
         told.textContent = problem
-          ? phrase("Not read, so the figure still shows {model}: {problem}", { problem, model: shown(control) })
-          : phrase("The figure now shows {file} as {model}.", { file: file.name, model: name });
-        if (problem) return;
+          ? phrase("{file} was not read: {problem}", { problem, file: file.name })
+          : `${phrase("The figure now shows {file} as {model}.", { file: file.name, model: name })} ${answer.summary}`;
+        if (problem) {
+          refused = told.textContent.replaceAll("{", "(").replaceAll("}", ")");
+          return follow();
+        }
         view.set(table, { ...view.get(table), [name]: answer.row });
         if (!controls[control].includes(name)) {
           controls[control].push(name);

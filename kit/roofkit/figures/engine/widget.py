@@ -111,7 +111,7 @@ def made_for(figure: BaseFigure) -> Made:
             return
         control, table = figure.reads
         answer = json.loads(figure.reader(content, file, figure.given[table] | made.rows))
-        asked.says.value = escape(answer.get("problem", config_form.lab_hint()))
+        asked.says.value = escape(answer.get("problem", answer.get("summary", "")))
         if "problem" in answer:
             return
         name = answer["name"]
