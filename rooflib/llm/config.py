@@ -51,8 +51,15 @@ LAYER_TYPES = {
     "chunked_attention": "window",
     "linear_attention": "linear",
     "indexed_attention": "indexed",
+    "compressed_sparse_attention": "sparse",
+    "heavily_compressed_attention": "heavy",
     "moe": "moe",
     "mlp": "mlp",
+}
+RATIOS = {
+    "0": "sliding_attention",
+    "4": "compressed_sparse_attention",
+    "128": "heavily_compressed_attention",
 }
 OLDER = {"attention": "full_attention", "mamba": "linear_attention"}
 OLDER |= {"deepseek_sparse_attention": "indexed_attention"}
@@ -110,12 +117,18 @@ def model_from_config(
             PATTERN[one_of("hybrid_override_pattern", each, PATTERN)] for each in pattern
         ]
         c["num_hidden_layers"] = len(pattern)
+    if ratios := c.get("compress_ratios"):
+        c["layer_types"] = [
+            RATIOS[one_of("compress_ratios", str(each), RATIOS)]
+            for each in ratios[: c["num_hidden_layers"]]
+        ]
     layers, stored = c["num_hidden_layers"], stored_types(whole, given, beside)
     for key in ("layer_types", "mlp_layer_types"):
         if c.get(key) and len(c[key]) != layers:
             wanted = f"a list of {layers} names, one for each layer"
             raise ValueError(f"{key} must be {wanted}; got {len(c[key])}")
     D, V, P = c["hidden_size"], c["vocab_size"], c.get("hidden_size_per_layer_input", 0)
+    hc = c.get("hc_mult", 0)
     alike = Counter(stored.layer(_layer(c, traits, i), D, i) for i in range(layers))
     kinds = tuple(replace(kind, count=count) for kind, count in alike.items())
     own = _be("name", given.get("_name_or_path") or family, str, "a string")
@@ -136,8 +149,8 @@ def model_from_config(
         quantized=stored.tables,
         kv=stored.kv,
         looked_up=c.get("vocab_size_per_layer_input", 0) * layers * P,
-        more=D * layers * P,
-        gains=D * (traits["final_norm"]) + P + V * _set(c, traits["head_bias"]),
+        more=D * layers * P + hc * hc * D,
+        gains=D * traits["final_norm"] + P + V * _set(c, traits["head_bias"]) + hc + (hc > 0),
         towers=towers(whole),
     )
 
@@ -172,6 +185,8 @@ def _attention(c: Mapping[str, Any], traits: Mapping[str, Any], i: int, kind: st
     biased, gains = _set(c, traits["qkv_bias"]), N * traits["sinks"]
     gains += D * _set(c, traits["out_bias"])
     seen = {"window": c[traits["window"]]} if kind == "window" else {}
+    if "o_lora_rank" in c:
+        return _pooled_attention(c, kind)
     if "kv_lora_rank" in c:
         q, kv, rope = c["q_lora_rank"], c["kv_lora_rank"], c["qk_rope_head_dim"]
         H, V = c["qk_nope_head_dim"] + rope, c["v_head_dim"]
@@ -201,6 +216,28 @@ def _attention(c: Mapping[str, Any], traits: Mapping[str, Any], i: int, kind: st
     if _set(c, traits["head_norms_if"]):
         gains += {"": 0, "each": (1 + (keys > 0)) * H, "all": (N + K) * H}[traits["head_norms"]]
     return {"N": N, "K": K, "H": H, **seen, "keys": keys, "gates": N * H * traits["gate"], "gains": gains}
+
+
+def _pooled_attention(c: Mapping[str, Any], kind: str) -> dict[str, int]:
+    """Return the arguments of `Layer` for DeepSeek V4: one vector is the key and value of all heads.
+
+    Beside a window, a "sparse" layer caches one vector for 4 positions and picks some by an
+    indexer, and a "heavy" one reads one for each 128.
+    """
+    N, H, q, h = (c[key] for key in ("num_attention_heads", "head_dim", "q_lora_rank", "index_head_dim"))
+    shape = {"N": N, "K": 1, "H": H, "keys": 1, "q_rank": q, "window": c["sliding_window"]}
+    shape |= {"out_rank": c["o_lora_rank"], "out_groups": c["o_groups"], "pooled": MAX_SIZE}
+    gains, hc, D = N + q + H, c["hc_mult"], c["hidden_size"]
+    if kind == "sparse":
+        shape |= {"pooled": 4, "pool_width": 2 * H, "top": c["index_topk"]}
+        shape |= {"index_N": c["index_n_heads"], "index_H": h}
+        gains += (4 * 2 * H + H) + (4 * 2 * h + h)
+    elif kind == "heavy":
+        shape |= {"pooled": 128, "pool_width": H}
+        gains += 128 * H + H
+    # Two hyper-connections mix the residual streams around attention and around the experts.
+    mixed = (2 + hc) * hc
+    return {**shape, "more": 2 * mixed * hc * D, "gains": gains + 2 * (mixed + 3)}
 
 
 def _recurrence(c: Mapping[str, Any], traits: Mapping[str, Any]) -> dict[str, int]:
@@ -250,6 +287,7 @@ def _kind(c: Mapping[str, Any], traits: Mapping[str, Any], i: int) -> str:
     known |= {"linear"} if STATE[0] in c else set()
     known |= {"indexed"} if "index_topk" in c else set()
     known |= {"moe", "mlp"} if traits["alone"] else set()
+    known = {"window", "sparse", "heavy"} if "o_lora_rank" in c else known
     if c.get("layer_types"):
         unlike = "sliding" if traits["window"] == "attention_chunk_size" else "chunked"
         names = [name for name, each in LAYER_TYPES.items() if each in known and unlike not in name]
@@ -257,7 +295,9 @@ def _kind(c: Mapping[str, Any], traits: Mapping[str, Any], i: int) -> str:
         given = OLDER.get(given, given) if isinstance(given, str) else given
         kind = LAYER_TYPES[one_of("layer_types", given, names)]
     else:
-        kind = traits["mixer"] if _differs(c, traits["where"], i) else "full"
+        kind = traits["mixer"] if _differs(c, traits["where"], i) else traits["other"]
+    if "o_lora_rank" in c:
+        return kind
     if kind == "window":
         on = c[traits["window"]] and c.get("use_sliding_window", True)
         last = traits["last_full"] and i == c["num_hidden_layers"] - 1
@@ -272,6 +312,8 @@ def _differs(c: Mapping[str, Any], rule: str, i: int) -> bool:
         return every > 0 and (i + 1) % every > 0
     if rule == "from":
         return bool(i >= c["max_window_layers"])
+    if rule == "but two and every other":
+        return i > 1 and i % 2 > 0
     if rule == "before, every other":
         return (i + 1) % 2 > 0 and i < c["max_window_layers"]
     if rule in ("rotary", "not rotary"):

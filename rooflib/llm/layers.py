@@ -59,13 +59,13 @@ class Layer:
         attention), and the rotary part of H, whose key all heads share.
     out_rank, out_groups
         Rank of the output projection, and groups of heads that have their own (0: one matrix).
-    index_N, index_H, index_keys, top
+    index_N, index_H, top
         Sparse attention: heads and width of an indexer, which compares each query with a cached key
-        of every position (0 heads: none); matrices that make such a key; and how many positions the
-        attention then reads.
-    pooled, near
-        How many positions one cached entry stands for (0: no such entries), and how many last
-        positions are cached beside these one by one.
+        of every position (0 heads: none), and how many positions the attention then reads.
+    pooled, pool_width
+        How many positions one entry of the cache stands for (0: each is its own), and the width of
+        what makes it. Beside these entries, the last `window` positions are cached one by one; keys
+        are values; and `top` counts entries.
     state_heads, state_groups, state_keys, state_values, conv, controls
         A recurrence: heads, heads of its keys and queries, their width, the width of values, the
         kernel of the convolution before it, and numbers per head that control its decay.
@@ -106,10 +106,9 @@ class Layer:
     out_groups: int = 0
     index_N: int = 0
     index_H: int = 0
-    index_keys: int = 1
     top: int = 0
     pooled: int = 0
-    near: int = 0
+    pool_width: int = 0
     state_heads: int = 0
     state_groups: int = 0
     state_keys: int = 0
@@ -163,7 +162,10 @@ class Layer:
                 yield "projections", own + "q_a_proj", D * self.q_rank
             queries = own + ("q_b_proj" if self.q_rank else "q_proj")
             yield "projections", queries, (self.q_rank or D) * (N * H + self.gates // chips)
-            if self.kv_rank:
+            if self.pooled:
+                yield "projections", own + "kv_proj", D * H
+                yield "projections", own + "compressor", 2 * D * self.pool_width
+            elif self.kv_rank:
                 yield "projections", own + "kv_a_proj_with_mqa", D * (self.kv_rank + self.rope)
                 yield "projections", own + "kv_b_proj", self.expansion(chips)
             else:
@@ -174,8 +176,9 @@ class Layer:
             out = self.out_rank * self.out_groups or self.N * self.value
             yield "projections", own + ("o_b_proj" if self.out_rank else "o_proj"), out // chips * D
         if self.index_N:
+            keys = 4 if self.pooled else 1  # of a pool and its neighbor, and their gates
             yield "projections", own + "indexer.wq_b", self.q_rank * self.index_N * self.index_H
-            yield "projections", own + "indexer.wk", D * self.index_H * self.index_keys
+            yield "projections", own + "indexer.wk", keys * D * self.index_H
             yield "projections", own + "indexer.weights_proj", D * self.index_N
         if self.state_heads:
             width = self.state_heads * self.state_values
@@ -209,8 +212,10 @@ class Layer:
     def cached(self, chips: Number = 1) -> Number:
         """Return how many elements one chip reads per cached position that a query sees.
 
-        They are keys and values, or a latent vector.
+        They are keys and values, or a latent vector, or both in one.
         """
+        if self.pooled:
+            return self.H
         if self.kv_rank:
             return self.kv_rank + self.rope
         return larger(self.K // chips, 1) * (self.H + self.value) if self.N else 0
@@ -219,9 +224,18 @@ class Layer:
         """Return how many elements one chip adds to its cache per position.
 
         They are those that it reads, except where these are an earlier layer's, and an indexer's
-        keys.
+        keys. Of pooled positions there is one for all.
         """
-        return (self.cached(chips) if self.keys else 0) + (self.index_N > 0) * self.index_H
+        if self.pooled:
+            return (self.H + self.index_H) / self.pooled
+        return (self.cached(chips) if self.keys else 0) + self.index_H
+
+    def held(self, S: Number, chips: Number = 1) -> Number:
+        """Return how many elements one chip caches of a sequence of S positions."""
+        if self.pooled:
+            entries = S // self.pooled
+            return smaller(S, self.window) * self.H + entries * (self.H + self.index_H)
+        return (smaller(S, self.window) if self.window else S) * self.kept(chips)
 
     def state(self, chips: Number = 1) -> tuple[Number, Number]:
         """Return the elements of a sequence that don't grow with its length, on one chip.
@@ -270,8 +284,7 @@ class Layer:
 
     def visible(self, S: Number) -> Number:
         """Return how many of S positions a query at the last position sees."""
-        most = self.window or self.top
-        return smaller(S, most) if most else S
+        return self.pairs(S, S - 1)
 
     def pairs(self, S: Number, start: Number = 0) -> Number:
         """Return the exact number of pairs (query, position it sees) in a prompt of S.
@@ -286,7 +299,10 @@ class Layer:
         A chunk reads what its first query sees before it, and its own positions. Sparse attention
         reads no less than if its queries saw the last positions.
         """
-        return positions_read(S, chunk, start, self.window or self.top)
+        if not self.pooled:
+            return positions_read(S, chunk, start, self.window or self.top)
+        near = positions_read(S, chunk, start, self.window) if self.window else 0
+        return near + positions_read(S, chunk, start, self.top * self.pooled) / self.pooled
 
     def touched(self, tokens: Number, routing: str) -> Number:
         """Return to how many distinct experts of a layer `tokens` tokens are routed.

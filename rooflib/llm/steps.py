@@ -10,7 +10,7 @@ import numpy as np
 
 from rooflib.checks import Number
 from rooflib.dtypes import DType, Type, common_type, dtype
-from rooflib.llm.layers import Layer, positions_read, smaller
+from rooflib.llm.layers import Layer, positions_read
 from rooflib.llm.quantization import Format
 from rooflib.operations import all_gather, all_reduce
 from rooflib.work import HBM, LINK, Work, type_name
@@ -154,11 +154,12 @@ class Step:
         width, heads = self.kv.bytes * self.B, kind.N // self.chips
         flops = kind.pair_flops(self.absorbed) * heads * self.B * kind.pairs(self.S, self.start)
         loaded = width * kind.cached(self.chips) * self.read(kind)
-        kept = smaller(self.S, kind.window) if kind.window else self.S
-        held = width * kind.kept(self.chips) * kept
+        held = width * kind.held(self.S, self.chips)
         if kind.index_N:  # each query is compared with one key of every position
-            flops += 2 * kind.index_N * kind.index_H * self.B * positions_read(self.S, 1, self.start)
-            loaded += width * kind.index_H * positions_read(self.S, self.chunk, self.start)
+            compared, keys = (positions_read(self.S, each, self.start) for each in (1, self.chunk))
+            every = kind.pooled or 1
+            flops += 2 * kind.index_N * kind.index_H * self.B * (compared // every)
+            loaded += width * kind.index_H * (keys // every)
         return _work("attention", {self.own_type(): flops}, loaded, held=held)
 
     def read(self, kind: Layer) -> Number:

@@ -74,10 +74,20 @@ def _llama4(c: Mapping[str, Any], out: int) -> int:
     return first + blocks + F * wide + wide * made + c.get("vision_output_dim", 7680) * out
 
 
+def _gemma4(c: Mapping[str, Any], out: int) -> int:
+    """Return the weights of Gemma 4's tower for images, and of the way from it."""
+    D, F, H = c.get("hidden_size", 768), c.get("intermediate_size", 3072), c.get("head_dim", 64)
+    N, K = c.get("num_attention_heads", 12), c.get("num_key_value_heads", 12)
+    first = 3 * c.get("patch_size", 16) ** 2 * D + 2 * c.get("position_embedding_size", 10_240) * D
+    layer = D * H * 2 * (N + K) + 3 * D * F + 4 * D + 2 * H
+    return first + c.get("num_hidden_layers", 16) * layer + D * out
+
+
 TOWERS: dict[str, Callable[[Mapping[str, Any], int], int]] = {
     "qwen3_vl": _qwen3,
     "qwen3_5": _qwen3,
     "qwen2_5_vl": _qwen2_5,
     "siglip_vision_model": _siglip,
     "llama4_vision_model": _llama4,
+    "gemma4": _gemma4,
 }
