@@ -19,9 +19,9 @@ from typing import Any
 
 from rooflib.catalog import read_toml
 from rooflib.checks import instance, one_of, short
+from rooflib.decoders import Model
 from rooflib.dtypes import DType, Type
 from rooflib.layers import Layer
-from rooflib.decoders import Model
 
 MAX_BYTES, MAX_SIZE, MAX_LAYERS = 2**20, 10**7, 10_000
 TYPES = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}

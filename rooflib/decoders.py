@@ -13,6 +13,7 @@ import numpy as np
 from rooflib.catalog import Source, as_chip, look_up, read_catalog
 from rooflib.checks import Number, ReadOnlyDict, Size, instance, one_of, short, size, sizes
 from rooflib.dtypes import DType, Type, dtype
+from rooflib.hardware import Chip, Link
 from rooflib.operations import (
     all_gather,
     all_reduce,
@@ -20,7 +21,6 @@ from rooflib.operations import (
     matmul_types,
     reduce_scatter,
 )
-from rooflib.hardware import Chip, Link
 from rooflib.quantities import quantity
 from rooflib.work import HBM, LINK, Work
 
@@ -64,7 +64,8 @@ def share(
 
 def total(name: str, parts: tuple[Work, ...]) -> Work:
     """Return the sum of `parts`, without those that move and send nothing."""
-    return sum(part for part in parts if np.any(part.bytes) or part.hops).named(name)
+    first, *others = (part for part in parts if np.any(part.bytes) or part.hops)
+    return sum(others, start=first).named(name)
 
 
 def kv_bytes_per_token(layers: Size, K: Size, H: Size, kv: Type = "bf16") -> Number:

@@ -95,7 +95,12 @@ def test_attention_counts_each_visible_pair_and_element_once(
 ):
     shape, how = (B, T, T + more - 1, groups * K, K, H), {"causal": causal, "fused": fused}
     op = rl.attention(*shape, **how, kv=kv, out="fp32", scores=scores, compute="bf16")
-    found = (op.flops, *(op.amounts[k] for k in ("vector fp32", "exponentials")), op.loaded, op.written)
+    found = (
+        op.flops,
+        *(op.amounts[k] for k in ("vector fp32", "exponentials")),
+        op.loaded,
+        op.written,
+    )
     assert found == attention_by_hand(*shape, causal, fused, "bf16", kv, "fp32", scores)
 
 

@@ -107,7 +107,9 @@ def test_the_rows_of_a_breakdown_add_up_to_the_step():
     for roof in ("compute", "HBM", "NVLink"):
         times = [part.times.get(roof, 0) for part in parts]
         assert sum(times) == pytest.approx(whole.times[roof], rel=1e-12)
-        assert table.columns[roof] == [f"{rl.Quantity(time, 's')}" for time in (*times, whole.times[roof])]
+        assert table.columns[roof] == [
+            f"{rl.Quantity(time, 's')}" for time in (*times, whole.times[roof])
+        ]
     spent = sum(part.lower for part in parts)
     shares = [f"{part.lower / spent:%}" for part in parts]
     assert list(table.columns["share"]) == [*shares, "100%"]

@@ -3,7 +3,6 @@
 The source: “How To Scale Your Model”, “All About Rooflines”, and the answers to its exercises.
 """
 
-import dataclasses
 import math
 
 import pytest

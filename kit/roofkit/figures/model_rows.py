@@ -14,9 +14,9 @@ from typing import Any
 
 from roofkit.words import _
 from rooflib.config import model_from_config
+from rooflib.decoders import ROWS, Model
 from rooflib.dtypes import dtype
 from rooflib.layers import Layer
-from rooflib.decoders import ROWS, Model
 
 CHIPS = REPLICAS = (1, 2, 4, 8)
 """Numbers of chips of a replica, and of replicas, to choose."""
