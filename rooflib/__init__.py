@@ -18,9 +18,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rooflib.catalog import Figure, chip, chips, figures, published_shares
-from rooflib.hardware import Chip, Link
 from rooflib.critical import critical_batch, critical_depth
 from rooflib.dtypes import DType, dtype
+from rooflib.hardware import Chip, Link
 from rooflib.operations import (
     all_gather,
     all_reduce,
@@ -44,9 +44,9 @@ __version__ = "1.0.0"
 # fmt: off
 __all__ = [
     "Chip", "DType", "Figure", "Link", "Quantity", "Table", "Times", "Work", "__version__",
-    "all_gather", "all_reduce", "attention", "chip", "chips", "critical_batch", "critical_depth", "dot", "dtype",
-    "elementwise", "figures", "matmul", "plots", "published_shares", "reduce_scatter", "rms_norm",
-    "split", "work",
+    "all_gather", "all_reduce", "attention", "chip", "chips", "critical_batch", "critical_depth",
+    "dot", "dtype", "elementwise", "figures", "matmul", "plots", "published_shares",
+    "reduce_scatter", "rms_norm", "split", "work",
 ]
 # fmt: on
 

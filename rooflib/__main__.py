@@ -49,7 +49,8 @@ def main(words: Sequence[str] | None = None) -> None:
         elif len(given.words) == 1:
             print(rl.chip(given.words[0]).table)
         else:
-            _print_times(*given.words[:2], given.words[2:], given.link, given.plot)
+            chip, name, *others = given.words
+            _print_times(chip, name, others, given.link, given.plot)
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader, such as `head`, has seen enough. Python flushes stdout once more at its end.

@@ -8,8 +8,8 @@ import numpy as np
 
 from rooflib.catalog import as_chip
 from rooflib.checks import Number, Size, broadcastable, one_of, size
-from rooflib.hardware import Chip, Link
 from rooflib.dtypes import Type, dtype
+from rooflib.hardware import Chip, Link
 from rooflib.operations import matmul_types
 from rooflib.quantities import Quantity, quantity
 

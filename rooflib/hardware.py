@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -77,12 +78,12 @@ class Link:
     @property
     def total(self) -> Quantity:
         """Bytes/s of all links together, one way."""
-        return self.bandwidth * self.links_per_axis * self.axes  # type: ignore[return-value]
+        return Quantity(self.bandwidth * self.links_per_axis * self.axes, "B/s")
 
     @property
     def to_one_peer(self) -> Quantity:
         """Bytes/s to one peer, one way: one link of a torus, all links of a switch."""
-        return self.total if self.topology == "switch" else self.bandwidth  # type: ignore[return-value]
+        return Quantity(self.total if self.topology == "switch" else self.bandwidth, "B/s")
 
     @property
     def half_bandwidth_size(self) -> Quantity:
@@ -160,16 +161,14 @@ class Chip:
         1 GB/s
         """
         name = resource.name if isinstance(resource, DType) else resource
-        known = {link.name: link.to_one_peer for link in self.links} | self.rates
-        if name in known:
-            return known[name]  # type: ignore[return-value]
-        if isinstance(name, str) and not name.startswith(VECTOR):
-            try:
+        known: dict[str, Any] = {link.name: link.to_one_peer for link in self.links}
+        known.update(self.rates)
+        if name not in known and not (isinstance(name, str) and name.startswith(VECTOR)):
+            with suppress(ValueError):  # a name of the same type in another library: "bfloat16"
                 name = dtype(name).name
-            except ValueError:
-                pass
-            if name in known:
-                return known[name]  # type: ignore[return-value]
+        if name in known:
+            rate: Quantity = known[name]
+            return rate
         hint = suggestion(name, known)
         raise ValueError(
             f"{self.name} has no rate for {short(name)}; it has {', '.join(known)}{hint}"

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from rooflib.checks import Number, Size, broadcastable, instance, larger, one_of, size, sizes
-from rooflib.hardware import VECTOR
 from rooflib.dtypes import DType, Type, common_type, dtype
+from rooflib.hardware import VECTOR
 from rooflib.work import EXPONENTIALS, HBM, LAUNCH, LINK, Work, type_name
 
 
@@ -244,7 +244,7 @@ def split(
     end = gathered if replicated else gathered / N
     name = f"matmul, {one} split over chips"
     ways = {LINK: passes * all_gather(array, N)} if passes and np.any(N > 1) else {}
-    hops = {link: passes * (N - 1) for link in ways}
+    hops = dict.fromkeys(ways, passes * (N - 1))
     held = own.loaded + larger(own.written, end)
     return Work(name, {**own.amounts, **ways}, own.written, held, hops)
 

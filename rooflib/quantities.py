@@ -103,19 +103,16 @@ def _combined(one: Quantity, other: Any, compute: Any, power: int) -> Any:
         return result
     unit = one.unit
     if isinstance(other, Quantity):
-        if power:
-            found = _unit(unit, other.unit, power)
-        else:
-            found = unit if unit == other.unit else None
-        if found is None:
-            return result
-        unit = found
+        found = _unit(unit, other.unit, power)
+        return result if found is None else Quantity(result, found)
     return Quantity(result, unit)
 
 
 @cache
 def _unit(one: str, other: str, power: int) -> str | None:
-    """Return the unit of a product or quotient; None if it isn't above/below or simpler."""
+    """Return the unit of a sum (power 0), product or quotient; None if it isn't a simple one."""
+    if power == 0:
+        return one if one == other else None
     above, below = _parts(one)
     more, less = _parts(other)[::power]
     above, below = above + more, below + less
@@ -134,9 +131,7 @@ def _parts(unit: str) -> tuple[list[str], list[str]]:
 
 
 FACTORS = {
-    f"{p}{u}": f
-    for u in ("FLOP/s", "OP/s", "B", "B/s")
-    for p, f in [("", 1.0), *_PREFIXES.items()]
+    f"{p}{u}": f for u in ("FLOP/s", "OP/s", "B", "B/s") for p, f in [("", 1.0), *_PREFIXES.items()]
 }
 FACTORS |= {f"{p}{u}": float(f) for u in ("B", "B/s") for p, f in _BINARY.items()}
 FACTORS |= {f"{p}bit/s": f / 8 for p, f in _PREFIXES.items()} | {"OP/clock": 1.0}
@@ -154,7 +149,7 @@ def to_base(value: float, unit: str) -> float:
     factor = FACTORS[one_of("unit", unit, FACTORS)]
     # In whole numbers: 2.01 * 1e3 would be 2009.9999999999998. Factors are multiples of 1/8.
     decimals = len(f"{value:.12f}".rstrip("0").partition(".")[2])
-    return round(value * 10**decimals) * int(factor * 8) / (8 * 10**decimals)
+    return float(round(value * 10**decimals) * int(factor * 8) / (8 * 10**decimals))
 
 
 def text(value: float, unit: str = "", digits: int = 3) -> str:

@@ -28,8 +28,8 @@ import numpy as np
 
 from rooflib.catalog import as_chip
 from rooflib.checks import MAX_AMOUNT, Number, ReadOnlyDict, Size, broadcastable, larger, size
-from rooflib.hardware import VECTOR, Chip, Link, unit_of
 from rooflib.dtypes import Type, dtype
+from rooflib.hardware import VECTOR, Chip, Link, unit_of
 from rooflib.quantities import breakable, quantity, shown
 from rooflib.table import Table, from_rows
 
@@ -209,7 +209,9 @@ class Work:
         parts += [f"{size} {what}" for what, size in self._others]
         parts.append(shown(self.bytes, "B"))
         parts += [f"{shown(self.amounts.get(k, 0), 'B')} over {k}" for k in self.hops]
-        return breakable(f"<Work {self._label}: {', '.join([*parts, shown(self.intensity, 'FLOP/byte')])}>")
+        return breakable(
+            f"<Work {self._label}: {', '.join([*parts, shown(self.intensity, 'FLOP/byte')])}>"
+        )
 
     @property
     def _others(self) -> list[tuple[str, str]]:

@@ -31,8 +31,7 @@ SIZE_RANGES: dict[str, Range] = {
 WIDTHS = Choice(0.5, 1, 2, 4)
 
 CATALOG = {
-    chip.name: (chip.peaks.get("int8", chip.peaks.get("fp8")), chip.bandwidth)
-    for chip in rl.chips()
+    chip.name: (chip.rates.get("int8", chip.rates.get("fp8")), chip["HBM"]) for chip in rl.chips()
 }
 # Invented chips with ridge points just above and below each limit of the intensity.
 INVENTED = {

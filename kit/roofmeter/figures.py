@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from rooflib.checks import one_of
-from rooflib.work import Work
 from rooflib.quantities import text
+from rooflib.work import Work
 from roofmeter.load_monitor import MIN_SAMPLES, Sample, settled
 
 UNITS = ("FLOP/s", "B/s", "s")
@@ -131,7 +131,9 @@ class Figure:
             return rl.work(self.key, loaded=bytes, type=type, **sizes)
         if self.operation == "matmul_per_example":
             rows = sizes.pop("B")
-            return rows * rl.matmul(1, **sizes)
+            each: Work = rl.matmul(1, **sizes)
+            counted: Work = each * rows
+            return counted
         made: Work = getattr(rl, self.operation)(**sizes)
         return made
 

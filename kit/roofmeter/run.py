@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from rooflib.checks import one_of
 from rooflib.catalog import as_chip
+from rooflib.checks import one_of
 from rooflib.hardware import Chip
+from rooflib.quantities import percent, shown, text
 from rooflib.table import Table
 from rooflib.work import Times
-from rooflib.quantities import percent, shown, text
 from roofmeter import run_files
 from roofmeter.figures import Figure
 from roofmeter.host import Host
@@ -248,7 +248,7 @@ class Run:
         """
         chip = as_chip(sheet)
         rates = {name.removeprefix("vector "): rate for name, rate in chip.rates.items()}
-        promised = {f"peak {kind}": rate for kind, rate in (rates | chip.rates).items()}
+        promised = {f"peak {kind}": rate for kind, rate in {**rates, **chip.rates}.items()}
         promised |= dict.fromkeys(STREAMS, chip["HBM"])
         found = [(f, promised[key]) for key, f in self.figures.items() if key in promised]
         return Table(

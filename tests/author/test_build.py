@@ -122,8 +122,8 @@ def test_a_page_without_its_header_is_refused(tmp_path: Path) -> None:
 
 def test_a_chip_with_another_peak_changes_the_page(tmp_path: Path) -> None:
     book = small_book(tmp_path)
-    cell = CELL % "import rooflib as rl\npeak = rl.chip('TPU v5e').peak('bf16')"
-    catalog = book.folder / "rooflib" / "hardware.toml"
+    cell = CELL % "import rooflib as rl\npeak = rl.chip('TPU v5e')['bf16']"
+    catalog = book.folder / "rooflib" / "chips.toml"
     figure = re.compile(r'(name = "TPU v5e".*?peak\.bf16 = \{ printed = )\d+', re.DOTALL)
     for peak in ("197", "394"):
         text = catalog.read_text(encoding="utf-8")

@@ -1,6 +1,7 @@
 """The formulas with which figures compute in a page give what rooflib gives."""
 
 import functools
+import math
 import random
 import re
 from collections.abc import Callable, Iterator
@@ -150,7 +151,7 @@ def collective(function: Callable[[float, float], float], draw: Draw) -> tuple[A
 
 def ring_steps(draw: Draw) -> tuple[Arguments, Any]:
     N, passes = draw.chips(), draw.choice((1, 2))
-    return [N, passes], rl.collectives.ring_steps(N, passes)
+    return [N, passes], passes * rl.split("D", N, 1, N, 1).hops.get("link", 0) // 2
 
 
 def passes(draw: Draw) -> tuple[Arguments, Any]:
@@ -174,8 +175,7 @@ def part(draw: Draw) -> tuple[Arguments, Any]:
 
 def sharded_sent(draw: Draw) -> tuple[Arguments, Any]:
     given, op = draw.sharded()
-    (sent,) = op.sent.values()
-    return [given["B"], given["F"], given["N"], given["split"], 2], sent
+    return [given["B"], given["F"], given["N"], given["split"], 2], op.sent
 
 
 of = functools.partial
@@ -186,8 +186,8 @@ ORACLES: dict[str, Oracle] = {
     "t_comms": t_comms,
     "lower": of(of_times, "lower"),
     "upper": of(of_times, "upper"),
-    "binding": of(of_times, "binding"),
-    "fraction_of_peak": of(of_lower, "fraction_of_peak"),
+    "binding": of(of_times, "roof"),
+    "fraction_of_peak": of(of_lower, "share_of_peak"),
     "fraction_at": fraction_at,
     "idle": of(of_lower, "idle"),
     "dot_flops": of(dot, "flops"),
@@ -199,8 +199,8 @@ ORACLES: dict[str, Oracle] = {
     "critical_batch": critical_batch,
     "critical_batch_limit": critical_batch_limit,
     "critical_depth": critical_depth,
-    "first_whole_from": of(first_whole, rl.first_whole_from),
-    "first_whole_above": of(first_whole, rl.first_whole_above),
+    "first_whole_from": of(first_whole, math.ceil),
+    "first_whole_above": of(first_whole, lambda number: math.floor(number) + 1),
     "ring_steps": ring_steps,
     "reduce_scatter": of(collective, rl.reduce_scatter),
     "all_reduce": of(collective, rl.all_reduce),

@@ -27,8 +27,8 @@ def first(enough, start: int = 1) -> int:
 
 
 H100, V5E = rl.chip("H100 SXM"), rl.chip("TPU v5e")
-PEAK, HBM, NVLINK = H100.peaks["bf16"], H100["HBM"], 18 * 25e9
-V5E_PEAK, V5E_HBM, ICI = V5E.peaks["bf16"], V5E["HBM"], V5E.link("ICI").bandwidth
+PEAK, HBM, NVLINK = H100["bf16"], H100["HBM"], 18 * 25e9
+V5E_PEAK, V5E_HBM, ICI = V5E["bf16"], V5E["HBM"], V5E.link("ICI").bandwidth
 DOLLARS = 10.8 / 3600  # a second of an H100
 # Llama 3 8B: 32 layers of width 4,096, 8 key heads of 128, a vocabulary of 128,256.
 TABLE = 128_256 * 4096
@@ -74,7 +74,7 @@ def generated(texts: int) -> float:
 STATED = {
     "homework": [
         *(f"{batch(peak, width):.1f}" for peak, width in
-          [(PEAK, 2), (H100.peaks["tf32"], 4), (H100.vector["fp32"], 4)]),
+          [(PEAK, 2), (H100["tf32"], 4), (H100["vector fp32"], 4)]),
         f"{2 * 512 * 8192**2 / (2 * (2 * 512 * 8192 + 8192**2)):.0f}",
         f"{2 * 512 * 8192**2 / (4 * (2 * 512 * 8192 + 8192**2)):.0f}",
         f"{prompt(64, 8, PEAK, HBM):,}", f"{prompt(32, 32, PEAK, HBM):,}",

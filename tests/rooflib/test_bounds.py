@@ -22,7 +22,12 @@ H100 = rl.chip("H100 SXM")
 def own_chips(draw):
     wire = rl.Link("wire", draw(rates), latency=draw(st.floats(1e-9, 1e-3)))
     peaks = {"bf16": draw(rates), "int8": draw(rates)}
-    return rl.Chip("mine", {**peaks, "vector fp32": draw(rates), "HBM": draw(rates)}, draw(rates), links=(wire,))
+    return rl.Chip(
+        "mine",
+        {**peaks, "vector fp32": draw(rates), "HBM": draw(rates)},
+        draw(rates),
+        links=(wire,),
+    )
 
 
 chips = st.one_of(
@@ -169,7 +174,9 @@ CALLS = {
     "kv_bytes_per_token": lambda B, D, F, N: rl.kv_bytes_per_token(B, N, D, "int4"),
     "matmul": lambda B, D, F, N: rl.matmul(B, D, F, w="int8"),
     "matmul_per_example": lambda B, D, F, N: B * rl.matmul(1, D, F),
-    "work": lambda B, D, F, N: rl.work("work", B, loaded=D, sent=F, hops=N, vector=B, exponentials=D),
+    "work": lambda B, D, F, N: rl.work(
+        "work", B, loaded=D, sent=F, hops=N, vector=B, exponentials=D
+    ),
     "sum": lambda B, D, F, N: N * (rl.matmul(B, D, F) + rl.rms_norm(B, D)),
     "rms_norm": lambda B, D, F, N: rl.rms_norm(B, D),
     "sharded_matmul": lambda B, D, F, N: rl.split("D", N, B, 8 * D, F, partial="fp32"),

@@ -168,7 +168,9 @@ POINTS = [*rl.figures(hidden=True), *rl.published_shares()]
 @pytest.mark.parametrize("name", SHEETS)
 def test_a_chip_has_the_figures_of_its_data_sheet(name):
     chip, sheet = rl.chip(name), SHEETS[name]
-    wanted = sheet["peaks"] | {f"vector {kind}": rate for kind, rate in sheet.get("vector", {}).items()}
+    wanted = sheet["peaks"] | {
+        f"vector {kind}": rate for kind, rate in sheet.get("vector", {}).items()
+    }
     wanted |= {"HBM": sheet["bandwidth"]}
     wanted |= {what: sheet[what] for what in {"exponentials"} & sheet.keys()}
     assert {what: chip[what] for what in wanted} == pytest.approx(wanted, rel=1e-11)
@@ -192,7 +194,11 @@ def test_a_chip_without_fp8_units_has_no_fp8_peak(name):
 
 
 def test_figures_that_other_pages_print_are_listed_beside_the_chosen_ones():
-    others = {(p.chip, p.what, p.source.key, float(f"{p.value:.6g}")) for p in rl.figures() if not p.chosen}
+    others = {
+        (p.chip, p.what, p.source.key, float(f"{p.value:.6g}"))
+        for p in rl.figures()
+        if not p.chosen
+    }
     for chip, what, value, key in ALSO:
         assert (chip, what, key, float(f"{value:.6g}")) in others
     shares = {(share.chip, share.roof, share.fraction) for share in rl.published_shares()}

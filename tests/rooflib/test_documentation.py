@@ -40,7 +40,9 @@ def test_the_python_examples_in_the_readme_have_the_values_that_it_says():
         for line in block.splitlines():
             expression, mark, value = line.partition("  # ")
             if mark:
-                assert str(eval(expression, names)).replace("\N{NO-BREAK SPACE}", " ") == value, line
+                assert str(eval(expression, names)).replace("\N{NO-BREAK SPACE}", " ") == value, (
+                    line
+                )
                 checked += 1
     assert checked
 

@@ -93,8 +93,8 @@ def test_labels_of_a_roofline_can_be_read_and_roofs_are_the_formula(seed):
     left, right = ax.get_xlim()
     assert all(left <= x <= right for x, _ in wanted)
     shown = {text.get_text() for text in ax.texts}
-    assert {f"HBM: {rl.text(roofs['slopes']['HBM'], 'B/s')}",
-            f"bf16: {rl.text(roofs['ceilings']['bf16'], 'FLOP/s')}"} <= shown  # fmt: skip
+    assert {f"HBM: {rl.Quantity(roofs['slopes']['HBM'], 'B/s')}",
+            f"bf16: {rl.Quantity(roofs['ceilings']['bf16'], 'FLOP/s')}"} <= shown  # fmt: skip
     assert set(roofs["points"]) <= shown
 
 
@@ -128,7 +128,7 @@ def test_bars_are_as_long_as_times_and_the_bracket_as_the_bounds():
     brackets = {tuple(line.get_xdata()) for line in ax.lines}
     assert {(alone.lower, alone.upper), (sent.lower, sent.upper)} <= brackets
     shown = {text.get_text() for text in ax.texts}
-    assert {"one chip", "two chips", *(rl.text(time, "s") for time in times)} <= shown
+    assert {"one chip", "two chips", *(str(time) for time in times)} <= shown
     names = {label.get_text() for label in ax.get_yticklabels()}
     assert {*alone.times, *sent.times} <= names
 

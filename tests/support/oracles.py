@@ -279,9 +279,11 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
     "many-chips": {
         "bytes-sent": rl.all_reduce,
         "times": lambda **case: tuple(sharded(**case).times[at] for at in ("compute", "ring")),
-        "first-depth": lambda N, peak, link: math.ceil(rl.critical_depth(
+        "first-depth": lambda N, peak, link: math.ceil(
+            rl.critical_depth(
                 dataclasses.replace(chip_with(peak, 1), links=(rl.Link("ring", link),)), "ring", N
-            )),
+            )
+        ),
         "speedup": speedup,
         "all-reduce-time": all_reduce_time,
         "equal-size": lambda N, link, delay: (
@@ -342,7 +344,11 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
             name
             for name, (peak, bandwidth) in chips.items()
             if bounds_of(
-                rl.work("work", per_example(1, 1e9, 1e9).flops, loaded=per_example(1, 1e9, 1e9).bytes * bytes_per_element),
+                rl.work(
+                    "work",
+                    per_example(1, 1e9, 1e9).flops,
+                    loaded=per_example(1, 1e9, 1e9).bytes * bytes_per_element,
+                ),
                 peak,
                 bandwidth,
             ).roof
@@ -350,9 +356,9 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
         ],
     },
     "h100-spec-sheet": {
-        "dense-peak": lambda printed, unit, sparse: sheet_chip(
-            printed, unit, sparse, 1, "TB/s"
-        )["bf16"],
+        "dense-peak": lambda printed, unit, sparse: sheet_chip(printed, unit, sparse, 1, "TB/s")[
+            "bf16"
+        ],
         "one-way-bandwidth": link_bandwidth,
         "critical-batch": lambda **sheet: rl.critical_batch(sheet_chip(**sheet)),
         "critical-batches": lambda sheets: {

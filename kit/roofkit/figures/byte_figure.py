@@ -19,8 +19,8 @@ from roofkit.figures.engine.figure import Figure, in_languages
 from roofkit.figures.engine.sentences import named, quoted, said
 from roofkit.figures.engine.sentences import one_of as one_of_sentences
 from roofkit.words import _
-from rooflib.checks import one_of
 from rooflib.catalog import as_chip
+from rooflib.checks import one_of
 from rooflib.hardware import Chip, Link
 from rooflib.operations import matmul
 from rooflib.work import HBM, Times, Work
@@ -214,9 +214,7 @@ def byte(
     )
 
 
-def _tables(
-    jobs: Mapping[str, Times], roads: Collection[str]
-) -> dict[str, dict[str, float]]:
+def _tables(jobs: Mapping[str, Times], roads: Collection[str]) -> dict[str, dict[str, float]]:
     """Return the amounts and times of each operation.
 
     `roads` are the roofs of links and HBM.
