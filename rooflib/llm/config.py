@@ -10,14 +10,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from rooflib.catalog import read_toml
 from rooflib.checks import instance, one_of, short
 from rooflib.llm.layers import Layer
 from rooflib.llm.decoders import Model
@@ -26,7 +25,7 @@ from rooflib.llm.towers import towers
 
 MAX_BYTES, MAX_SIZE, MAX_LAYERS = 2**23, 10**7, 10_000
 
-FAMILIES = tomllib.loads(files("rooflib.llm").joinpath("families.toml").read_text("utf-8"))
+FAMILIES = read_toml("llm/families.toml")
 """The architectures that can be read, by `model_type`, and the keys that shape their layers."""
 EVERY, NAMES = FAMILIES.pop("every"), FAMILIES.pop("names")
 FIXED, KNOWN = FAMILIES.pop("fixed"), FAMILIES.pop("known")["keys"]
@@ -96,7 +95,10 @@ def model_from_config(
         inner = _be("text_config", given["text_config"], Mapping, "an object")
         outer = {key: given[key] for key in OUTER if given.get(key) is not None}
         given = {**inner, **outer}
-    family = one_of("model_type", given.get("model_type", ""), FAMILIES)
+    family = given.get("model_type", "")
+    if not isinstance(family, str) or family not in FAMILIES:
+        # Without a hint: a file that is read as of another family is counted wrong.
+        raise ValueError(f"model_type must be one of {', '.join(FAMILIES)}; got {short(family)}")
     classes = _be("auto_map", whole.get("auto_map") or {}, Mapping, "an object")
     for each in classes.values():  # class names are checked but not used
         if not isinstance(each, str) or not re.fullmatch(r"[\w./-]+", each):

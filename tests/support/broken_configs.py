@@ -52,8 +52,6 @@ BROKEN = {
     "missing width": (without(LLAMA, "hidden_size"), "hidden_size must be given for llama"),
     "missing vocabulary": (without(LLAMA, "vocab_size"), "vocab_size must be given for llama"),
     "null width": (LLAMA | {"hidden_size": None}, "hidden_size must be given for llama; got none"),
-    "missing window": (LLAMA | {"model_type": "mistral"}, "sliding_window must be given for"),
-    "missing head width": (without(QWEN, "head_dim"), "head_dim must be given for qwen3_moe"),
     "width as text": (LLAMA | {"hidden_size": "64"}, f"hidden_size {SIZE} '64'"),
     "width as a fraction": (LLAMA | {"hidden_size": 64.5}, f"hidden_size {SIZE} 64.5"),
     "zero width": (LLAMA | {"hidden_size": 0}, f"hidden_size {SIZE} 0"),
@@ -90,16 +88,45 @@ BROKEN = {
     "nested model as text": ({"text_config": "llama"}, "text_config must be an object; got"),
     "unknown data type": (LLAMA | {"dtype": "int3"}, "dtype must be one of bfloat16, float16"),
     "quantized as text": (LLAMA | {"quantization_config": "awq"}, "quantization_config must be an"),
-    "no method": (quantized(bits=4), "quant_method must be one of fp8, awq, gptq, mxfp4; got ''"),
-    "unknown method": (quantized(quant_method="bitsandbytes"), "quant_method must be one of fp8"),
+    "no method": (quantized(bits=4), "quant_method must be one of fp8, fbgemm_fp8, compressed-tensors"),
+    "unknown method": (quantized(quant_method="hqq"), "quant_method must be one of fp8"),
+    "no number of bits": (quantized(quant_method="bitsandbytes"), "load_in_4bit or load_in_8bit"),
+    "quantization by another key": (LLAMA | {"quant_bits": 4}, "quant_bits must be one of"),
+    "experts where there are none": (
+        LLAMA | {"num_local_experts": 8},
+        "num_local_experts must be left out for llama, which has none; got 8",
+    ),
+    "a recurrence where there is none": (
+        LLAMA | {"mamba_d_state": 16},
+        "mamba_d_state must be left out for llama",
+    ),
+    "a key of another family before its own": (
+        {"model_type": "jamba", "moe_layer_freq": 2},
+        "model_type must be one of",
+    ),
+    "rules for some matrices": (
+        quantized(quant_method="gptq", bits=4, group_size=128, dynamic={"-:.*": {}}),
+        "quantization must be one for all matrices",
+    ),
+    "an unknown algorithm": (quantized(quant_algo="NVFP3"), "quant_algo must be one of FP8"),
+    "one expert of many": (
+        QWEN
+        | {
+            "quantization_config": {
+                "quant_method": "fp8",
+                "modules_to_not_convert": ["model.layers.0.mlp.experts.3.up_proj"],
+            }
+        },
+        "modules_to_not_convert must name modules",
+    ),
     "odd bits": (quantized(quant_method="gptq", bits=3, group_size=128), "bits must be 4 or 8"),
     "block as text": (
         quantized(quant_method="fp8", weight_block_size="128"),
         "weight_block_size must be a list of two sizes; got '128'",
     ),
-    "part of the layers": (
-        quantized(quant_method="fp8", modules_to_not_convert=["model.layers.0.mlp"]),
-        "modules_to_not_convert must name modules of all layers",
+    "unknown modules": (
+        quantized(quant_method="fp8", modules_to_not_convert=["some.thing"]),
+        "modules_to_not_convert must name modules; got 'some.thing'",
     ),
     "modules as text": (
         quantized(quant_method="fp8", modules_to_not_convert="lm_head"),
@@ -124,5 +151,5 @@ BROKEN_FILES = {
     "a list": (b"[1, 2]", "must be a JSON object; got [1, 2]"),
     "nested deeply": (b'{"a": ' * 100_000, "must be JSON; it is nested too deeply"),
     "a very long number": (b'{"hidden_size": ' + b"9" * 5000 + b"}", "must be JSON in UTF-8"),
-    "too large": (b" " * 2 * 2**20, "must have at most 1,048,576 bytes"),
+    "too large": (b" " * 9 * 2**20, "must have at most 8,388,608 bytes"),
 }
