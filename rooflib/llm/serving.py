@@ -272,15 +272,17 @@ class Serving:
     @property
     def changes_table(self) -> Table:
         """Table of the bounds now and after each of the `changes`."""
-        headings = ("what would help", "fits", "time per token, at least", "tokens/s in all, at most")
+        headings = ("what would help", "time per token, at least", "tokens/s in all, at most")
         rows = []
         for name, each in (("as it is", self), *self.changes):
-            shown = ("no", "", "", "", "")
+            row = (name, "", "", "", "", "no")
             if each.fits:
-                gain = text(each.tokens_per_second / self.tokens_per_second) if self.fits else ""
-                shown = ("yes", f"{each.per_token.lower}", text(each.tokens_per_second), gain, each.per_token.roof)
-            rows.append((name, *shown))
-        return from_rows((*headings, "times as many", "bound by"), rows)
+                rate = each.tokens_per_second
+                gain = text(rate / self.tokens_per_second) if self.fits else ""
+                time, roof = f"{each.per_token.lower}", str(each.per_token.roof)
+                row = (name, time, text(rate), gain, roof, "yes")
+            rows.append(row)
+        return from_rows((*headings, "times as many", "bound by", "fits"), rows)
 
     def _possible(self) -> Iterator[tuple[str, dict[str, Any]]]:
         model, here = as_model(self.model), as_chip(self.chip)

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 import rooflib as rl
+from rooflib.llm import expected_tokens, mfu
 
 CASES = [
     ("Llama 3 8B", "H100 SXM", {"B": 16}),
@@ -16,9 +17,10 @@ CASES = [
 ]
 
 
-def step(served: rl.Serving, **change: int) -> rl.Times:
+def fits(served: rl.Serving, **change: int) -> bool:
+    """Return whether a step's weights and cache take at most nine tenths of the memory."""
     used = dataclasses.replace(served, **change)
-    return used.decode.on(used.chip, used.link or used.chip.links[0])
+    return bool(used.decode.held <= 0.9 * used.chip.memory)
 
 
 @pytest.mark.parametrize(("name", "chip", "options"), CASES)
@@ -28,23 +30,30 @@ def test_times_and_room_are_those_of_the_steps(name, chip, options):
     layout = {
         key: value for key, value in options.items() if key not in ("B", "S", "link", "chunk")
     }
+    if name == "DeepSeek-V3":
+        assert served.per_token.work.compute == "bf16 and fp8"
     token = model.decode(B, S, **layout).on(chip, link)
     assert served.per_token.lower == token.lower
     prompt = model.prefill(served.replicas, S, chunk=options.get("chunk"), **layout)
     assert served.first_token.upper == prompt.on(chip, link).upper
-    assert served.tokens_per_second == pytest.approx(B / token.lower)
     # As many sequences and positions fit as it says, and not one more.
     count, longest = served.sequences, served.positions
-    assert not step(served, B=count + served.replicas).fits
-    assert count == 0 or step(served, B=count).fits
-    assert not step(served, S=longest + 1).fits
-    assert longest == 0 or step(served, S=longest).fits
-    assert (longest >= S) == bool(served.per_token.fits) == (count >= B)
+    assert not fits(served, B=count + served.replicas)
+    assert count == 0 or fits(served, B=count)
+    assert not fits(served, S=longest + 1)
+    assert longest == 0 or fits(served, S=longest)
+    assert (longest >= S) == served.fits == fits(served) == (count >= B)
+    assert served.tokens_per_second == (pytest.approx(B / token.lower) if served.fits else 0)
     rows = {row[0]: row[1] for row in served.table.rows}
-    assert rows["fits"] == ("yes" if token.fits else "no")
-    assert rows["time per token"] == f"{token.lower} to {token.upper}"
-    assert rows["tokens/s in all, at most"] == f"{rl.Quantity(B / token.lower)}"
-    assert rows["decode is bound by"] == token.roof
+    first = next(iter(rows))
+    assert (first, rows[first]) == ("fits", "yes" if served.fits else "DOES NOT FIT")
+    assert rows["kept free"].startswith("10%")
+    if served.fits:
+        assert rows["time per token"] == f"{token.lower} to {token.upper}"
+        assert rows["tokens/s in all, at most"] == f"{rl.Quantity(B / token.lower)}"
+        assert rows["decode is bound by"] == token.roof
+    else:  # nothing is said of the speed of what can't run
+        assert not any("token" in row for row in rows)
 
 
 @pytest.mark.parametrize(("name", "chip", "options"), CASES)
@@ -60,10 +69,105 @@ def test_suggestions_change_one_thing_and_are_sorted_by_what_they_bring(name, ch
         changed = [each for each in fields if getattr(other, each) != getattr(served, each)]
         # A narrower type may bring the type in which to compute along.
         assert len(set(changed) - {"x", "compute"}) >= 1 or change.startswith("weights"), change
-        shown = f"{rl.Quantity(other.tokens_per_second / now)}"
-        fits = "yes" if other.per_token.work.held <= other.chip.memory else "no"
-        assert shown in table[change]
-        assert table[change][-1] == fits
+        assert table[change][-1] == ("yes" if fits(other) else "no")
+        if fits(served) and fits(other):
+            assert f"{rl.Quantity(other.tokens_per_second / now)}" in table[change]
+        elif not fits(other):
+            assert set(table[change][1:-1]) == {""}
+
+
+FEWEST = [("Llama 3 8B", 1), ("Llama 3 70B", 4), ("Llama 3.1 405B", 16), ("DeepSeek-V3", 16)]
+
+
+@pytest.mark.parametrize(("name", "chips"), FEWEST)
+def test_a_model_fits_on_the_fewest_chips_and_not_on_fewer(name, chips):
+    served = rl.Serving(name, "H100 SXM", B=16)
+    found = served.fewest()
+    assert (found.chips, found.fits) == (chips, True)
+    fewer = [count for count in rl.model(name).splits() if count < chips]
+    assert not any(fits(served, chips=count) for count in fewer)
+    faster = served.fewest(found.per_token.lower / 1.5)
+    assert faster.chips > chips
+    assert faster.per_token.lower <= found.per_token.lower / 1.5
+    with pytest.raises(ValueError, match=r"\Achips must be so many that .+\Z"):
+        served.fewest(1e-9)
+
+
+def test_the_reserve_is_said_and_can_be_set():
+    # vLLM keeps a tenth of the memory, and more for activations: 41,408 positions on this chip.
+    whole, kept = (rl.Serving("Llama 3 8B", "RTX 4090", reserve=share) for share in (0, 0.1))
+    assert rl.Serving("Llama 3 8B", "RTX 4090").positions == kept.positions
+    assert 41_408 < kept.positions < whole.positions == 73_979
+    assert whole.room == whole.chip.memory == pytest.approx(kept.room / 0.9)
+    with pytest.raises(ValueError, match="reserve must be a share"):
+        rl.Serving("Llama 3 8B", "RTX 4090", reserve=1)
+
+
+def test_a_step_that_checks_guesses_counts_their_positions_and_loads_weights_once():
+    model, (B, S, guesses) = rl.model("Llama 3 8B"), (4, 1000, 3)
+    check = model.decode(B, S + guesses, T=guesses + 1)
+    each = [model.decode(B, S + i) for i in range(guesses + 1)]
+    assert check.flops == sum(step.flops for step in each)
+    assert check.loaded < 1.1 * each[-1].loaded
+    served = rl.Serving(model, "H100 SXM", B=B, S=S)
+    token = served.per_token.lower
+    assert served.guessed(2, guesses).lower == pytest.approx(check.on("H100 SXM").lower / 2)
+    assert served.guessed(guesses + 1, guesses).lower < token / 3
+    # A draft as large as the model brings nothing, even if all its guesses are right.
+    assert served.guessed(guesses + 1, guesses, model).lower > 0.99 * token
+    assert expected_tokens(0.5, 2) == 1.75
+    assert (expected_tokens(0, 5), expected_tokens(1, 5)) == (1, 6)
+
+
+def test_a_cached_share_of_a_prompt_is_not_computed_again():
+    model = rl.model("Gemma 3 27B")
+    whole, start = model.prefill(1, 8192, logits="all"), model.prefill(1, 6000, logits="all")
+    rest = model.prefill(1, 8192, cached=6000, logits="all")
+    assert rest.flops == whole.flops - start.flops
+    ahead = rl.Serving(model, "H100 SXM", chips=2, cached=6000).first_token.lower
+    assert ahead < 0.4 * rl.Serving(model, "H100 SXM", chips=2).first_token.lower
+
+
+def test_stages_hold_a_part_of_the_layers_and_pass_groups_on():
+    one = rl.Serving("Llama 3 70B", "H100 SXM", B=16, chips=4)
+    two = dataclasses.replace(one, stages=2)
+    assert two.decode.held == pytest.approx(one.decode.held / 2)
+    # Each stage takes half of the layers, twice, for half of the sequences.
+    half = rl.model("Llama 3 70B").decode(8, 8192, 4)
+    assert two.decode.flops == pytest.approx(half.flops)
+    assert two.decode.sent - half.sent == pytest.approx(2 * 16 * 8192)
+    assert two.first_token.lower == pytest.approx(one.first_token.lower)  # one after the other
+    chunked = dataclasses.replace(two, chunk=512)
+    assert chunked.prefill.flops < 0.6 * one.prefill.flops
+
+
+def test_prefill_and_decode_apart_need_chips_in_proportion():
+    served = rl.Serving("Llama 3 70B", "H100 SXM", B=32, chips=8, S=4096)
+    rows = {row[0]: row[1] for row in served.separate(tokens=200).rows}
+    each = 32 / (200 * served.per_token.lower)
+    assert rows["requests/s of decode, at most"] == f"{rl.Quantity(each)}"
+    needed = each * served.first_token.lower
+    assert rows["prefill for one of decode, at least"] == f"{rl.Quantity(needed)}"
+    cache = 4096 * rl.model("Llama 3 70B").kv_bytes_per_token()
+    assert rows["a prompt's cache"] == f"{cache}"
+
+
+def test_mfu_is_the_share_of_the_peak_without_what_is_computed_again():
+    plain, again = (
+        rl.model("Llama 3 8B").train(1, 8192, 64, recompute=recompute) for recompute in (False, True)
+    )
+    peak = rl.chip("H100 SXM")["bf16"]
+    assert mfu(plain, "H100 SXM", 2) == pytest.approx(plain.flops / peak / 2)
+    assert mfu(again, "H100 SXM", 2) == mfu(plain, "H100 SXM", 2)
+
+
+# The first token of a prompt of 8,192 on 8 × H200: DeepSeek's fp8 with fp8 activations.
+def test_a_checkpoint_in_fp8_computes_in_fp8_where_the_chip_can():
+    fp8 = rl.Serving("DeepSeek-V3", "H200 SXM", chips=8)
+    bf16 = dataclasses.replace(fp8, x="bf16")
+    assert fp8.first_token.lower == pytest.approx(bf16.first_token.lower / 2, rel=0.03)
+    older = rl.Serving("DeepSeek-V3", "A100 80GB SXM", chips=16)
+    assert older.decode.compute == "bf16"
 
 
 def test_what_cannot_be_done_is_not_suggested():

@@ -77,6 +77,9 @@ def in_bf16(model: Model) -> Model:
     """Return the reader's model with types and a name that the figure can show."""
     if dtype(model.w).name not in ("bf16", "fp16"):
         raise ValueError(f"w of the model must be bf16 or fp16; got {dtype(model.w).name}")
+    if any(kind.pooled for kind in model.every_kind):
+        reason = "this figure can't show caches of pooled positions; rooflib.llm counts them"
+        raise ValueError(f"{model.name} must be counted in Python: {reason}")
     # Braces mark placeholders in sentences, so a model's name must not contain any.
     return replace(model, w="bf16", name=model.name.replace("{", "(").replace("}", ")"))
 
