@@ -11,8 +11,8 @@ from rooflib.llm.catalog import (
     models,
     published_steps,
 )
-from rooflib.llm.layers import Layer
 from rooflib.llm.decoders import Model
+from rooflib.llm.layers import Layer
 
 if TYPE_CHECKING:
     from rooflib.llm.config import model_from_config

@@ -18,8 +18,8 @@ from typing import Any
 
 from rooflib.catalog import read_toml
 from rooflib.checks import instance, one_of, short
-from rooflib.llm.layers import Layer
 from rooflib.llm.decoders import Model
+from rooflib.llm.layers import Layer
 from rooflib.llm.quantization import stored_types
 from rooflib.llm.towers import towers
 
@@ -28,19 +28,7 @@ MAX_BYTES, MAX_SIZE, MAX_LAYERS = 2**23, 10**7, 10_000
 FAMILIES = read_toml("llm/families.toml")
 """The architectures that can be read, by `model_type`, and the keys that shape their layers."""
 EVERY, NAMES = FAMILIES.pop("every"), FAMILIES.pop("names")
-FIXED, KNOWN = FAMILIES.pop("fixed"), FAMILIES.pop("known")["keys"]
-MUST = ("num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size", "vocab_size")
-"""Sizes that a file must give, unless it is a part of another: those leave out what is default."""
-MAY_BE_ZERO = {
-    "intermediate_size", "num_experts", "n_shared_experts", "first_k_dense_replace",
-    "moe_intermediate_size", "shared_expert_intermediate_size", "hidden_size_per_layer_input",
-    "index_skip_topk_offset", "moe_layer_start_index", "max_window_layers", "interleave_moe_layer_step",
-}  # fmt: skip
-MAY_BE_NULL = MAY_BE_ZERO | {
-    "num_key_value_heads", "head_dim", "sliding_window", "attention_chunk_size", "q_lora_rank",
-    "moe_latent_size", "num_global_key_value_heads", "pattern",
-    "num_experts_per_tok", "num_kv_shared_layers",
-}  # fmt: skip
+FIXED, SIZES = FAMILIES.pop("fixed"), FAMILIES.pop("sizes")
 STATE = ("state_heads", "state_groups", "state_keys", "state_values", "conv")
 OUTER = ("quantization_config", "compression_config", "dtype", "torch_dtype", "tie_word_embeddings")
 SPEAKS = re.compile("expert|moe_|mamba|ssm_|linear_|lora_rank|index_|compress_r")
@@ -105,12 +93,12 @@ def model_from_config(
             raise ValueError(f"auto_map must map to names of classes; got {short(each)}")
     entry = _entry(family)
     traits, names = entry["layer"], entry["names"]
-    defaults = {key: entry[key] for key in entry if key not in ("layer", "names")}
+    defaults = {key: entry[key] for key in entry if key not in ("layer", "names", "unused")}
     c = {key: _checked(key, names.get(key, key), given, defaults[key], nested) for key in defaults}
     for key, only in FIXED.items():
         if given.get(key) not in (None, only, "vision"):  # images alone see in both directions
             raise ValueError(f"{key} must be {json.dumps(only)}; got {short(given[key])}")
-    _check_unused(given, family, {*defaults, *names.values()})
+    _check_unused(given, family, {*defaults, *names.values(), *entry["unused"]})
     if "expansion_ratio" in c:
         c["intermediate_size"] = c["expansion_ratio"] * c["hidden_size"]
     pattern = c.get("hybrid_override_pattern")
@@ -168,7 +156,7 @@ def _entry(family: str) -> dict[str, Any]:
 def _layer(c: Mapping[str, Any], traits: Mapping[str, Any], i: int) -> Layer:
     """Return the layer with index `i`; how it is stored is not known yet."""
     D, kind = c["hidden_size"], _kind(c, traits, i)
-    shape = Counter(gains=traits["norms"] * D)
+    shape: Any = Counter(gains=traits["norms"] * D)
     if kind == "linear":
         shape.update(_recurrence(c, traits))
     elif kind not in ("moe", "mlp"):
@@ -181,7 +169,9 @@ def _layer(c: Mapping[str, Any], traits: Mapping[str, Any], i: int) -> Layer:
     return Layer(1, **shape, gated=traits["gated"], expert_biases=sinks)
 
 
-def _attention(c: Mapping[str, Any], traits: Mapping[str, Any], i: int, kind: str) -> dict[str, int]:
+def _attention(
+    c: Mapping[str, Any], traits: Mapping[str, Any], i: int, kind: str
+) -> dict[str, int]:
     """Return the arguments of `Layer` for attention of a kind: "full", "window" or "indexed"."""
     D, N = c["hidden_size"], _at(c, "num_attention_heads", i)
     biased, gains = _set(c, traits["qkv_bias"]), N * traits["sinks"]
@@ -217,16 +207,26 @@ def _attention(c: Mapping[str, Any], traits: Mapping[str, Any], i: int, kind: st
     gains += biased * (N * (1 + traits["gate"]) + K * keys) * H
     if _set(c, traits["head_norms_if"]):
         gains += {"": 0, "each": (1 + (keys > 0)) * H, "all": (N + K) * H}[traits["head_norms"]]
-    return {"N": N, "K": K, "H": H, **seen, "keys": keys, "gates": N * H * traits["gate"], "gains": gains}
+    return {
+        "N": N,
+        "K": K,
+        "H": H,
+        **seen,
+        "keys": keys,
+        "gates": N * H * traits["gate"],
+        "gains": gains,
+    }
 
 
 def _pooled_attention(c: Mapping[str, Any], kind: str) -> dict[str, int]:
-    """Return the arguments of `Layer` for DeepSeek V4: one vector is the key and value of all heads.
+    """Return the arguments of `Layer` for DeepSeek V4.
 
-    Beside a window, a "sparse" layer caches one vector for 4 positions and picks some by an
-    indexer, and a "heavy" one reads one for each 128.
+    One vector is the key and the value of all heads. Beside a window, a "sparse" layer caches one
+    vector for 4 positions and picks some by an indexer, and a "heavy" one reads one for each 128.
     """
-    N, H, q, h = (c[key] for key in ("num_attention_heads", "head_dim", "q_lora_rank", "index_head_dim"))
+    N, H, q, h = (
+        c[key] for key in ("num_attention_heads", "head_dim", "q_lora_rank", "index_head_dim")
+    )
     shape = {"N": N, "K": 1, "H": H, "keys": 1, "q_rank": q, "window": c["sliding_window"]}
     shape |= {"out_rank": c["o_lora_rank"], "out_groups": c["o_groups"], "pooled": MAX_SIZE}
     gains, hc, D = N + q + H, c["hc_mult"], c["hidden_size"]
@@ -270,7 +270,9 @@ def _mlp(c: Mapping[str, Any], traits: Mapping[str, Any], i: int, kind: str) -> 
         k = _whole("num_experts_per_tok", _at(c, "num_experts_per_tok", i), most=E)
         shape, latent = {"experts": E, "active": k, "X": X}, c.get("moe_latent_size", 0)
         shape |= {"expert_D": latent, "more": 2 * D * latent + D * traits["shared_gate"]}
-        gains += E * (traits["sinks"] or traits["router_bias"]) + biased * (latent + D * (latent > 0))
+        gains += E * (traits["sinks"] or traits["router_bias"]) + biased * (
+            latent + D * (latent > 0)
+        )
         if traits["beside"]:  # the MLP stands beside the experts; the router scales its input
             gains += 3 * D + D + E
         else:
@@ -311,7 +313,7 @@ def _differs(c: Mapping[str, Any], rule: str, i: int) -> bool:
     """Return whether a layer is not full attention, where `layer_types` doesn't say it."""
     every, rotary = c.get("pattern", 0), c.get("no_rope_layers")
     if rule == "but each":
-        return every > 0 and (i + 1) % every > 0
+        return bool(every > 0 and (i + 1) % every > 0)
     if rule == "from":
         return bool(i >= c["max_window_layers"])
     if rule == "but two and every other":
@@ -332,8 +334,10 @@ def _has_experts(c: Mapping[str, Any], rule: str, i: int) -> bool:
     if rule == "each":  # the first of them is the layer before a multiple of the step
         return i not in c["mlp_only_layers"] and (i + 1) % c["decoder_sparse_step"] == 0
     if rule == "between":
-        first, last, step = (c[f"moe_layer_{end}"] for end in ("start_index", "end_index", "interval"))
-        return (i + 1) % step == 0 and first <= i <= (last if last >= 0 else i)
+        first, last, step = (
+            c[f"moe_layer_{end}"] for end in ("start_index", "end_index", "interval")
+        )
+        return bool((i + 1) % step == 0 and first <= i <= (last if last >= 0 else i))
     if rule == "listed":
         step = c["interleave_moe_layer_step"]
         return i in c["moe_layers"] if c["moe_layers"] else step > 0 and (i + 1) % step == 0
@@ -373,9 +377,9 @@ def _checked(own: str, key: str, given: Mapping[str, Any], default: Any, nested:
     value = given.get(key)
     if value is None:
         null = any(name in given for name in names)
-        if own in MUST and default and (null or not nested):
+        if own in SIZES["must"] and default and (null or not nested):
             raise ValueError(f"{key} must be given for {given['model_type']}; got none")
-        return 0 if null and own in MAY_BE_NULL else default
+        return 0 if null and own in SIZES["may_be_null"] + SIZES["may_be_zero"] else default
     if isinstance(default, bool):
         return _be(key, value, bool, "true or false")
     if isinstance(default, str):
@@ -387,7 +391,11 @@ def _checked(own: str, key: str, given: Mapping[str, Any], default: Any, nested:
     if own == "pattern" and isinstance(value, str):
         return len(value)  # such as LLLG
     most = MAX_LAYERS if key == "num_hidden_layers" else MAX_SIZE
-    least = -1 if own == "moe_layer_end_index" else int(default != 0 and own not in MAY_BE_ZERO)
+    least = (
+        -1
+        if own == "moe_layer_end_index"
+        else int(default != 0 and own not in SIZES["may_be_zero"])
+    )
     if isinstance(value, list) and given.get("num_hidden_layers") == len(value):
         return [_whole(key, each, least, most) for each in value]
     return _whole(key, value, least, most)
@@ -408,10 +416,13 @@ def _be(key: str, value: Any, kind: Any, what: str) -> Any:
 
 def _check_unused(given: Mapping[str, Any], family: str, used: set[str]) -> None:
     """Raise a ValueError for a key that speaks of a kind of layer that the family doesn't have."""
-    used = used.union(KNOWN, *(NAMES.get(key, ()) for key in used))
+    used = used.union(SIZES["unused"], *(NAMES.get(key, ()) for key in used))
     for key, value in given.items():
-        if value and key not in used and SPEAKS.search(key):
-            raise ValueError(f"{key} must be left out for {family}, which has none; got {short(value)}")
+        # Texts, flags and fractions tell how to train or compute, not what there is.
+        sizes = type(value) is int or isinstance(value, (list, Mapping))
+        if value and sizes and key not in used and SPEAKS.search(key):
+            known = f"{key} must be left out for {family}, which has none"
+            raise ValueError(f"{known}; got {short(value)}")
 
 
 def _read(path: str | os.PathLike[str]) -> Mapping[str, Any]:

@@ -1,7 +1,7 @@
 """Language models as sums of work: parameters, cache, steps of decode, prefill and training.
 
-A step is a sum over the kinds of layers, `layers * (projections + attention + MLP)`, and the logits;
-`_Step` says what one chip's share of each of these is.
+A step is a sum over the kinds of layers, `layers * (projections + attention + MLP)`, and the
+logits; `Step` says what one chip's share of each of these is.
 """
 
 from __future__ import annotations
@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rooflib.checks import Number, ReadOnlyDict, Size, instance, one_of, size, sizes
-from rooflib.dtypes import DType, Type, common_type, dtype
-from rooflib.llm.layers import Layer
-from rooflib.llm.quantization import Format
+from rooflib.dtypes import DType, Type, dtype
+from rooflib.llm.layers import Format, Layer, weight_type
 from rooflib.llm.steps import ROWS, Step
-from rooflib.operations import all_gather, all_reduce, reduce_scatter
+from rooflib.operations import all_gather, reduce_scatter
 from rooflib.quantities import quantity, text
 from rooflib.work import Work, work
 
@@ -185,7 +184,7 @@ class Model:
             for name, weights in self.towers.items()
         )
 
-    def format(self, row: str) -> Format:
+    def format_of(self, row: str) -> Format:
         """Return the format of weights of a kind of operation, for layers that have no own."""
         return _format(self.quantized.get(row, self.w))
 
@@ -257,7 +256,9 @@ class Model:
         shape = sizes(whole=True, B=B, S=S, chips=chips, replicas=replicas)
         new = size("T", T, whole=True)
         if np.any(new > shape[1]):
-            raise ValueError(f"T must be at most S, which counts new tokens; got T={T}, S={S}")
+            raise ValueError(
+                f"T must be at most S, which counts new tokens; got T={new}, S={shape[1]}"
+            )
         options = (expert_parallel, experts, latent, shape[1] - new, new, "all")
         return self._step("decode step", shape, (w, kv, x, compute), *options)
 
@@ -305,7 +306,7 @@ class Model:
         shape = sizes(whole=True, B=B, S=S, chips=chips, replicas=replicas)
         start = size("cached", cached, zero=True, whole=True)
         if np.any(start >= shape[1]):
-            raise ValueError(f"cached must be less than S; got cached={cached}, S={S}")
+            raise ValueError(f"cached must be less than S; got cached={start}, S={shape[1]}")
         new = shape[1] - start if chunk is None else size("chunk", chunk, whole=True)
         options = (expert_parallel, experts, latent, start, new, logits)
         return self._step("prefill", shape, (w, kv, x, compute), *options)
@@ -416,7 +417,7 @@ class Model:
             routing=routing,
             x=read,
             kv=dtype(cache, "kv"),
-            w=None if w is None else dtype(w, "w"),
+            w=None if w is None else weight_type(w),
             compute=compute,
             given_x=x is not None,
         )
@@ -432,19 +433,19 @@ class Model:
     @cached_property
     def activation_types(self) -> frozenset[Type]:
         """Data types of activations that the checkpoint says."""
-        formats = [_format(each) for each in self.quantized.values()]
-        for kind in self.every_kind:
-            formats += (of for shares in kind.stored.values() for of, _ in shares)
-        return frozenset(of.x for of in formats if of.x is not None)
+        return frozenset(of.x for of in self._formats if of.x is not None)
 
     def stored_types(self, w: Type | None = None) -> list[DType]:
         """Return the data types of weights: those of the checkpoint, or `w` if it is given."""
         if w is not None:
-            return [dtype(w, "w")]
-        formats = [Format(self.w), *map(_format, self.quantized.values())]
-        for kind in self.every_kind:
-            formats += (of for shares in kind.stored.values() for of, _ in shares)
-        return [dtype(of.w) for of in formats]
+            return [weight_type(w)]
+        return [dtype(of.w) for of in self._formats]
+
+    @property
+    def _formats(self) -> list[Format]:
+        shares = (each for kind in self.every_kind for each in kind.stored.values())
+        own = [of for each in shares for of, _share in each]
+        return [Format(self.w), *map(_format, self.quantized.values()), *own]
 
     def _misfit(self, chips: Number, expert_parallel: bool) -> str:
         """Return the first rule that a split over `chips` breaks; "" if none.
@@ -468,7 +469,9 @@ class Model:
 
         With `spread`, they must also divide the experts.
         """
-        if misfit := self._misfit(chips, instance("expert_parallel", spread, bool, "True or False")):
+        if misfit := self._misfit(
+            chips, instance("expert_parallel", spread, bool, "True or False")
+        ):
             fitting = ", ".join(map(str, self.splits(spread)))
             hint = f"{self.name} can be split over {fitting}"
             raise ValueError(f"{misfit}, chips={chips}; {hint}")
@@ -481,10 +484,11 @@ class Model:
             raise ValueError(f"expert_parallel needs a model with experts; got {self.name}")
         for E in routed:
             if np.any(E % over):
-                fitting = [str(n) for n in range(1, MAX_LISTED + 1) if not E % n]
+                fitting = ", ".join(str(n) for n in range(1, MAX_LISTED + 1) if not E % n)
                 given = f"experts={E}, chips times replicas={over}"
-                hint = f"{self.name} can be spread over {', '.join(fitting)}"
+                hint = f"{self.name} can be spread over {fitting}"
                 raise ValueError(f"chips times replicas must divide experts; got {given}; {hint}")
+
 
 def _format(stored: Any) -> Format:
     """Return the format of weights stored in a type."""

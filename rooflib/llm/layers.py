@@ -5,10 +5,44 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
+from typing import NamedTuple
 
 import numpy as np
 
 from rooflib.checks import Number, instance, size
+from rooflib.dtypes import DType, Type, dtype
+
+# Bits of a weight in GGUF files with the scales of its block: llama.cpp, ggml-common.h.
+GGUF = {
+    "q2_k": 2.625, "q3_k": 3.4375, "q4_0": 4.5, "q4_1": 5, "q4_k": 4.5, "q5_0": 5.5, "q5_1": 6,
+    "q5_k": 5.5, "q6_k": 6.5625, "q8_0": 8.5, "iq1_s": 1.5625, "iq1_m": 1.75, "iq2_xxs": 2.0625,
+    "iq2_xs": 2.3125, "iq2_s": 2.5625, "iq3_xxs": 3.0625, "iq3_s": 3.4375, "iq4_nl": 4.5,
+    "iq4_xs": 4.25, "tq1_0": 1.6875, "tq2_0": 2.0625, "mxfp4": 4.25,
+}  # fmt: skip
+
+
+class Format(NamedTuple):
+    """A stored type, and the type of the activations that it is multiplied with.
+
+    None stands for the activations of the model.
+    """
+
+    w: Type
+    x: Type | None = None
+
+
+def weight_type(name: Type) -> DType:
+    """Return a data type of weights by name, also by that of a GGUF file: "q4_k".
+
+    >>> weight_type("q4_k").bytes * 8
+    4.5
+    """
+    bits = GGUF.get(name.lower()) if isinstance(name, str) else None
+    if bits is None:
+        return dtype(name, "w")
+    whole = int(bits)
+    kind = "int4" if bits < 6 else "int8"
+    return DType(kind, whole, scale_bits=round((bits - whole) * 256), group=256)
 
 
 def smaller(a: Number, b: Number) -> Number:
@@ -30,7 +64,9 @@ def positions_read(S: Number, chunk: Number, start: Number = 0, window: int = 0)
     reach = chunk + (window or S) - 1  # what a chunk reads once there are as many positions
     growing = smaller(full, larger((reach - start) // chunk, 0))
     last = smaller(S, rest + (window or S) - 1) * (rest > 0)
-    return growing * start + chunk * (growing * (growing + 1) // 2) + (full - growing) * reach + last
+    return (
+        growing * start + chunk * (growing * (growing + 1) // 2) + (full - growing) * reach + last
+    )
 
 
 @dataclass(frozen=True)
@@ -50,8 +86,8 @@ class Layer:
     gates
         How many gates of the heads' results are made beside the queries.
     keys
-        Matrices that make keys and values: 2; 1, where keys serve as values; or 0, where those of an
-        earlier layer are read.
+        Matrices that make keys and values: 2; 1, where keys serve as values; or 0, where those of
+        an earlier layer are read.
     window
         Positions that a query sees at most, its own included (0: all).
     q_rank, kv_rank, rope
@@ -118,7 +154,7 @@ class Layer:
     more: int = 0
     gains: int = 0
     expert_biases: bool = False
-    stored: Mapping[str, tuple[tuple[object, float], ...]] = field(default_factory=dict, hash=False)
+    stored: Mapping[str, tuple[tuple[Format, float], ...]] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         for each in fields(self):
@@ -126,7 +162,11 @@ class Layer:
             if each.type == "bool":
                 instance(each.name, value, bool, "True or False")
             elif each.type == "int":
-                needed = {"count", *(("K", "H") if self.N else ()), *(("X",) if self.experts else ())}
+                needed = {
+                    "count",
+                    *(("K", "H") if self.N else ()),
+                    *(("X",) if self.experts else ()),
+                }
                 size(each.name, value, zero=each.name not in needed, whole=True, single=True)
         if self.N and self.N % self.K:
             raise ValueError(f"N must be a multiple of K; got N={self.N}, K={self.K}")
@@ -185,7 +225,11 @@ class Layer:
             if self.controls > 1:
                 yield "projections", "linear_attn.in_proj_qkv", D * self.channels // chips
                 yield "projections", "linear_attn.in_proj_z", D * width // chips
-                yield "projections", "linear_attn.in_proj_ba", D * self.controls * self.state_heads // chips
+                yield (
+                    "projections",
+                    "linear_attn.in_proj_ba",
+                    D * self.controls * self.state_heads // chips,
+                )
             else:
                 made = self.channels + width + self.state_heads
                 yield "projections", "linear_attn.in_proj", D * made // chips

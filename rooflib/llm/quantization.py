@@ -1,30 +1,22 @@
 """How a checkpoint stores its weights: `quantization_config` and its relatives.
 
-Scales count as part of each weight where a group or a block shares one; one scale for a whole matrix
-or column is neglected. What is left out of quantization is read by the names of modules.
+Scales count as part of each weight where a group or a block shares one; one scale for a whole
+matrix or column is neglected. What is left out of quantization is read by the names of modules.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
-from rooflib.checks import one_of, short
+from rooflib.checks import Number, one_of, short
 from rooflib.dtypes import DType, Type
-from rooflib.llm.layers import Layer
+from rooflib.llm.layers import Format, Layer
 
 PLAIN = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
-# Bits of a weight in GGUF files with the scales of its block: llama.cpp, ggml-common.h.
-GGUF = {
-    "q2_k": 2.625, "q3_k": 3.4375, "q4_0": 4.5, "q4_1": 5, "q4_k": 4.5, "q5_0": 5.5, "q5_1": 6,
-    "q5_k": 5.5, "q6_k": 6.5625, "q8_0": 8.5, "iq1_s": 1.5625, "iq1_m": 1.75, "iq2_xxs": 2.0625,
-    "iq2_xs": 2.3125, "iq2_s": 2.5625, "iq3_xxs": 3.0625, "iq3_s": 3.4375, "iq4_nl": 4.5,
-    "iq4_xs": 4.25, "tq1_0": 1.6875, "tq2_0": 2.0625, "mxfp4": 4.25,
-}  # fmt: skip
 # Modules of checkpoints that aren't matrices of the layers counted here.
 OTHERS = re.compile(
     r"norm|embed|lm_head|output$|vis|image|audio|projector|merger|patch|mtp|eh_proj|shared_head|bias"
@@ -43,16 +35,6 @@ SYNONYMS = {
     r"in_proj_qkvz": "in_proj_qkv",
     r"qkv_proj": "q_proj",
 }
-
-
-class Format(NamedTuple):
-    """A stored type, and the type of the activations that it is multiplied with.
-
-    None stands for the activations of the model.
-    """
-
-    w: Type
-    x: Type | None = None
 
 
 FP8 = Format(DType("fp8", 8), "fp8")
@@ -83,7 +65,7 @@ class Stored:
     skipped: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
 
-    def format(self, name: str) -> Format:
+    def format_of(self, name: str) -> Format:
         """Return the format of the matrix with this name."""
         if not any(_fits(each, name) for each in self.skipped):
             for patterns, found in self.groups:
@@ -93,12 +75,13 @@ class Stored:
 
     def layer(self, layer: Layer, D: int, index: int) -> Layer:
         """Return the layer with the formats of its matrices."""
-        weights: dict[str, Counter[Format]] = {}
+        weights: dict[str, dict[Format, Number]] = {}
         for row, name, size in layer.modules(D) if self.groups else ():
             # Routers and an indexer's weights choose; formats leave them as they are.
             chooses = row == "router" or name == "more" or name.endswith("weights_proj")
-            found = Format(self.plain) if chooses else self.format(f"layers.{index}.{name}")
-            weights.setdefault(row, Counter())[found] += size
+            found = Format(self.plain) if chooses else self.format_of(f"layers.{index}.{name}")
+            sizes = weights.setdefault(row, {})
+            sizes[found] = sizes.get(found, 0) + size
         stored = {
             row: tuple((each, size / sum(found.values())) for each, size in found.items())
             for row, found in weights.items()
@@ -110,7 +93,7 @@ class Stored:
     def tables(self) -> dict[str, Format]:
         """Formats of tables that are quantized, by name."""
         names = {"logits": "lm_head", "embedding": "embed_tokens"}
-        found = {table: self.format(names[table]) for table in self.outputs}
+        found = {table: self.format_of(names[table]) for table in self.outputs}
         return {table: each for table, each in found.items() if each != Format(self.plain)}
 
     def check(self, layers: int) -> None:
@@ -120,7 +103,9 @@ class Stored:
             beyond = re.match(r"layers\.(\d+)\b", name)
             if beyond and int(beyond[1]) >= layers:
                 continue  # a layer that predicts further tokens
-            if re.search(r"experts\.\d+\b", name) or not (MATRICES.search(name) or OTHERS.search(name)):
+            if re.search(r"experts\.\d+\b", name) or not (
+                MATRICES.search(name) or OTHERS.search(name)
+            ):
                 raise ValueError(f"modules_to_not_convert must name modules; got {short(pattern)}")
 
 
@@ -136,7 +121,11 @@ def stored_types(
     plain = PLAIN[one_of("dtype", str(type_of).removeprefix("torch."), PLAIN)]
     both = {**given, **model}
     for key, value in both.items():
-        if value and re.search("quant|compress.*config|^bits$|expert_dtype", key) and key not in KEYS:
+        if (
+            value
+            and re.search("quant|compress.*config|^bits$|expert_dtype", key)
+            and key not in KEYS
+        ):
             raise ValueError(f"{key} must be one of {', '.join(KEYS)}; got {short(value)}")
     how = next((both[key] for key in KEYS if both.get(key)), beside)
     if how is None:
@@ -147,7 +136,14 @@ def stored_types(
     found = METHODS[one_of("quant_method", _method(how), METHODS)](how)
     skipped = tuple(
         _be(key, each, str, "a list of names")
-        for key in ("modules_to_not_convert", "ignore", "ignored_layers", "exclude_modules", "exclude", "llm_int8_skip_modules")
+        for key in (
+            "modules_to_not_convert",
+            "ignore",
+            "ignored_layers",
+            "exclude_modules",
+            "exclude",
+            "llm_int8_skip_modules",
+        )
         for each in _be(key, how.get(key) or [], list, "a list")
     )
     found = replace(found, plain=plain, skipped=found.skipped + skipped)
@@ -209,7 +205,7 @@ def _mlx(how: Mapping[str, Any]) -> Stored:
         return Format(DType(named, bits, scale_bits=scale[kind], group=group))
 
     own = {key: value for key, value in how.items() if isinstance(value, Mapping)}
-    groups = (*(((key,), form(how | value)) for key, value in own.items()), (ALL, form(how)))
+    groups = (*(((key,), form({**how, **value})) for key, value in own.items()), (ALL, form(how)))
     skipped = tuple(key for key, value in how.items() if value is False)
     return Stored(groups=groups, skipped=skipped, outputs=("logits", "embedding"))
 
@@ -226,7 +222,9 @@ def _bitsandbytes(how: Mapping[str, Any]) -> Stored:
 
 def _modelopt(how: Mapping[str, Any]) -> Stored:
     algorithm = how.get("quant_algo")
-    if algorithm == "MIXED_PRECISION" and isinstance(layers := how.get("quantized_layers"), Mapping):
+    if algorithm == "MIXED_PRECISION" and isinstance(
+        layers := how.get("quantized_layers"), Mapping
+    ):
         groups = tuple(((name,), _algorithm(of)) for name, of in layers.items())
     else:  # without an algorithm, only the cache is quantized
         groups = ((ALL, _algorithm(how)),) if algorithm else ()
@@ -237,7 +235,9 @@ def _modelopt(how: Mapping[str, Any]) -> Stored:
 def _algorithm(how: Mapping[str, Any]) -> Format:
     found = ALGORITHMS[one_of("quant_algo", how.get("quant_algo"), ALGORITHMS)]
     if "AWQ" in how["quant_algo"] and isinstance(found.w, DType) and found.w.name == "int4":
-        found = Format(replace(found.w, group=_whole("group_size", how.get("group_size", 128))), found.x)
+        found = Format(
+            replace(found.w, group=_whole("group_size", how.get("group_size", 128))), found.x
+        )
     return found
 
 
@@ -286,7 +286,14 @@ def _quark_format(how: Mapping[str, Any]) -> Format:
 def _quark_type(how: Any) -> DType:
     if isinstance(how, list):  # stages, of which the last is stored
         how = how[-1]
-    kinds = {"fp8": "fp8", "fp4": "fp4", "int8": "int8", "uint8": "int8", "int4": "int4", "uint4": "int4"}
+    kinds = {
+        "fp8": "fp8",
+        "fp4": "fp4",
+        "int8": "int8",
+        "uint8": "int8",
+        "int4": "int4",
+        "uint4": "int4",
+    }
     name = kinds[one_of("dtype", str(how.get("dtype")).split("_")[0], kinds)]
     bits, group = int(name[-1]), how.get("group_size")
     if how.get("qscheme") != "per_group" or not group:
@@ -348,7 +355,11 @@ def _canonical(pattern: str) -> str:
     """Return a pattern of names with the names of `Layer.modules`."""
     name = pattern.removesuffix(".weight")
     prefix = "re:" if name.startswith("re:") else ""
-    name = re.sub(r"^(\^?(model|language_model|text_model|backbone|transformer)\\?\.)+", "", name[len(prefix):])
+    name = re.sub(
+        r"^(\^?(model|language_model|text_model|backbone|transformer)\\?\.)+",
+        "",
+        name[len(prefix) :],
+    )
     for other, own in SYNONYMS.items():
         name = re.sub(other, own, name)
     return prefix + name

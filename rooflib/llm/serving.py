@@ -22,7 +22,7 @@ from rooflib.work import LINK, Times, Work
 
 MAX_POSITIONS = 2**30  # len() fails for longer ranges in a web page's 32-bit Python
 RESERVE = 0.1
-"""Share of memory that vLLM leaves to the runtime by default (its `gpu_memory_utilization` is 0.9)."""
+"""Share of memory that vLLM leaves free by default: its `gpu_memory_utilization` is 0.9."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,9 @@ class Serving:
     def positions(self) -> int:
         """How many positions each of B sequences may have so that all fit, up to 2³⁰."""
         counts = range(1, MAX_POSITIONS + 1)
-        return bisect_right(counts, self.room, key=lambda S: self._decode(self.B, S).held)
+        return bisect_right(
+            counts, float(self.room), key=lambda S: float(self._decode(self.B, S).held)
+        )
 
     def fewest(self, seconds: float | None = None) -> Serving:
         """Return the same on the fewest chips on which it fits, or is as fast as `seconds` a token.
@@ -191,12 +193,16 @@ class Serving:
         rows = {
             "requests/s of decode, at most": text(rate),
             "requests/s of prefill, at most": text(self.replicas / ahead.first_token.lower),
-            "prefill for one of decode, at least": text(rate * ahead.first_token.lower / self.replicas),
+            "prefill for one of decode, at least": text(
+                rate * ahead.first_token.lower / self.replicas
+            ),
             "a prompt's cache": text(held * self.chips * self.stages, "B"),
         }
         if self._link is not None:
             moved = Work("cache", {LINK: held}, hops={LINK: 1}, held=0)
-            sent = moved.on(as_chip(self.chip), self._link).times[as_chip(self.chip).link(self._link).name]
+            sent = moved.on(as_chip(self.chip), self._link).times[
+                as_chip(self.chip).link(self._link).name
+            ]
             rows["its way from chip to chip, at least"] = text(sent, "s")
         return from_rows(("prefill and decode apart", as_chip(ahead.chip).name), rows.items())
 
@@ -305,7 +311,7 @@ class Serving:
                 yield f"the next chip, {chip.name}", {"chip": chip}
                 break
 
-    def _decode(self, B: int, S: int, **options: int) -> Work:
+    def _decode(self, B: int, S: int, **options: Any) -> Work:
         """One chip's share of a step for B sequences, of which each stage has a group at a time."""
         step = as_model(self.model).decode(B // self.stages, S, **self._layout, **options)
         if self.stages == 1:
@@ -370,7 +376,7 @@ def mfu(step: Work, chip: Chip | str, seconds: float) -> Quantity:
     """
     chip = as_chip(chip)
     parts = [part for part in step.parts or (step,) if part.name != "recomputation"]
-    kinds = {name: 0.0 for name in step.compute.split(" and ")}
+    kinds = dict.fromkeys(step.compute.split(" and "), 0.0)
     busy = sum(part.amounts.get(kind, 0) / float(chip[kind]) for part in parts for kind in kinds)
     return Quantity(busy / size("seconds", seconds, single=True), "%")
 

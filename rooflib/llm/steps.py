@@ -10,8 +10,7 @@ import numpy as np
 
 from rooflib.checks import Number
 from rooflib.dtypes import DType, Type, common_type, dtype
-from rooflib.llm.layers import Layer, positions_read
-from rooflib.llm.quantization import Format
+from rooflib.llm.layers import Format, Layer, positions_read
 from rooflib.operations import all_gather, all_reduce
 from rooflib.work import HBM, LINK, Work, type_name
 
@@ -23,6 +22,7 @@ ROWS = (
     "collectives",
 )  # fmt: skip
 """Kinds of operations of a step, in the order of `Work.parts`."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -103,7 +103,9 @@ class Step:
             yield self.experts(kind)
         yield from self.exchanges(kind)
 
-    def weights(self, kind: Layer | None, row: str, weights: Number, n: Number = None, passes: Number = None) -> Work:
+    def weights(
+        self, kind: Layer | None, row: str, weights: Number, n: Number = None, passes: Number = None
+    ) -> Work:
         """Return the multiplication of n tokens with matrices, which every pass loads."""
         n, passes = self.n if n is None else n, self.repeats if passes is None else passes
         held = sum(share * dtype(of.w).bytes for of, share in self.formats(kind, row)) * weights
@@ -112,9 +114,9 @@ class Step:
     def formats(self, kind: Layer | None, row: str) -> tuple[tuple[Format, float], ...]:
         """Return pairs of a format and the share of the row's weights that has it."""
         if self.w is not None:
-            return ((Format(self.w), 1),)
+            return ((Format(self.w), 1.0),)
         found = kind.stored.get(row) if kind else None
-        return found or ((self.model.format(row), 1),)
+        return found or ((self.model.format_of(row), 1.0),)
 
     def by_type(self, kind: Layer | None, row: str, flops: Number) -> dict[str, Number]:
         """Return FLOPs by the data type of the arithmetic, for products with weights of a row."""
@@ -128,8 +130,8 @@ class Step:
     def own_type(self) -> str:
         """Return the data type of products without weights: that of activations and plain weights.
 
-        A checkpoint with narrower floats as activations allows attention in fp8, as FlashAttention-3
-        has it (Shah et al., 2024).
+        A checkpoint with narrower floats as activations allows attention in fp8, as in
+        FlashAttention-3 (Shah et al., 2024).
         """
         narrow = {"fp8", "fp4"} & self.model.activation_types
         if narrow and self.w is None and not (self.given_x or self.compute):
@@ -143,8 +145,12 @@ class Step:
 
     def projections(self, kind: Layer) -> Work:
         """Queries, keys, values and their output; what enters the cache is written."""
-        multiplied = self.weights(kind, "projections", kind.weights("projections", self.model.D, self.chips))
-        again = 0 if self.absorbed else kind.expansion(self.chips) * (self.B * self.read(kind) - self.n)
+        multiplied = self.weights(
+            kind, "projections", kind.weights("projections", self.model.D, self.chips)
+        )
+        again = (
+            0 if self.absorbed else kind.expansion(self.chips) * (self.B * self.read(kind) - self.n)
+        )
         written = self.kv.bytes * kind.kept(self.chips) * self.n
         made = self.by_type(kind, "projections", 2 * again)
         return (multiplied + _work("projections", made, written=written)).named("projections")
@@ -169,7 +175,9 @@ class Step:
     def recurrence(self, kind: Layer) -> Work:
         """A recurrent state: every token changes it; every pass loads and writes it once."""
         recurrent, inputs = kind.state(self.chips)
-        flops = self.n * (kind.state_flops * recurrent + 2 * kind.conv * kind.channels // self.chips)
+        flops = self.n * (
+            kind.state_flops * recurrent + 2 * kind.conv * kind.channels // self.chips
+        )
         size = self.B * (4 * recurrent + self.x.bytes * inputs)
         loaded = size * (self.repeats - (self.start == 0))  # a prompt's first chunk starts at zero
         return _work("state", {self.own_type(): flops}, loaded, size * self.repeats, held=size)
@@ -183,7 +191,9 @@ class Step:
         biases = kind.expert(D) - kind.weights("experts", D)
         one = width * kind.weights("experts", D) + dtype(self.w or self.model.w).bytes * biases
         one = one / (self.chips * groups)
-        return _work("experts", self.by_type(kind, "experts", flops), one * taken, held=one * kind.experts)
+        return _work(
+            "experts", self.by_type(kind, "experts", flops), one * taken, held=one * kind.experts
+        )
 
     def exchanges(self, kind: Layer) -> Iterable[Work]:
         """An all-reduce after attention and one after the MLP, or the ways to experts and back."""
@@ -204,7 +214,7 @@ class Step:
     def embedding(self) -> Work:
         """Rows of the embedding table, and the norm after the last layer."""
         model = self.model
-        width = dtype(self.w or model.format("embedding").w).bytes
+        width = dtype(self.w or model.format_of("embedding").w).bytes
         norms = self.weights(None, "embedding, norms", model.outer_gains, n=0)
         table = 0 if model.tied else width * model.D * (model.vocabulary // self.chips)
         held = table + width * model.looked_up / self.chips
@@ -230,7 +240,8 @@ def added(name: str, parts: Iterable[Work]) -> Work:
     """Return the sum of parts as one, as `+` does, but at once: a step has many."""
     amounts: dict[str, Number] = {}
     hops: dict[str, Number] = {}
-    written, held = 0, 0
+    written: Number = 0
+    held: Number = 0
     for part in parts:
         for key, amount in part.amounts.items():
             amounts[key] = amounts.get(key, 0) + amount

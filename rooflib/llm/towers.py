@@ -6,84 +6,98 @@ Shapes are those of the classes in `transformers` 5.24.0. A tower of another kin
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
+
+Sizes: TypeAlias = Mapping[str, Any]
 
 
-def towers(given: Mapping[str, Any]) -> dict[str, int | None]:
+def towers(given: Sizes) -> dict[str, int | None]:
     """Return the weights of each tower in a file, with what leads from it to the language model.
 
     None stands for a kind of tower that isn't known.
     """
     found: dict[str, int | None] = {}
-    for key, c in given.items():
-        kind = key.removesuffix("_config")
-        if key in ("vision_config", "audio_config") and isinstance(c, Mapping):
-            of = str(c.get("model_type") or given.get("model_type"))
-            count = TOWERS.get(of.removesuffix("_vision").removesuffix("_moe"))
-            text = given.get("text_config") or {}
-            try:
-                found[kind] = count(c, int(text.get("hidden_size", 0))) if count else None
-            except (TypeError, ValueError, ZeroDivisionError):
-                found[kind] = None  # not a size: the language model can be counted all the same
+    for key in ("vision_config", "audio_config"):
+        if not isinstance(c := given.get(key), Mapping):
+            continue
+        of = str(c.get("model_type") or given.get("model_type"))
+        count = TOWERS.get(of.removesuffix("_vision").removesuffix("_moe"))
+        text = given.get("text_config") or {}
+        name = key.removesuffix("_config")
+        try:
+            found[name] = int(count(c, text.get("hidden_size", 0))) if count else None
+        except (TypeError, ValueError, ZeroDivisionError):
+            found[name] = None  # not a size: the language model can be counted all the same
     return found
 
 
-def _blocks(layers: int, D: int, F: int, *, norm: int = 2, gated: bool = False, biases: bool = True) -> int:
+def _blocks(
+    layers: int, D: int, F: int, *, norm: int = 2, gated: bool = False, biases: bool = True
+) -> int:
     """Return the weights of blocks of attention and an MLP; a norm has `norm` numbers per width."""
     matrices = 4 * D * D + (2 + gated) * D * F
     return layers * (matrices + 2 * norm * D + biases * (4 * D + (1 + gated) * F + D))
 
 
-def _qwen3(c: Mapping[str, Any], out: int) -> int:
+def _qwen(c: Sizes, D: int, patch: int) -> tuple[int, int]:
+    """Return what Qwen's towers have alike: the weights of patches, and of the merger at the end.
+
+    The latter is without its norm.
+    """
+    wide = c.get("spatial_merge_size", 2) ** 2 * D
+    inputs = c.get("in_channels", c.get("in_chans", 3)) * c.get("temporal_patch_size", 2)
+    return inputs * patch**2 * D, wide * (wide + 1) + (wide + 1) * c.get("out_hidden_size", 3584)
+
+
+def _qwen3(c: Sizes, out: int) -> Any:
     """Return the weights of the tower of Qwen3-VL and Qwen3.5."""
-    D, patch, merge = c.get("hidden_size", 1152), c.get("patch_size", 16), c.get("spatial_merge_size", 2) ** 2
+    D, F = c.get("hidden_size", 1152), c.get("intermediate_size", 4304)
+    first, merger = _qwen(c, D, c.get("patch_size", 16))
+    first += D + c.get("num_position_embeddings", 2304) * D
     taps = c.get("deepstack_visual_indexes", ()) if "qwen3_vl" in c.get("model_type", "") else ()
-    first = c.get("in_channels", 3) * c.get("temporal_patch_size", 2) * patch**2 * D + D
-    first += c.get("num_position_embeddings", 2304) * D
-    blocks = _blocks(c.get("depth", 27), D, c.get("intermediate_size", 4304))
-    merger = merge * D * (merge * D + 1) + (merge * D + 1) * c.get("out_hidden_size", 3584)
-    return first + blocks + merger + 2 * D + len(taps) * (merger + 2 * merge * D)
+    tapped = len(taps) * (merger + 2 * c.get("spatial_merge_size", 2) ** 2 * D)
+    return first + _blocks(c.get("depth", 27), D, F) + merger + 2 * D + tapped
 
 
-def _qwen2_5(c: Mapping[str, Any], out: int) -> int:
+def _qwen2_5(c: Sizes, out: int) -> Any:
     """Return the weights of the tower of Qwen2.5-VL."""
-    D, patch, merge = c.get("hidden_size", 3584), c.get("patch_size", 14), c.get("spatial_merge_size", 2) ** 2
-    first = c.get("in_channels", c.get("in_chans", 3)) * c.get("temporal_patch_size", 2) * patch**2 * D
-    blocks = _blocks(c.get("depth", 32), D, c.get("intermediate_size", 3420), norm=1, gated=True)
-    merger = merge * D * (merge * D + 1) + (merge * D + 1) * c.get("out_hidden_size", 3584)
-    return first + blocks + merger + D
+    D, F = c.get("hidden_size", 3584), c.get("intermediate_size", 3420)
+    first, merger = _qwen(c, D, c.get("patch_size", 14))
+    return first + _blocks(c.get("depth", 32), D, F, norm=1, gated=True) + merger + D
 
 
-def _siglip(c: Mapping[str, Any], out: int) -> int:
+def _siglip(c: Sizes, out: int) -> Any:
     """Return the weights of SigLIP's tower, and of Gemma 3's way from it."""
     D, patch = c.get("hidden_size", 768), c.get("patch_size", 16)
-    first = c.get("num_channels", 3) * patch**2 * D + D
-    first += (c.get("image_size", 224) // patch) ** 2 * D
+    positions = (c.get("image_size", 224) // patch) ** 2
+    first = c.get("num_channels", 3) * patch**2 * D + D + positions * D
     F, layers = c.get("intermediate_size", 3072), c.get("num_hidden_layers", 12)
     pooling = (D + _blocks(1, D, F, norm=1)) * c.get("vision_use_head", True)
     return first + _blocks(layers, D, F) + pooling + 2 * D + D * out + D
 
 
-def _llama4(c: Mapping[str, Any], out: int) -> int:
+def _llama4(c: Sizes, out: int) -> Any:
     """Return the weights of Llama 4's tower, its adapter and its projector."""
-    D, F, patch = c.get("hidden_size", 768), c.get("intermediate_size", 5632), c.get("patch_size", 14)
-    first = c.get("num_channels", 3) * patch**2 * D + D
-    first += ((c.get("image_size", 448) // patch) ** 2 + 1) * D + 4 * D
-    blocks = _blocks(c.get("num_hidden_layers", 34), D, F)
+    D, F = c.get("hidden_size", 768), c.get("intermediate_size", 5632)
+    patch = c.get("patch_size", 14)
+    positions = (c.get("image_size", 448) // patch) ** 2 + 1
+    first = c.get("num_channels", 3) * patch**2 * D + D + positions * D + 4 * D
     wide, made = c.get("projector_input_dim", 4096), c.get("projector_output_dim", 4096)
-    return first + blocks + F * wide + wide * made + c.get("vision_output_dim", 7680) * out
+    ways = F * wide + wide * made + c.get("vision_output_dim", 7680) * out
+    return first + _blocks(c.get("num_hidden_layers", 34), D, F) + ways
 
 
-def _gemma4(c: Mapping[str, Any], out: int) -> int:
+def _gemma4(c: Sizes, out: int) -> Any:
     """Return the weights of Gemma 4's tower for images, and of the way from it."""
     D, F, H = c.get("hidden_size", 768), c.get("intermediate_size", 3072), c.get("head_dim", 64)
-    N, K = c.get("num_attention_heads", 12), c.get("num_key_value_heads", 12)
-    first = 3 * c.get("patch_size", 16) ** 2 * D + 2 * c.get("position_embedding_size", 10_240) * D
-    layer = D * H * 2 * (N + K) + 3 * D * F + 4 * D + 2 * H
+    heads = c.get("num_attention_heads", 12) + c.get("num_key_value_heads", 12)
+    positions = c.get("position_embedding_size", 10_240)
+    first = 3 * c.get("patch_size", 16) ** 2 * D + 2 * positions * D
+    layer = D * H * 2 * heads + 3 * D * F + 4 * D + 2 * H
     return first + c.get("num_hidden_layers", 16) * layer + D * out
 
 
-TOWERS: dict[str, Callable[[Mapping[str, Any], int], int]] = {
+TOWERS: dict[str, Callable[[Sizes, int], Any]] = {
     "qwen3_vl": _qwen3,
     "qwen3_5": _qwen3,
     "qwen2_5_vl": _qwen2_5,

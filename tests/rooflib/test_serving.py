@@ -154,7 +154,8 @@ def test_prefill_and_decode_apart_need_chips_in_proportion():
 
 def test_mfu_is_the_share_of_the_peak_without_what_is_computed_again():
     plain, again = (
-        rl.model("Llama 3 8B").train(1, 8192, 64, recompute=recompute) for recompute in (False, True)
+        rl.model("Llama 3 8B").train(1, 8192, 64, recompute=recompute)
+        for recompute in (False, True)
     )
     peak = rl.chip("H100 SXM")["bf16"]
     assert mfu(plain, "H100 SXM", 2) == pytest.approx(plain.flops / peak / 2)

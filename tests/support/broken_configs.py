@@ -88,7 +88,10 @@ BROKEN = {
     "nested model as text": ({"text_config": "llama"}, "text_config must be an object; got"),
     "unknown data type": (LLAMA | {"dtype": "int3"}, "dtype must be one of bfloat16, float16"),
     "quantized as text": (LLAMA | {"quantization_config": "awq"}, "quantization_config must be an"),
-    "no method": (quantized(bits=4), "quant_method must be one of fp8, fbgemm_fp8, compressed-tensors"),
+    "no method": (
+        quantized(bits=4),
+        "quant_method must be one of fp8, fbgemm_fp8, compressed-tensors",
+    ),
     "unknown method": (quantized(quant_method="hqq"), "quant_method must be one of fp8"),
     "no number of bits": (quantized(quant_method="bitsandbytes"), "load_in_4bit or load_in_8bit"),
     "quantization by another key": (LLAMA | {"quant_bits": 4}, "quant_bits must be one of"),

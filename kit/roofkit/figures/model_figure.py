@@ -26,10 +26,9 @@ from roofkit.figures.model_rows import (
 from roofkit.figures.options import OWN, own_names, sizes
 from roofkit.words import _
 from rooflib.catalog import chips as cataloged
-from rooflib.llm import model_from_config
 from rooflib.dtypes import DTYPES, common_type
 from rooflib.hardware import Chip
-from rooflib.llm import Model, models
+from rooflib.llm import Model, model_from_config, models
 from rooflib.llm.steps import ROWS
 from rooflib.quantities import text
 

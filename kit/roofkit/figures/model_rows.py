@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from roofkit.words import _
-from rooflib.llm import model_from_config
 from rooflib.dtypes import dtype
-from rooflib.llm import Layer
-from rooflib.llm import Model
+from rooflib.llm import Layer, Model, model_from_config
 from rooflib.llm.steps import ROWS
 from rooflib.quantities import text
 
@@ -36,7 +34,7 @@ ACTIVATIONS = ("bf16", "fp8", "int8")
 def row(model: Model) -> dict[str, Any]:
     """Return a model's shapes, the bytes of its weights, and how chips can split it.
 
-    `stored` has bytes per weight for each of `rooflib.llm.steps.ROWS`, `bits` the fewest per weight,
+    `stored` has the mean bytes of a weight for each of `rooflib.llm.steps.ROWS`, `bits` the fewest,
     and `computes` the type of the arithmetic for each of `ACTIVATIONS`, "" if there is none.
 
     `splits` says for each of `COUNTS` whether chips can split the model, and `splits_whole` whether
@@ -46,7 +44,9 @@ def row(model: Model) -> dict[str, Any]:
     types = [_stored(model, name) for name in ROWS]
     # Where each chip holds whole experts, check two things separately: whether chips can split the
     # other weights, and whether they can share the experts.
-    rest = replace(model, kinds=tuple(replace(k, X=0, experts=0, active=0) for k in model.every_kind))
+    rest = replace(
+        model, kinds=tuple(replace(k, X=0, experts=0, active=0) for k in model.every_kind)
+    )
     routed = any(kind.experts for kind in model.every_kind)
     split = {count: _refusal(model, count) for count in COUNTS}
     split_whole = {count: _refusal(rest, count) for count in COUNTS}
@@ -164,11 +164,11 @@ def _stored(model: Model, row: str) -> float:
     for kind in model.every_kind:
         own = kind.count * kind.weights(row, model.D) * (kind.experts if row == "experts" else 1)
         biases = kind.count * kind.experts * kind.expert(model.D) - own if row == "experts" else 0
-        formats = kind.stored.get(row) or ((model.format(row), 1),)
+        formats = kind.stored.get(row) or ((model.format_of(row), 1),)
         sizes += own * sum(share * dtype(of.w).bytes for of, share in formats)
         sizes += biases * dtype(model.w).bytes
         weights += own + biases
-    return sizes / weights if weights else dtype(model.format(row).w).bytes
+    return sizes / weights if weights else dtype(model.format_of(row).w).bytes
 
 
 def _computes(model: Model, x: str) -> str:
