@@ -37,6 +37,9 @@ def test_a_chosen_model_has_its_own_weights_cache_and_times(reader: Reader) -> N
     models: list[str] = []
     for file, expected in EXPECTED.items():
         said = reader.choose_model(FOLDER / file)
+        # In one line: weights, those of a token, cache and type; and the entry has the file's name.
+        assert f"{expected['parameters'] / 1e9:.3g} billion" in said
+        assert Path(file).stem in said
         found = settings(reader, w="bf16", kv="bf16", chip="B200")
         name = found["chosen"]["model"]
         assert name not in models, said
@@ -55,7 +58,7 @@ def test_a_chosen_model_has_its_own_weights_cache_and_times(reader: Reader) -> N
     assert reader.choices("model", "model")[-len(models) :] == models
 
 
-HUGE = b'{"model_type": "llama", "pad": "' + b"x" * 5_000_000 + b'"}'
+HUGE = b'{"model_type": "llama", "pad": "' + b"x" * 9_000_000 + b'"}'
 LLAMA = json.loads((FOLDER / "llama-3.1-8b.json").read_text(encoding="utf-8"))
 REFUSED = {
     "half.json": json.dumps(LLAMA).encode()[:200],
@@ -70,25 +73,26 @@ REFUSED = {
 }
 
 
-def test_a_file_that_cannot_be_read_says_why_and_what_the_figure_shows(
+def test_a_file_that_cannot_be_read_says_why_and_the_figure_shows_nothing(
     reader: Reader, tmp_path: Path
 ) -> None:
     reader.open(PAGE, "zh")
     reader.choose_model(FOLDER / "mixtral-8x7b.json")
-
-    def shows() -> dict[str, Any]:
-        found = reader.shows("model")
-        return {name: found[name] for name in ("chosen", "numbers", "says", "lines", "picture")}
-
-    shown, said = shows(), {}
+    shown, said = reader.shows("model"), {}
     for name, content in REFUSED.items():
         (tmp_path / name).write_bytes(content)
         said[name] = reader.choose_model(tmp_path / name)
-        assert shows() == shown, name
+        found = reader.shows("model")
         # The reason is one line, without a trace; nobody takes the figure for this file's.
         assert "\n" not in said[name], said[name]
         assert "Traceback" not in said[name], said[name]
-        assert shown["chosen"]["model"] in said[name], said[name]
+        assert name in said[name], said[name]
+        assert not any(found["lines"]), name
+        assert found["numbers"] != shown["numbers"], name
+        assert name in found["says"], found["says"]
     assert len(set(said.values())) > 6, said
     assert reader.choose_model(FOLDER / "llama-3.1-8b.json")
-    assert shows() != shown
+    assert reader.shows("model")["numbers"]["held"] != shown["numbers"]["held"]
+    # Any other choice shows the catalog's models again.
+    (again,) = reader.move([{"model": {"model": 0}}])
+    assert all(again["model"]["numbers"].values())
