@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from rooflib.checks import suggestion
 from rooflib.hardware import VECTOR, Chip, Link
@@ -16,8 +16,7 @@ from rooflib.quantities import Quantity, to_base
 Named = TypeVar("Named", bound=Any)
 
 
-@dataclass(frozen=True)
-class Source:
+class Source(NamedTuple):
     """Where and when data were read; `note` names the version or the copies read."""
 
     key: str
@@ -91,8 +90,7 @@ class Figure:
         return f"<Figure {self.chip}, {self.what}: {self.as_printed}; {self.source.key}>"
 
 
-@dataclass(frozen=True)
-class PublishedShare:
+class PublishedShare(NamedTuple):
     """A published share of peak; `cataloged` is False for chips not in the catalog."""
 
     chip: str

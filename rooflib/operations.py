@@ -36,7 +36,7 @@ def dot(N: Size, x: Type = "bf16", *, compute: Type | None = None) -> Work:
     """
     read, _, _, kind = matmul_types(x, None, None, compute)
     (N,) = sizes(N=N)
-    return _work("dot product", 2 * N - 1, kind, 2 * N * read.bytes, read.bytes)
+    return _work("dot product", 2 * N - 1, kind, (2 * N + 1) * read.bytes, read.bytes)
 
 
 def elementwise(
@@ -57,7 +57,8 @@ def elementwise(
     each = size("flops_per_element", flops_per_element, zero=True)
     N, inputs = sizes(N=N, inputs=inputs)
     broadcastable({"N": N, "inputs": inputs, "flops_per_element": each})
-    return _work("element-wise", N * each, kind, inputs * N * read.bytes, N * result.bytes)
+    written = N * result.bytes
+    return _work("element-wise", N * each, kind, inputs * N * read.bytes + written, written)
 
 
 def rms_norm(B: Size, D: Size, x: Type = "bf16", *, compute: Type | None = None) -> Work:
@@ -70,8 +71,8 @@ def rms_norm(B: Size, D: Size, x: Type = "bf16", *, compute: Type | None = None)
     """
     read, _, _, kind = matmul_types(x, None, None, compute)
     B, D = sizes(B=B, D=D)
-    loaded, written = (B * D + D) * read.bytes, B * D * read.bytes
-    return _work("RMS norm", B * (4 * D + 2), kind, loaded, written)
+    written = B * D * read.bytes
+    return _work("RMS norm", B * (4 * D + 2), kind, 2 * written + D * read.bytes, written)
 
 
 def matmul(
@@ -94,8 +95,12 @@ def matmul(
     """
     read, weight, result, kind = matmul_types(x, w, out, compute)
     B, D, F = sizes(B=B, D=D, F=F)
-    outputs, loaded = B * F, D * (read.bytes * B + weight.bytes * F)
-    return _work("matmul", 2 * D * outputs, kind, loaded, result.bytes * outputs)
+    written, moved = B * F, D * (read.bytes * B + weight.bytes * F)
+    flops = 2 * D * written
+    # In place: a sweep of many sizes spends its time on making new arrays.
+    written *= result.bytes
+    moved += written
+    return _work("matmul", flops, kind, moved, written)
 
 
 def attention(
@@ -180,8 +185,8 @@ def attention(
         others[EXPONENTIALS] = pairs
     name = "attention" if fused else "attention, scores written"
     # Probabilities overwrite their scores, so these are held once.
-    moved = (loaded + 2 * kept, written + 2 * kept, loaded + written + kept)
-    return _work(name, 4 * H * pairs, kind, *moved, others=others)
+    moved, held = loaded + written + 4 * kept, loaded + written + kept
+    return _work(name, 4 * H * pairs, kind, moved, written + 2 * kept, held, others)
 
 
 def check_heads(N: Number, K: Number) -> None:
@@ -295,10 +300,10 @@ def _work(
     name: str,
     flops: Number,
     kind: str,
-    loaded: Number,
+    moved: Number,
     written: Number,
     held: Number = None,
     others: Mapping[str, Any] | None = None,
 ) -> Work:
-    amounts = {kind: flops, HBM: loaded + written, **(others or {}), LAUNCH: 1}
+    amounts = {kind: flops, HBM: moved, **(others or {}), LAUNCH: 1}
     return Work(name, amounts, written, held)

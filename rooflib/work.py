@@ -19,7 +19,8 @@ are also keys of `hops`: that is how `Work` tells them from data types.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import operator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any
@@ -126,7 +127,7 @@ class Work:
     def flops(self) -> Number:
         """FLOPs on the matrix units; of work that has none there, those on the vector units."""
         kinds = self._types(False) or self._types(True)
-        return quantity(sum(self.amounts[kind] for kind in kinds), self._unit)
+        return quantity(_total(self.amounts[kind] for kind in kinds), self._unit)
 
     @property
     def bytes(self) -> Number:
@@ -141,7 +142,7 @@ class Work:
     @property
     def sent(self) -> Number:
         """Bytes sent to other chips, one way."""
-        return quantity(sum(self.amounts.get(link, 0) for link in self.hops), "B")
+        return quantity(_total(self.amounts.get(link, 0) for link in self.hops), "B")
 
     @property
     def intensity(self) -> Number:
@@ -272,7 +273,7 @@ class Times:
     @property
     def upper(self) -> Number:
         """Seconds if one works after another: the sum; at most k times `lower` for k roofs."""
-        return quantity(sum(self.times.values()), "s")
+        return quantity(_total(self.times.values()), "s")
 
     @property
     def roof(self) -> Any:
@@ -424,6 +425,11 @@ def _add(times: dict[str, Number], roof: str, seconds: Number) -> None:
     times[roof] = times[roof] + seconds if np.any(times.get(roof, 0)) else seconds
 
 
+def _total(numbers: Iterable[Number]) -> Number:
+    """Return the sum, without the copy of an array that a start from 0 would make."""
+    return reduce(operator.add, [*numbers] or [0])
+
+
 def _is_zero(value: Any) -> bool:
     return isinstance(value, int) and value == 0
 
@@ -434,7 +440,7 @@ def _ratio(above: Number, below: Number) -> Number:
         return float(above) / below if below else float("inf") if above else 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = np.divide(above, below)
-    if not np.all(below):
+    if not np.min(below):
         # Only 0 ÷ 0 gives a nan, since neither is ever infinite.
         quotient = np.where(np.isnan(quotient), 0, quotient)
     return quotient

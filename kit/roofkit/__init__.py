@@ -4,4 +4,4 @@
 interactive figures, and `roofkit.validate` the messages of nbgrader's Validate.
 """
 
-__version__ = "0.3.0"
+__version__ = "1.0.0"
