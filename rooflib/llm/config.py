@@ -82,7 +82,7 @@ def model_from_config(
     if nested:
         inner = _be("text_config", given["text_config"], Mapping, "an object")
         outer = {key: given[key] for key in OUTER if given.get(key) is not None}
-        given = {**inner, **outer}
+        given = {"model_type": f"{given.get('model_type')}_text", **inner, **outer}
     family = given.get("model_type", "")
     if not isinstance(family, str) or family not in FAMILIES:
         # Without a hint: a file that is read as of another family is counted wrong.
@@ -255,7 +255,9 @@ def _recurrence(c: Mapping[str, Any], traits: Mapping[str, Any]) -> dict[str, in
     made = channels + heads * v + controls * heads
     gains += (made + c["hidden_size"]) * _set(c, traits["state_bias"])
     shape = {"state_heads": heads, "state_groups": groups, "state_keys": k, "state_values": v}
-    return {**shape, "conv": conv, "controls": controls, "gains": gains}
+    stored = {"float32": 4, "bfloat16": 2, "float16": 2}
+    width = stored[one_of("the type of the state", c["state_dtype"], stored)]
+    return {**shape, "conv": conv, "controls": controls, "state_width": width, "gains": gains}
 
 
 def _mlp(c: Mapping[str, Any], traits: Mapping[str, Any], i: int, kind: str) -> dict[str, int]:

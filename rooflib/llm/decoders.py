@@ -159,11 +159,16 @@ class Model:
         return quantity(width * sum(kind.count * kind.kept() for kind in self.every_kind), "B")
 
     def state_bytes(self, x: Type | None = None) -> Number:
-        """Return the bytes that one sequence takes at any length: recurrent states in fp32, and
-        the last inputs of their convolutions in the type `x` (default: that of the weights)."""
-        states = [(kind.count, *kind.state()) for kind in self.every_kind]
+        """Return the bytes that one sequence takes at any length.
+
+        They are recurrent states, and the last inputs of their convolutions in the type `x`
+        (default: that of the weights).
+        """
+        states = [(kind.count, kind.state_width, *kind.state()) for kind in self.every_kind]
         width = dtype(x or self.w, "x").bytes
-        found = sum(count * (4 * recurrent + width * inputs) for count, recurrent, inputs in states)
+        found = sum(
+            count * (each * recurrent + width * inputs) for count, each, recurrent, inputs in states
+        )
         return quantity(found, "B")
 
     @property

@@ -102,9 +102,10 @@ class Layer:
         How many positions one entry of the cache stands for (0: each is its own), and the width of
         what makes it. Beside these entries, the last `window` positions are cached one by one; keys
         are values; and `top` counts entries.
-    state_heads, state_groups, state_keys, state_values, conv, controls
+    state_heads, state_groups, state_keys, state_values, conv, controls, state_width
         A recurrence: heads, heads of its keys and queries, their width, the width of values, the
-        kernel of the convolution before it, and numbers per head that control its decay.
+        kernel of the convolution before it, numbers per head that control its decay, and the bytes
+        of a number of its state.
     F, gated
         Width of the MLP that every token takes, dense or a shared expert (0: none); and whether
         MLPs have three matrices (gate, up, down) instead of two.
@@ -151,6 +152,7 @@ class Layer:
     state_values: int = 0
     conv: int = 0
     controls: int = 0
+    state_width: int = 4
     more: int = 0
     gains: int = 0
     expert_biases: bool = False

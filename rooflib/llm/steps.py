@@ -178,7 +178,7 @@ class Step:
         flops = self.n * (
             kind.state_flops * recurrent + 2 * kind.conv * kind.channels // self.chips
         )
-        size = self.B * (4 * recurrent + self.x.bytes * inputs)
+        size = self.B * (kind.state_width * recurrent + self.x.bytes * inputs)
         loaded = size * (self.repeats - (self.start == 0))  # a prompt's first chunk starts at zero
         return _work("state", {self.own_type(): flops}, loaded, size * self.repeats, held=size)
 

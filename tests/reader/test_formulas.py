@@ -1,6 +1,8 @@
 """The formulas with which figures compute in a page give what rooflib gives."""
 
+import contextlib
 import functools
+import json
 import math
 import random
 import re
@@ -13,7 +15,9 @@ from repository import ROOT
 from series import series
 
 import rooflib as rl
-from roofkit.figures.engine.expressions import TABLE, used_formulas
+from roofkit.figures.engine.expressions import TABLE, evaluate, used_formulas
+from roofkit.figures.model_rows import in_bf16, row
+from rooflib.llm.steps import ROWS
 
 SHORT, FULL = 12, 300  # random points per formula; a third of them for steps of models
 TYPES = {2.0: "bf16", 4.0: "fp32", 1.0: "fp8", 0.5: "fp4"}
@@ -228,9 +232,9 @@ def agree(found: Any, expected: Any) -> bool:
 def test_every_formula_has_a_counterpart_in_rooflib() -> None:
     """Those of language models are tested with the numbers of their figures."""
     heads = {re.match(r"\w+", head)[0] for head in TABLE}  # type: ignore[index]
-    assert {head for head in heads if not head.startswith(("decode_", "layer_", "step_"))} == set(
-        ORACLES
-    )
+    assert {
+        head for head in heads if not head.startswith(("decode_", "layer_", "step_", "split"))
+    } == set(ORACLES)
 
 
 @pytest.fixture(scope="module")
@@ -252,3 +256,33 @@ def test_a_formula_of_the_figures_gives_what_rooflib_gives(
     results = page.evaluate(call, [table, name, [arguments for arguments, _ in drawn]])
     for (arguments, expected), found in zip(drawn, results, strict=True):
         assert agree(found, expected), (arguments, found, expected)
+
+
+CONFIGS = [
+    json.loads(line)["config"]
+    for line in (ROOT / "tests/tables/configs.jsonl").read_text(encoding="utf-8").splitlines()
+]
+
+
+@pytest.mark.parametrize("index", range(len(CONFIGS)))
+def test_the_formulas_of_a_step_give_what_rooflib_gives_for_any_kind_of_layer(index: int) -> None:
+    model, draw = in_bf16(rl.model_from_config(CONFIGS[index])), Draw(index)
+    shapes = row(model)
+    for _ in range(5):
+        B, S = draw.choice((1, 4, 16)), draw.choice((128, 1000, 30_000))
+        chips, chunk = draw.choice((1, 1, 2, 4)), draw.choice((S, 100))
+        options = {"chips": chips, "x": "bf16", "kv": "bf16"}
+        with contextlib.suppress(ValueError):  # these chips can't split the model
+            steps = (model.decode(B, S, **options), model.prefill(B, S, chunk=chunk, **options))
+            for prefill, step in enumerate(steps):
+                setting = {"B": B, "S": S, "chips": chips, "replicas": 1, "prefill": prefill}
+                setting |= {"chunk": chunk, "whole": 0, "w": shapes["stored"], "kv": 2, "x": 2}
+                names = ("flops", "bytes", "held", "sent")
+                formulas = {name: f"rl.step_{name}(m, s)" for name in names}
+                found = evaluate(formulas, {"m": shapes, "s": setting})
+                parts = {part.name: part for part in step.parts}
+                for name in ("flops", "bytes"):
+                    each = [float(getattr(parts.get(kind), name, 0)) for kind in ROWS]
+                    assert found[name] == pytest.approx(each, rel=1e-9)
+                assert found["held"] == pytest.approx(float(step.held), rel=1e-9)
+                assert found["sent"] == pytest.approx(float(step.sent), rel=1e-9)

@@ -148,6 +148,7 @@ def _kind(kind: Layer, D: int) -> dict[str, Any]:
         "pair_flops": [kind.pair_flops(absorbed) for absorbed in (False, True)],
         "index_flops": 2 * kind.index_N * kind.index_H,
         "index_width": kind.index_H,
+        "state_width": kind.state_width,
         "recurrent": [recurrent for recurrent, _inputs in state],
         "inputs": [each for _recurrent, each in state],
         "state_flops": [
