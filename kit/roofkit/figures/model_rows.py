@@ -161,7 +161,7 @@ def _kind(kind: Layer, D: int) -> dict[str, Any]:
 
 def _stored(model: Model, row: str) -> float:
     """Return the mean bytes of a weight of a kind of operation, as the checkpoint stores it."""
-    sizes, weights = 0.0, 0
+    sizes, weights = 0.0, 0.0
     for kind in model.every_kind:
         own = kind.count * kind.weights(row, model.D) * (kind.experts if row == "experts" else 1)
         biases = kind.count * kind.experts * kind.expert(model.D) - own if row == "experts" else 0
