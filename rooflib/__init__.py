@@ -51,17 +51,10 @@ __all__ = [
 # fmt: on
 
 
-_LAZY = {"model_from_config": "config", "Layer": "layers", "Serving": "serving"}
+_LAZY = {"model_from_config": "config", "Layer": "layers", "Model": "decoders"}
+_LAZY |= {"Serving": "serving", "kv_bytes_per_token": "decoders"}
 _LAZY |= dict.fromkeys(
-    (
-        "Model",
-        "critical_training_batch",
-        "kv_bytes_per_token",
-        "model",
-        "models",
-        "published_steps",
-    ),
-    "decoders",
+    ("critical_training_batch", "model", "models", "published_steps"), "known_models"
 )
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, partial
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rooflib.catalog import Source, as_chip, look_up, read_catalog
+from rooflib.catalog import Source
 from rooflib.checks import Number, ReadOnlyDict, Size, instance, one_of, short, size, sizes
 from rooflib.dtypes import DType, Type, dtype
-from rooflib.hardware import Chip, Link
 from rooflib.operations import (
     all_gather,
     all_reduce,
@@ -197,7 +196,7 @@ class Model:
     ) -> Work:
         """Return one chip's share of a decode step: a new token for each of B sequences.
 
-        >>> from rooflib.decoders import model
+        >>> from rooflib.known_models import model
         >>> model("Llama 3 8B").decode(B=1, S=8192)
         <Work decode step of Llama 3 8B: 19.3 GFLOP in bf16, 16.1 GB, 1.2 FLOP/byte>
 
@@ -264,7 +263,7 @@ class Model:
     ) -> Work:
         """Return one chip's share of a prefill: B prompts of S tokens each.
 
-        >>> from rooflib.decoders import model
+        >>> from rooflib.known_models import model
         >>> model("Llama 3 8B").prefill(B=1, S=8192)
         <Work prefill of Llama 3 8B: 132 TFLOP in bf16, 17.2 GB, 7,660 FLOP/byte>
 
@@ -302,7 +301,7 @@ class Model:
     ) -> Work:
         """Return one chip's share of a training step: B sequences of S tokens per chip.
 
-        >>> from rooflib.decoders import model
+        >>> from rooflib.known_models import model
         >>> step = model("Llama 3 8B").train(B=1, S=8192, chips=64)
         >>> {part.name: f"{part.flops:.3g}" for part in step.parts if part.flops}
         {'forward': '1.41e+14', 'backward': '2.81e+14'}
@@ -487,108 +486,3 @@ class Model:
                 given = f"experts={E}, chips times replicas={over}"
                 hint = f"{self.name} can be spread over {', '.join(fitting)}"
                 raise ValueError(f"chips times replicas must divide experts; got {given}; {hint}")
-
-
-@dataclass(frozen=True)
-class PublishedStep:
-    """A published throughput of a model's decode steps, or time of a prefill.
-
-    Attributes
-    ----------
-    model, chip, chips
-        Names of the model and the chip in the catalog, and the number of chips.
-    B, S
-        Sequences, and the mean number of positions per sequence that a step reads.
-    x, w, kv
-        Data types, as in `Model.decode`.
-    tokens_per_second
-        Tokens/s of all sequences and all chips together, over the whole run; 0 for a prefill.
-    first_token
-        Seconds to the first token of B prompts of S tokens; 0 for decode steps.
-    source
-        Where it was read.
-    """
-
-    model: str
-    chip: str
-    chips: int
-    B: int
-    S: int
-    x: str
-    w: str
-    kv: str
-    source: Source
-    tokens_per_second: float = 0
-    first_token: float = 0
-
-    @property
-    def seconds(self) -> float:
-        """Average seconds per step, which generates B tokens; or those of the prefill."""
-        return self.first_token or self.B / self.tokens_per_second
-
-    @property
-    def step(self) -> Work:
-        """One chip's share of this decode step or prefill, as work."""
-        count = model(self.model).prefill if self.first_token else model(self.model).decode
-        return count(self.B, self.S, self.chips, w=self.w, kv=self.kv, x=self.x)
-
-
-def model(name: str) -> Model:
-    """Look up a model by name, as `chip` does for chips."""
-    return look_up("model", name, models())
-
-
-def as_model(model_or_name: str | Model) -> Model:
-    """Return the model itself, or look it up by name."""
-    return model_or_name if isinstance(model_or_name, Model) else model(model_or_name)
-
-
-@cache
-def models() -> tuple[Model, ...]:
-    """Return all language models of the catalog, in catalog order."""
-    return tuple(_make_model(**entry) for entry in read_catalog("models.toml")["model"])
-
-
-@cache
-def published_steps(more: bool = False) -> tuple[PublishedStep, ...]:
-    """Return published throughputs of dense decode steps, with their sources.
-
-    With `more`, also those of mixtures of experts, and times to the first token.
-    """
-    files = ("published_steps.toml", "more_steps.toml")[: 1 + more]
-    return tuple(PublishedStep(**entry) for file in files for entry in read_catalog(file)["step"])
-
-
-def _make_model(name: str, source: Source, config: Any = None, **shape: Any) -> Model:
-    if config is None:
-        return Model(name, source=source, **shape)
-    from rooflib.config import model_from_config
-
-    return replace(model_from_config(config, name), source=source)
-
-
-def critical_training_batch(
-    model: Model,
-    chip: str | Chip,
-    link: str | Link,
-    S: Size,
-    chips: Size,
-    *,
-    recompute: bool = False,
-    x: Type = "bf16",
-    gradients: Type = "bf16",
-) -> Number:
-    """Return the fewest sequences per chip whose arithmetic hides the link's time.
-
-    >>> from rooflib.decoders import model
-    >>> critical_training_batch(model("Llama 3 70B"), "H100 SXM", "NVLink", S=4096, chips=256)
-    1
-
-    Bytes sent don't depend on the batch, and FLOPs are proportional to it: the link's time ÷ the
-    time of one sequence's arithmetic, rounded up. S is the tokens of a sequence. Errors, and the
-    other arguments, are those of `Model.train` and `Work.on`.
-    """
-    step = model.train(1, S, chips, recompute=recompute, x=x, gradients=gradients)
-    times = step.on(chip, link).times
-    batch = np.ceil(times[as_chip(chip).link(link).name] / times["compute"])
-    return batch if np.ndim(batch) else int(batch)

@@ -12,9 +12,10 @@ from typing import Any
 from rooflib.catalog import as_chip
 from rooflib.catalog import chips as cataloged
 from rooflib.checks import size
-from rooflib.decoders import Model, as_model
+from rooflib.decoders import Model
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link
+from rooflib.known_models import as_model
 from rooflib.quantities import text
 from rooflib.table import Table, from_rows
 from rooflib.work import Times, Work

@@ -14,8 +14,9 @@ from roofkit.figures.engine.sentences import quoted, said
 from roofkit.figures.engine.shapes import DASHES, INKED, SERIES_COLORS, dot, label
 from roofkit.figures.options import OWN, own_names, sizes, with_bf16
 from roofkit.words import _
-from rooflib.decoders import Model, models
+from rooflib.decoders import Model
 from rooflib.dtypes import DTYPES
+from rooflib.known_models import models
 
 TYPES = ("bf16", "int8")
 LARGEST = 2**18

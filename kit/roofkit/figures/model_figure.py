@@ -27,9 +27,10 @@ from roofkit.figures.options import OWN, own_names, sizes
 from roofkit.words import _
 from rooflib.catalog import chips as cataloged
 from rooflib.config import model_from_config
-from rooflib.decoders import ROWS, Model, models
+from rooflib.decoders import ROWS, Model
 from rooflib.dtypes import DTYPES, common_type
 from rooflib.hardware import Chip
+from rooflib.known_models import models
 from rooflib.quantities import text
 
 START, STORED = "Qwen3 30B-A3B", "as stored"
