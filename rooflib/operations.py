@@ -90,8 +90,8 @@ def matmul(
     2BDF FLOPs; BD and DF elements loaded, BF written. A weight per row, w[B, D, F], is
     `B * matmul(1, D, F)`. Source: How To Scale Your Model, "All About Rooflines".
 
-    >>> matmul(64, 4096, 16384, w="int8")
-    <Work matmul: 8.59 GFLOP in bf16, 69.7 MB, 123 FLOP/byte>
+    >>> matmul(64, 4096, 16384)
+    <Work matmul: 8.59 GFLOP in bf16, 137 MB, 62.8 FLOP/byte>
     """
     read, weight, result, kind = matmul_types(x, w, out, compute)
     B, D, F = sizes(B=B, D=D, F=F)

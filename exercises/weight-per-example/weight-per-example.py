@@ -31,7 +31,8 @@ SIZE_RANGES: dict[str, Range] = {
 WIDTHS = Choice(0.5, 1, 2, 4)
 
 CATALOG = {
-    chip.name: (chip.rates.get("int8", chip.rates.get("fp8")), chip["HBM"]) for chip in rl.chips()
+    chip.name: (float(chip.rates.get("int8") or chip["fp8"]), float(chip["HBM"]))
+    for chip in rl.chips()
 }
 # Invented chips with ridge points just above and below each limit of the intensity.
 INVENTED = {

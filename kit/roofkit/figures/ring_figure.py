@@ -12,7 +12,7 @@ from roofkit.words import _
 MIN_CHIPS, MAX_CHIPS = 2, 8
 
 
-# Source: Patarasuk & Yuan 2009, as in rooflib.collectives. The order is that of chapter 5. In step
+# Source: Patarasuk & Yuan 2009, as in rooflib.operations. The order is that of chapter 5. In step
 # t of the reduce-scatter (from 0), chip k sends piece k - t to chip k + 1, which adds it to its
 # own. In step t of the all-gather it sends piece k + 1 - t, which replaces that of chip k + 1.
 def formulas() -> dict[str, str]:

@@ -34,7 +34,7 @@ function scientific(value, unit, digits) {
   return join(`${plain(Number(mantissa), digits)}×10${raised}`, unit);
 }
 
-// Same as rooflib.units.text.
+// Same as rooflib.quantities.text.
 function text(value, unit = "", digits = 3) {
   if (value === 0 || !isFinite(value)) return join(plain(value, digits), unit);
   let [signs, first, end] = [[""], 0, 1e15];
@@ -47,7 +47,7 @@ function text(value, unit = "", digits = 3) {
   return join(plain(value / Number(`1e${first + 3 * at}`), digits), signs[at] + unit);
 }
 
-// Same as rooflib.units.percent.
+// Same as rooflib.quantities.percent.
 function percent(fraction, digits = 2) {
   const share = 100 * fraction;
   while (share < 100 && Number(share.toPrecision(digits)) >= 100) digits += 1;
