@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -81,27 +81,27 @@ class Step:
 
     def total(self) -> Work:
         """Return the sum of all layers, what is looked up before them, and the logits."""
-        kinds = self.model.every_kind
-        layers = [kind.count * part for kind in kinds for part in self.layer(kind)]
-        parts = [self.embedding(), *layers, self.logits(), *self.beside()]
-        rows = [added(row, [part for part in parts if part.name == row]) for row in ROWS]
-        rows = [row for row in rows if np.any(row.bytes) or row.hops]
-        return replace(added("", rows), parts=tuple(rows))
+        layers = (kind.count * self.layer(kind) for kind in self.model.every_kind)
+        step = sum(layers, start=self.embedding()) + self.logits()
+        if self.model.more:  # matrices outside of the layers
+            step += self.weights(None, "projections", self.model.more)
+        parts = {part.name: part for part in step.parts}
+        rows = [parts[row] for row in ROWS if row in parts]
+        return replace(step, parts=tuple(row for row in rows if np.any(row.bytes) or row.hops))
 
-    def layer(self, kind: Layer) -> Iterable[Work]:
-        """Return what one layer consists of."""
-        yield self.weights(kind, "embedding, norms", kind.gains, n=0)
-        yield self.projections(kind)
+    def layer(self, kind: Layer) -> Work:
+        """Return one layer of a kind: what mixes positions, and an MLP, experts, both or none."""
+        D, chips = self.model.D, self.chips
+        layer = self.weights(kind, "embedding, norms", kind.gains, n=0) + self.projections(kind)
         if kind.N:
-            yield self.attention(kind)
+            layer += self.attention(kind)
         if kind.state_heads:
-            yield self.recurrence(kind)
+            layer += self.recurrence(kind)
         if kind.F:
-            yield self.weights(kind, "MLP", kind.weights("MLP", self.model.D, self.chips))
+            layer += self.weights(kind, "MLP", kind.weights("MLP", D, chips))
         if kind.experts:
-            yield self.weights(kind, "router", kind.weights("router", self.model.D))
-            yield self.experts(kind)
-        yield from self.exchanges(kind)
+            layer += self.weights(kind, "router", kind.weights("router", D)) + self.experts(kind)
+        return layer + self.exchanges(kind)
 
     def weights(
         self, kind: Layer | None, row: str, weights: Number, n: Number = None, passes: Number = None
@@ -195,7 +195,7 @@ class Step:
             "experts", self.by_type(kind, "experts", flops), one * taken, held=one * kind.experts
         )
 
-    def exchanges(self, kind: Layer) -> Iterable[Work]:
+    def exchanges(self, kind: Layer) -> Work:
         """An all-reduce after attention and one after the MLP, or the ways to experts and back."""
         n, D, chips, x = self.n, self.model.D, self.chips, self.x.bytes
         travels = self.spread and kind.experts > 0
@@ -208,8 +208,8 @@ class Step:
             sent = sent + 2 * x * (n / chips) * D * kind.chips_reached(holders)
             sent += gathers * all_gather(x * n * D, chips)
             hops += self.repeats * (2 * (holders - 1) + gathers * (chips - 1))
-        if np.any(hops):
-            yield Work("collectives", {LINK: sent}, hops={LINK: hops}, held=0)
+        ways = {LINK: hops} if np.any(hops) else {}
+        return Work("collectives", {LINK: sent} if ways else {}, hops=ways, held=0)
 
     def embedding(self) -> Work:
         """Rows of the embedding table, and the norm after the last layer."""
@@ -229,26 +229,6 @@ class Step:
         product = self.weights(None, "logits", last * self.model.D, rows, passes)
         written = _work("logits", {}, written=self.x.bytes * rows * last)
         return (product + written).named("logits")
-
-    def beside(self) -> Iterable[Work]:
-        """Matrices outside of the layers."""
-        if self.model.more:
-            yield self.weights(None, "projections", self.model.more)
-
-
-def added(name: str, parts: Iterable[Work]) -> Work:
-    """Return the sum of parts as one, as `+` does, but at once: a step has many."""
-    amounts: dict[str, Number] = {}
-    hops: dict[str, Number] = {}
-    written: Number = 0
-    held: Number = 0
-    for part in parts:
-        for key, amount in part.amounts.items():
-            amounts[key] = amounts.get(key, 0) + amount
-        for key, waits in part.hops.items():
-            hops[key] = hops.get(key, 0) + waits
-        written, held = written + part.written, held + part.held
-    return Work(name, amounts, written, held, hops)
 
 
 def _work(
