@@ -137,7 +137,7 @@ def bound(
     <Bounds: HBM binds, lower 167 µs, upper 211 µs, 26% of peak>
 
     T_math = FLOPs ÷ peak FLOP/s, T_HBM = bytes ÷ HBM bandwidth, T_link = bytes sent ÷ link
-    bandwidth to one peer + hops · latency, T_vector = vector FLOPs ÷ peak of the vector units,
+    bandwidth to the group + hops · latency, T_vector = vector FLOPs ÷ peak of the vector units,
     T_exponentials = exponentials ÷ rate of the special-function units. The last is left out if the
     chip's rate is unknown. Kernels that compute some exponentials on the vector units, with a
     polynomial, can be faster than the last.
@@ -181,7 +181,8 @@ def bound(
             raise ValueError(f"link must be given, because {reason}; {chip.name} has: {known}")
         over = chip.link(link if link and name == ANY_LINK else name)
         # Sum the times of a link: one entry may name it, another may use it as `ANY_LINK`.
-        flow = op.sent.get(name, 0) / over.to_one_peer + op.hops.get(name, 0) * over.latency
+        sent = op.sent.get(name, 0) - (op.spared.get(name, 0) if over.reduces else 0)
+        flow = sent / over.to_group(op.chips) + op.hops.get(name, 0) * over.latency
         times[over.name] = times.get(over.name, 0) + flow
     start = check.kept("launch", launch)
     if np.any(start):

@@ -90,14 +90,13 @@ class DataPoint:
 
 @dataclass(frozen=True)
 class PublishedShare:
-    """A published share of peak; `cataloged` is False for chips not in the catalog."""
+    """A published share of a chip's peak."""
 
     chip: str
     roof: str
     fraction: float
     source: Source
     note: str = ""
-    cataloged: bool = True
 
 
 @dataclass(frozen=True)
@@ -197,7 +196,7 @@ def sources() -> Mapping[str, Source]:
 @cache
 def published_shares() -> tuple[PublishedShare, ...]:
     """Return published measured shares of peak, with their sources."""
-    return tuple(PublishedShare(**entry) for entry in _entries("published_share", _CHIPS[0]))
+    return tuple(PublishedShare(**entry) for entry in _entries("published_share", *_CHIPS))
 
 
 @cache

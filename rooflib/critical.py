@@ -9,6 +9,7 @@ import numpy as np
 from rooflib._arguments import Number, Size, divide, larger, non_negative, one_of, positives, whole
 from rooflib.bounds import COMPUTE, bound
 from rooflib.catalog import as_chip
+from rooflib.collectives import all_gather, all_reduce
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link
 from rooflib.models import Model
@@ -82,8 +83,9 @@ def critical_depth(
 
     With a replicated result, T_math = 2BDF ÷ (N·C). Splitting D sends 2(N-1)/N · out·BF bytes
     (all-reduce), so D = (N - 1) · out · C ÷ W; splitting B or F sends half of that (all-gather), so
-    the threshold is half as high. B and F cancel. C is the dense peak, W the link's bandwidth to
-    one peer, `out` the bytes per element sent.
+    the threshold is half as high. With an all-reduce in a switch that adds, out·BF bytes, it is
+    N/2 · out · C ÷ W. B and F cancel. C is the dense peak, W the link's bandwidth to the group,
+    `out` the bytes per element sent.
     Source: How To Scale Your Model, "All About Rooflines", generalized from 2 chips to N.
 
     The result is the D of the whole multiplication, not rounded, and 0 for one chip. `chip` and
@@ -91,9 +93,10 @@ def critical_depth(
     whole number, raise a ValueError.
     """
     chip = as_chip(chip)
-    passes = {"B": 0.5, "D": 1.0, "F": 0.5}
-    steps = passes[one_of("split", split, passes)] * (whole("N", N) - 1)
-    return steps * dtype(out, "out").bytes * chip.peak(compute) / chip.link(link).to_one_peer
+    over, N = chip.link(link), whole("N", N)
+    sent = all_reduce(1, N, in_switch=over.reduces) if split == "D" else all_gather(1, N)
+    one_of("split", split, ("B", "D", "F"))
+    return sent * N / 2 * dtype(out, "out").bytes * chip.peak(compute) / over.to_group(N)
 
 
 def critical_training_batch(

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rooflib import _arguments as check
-from rooflib._arguments import ReadOnlyDict, short
+from rooflib._arguments import Number, ReadOnlyDict, Size, larger, short, smaller
 from rooflib.dtypes import Type, dtype
 from rooflib.table import Table, from_rows
 from rooflib.units import breakable, text
 
-TOPOLOGIES = ("torus", "switch", "host")
+TOPOLOGIES = ("torus", "mesh", "switch", "host")
 ROOFS = ("compute", "vector", "exponentials", "HBM", "link", "launch")
 """Reserved names in `Bounds.times` and `Operation.sent`; a link can't have one of them."""
 
@@ -33,10 +33,13 @@ class Link:
     links_per_axis, axes
         A chip has `axes * links_per_axis` links; a switched network counts as one axis.
     topology
-        "torus": each link connects to one neighbor. "switch": all links can carry traffic to the
-        same peer. "host": one shared connection through PCIe or the host's network card.
+        "torus": each link connects to one neighbor. "mesh": each link connects to another chip of
+        the group, so that every two chips have a link. "switch": all links can carry traffic to
+        the same peer. "host": one shared connection through PCIe or the host's network card.
     latency
         Seconds that even the smallest message takes to a neighbor; 0 ignores latency.
+    reduces
+        Whether the switch adds up what chips send through it.
     """
 
     name: str
@@ -45,6 +48,7 @@ class Link:
     axes: int = 1
     topology: str = "torus"
     latency: float = 0.0
+    reduces: bool = False
 
     def __post_init__(self) -> None:
         check.instance("name of a link", self.name, str, "a string")
@@ -57,6 +61,7 @@ class Link:
             check.whole(f"{label}: {name}", check.scalar(f"{label}: {name}", getattr(self, name)))
         check.one_of(f"{label}: topology", self.topology, TOPOLOGIES)
         check.non_negative(f"{label}: latency", check.scalar(f"{label}: latency", self.latency))
+        check.flag(f"{label}: reduces", self.reduces)
 
     @property
     def total(self) -> float:
@@ -65,8 +70,19 @@ class Link:
 
     @property
     def to_one_peer(self) -> float:
-        """Bytes/s to one peer, one way: one link of a torus, all links of a switch."""
+        """Bytes/s to one peer, one way: one link of a torus or a mesh, all links of a switch."""
         return self.total if self.topology == "switch" else self.bandwidth
+
+    def to_group(self, chips: Size) -> Number:
+        """Return the bytes/s that each of `chips` chips can send to the others, one way.
+
+        In a mesh, a chip has a link to each of the others and uses all of them at once. Otherwise,
+        it is the bandwidth to one peer: that of a ring.
+        """
+        if self.topology != "mesh":
+            return self.to_one_peer
+        peers = larger(check.whole("chips", chips) - 1, 1)
+        return self.bandwidth * smaller(peers, self.links_per_axis * self.axes)
 
     @property
     def half_bandwidth_size(self) -> float:
@@ -144,10 +160,17 @@ class Chip:
             raise ValueError(f"compute must be {wanted}: {known}; got {compute!r}")
         return peaks[compute]
 
-    def link(self, name: str | Link) -> Link:
-        """Look up a link by name; a `Link` is returned unchanged."""
+    def link(self, name: str | Link | None = None) -> Link:
+        """Look up a link by name; a `Link` is returned unchanged.
+
+        Without a name, return the chip's first link, the fastest to other chips.
+        """
         if isinstance(name, Link):
             return name
+        if name is None:
+            if not self.links:
+                raise ValueError(f"link must be given, because none of {self.name} is known")
+            return self.links[0]
         known = {link.name: link for link in self.links}
         if name not in known:
             shown = ", ".join(known) or "none"

@@ -13,7 +13,7 @@ import numpy as np
 from rooflib import _arguments as check
 from rooflib._arguments import Number, ReadOnlyDict, Size, short
 from rooflib.attention import check_heads
-from rooflib.collectives import all_gather, all_reduce, reduce_scatter, ring_steps
+from rooflib.collectives import all_gather, all_reduce, reduce_scatter, ring_steps, spared
 from rooflib.dtypes import DType, Type, dtype
 from rooflib.operations import Operation, matmul_types, share, total
 
@@ -350,8 +350,10 @@ class Model:
             flops = c * kind.pair_flops(absorbed) * pairs
             add("attention", flops=flops, loaded=held * B * positions, held=held * B * seen)
             reductions = c * (2 if kind.F or not expert_parallel else 1)
-            sent, hops = all_reduce(read.bytes * n * D, chips), repeats * ring_steps(chips, 2)
-            add("collectives", sent=reductions * sent, hops=reductions * hops)
+            summed = read.bytes * n * D
+            sent, hops = all_reduce(summed, chips), repeats * ring_steps(chips, 2)
+            less = reductions * spared(summed, chips)
+            add("collectives", sent=reductions * sent, hops=reductions * hops, spared=less)
             add_weights("MLP", c * kind.matrices * D * (kind.F // chips))
             if not kind.experts:
                 continue

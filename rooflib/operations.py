@@ -44,7 +44,9 @@ class Operation:
     compute
         The data type of the arithmetic, which determines the peak.
     sent
-        Bytes each chip sends to other chips, one way, by link name.
+        Bytes each chip sends to other chips, one way, by link name, if only chips add.
+    spared
+        Bytes of `sent` that a link spares whose switch adds, by link name.
     resident
         Bytes each chip must hold in HBM at the same time; None if equal to `loaded + written`.
     chips
@@ -73,10 +75,11 @@ class Operation:
     hops: Mapping[str, Number] = field(default_factory=dict)
     exponentials: Number = 0
     parts: tuple[Operation, ...] = ()
+    spared: Mapping[str, Number] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sent", ReadOnlyDict(self.sent))
-        object.__setattr__(self, "hops", ReadOnlyDict(self.hops))
+        for name in ("sent", "hops", "spared"):
+            object.__setattr__(self, name, ReadOnlyDict(getattr(self, name)))
 
     __eq__ = same_fields
 
@@ -330,13 +333,15 @@ def share(
     held: Number = 0,
     sent: Number = 0,
     hops: Number = 0,
+    spared: Number = 0,
 ) -> Operation:
     """Make an operation from the counts of one chip.
 
     `bound` chooses the link that carries what is sent.
     """
-    over, waits = over_any_link(sent), over_any_link(hops)
-    return Operation(name, flops, loaded, written, compute, over, held, chips, hops=waits)
+    over = {"sent": over_any_link(sent), "hops": over_any_link(hops)}
+    over["spared"] = over_any_link(spared)
+    return Operation(name, flops, loaded, written, compute, resident=held, chips=chips, **over)
 
 
 def total(name: str, parts: tuple[Operation, ...]) -> Operation:
@@ -355,5 +360,6 @@ def total(name: str, parts: tuple[Operation, ...]) -> Operation:
         return over_any_link(sum(getattr(part, way).get(ANY_LINK, 0) for part in parts))
 
     counts = added("flops"), added("loaded"), added("written"), first.compute
-    held, sent, hops = added("held"), over_links("sent"), over_links("hops")
-    return Operation(name, *counts, sent, held, first.chips, hops=hops, parts=parts)
+    over = {way: over_links(way) for way in ("sent", "hops", "spared")}
+    held = added("held")
+    return Operation(name, *counts, resident=held, chips=first.chips, parts=parts, **over)

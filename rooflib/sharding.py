@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from rooflib._arguments import Size, broadcastable, larger, one_of, positives, whole
-from rooflib.collectives import all_gather, all_reduce, reduce_scatter, ring_steps
+from rooflib._arguments import Number, Size, broadcastable, larger, one_of, positives, whole
+from rooflib.collectives import all_gather, all_reduce, reduce_scatter, ring_steps, spared
 from rooflib.dtypes import Type
 from rooflib.operations import Operation, dtype_or, matmul, matmul_types, share
 
@@ -38,7 +38,7 @@ def sharded_matmul(
     and neither are the HBM bytes that the collective reads and writes. A chip holds its parts of x
     and w, plus the larger of its partial and its final output: the collective works in place, so
     the gathered output includes the chip's own part. The ring sends N - 1 sequential messages per
-    chip, 2(N - 1) in an all-reduce.
+    chip, 2(N - 1) in an all-reduce. A link whose switch adds spares a part of an all-reduce.
     Source: How To Scale Your Model, "Sharded Matrices and How to Multiply Them".
 
     `B`, `D` and `F` are the sizes of the whole multiplication; the split one must be a multiple of
@@ -59,12 +59,14 @@ def sharded_matmul(
     sizes[split] = size // N
     B, D, F = sizes.values()
     own = matmul(B, D, F, x, w=w, out=sums if split == "D" else output, compute=compute)
+    less: Number = 0
     if split == "D":
         sent = (all_reduce if replicated else reduce_scatter)(own.written, N)
+        less = spared(own.written, N) if replicated else 0
         hops = ring_steps(N, 2 if replicated else 1)
     else:
         sent, hops = (all_gather(gathered, N), ring_steps(N)) if replicated else (0, 0)
     held = own.loaded + larger(own.written, gathered if replicated else gathered / N)
     counts = {"flops": own.flops, "loaded": own.loaded, "written": own.written, "held": held}
     name = f"matmul, {split} split over chips"
-    return share(own.compute, N, name, **counts, sent=sent, hops=hops)
+    return share(own.compute, N, name, **counts, sent=sent, hops=hops, spared=less)
