@@ -23,6 +23,7 @@ from rooflib.catalog import (
     data_points,
     model,
     models,
+    published_runs,
     published_shares,
     published_steps,
 )
@@ -66,8 +67,9 @@ __all__ = [
     "breakdown", "chip", "chips", "critical_batch", "critical_batch_limit", "critical_depth",
     "critical_training_batch", "data_points", "dot", "dtype", "elementwise", "first_whole_above",
     "first_whole_from", "kv_bytes_per_token", "matmul", "matmul_per_example", "model",
-    "model_from_config", "models", "operation", "percent", "plots", "published_shares",
-    "published_steps", "reduce_scatter", "rms_norm", "scientific", "sharded_matmul", "text",
+    "model_from_config", "models", "operation", "percent", "plots", "published_runs",
+    "published_shares", "published_steps", "reduce_scatter", "rms_norm", "scientific",
+    "sharded_matmul", "text",
 ]
 # fmt: on
 

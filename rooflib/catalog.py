@@ -9,9 +9,11 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from rooflib._arguments import suggestion
+from rooflib.collectives import all_reduce, spared
+from rooflib.dtypes import dtype
 from rooflib.hardware import Chip, Link
 from rooflib.models import Model
-from rooflib.operations import Operation
+from rooflib.operations import Operation, matmul, operation, share
 from rooflib.source import Source, read_toml
 from rooflib.units import to_base
 
@@ -143,6 +145,30 @@ class PublishedStep:
         return count(self.B, self.S, self.chips, w=self.w, kv=self.kv, x=self.x)
 
 
+@dataclass(frozen=True)
+class PublishedRun:
+    """A published measurement of one operation: a multiplication, or an all-reduce.
+
+    Attributes
+    ----------
+    name, chip
+        What ran, with its sizes, and the name of the chip.
+    op, link
+        The operation of one chip, and the link that it uses, or None.
+    seconds
+        The time that it took.
+    source
+        Where it was read.
+    """
+
+    name: str
+    chip: str
+    op: Operation
+    seconds: float
+    source: Source
+    link: Link | None = None
+
+
 def chip(name: str) -> Chip:
     """Look up a chip by name, ignoring case, spaces, hyphens and underscores.
 
@@ -206,6 +232,43 @@ def published_steps(more: bool = False) -> tuple[PublishedStep, ...]:
     With `more`, also those of mixtures of experts, and times to the first token.
     """
     return tuple(PublishedStep(**entry) for entry in _entries("step", *_STEPS[: 1 + more]))
+
+
+@cache
+def published_runs() -> tuple[PublishedRun, ...]:
+    """Return published measurements of single operations, with their sources."""
+    file = "published_runs.toml"
+    matmuls = [_matmul_run(**entry) for entry in _entries("matmul", file)]
+    return (*matmuls, *(_all_reduce_run(**entry) for entry in _entries("all_reduce", file)))
+
+
+def _matmul_run(
+    chip: str,
+    B: int,
+    D: int,
+    F: int,
+    x: str,
+    out: str,
+    printed: float,
+    unit: str,
+    source: Source,
+    groups: int = 1,
+) -> PublishedRun:
+    one = matmul(B, D, F, x, out=out)
+    name = f"{groups} × " * (groups > 1) + f"{x}[{B}, {D}] · {x}[{D}, {F}]"
+    op = operation(groups * one.flops, groups * one.bytes, x, name=name)
+    return PublishedRun(name, chip, op, op.flops / to_base(printed, unit), source)
+
+
+def _all_reduce_run(
+    chip: str, chips: int, size: int, printed: float, unit: str, source: Source
+) -> PublishedRun:
+    """Make a run from a bus bandwidth, which counts the bytes of a ring."""
+    name = f"all-reduce among {chips}"
+    ring, kind = all_reduce(size, chips), dtype("bf16")
+    op = share(kind, chips, name, sent=ring, spared=spared(size, chips))
+    link = as_chip(chip).link()
+    return PublishedRun(name, chip, op, ring / to_base(printed, unit), source, link)
 
 
 def _look_up(kind: str, name: str, entries: Sequence[Named]) -> Named:

@@ -33,6 +33,7 @@ WIDTHS = Choice(0.5, 1, 2, 4)
 CATALOG = {
     chip.name: (chip.peaks.get("int8", chip.peaks.get("fp8")), chip.bandwidth)
     for chip in rl.chips()
+    if {"int8", "fp8"} & chip.peaks.keys()
 }
 # Invented chips with ridge points just above and below each limit of the intensity.
 INVENTED = {

@@ -29,7 +29,7 @@ from rooflib.catalog import chips as cataloged
 from rooflib.catalog import models
 from rooflib.config import model_from_config
 from rooflib.dtypes import DTYPES, common_type
-from rooflib.hardware import Chip
+from rooflib.hardware import Chip, Link
 from rooflib.models import ROWS, Model
 from rooflib.units import text
 
@@ -151,7 +151,7 @@ def formulas() -> dict[str, str]:
         "now": model_changes.setting(),
         "peak": "max(1, peaks[chip][compute])",
         "bandwidth": "bandwidths[chip]",
-        "to_one_peer": "max(1, links[chip])",
+        "to_one_peer": "max(1, rl.to_group(links[chip], lanes[chip], chips * replicas))",
         "memory": "capacity[chip]",
         "problem": _problem(),
         "all_flops": "rl.step_flops(m, now)",
@@ -237,6 +237,8 @@ def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None)
             "bandwidths": "bandwidth",
             "capacity": "memory",
             "links": "link",
+            "lanes": 0,
+            "adds": 0,
             "next": dict.fromkeys(COMPUTED, -1),
         },
         formulas=formulas(),
@@ -270,6 +272,7 @@ def _tables(chips: list[Chip]) -> dict[str, dict[str, Any]]:
 
     `next` is the index of the next chip, or -1.
     """
+    links = {chip.name: chip.links[0] if chip.links else None for chip in chips}
     return {
         "peaks": {
             chip.name: {kind: chip.peaks.get(kind, 0) for kind in COMPUTED} for chip in chips
@@ -277,11 +280,18 @@ def _tables(chips: list[Chip]) -> dict[str, dict[str, Any]]:
         "offers": {**{chip.name: _offers(chip) for chip in chips}, OWN: "bf16"},
         "bandwidths": {chip.name: chip.bandwidth for chip in chips},
         "capacity": {chip.name: chip.capacity for chip in chips},
-        "links": {chip.name: chip.links[0].to_one_peer if chip.links else 0 for chip in chips},
+        "links": {name: link.to_one_peer if link else 0 for name, link in links.items()},
+        "lanes": {name: _lanes(link) if link else 0 for name, link in links.items()},
+        "adds": {name: int(link.reduces) if link else 0 for name, link in links.items()},
         "next": {
             chip.name: {kind: _next(chip, chips, kind) for kind in COMPUTED} for chip in chips
         },
     }
+
+
+def _lanes(link: Link) -> int:
+    """Return how many links a chip of a mesh has, or 0 for another topology."""
+    return link.links_per_axis * link.axes if link.topology == "mesh" else 0
 
 
 def _next(chip: Chip, chips: list[Chip], compute: str) -> int:
