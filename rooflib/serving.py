@@ -200,7 +200,9 @@ class Serving:
             yield "whole experts on each chip", {"expert_parallel": True}
         for chip in sorted(cataloged(more=True), key=lambda chip: chip.bandwidth):
             alike = chip.maker == here.maker and compute.name in chip.peaks
-            if alike and chip.bandwidth > here.bandwidth:
+            # A faster memory beside slower arithmetic, as of an H20, is another chip, no next one.
+            faster = chip.bandwidth > here.bandwidth
+            if alike and faster and chip.peaks[compute.name] >= here.peaks.get(compute.name, 0):
                 yield f"the next chip, {chip.name}", {"chip": chip}
                 break
 

@@ -297,10 +297,12 @@ def _lanes(link: Link) -> int:
 def _next(chip: Chip, chips: list[Chip], compute: str) -> int:
     """Return the index of the maker's next faster chip that has the type `compute`.
 
-    Faster means a higher bandwidth, as in `Serving`. The index is -1 if there is no such chip.
+    Faster means a higher bandwidth and no lower peak, as in `Serving`. The index is -1 if there is
+    no such chip.
     """
+    least = chip.peaks.get(compute, 0)
     known = [each for each in chips if each.maker == chip.maker and compute in each.peaks]
-    faster = [each for each in known if each.bandwidth > chip.bandwidth]
+    faster = [c for c in known if c.bandwidth > chip.bandwidth and c.peaks[compute] >= least]
     return chips.index(min(faster, key=lambda each: each.bandwidth)) if faster else -1
 
 
