@@ -339,9 +339,9 @@ def share(
 
     `bound` chooses the link that carries what is sent.
     """
-    over = {"sent": over_any_link(sent), "hops": over_any_link(hops)}
-    over["spared"] = over_any_link(spared)
-    return Operation(name, flops, loaded, written, compute, resident=held, chips=chips, **over)
+    over, waits, less = map(over_any_link, (sent, hops, spared))
+    counts = name, flops, loaded, written, compute, over, held, chips
+    return Operation(*counts, hops=waits, spared=less)
 
 
 def total(name: str, parts: tuple[Operation, ...]) -> Operation:
@@ -360,6 +360,6 @@ def total(name: str, parts: tuple[Operation, ...]) -> Operation:
         return over_any_link(sum(getattr(part, way).get(ANY_LINK, 0) for part in parts))
 
     counts = added("flops"), added("loaded"), added("written"), first.compute
-    over = {way: over_links(way) for way in ("sent", "hops", "spared")}
-    held = added("held")
-    return Operation(name, *counts, resident=held, chips=first.chips, parts=parts, **over)
+    held, (sent, hops, spared) = added("held"), map(over_links, ("sent", "hops", "spared"))
+    more = sent, held, first.chips
+    return Operation(name, *counts, *more, hops=hops, parts=parts, spared=spared)
