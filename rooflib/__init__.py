@@ -21,6 +21,7 @@ from rooflib.catalog import Figure, chip, chips, figures, published_shares
 from rooflib.critical import critical_batch, critical_depth
 from rooflib.dtypes import DType, dtype
 from rooflib.hardware import Chip, Link
+from rooflib.measured import published_runs
 from rooflib.operations import (
     all_gather,
     all_reduce,
@@ -46,7 +47,7 @@ __all__ = [
     "Chip", "DType", "Figure", "Link", "Quantity", "Table", "Times", "Work", "__version__",
     "all_gather", "all_reduce", "attention", "chip", "chips", "critical_batch", "critical_depth",
     "dot", "dtype", "elementwise", "figures", "matmul", "plots", "published_shares",
-    "reduce_scatter", "rms_norm", "split", "work",
+    "published_runs", "reduce_scatter", "rms_norm", "split", "work",
 ]
 # fmt: on
 

@@ -91,14 +91,13 @@ class Figure:
 
 
 class PublishedShare(NamedTuple):
-    """A published share of peak; `cataloged` is False for chips not in the catalog."""
+    """A published share of a chip's peak."""
 
     chip: str
     roof: str
     fraction: float
     source: Source
     note: str = ""
-    cataloged: bool = True
 
 
 def chip(name: str) -> Chip:

@@ -10,7 +10,7 @@ from rooflib.catalog import as_chip
 from rooflib.checks import Number, Size, broadcastable, one_of, size
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link
-from rooflib.operations import matmul_types
+from rooflib.operations import all_gather, all_reduce, matmul_types
 from rooflib.quantities import Quantity, quantity
 
 
@@ -69,15 +69,17 @@ def critical_depth(
 
     With a replicated result, T_math = 2BDF ÷ (N·C). Splitting D sends 2(N-1)/N · out·BF bytes
     (all-reduce), so D = (N - 1) · out · C ÷ W; splitting B or F sends half of that (all-gather), so
-    the threshold is half as high. B and F cancel. C is the dense peak, W the link's bandwidth to
-    one peer, `out` the bytes per element sent.
+    the threshold is half as high. With an all-reduce in a switch that adds, out·BF bytes, it is
+    N/2 · out · C ÷ W. B and F cancel. C is the dense peak, W the link's bandwidth to the group,
+    `out` the bytes per element sent.
     Source: How To Scale Your Model, "All About Rooflines", generalized from 2 chips to N.
 
     The result is the D of the whole multiplication, not rounded, and 0 for one chip. `chip` and
     `link` are those of `Work.on`.
     """
     chip = as_chip(chip)
-    passes = {"B": 0.5, "D": 1.0, "F": 0.5}
-    steps = passes[one_of("split", split, passes)] * (size("N", N, whole=True) - 1)
-    peak, width = float(chip[compute]), float(chip.link(link).to_one_peer)
-    return quantity(steps * dtype(out, "out").bytes * peak / width)
+    over, N = chip.link(link), size("N", N, whole=True)
+    reduced = one_of("split", split, ("B", "D", "F")) == "D"
+    sent = all_reduce(1, N, in_switch=over.reduces) if reduced else all_gather(1, N)
+    seconds = dtype(out, "out").bytes * sent / over.to_group(N)
+    return quantity(N / 2 * float(chip[compute]) * seconds)

@@ -25,7 +25,7 @@ from rooflib.dtypes import DType, Type, dtype
 from rooflib.quantities import Quantity, breakable, quantity
 from rooflib.table import Table, from_rows
 
-TOPOLOGIES = ("torus", "switch", "host")
+TOPOLOGIES = ("torus", "mesh", "switch", "host")
 VECTOR = "vector "
 """Begins the name of a rate of the vector units: "vector fp32"."""
 ROOFS = ("compute", "vector", "exponentials", "HBM", "link", "launch")
@@ -48,10 +48,13 @@ class Link:
     links_per_axis, axes
         A chip has `axes * links_per_axis` links; a switched network counts as one axis.
     topology
-        "torus": each link connects to one neighbor. "switch": all links can carry traffic to the
-        same peer. "host": one shared connection through PCIe or the host's network card.
+        "torus": each link connects to one neighbor. "mesh": each link connects to another chip of
+        the group, so that every two chips have a link. "switch": all links can carry traffic to
+        the same peer. "host": one shared connection through PCIe or the host's network card.
     latency
         Seconds that even the smallest message takes to a neighbor; 0 ignores latency.
+    reduces
+        Whether the switch adds up what chips send through it.
     """
 
     name: str
@@ -60,6 +63,7 @@ class Link:
     axes: int = 1
     topology: str = "torus"
     latency: float = 0.0
+    reduces: bool = False
 
     def __post_init__(self) -> None:
         instance("name of a link", self.name, str, "a string")
@@ -74,6 +78,7 @@ class Link:
         one_of(f"{label}: topology", self.topology, TOPOLOGIES)
         latency = size(f"{label}: latency", self.latency, single=True, zero=True)
         object.__setattr__(self, "latency", Quantity(latency, "s"))
+        instance(f"{label}: reduces", self.reduces, bool, "True or False")
 
     @property
     def total(self) -> Quantity:
@@ -82,8 +87,20 @@ class Link:
 
     @property
     def to_one_peer(self) -> Quantity:
-        """Bytes/s to one peer, one way: one link of a torus, all links of a switch."""
+        """Bytes/s to one peer, one way: one link of a torus or a mesh, all links of a switch."""
         return Quantity(self.total if self.topology == "switch" else self.bandwidth, "B/s")
+
+    def to_group(self, chips: Size) -> Number:
+        """Return the bytes/s that each of `chips` chips can send to the others, one way.
+
+        In a mesh, a chip has a link to each of the others and uses all of them at once. Otherwise,
+        it is the bandwidth to one peer: that of a ring.
+        """
+        if self.topology != "mesh":
+            return self.to_one_peer
+        links = self.links_per_axis * self.axes
+        peers = np.clip(size("chips", chips, whole=True) - 1, 1, links)
+        return quantity(float(self.bandwidth) * peers, "B/s")
 
     @property
     def half_bandwidth_size(self) -> Quantity:
@@ -187,10 +204,17 @@ class Chip:
         """
         return replace(self, rates={**self.rates, **rates})
 
-    def link(self, name: str | Link) -> Link:
-        """Look up a link by name; a `Link` is returned unchanged."""
+    def link(self, name: str | Link | None = None) -> Link:
+        """Look up a link by name; a `Link` is returned unchanged.
+
+        Without a name, return the chip's first link, the fastest to other chips.
+        """
         if isinstance(name, Link):
             return name
+        if name is None:
+            if not self.links:
+                raise ValueError(f"link must be given, because none of {self.name} is known")
+            return self.links[0]
         known = {link.name: link for link in self.links}
         if name not in known:
             has = ", ".join(known) or "none"

@@ -22,6 +22,7 @@ import numpy as np
 from rooflib.checks import Number, Size, broadcastable, instance, larger, one_of, size, sizes
 from rooflib.dtypes import DType, Type, common_type, dtype
 from rooflib.hardware import VECTOR
+from rooflib.quantities import quantity
 from rooflib.work import EXPONENTIALS, HBM, LAUNCH, LINK, Work, type_name
 
 
@@ -223,7 +224,7 @@ def split(
     and neither are the HBM bytes that the collective reads and writes. A chip holds its parts of x
     and w, plus the larger of its partial and its final output: the collective works in place, so
     the gathered output includes the chip's own part. The ring sends N - 1 sequential messages per
-    chip, 2(N - 1) in an all-reduce.
+    chip, 2(N - 1) in an all-reduce. A link whose switch adds spares a part of an all-reduce.
     Source: How To Scale Your Model, "Sharded Matrices and How to Multiply Them".
 
     `B`, `D` and `F` are the sizes of the whole multiplication; the split one must be a multiple of
@@ -251,12 +252,13 @@ def split(
     ways = {LINK: passes * all_gather(array, N)} if passes and np.any(N > 1) else {}
     hops = dict.fromkeys(ways, passes * (N - 1))
     held = own.loaded + larger(own.written, end)
-    return Work(name, {**own.amounts, **ways}, own.written, held, hops)
+    less = {LINK: spared(array, N)} if ways and passes == 2 else {}
+    return Work(name, {**own.amounts, **ways}, own.written, held, hops, less, N)
 
 
 # Collectives on a ring of N chips. In each step, every chip passes one Nth of the array to the next
 # chip. Reduce-scatter and all-gather take N - 1 steps each, and an all-reduce is one followed by
-# the other. No algorithm sends fewer bytes. Source: Patarasuk & Yuan, "Bandwidth optimal all-reduce
+# the other. No algorithm in which only chips add sends fewer bytes. Source: Patarasuk & Yuan, "Bandwidth optimal all-reduce
 # algorithms for clusters of workstations", J. Parallel Distrib. Comput. 69(2), 2009.
 
 
@@ -278,9 +280,26 @@ def all_gather(bytes: Size, N: Size) -> Number:
     return reduce_scatter(bytes, N)
 
 
-def all_reduce(bytes: Size, N: Size) -> Number:
-    """Return the bytes each chip sends in an all-reduce: a sum on every chip."""
-    return 2 * reduce_scatter(bytes, N)
+def all_reduce(bytes: Size, N: Size, *, in_switch: bool = False) -> Number:
+    """Return the bytes each chip sends in an all-reduce: a sum on every chip.
+
+    With `in_switch`, a switch adds up the arrays: each chip sends its array once and receives the
+    sum once, however many chips there are. Only an all-reduce gets shorter: in the other two, a
+    chip sends or receives as much as on a ring. Source: Klenk et al., "An In-Network Architecture
+    for Accelerating Shared-Memory Multiprocessor Collectives", ISCA 2020.
+
+    >>> all_reduce(1000, N=4), all_reduce(1000, N=4, in_switch=True)
+    (1.5 kB, 1 kB)
+    """
+    ring = 2 * reduce_scatter(bytes, N)
+    if not in_switch:
+        return ring
+    return quantity(np.minimum(ring, bytes) if np.ndim(ring) else min(ring, bytes), "B")
+
+
+def spared(bytes: Size, N: Size) -> Number:
+    """Return by how many bytes an all-reduce in a switch is shorter than one on a ring."""
+    return all_reduce(bytes, N) - all_reduce(bytes, N, in_switch=True)
 
 
 def matmul_types(

@@ -59,6 +59,10 @@ class Work:
         Bytes in HBM at the same time; those that are loaded and written if left out.
     hops
         Messages one after another, by link; each adds the link's latency.
+    spared
+        How many of the bytes sent a link spares whose switch adds, by link.
+    chips
+        How many chips share the work, and send to each other.
     parts
         What this was added up from. Parts of the same name are one.
     """
@@ -68,6 +72,8 @@ class Work:
     written: Number = 0
     held: Number = None
     hops: Mapping[str, Number] = field(default_factory=dict)
+    spared: Mapping[str, Number] = field(default_factory=dict)
+    chips: Number = 1
     parts: tuple[Work, ...] = ()
 
     __array_ufunc__ = None  # so that an array times work is work, not an array
@@ -75,6 +81,7 @@ class Work:
     def __post_init__(self) -> None:
         object.__setattr__(self, "amounts", ReadOnlyDict(self.amounts))
         object.__setattr__(self, "hops", ReadOnlyDict(self.hops))
+        object.__setattr__(self, "spared", ReadOnlyDict(self.spared))
         held = self.amounts.get(HBM, 0) if self.held is None else self.held
         object.__setattr__(self, "held", quantity(held, "B"))
         object.__setattr__(self, "written", quantity(self.written, "B"))
@@ -82,7 +89,7 @@ class Work:
     def on(self, chip: str | Chip, link: str | Link | None = None) -> Times:
         """Return the time that each resource of a chip is busy.
 
-        Amount ÷ rate; for a link bytes sent ÷ bandwidth to one peer + hops · latency. Times of
+        Amount ÷ rate; for a link bytes sent ÷ bandwidth to the group + hops · latency. Times of
         different data types on the same units add up. A chip without a rate of exponentials or
         launches takes no time for them.
         Source: Williams, Waterman & Patterson, CACM 52(4), 2009, extended to links as in How To
@@ -113,7 +120,8 @@ class Work:
                 known = ", ".join(known.name for known in chip.links) or "none"
                 raise ValueError(f"link must be given, because {reason}; {chip.name} has: {known}")
             over = chip.link(link if link is not None and name == LINK else name)
-            sending = self.amounts.get(name, 0) / float(over.to_one_peer)
+            spared = self.spared.get(name, 0) if over.reduces else 0
+            sending = (self.amounts.get(name, 0) - spared) / over.to_group(self.chips)
             _add(times, over.name, sending + hops * float(over.latency))
         order = (COMPUTE, VECTOR_UNITS, EXPONENTIALS, HBM)
         first = {name: times.pop(name) for name in order if name in times}
@@ -199,7 +207,8 @@ class Work:
 
         written, held = self.written + count * other.written, self.held + count * other.held
         amounts, hops = summed(self.amounts, other.amounts), summed(self.hops, other.hops)
-        return Work("", amounts, written, held, hops)
+        spared, chips = summed(self.spared, other.spared), larger(self.chips, other.chips)
+        return Work("", amounts, written, held, hops, spared, chips)
 
     @property
     def _label(self) -> str:

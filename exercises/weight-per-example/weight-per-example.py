@@ -33,6 +33,7 @@ WIDTHS = Choice(0.5, 1, 2, 4)
 CATALOG = {
     chip.name: (float(chip.rates.get("int8") or chip["fp8"]), float(chip["HBM"]))
     for chip in rl.chips()
+    if {"int8", "fp8"} & chip.rates.keys()
 }
 # Invented chips with ridge points just above and below each limit of the intensity.
 INVENTED = {

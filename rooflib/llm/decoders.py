@@ -383,7 +383,7 @@ class Model:
             part("recomputation", again_flops, loaded=again * weights, held=0),
             part("activations", loaded=saved, written=saved, held=saved),
             part("update", loaded=moments + slope, written=moments + weights / chips, held=moments),
-            part("collectives", sent=sent, hops=hops, held=0),
+            replace(part("collectives", sent=sent, hops=hops, held=0), chips=chips),
         )
         rows = [part for part in parts if np.any(part.bytes) or part.hops]
         return sum(rows[1:], start=rows[0]).named(f"training step of {self.name}")

@@ -307,7 +307,9 @@ class Serving:
             yield "whole experts on each chip", {"expert_parallel": True}
         for chip in sorted(cataloged(hidden=True), key=lambda chip: chip["HBM"]):
             alike = chip.maker == here.maker and all(kind in chip for kind in compute)
-            if alike and chip["HBM"] > here["HBM"]:
+            # A faster memory beside slower arithmetic, as of an H20, is another chip, no next one.
+            slower = alike and any(kind in here and chip[kind] < here[kind] for kind in compute)
+            if alike and chip["HBM"] > here["HBM"] and not slower:
                 yield f"the next chip, {chip.name}", {"chip": chip}
                 break
 

@@ -11,7 +11,7 @@ import numpy as np
 from rooflib.checks import Number
 from rooflib.dtypes import DType, Type, common_type, dtype
 from rooflib.llm.layers import Format, Layer, positions_read
-from rooflib.operations import all_gather, all_reduce
+from rooflib.operations import all_gather, all_reduce, spared
 from rooflib.work import HBM, LINK, Work, type_name
 
 if TYPE_CHECKING:
@@ -201,7 +201,8 @@ class Step:
         travels = self.spread and kind.experts > 0
         mixes, computes = kind.N + kind.state_heads > 0, kind.F + kind.experts > 0
         reductions = mixes + (computes and (not travels or kind.F > 0))
-        sent = reductions * all_reduce(x * n * D, chips)
+        summed = x * n * D
+        sent, less = reductions * all_reduce(summed, chips), reductions * spared(summed, chips)
         hops = reductions * self.repeats * 2 * (chips - 1)
         if travels:
             holders, gathers = chips * self.replicas, kind.F == 0
@@ -209,7 +210,10 @@ class Step:
             sent += gathers * all_gather(x * n * D, chips)
             hops += self.repeats * (2 * (holders - 1) + gathers * (chips - 1))
         ways = {LINK: hops} if np.any(hops) else {}
-        return Work("collectives", {LINK: sent} if ways else {}, hops=ways, held=0)
+        if not ways:
+            return Work("collectives", held=0)
+        group, less = chips * self.replicas, {LINK: less}
+        return Work("collectives", {LINK: sent}, 0, 0, ways, spared=less, chips=group)
 
     def embedding(self) -> Work:
         """Rows of the embedding table, and the norm after the last layer."""

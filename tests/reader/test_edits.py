@@ -92,11 +92,13 @@ def other_chips(share: float, name: str) -> Callable[[Cell], Iterator[Edit]]:
 @pytest.mark.parametrize("share", [0.02, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", chapters())
 def test_another_chip_in_a_cell_gives_neither_errors_nor_warnings(name: str, share: float) -> None:
-    """A chip without a peak in bf16 may be refused, if the reason is said."""
+    """A chip without a peak in bf16, or without a link, may be refused, if the reason is said."""
     mpl.use("agg")
     wrong = []
     for old, new, page in replaced(name, other_chips(share, name)):
-        is_refused = "bf16" in page.error and not has_peak(new.strip('"'))
+        chip = new.strip('"')
+        is_refused = "bf16" in page.error and not has_peak(chip)
+        is_refused |= "link" in page.error and not rl.chip(chip).links
         if page.warned or (page.error and not is_refused):
             wrong.append(f"{old} → {new}: {page.error} {page.warned}")
     assert wrong == []

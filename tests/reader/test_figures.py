@@ -23,8 +23,8 @@ PAGES = [
 OWN = "my own chip"
 # Words that stay English: names of chips, links, models and types; units; names in code.
 NAMES = {
-    *(one.name for one in (*chips(more=True), *models())),
-    *(link.name for chip in chips(more=True) for link in chip.links),
+    *(one.name for one in (*chips(hidden=True), *models())),
+    *(link.name for chip in chips(hidden=True) for link in chip.links),
     *("bf16", "fp32", "fp16", "tf32", "fp8", "int8", "int4", "fp4"),
     *(f"{prefix}{unit}" for prefix in ("", *"kKMGTPE") for unit in ("FLOPs", "FLOP", "OP", "B")),
     *("byte", "ms", "ns", "µs", "ps", "T_math", "T_comms", "T_HBM", "T_link", "math", "comms"),

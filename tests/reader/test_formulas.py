@@ -153,6 +153,19 @@ def collective(function: Callable[[float, float], float], draw: Draw) -> tuple[A
     return [size, N], function(size, N)
 
 
+def all_reduce_over(draw: Draw) -> tuple[Arguments, Any]:
+    size, N, adds = draw.rate(), draw.choice((1, draw.chips())), draw.choice((0, 1))
+    return [size, N, adds], rl.all_reduce(size, N, in_switch=bool(adds))
+
+
+def to_group(draw: Draw) -> tuple[Arguments, Any]:
+    """Draw a link of a mesh, or of a switch, and a number of chips."""
+    rate, N, lanes = draw.rate(), draw.choice((1, draw.chips())), draw.choice((0, 7))
+    topology = "mesh" if lanes else "switch"
+    link = rl.Link(LINK, rate, links_per_axis=max(1, lanes), topology=topology)
+    return [rate, lanes, N], link.to_group(N)
+
+
 def ring_steps(draw: Draw) -> tuple[Arguments, Any]:
     N, passes = draw.chips(), draw.choice((1, 2))
     return [N, passes], passes * rl.split("D", N, 1, N, 1).hops.get("link", 0) // 2
@@ -208,6 +221,8 @@ ORACLES: dict[str, Oracle] = {
     "ring_steps": ring_steps,
     "reduce_scatter": of(collective, rl.reduce_scatter),
     "all_reduce": of(collective, rl.all_reduce),
+    "all_reduce_over": all_reduce_over,
+    "to_group": to_group,
     "passes": passes,
     "part": part,
     "sharded_sent": sharded_sent,

@@ -90,7 +90,7 @@ def test_each_kind_of_work_has_a_time_of_its_own(chip, flops, moved, vector, sen
 
 @pytest.mark.parametrize(
     ("topology", "to_one_peer", "total"),
-    [("torus", 1e9, 6e9), ("host", 1e9, 6e9), ("switch", 6e9, 6e9)],
+    [("torus", 1e9, 6e9), ("mesh", 1e9, 6e9), ("host", 1e9, 6e9), ("switch", 6e9, 6e9)],
 )
 def test_only_a_switch_uses_all_links_to_one_peer(topology, to_one_peer, total):
     link = rl.Link("wire", 1e9, links_per_axis=2, axes=3, topology=topology, latency=1e-6)
@@ -100,6 +100,42 @@ def test_only_a_switch_uses_all_links_to_one_peer(topology, to_one_peer, total):
     size = link.half_bandwidth_size
     found = rl.work("work", sent=size, hops=1).on(chip, "wire")
     assert size / found.times["wire"] == pytest.approx(to_one_peer / 2)
+
+
+# What N chips of a network need for an all-reduce of a byte, on links of a byte/s: topology, links
+# of a chip, whether a switch adds, N, seconds.
+ALL_REDUCES = [
+    ("torus", 4, False, 2, 1),
+    ("torus", 4, False, 8, 2 * 7 / 8),
+    ("host", 1, False, 8, 2 * 7 / 8),
+    # A chip of a mesh sends an eighth of its array over each of seven links, twice.
+    ("mesh", 7, False, 8, 2 / 8),
+    ("mesh", 7, False, 4, 2 / 4),
+    ("mesh", 7, False, 2, 1),
+    ("switch", 18, False, 8, 2 * 7 / 8 / 18),
+    # A chip sends its array once, however many chips there are.
+    ("switch", 18, True, 2, 1 / 18),
+    ("switch", 18, True, 8, 1 / 18),
+    ("switch", 18, True, 64, 1 / 18),
+    ("switch", 18, True, 1, 0),
+]
+
+
+@pytest.mark.parametrize(("topology", "links", "reduces", "N", "seconds"), ALL_REDUCES)
+def test_the_network_says_what_an_all_reduce_takes(topology, links, reduces, N, seconds):
+    link = rl.Link("wire", 1.0, links_per_axis=links, topology=topology, reduces=reduces)
+    chip = rl.Chip("own", {"bf16": 1e12, "HBM": 1e12}, 1e12, links=(link,))
+    B, D = 16, 64
+    op = rl.split("D", N, B, D * N, 8)
+    found = op.on(chip, "wire").times.get("wire", 0)
+    assert found == pytest.approx(2 * B * 8 * seconds)
+    # A reduction that leaves each chip with a part is as long as ever.
+    part = rl.split("D", N, B, D * N, 8, result="sharded")
+    ring = rl.reduce_scatter(2 * B * 8, N) / link.to_group(N)
+    assert part.on(chip, "wire").times.get("wire", 0) == pytest.approx(ring)
+    # At the critical depth, the link takes as long as the arithmetic.
+    depth = rl.critical_depth(chip, link, N)
+    assert depth * 2 * B * 8 / N / 1e12 == pytest.approx(2 * B * 8 * seconds)
 
 
 def test_bytes_for_a_named_link_use_that_link():

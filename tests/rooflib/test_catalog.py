@@ -70,16 +70,16 @@ SHEETS = {
     "TPU7x": {
         "peaks": {"bf16": 2_307 * T, "fp8": 4_614 * T}, "bandwidth": 7.38 * T,
         "capacity": 189.5 * GIB, "on_chip": {"VMEM": 128 * MIB},
-        "links": {"ICI": (100e9, 2, 3, "torus"), "DCN": (12.5e9, 1, 1, "host")},
+        "links": {"ICI": (90e9, 2, 3, "torus"), "DCN": (12.5e9, 1, 1, "host")},
     },
     "MI300X": {
-        "peaks": {"bf16": 1_307 * T, "fp16": 1_300 * T, "tf32": 653.7 * T, "fp8": 2_610 * T,
-                  "int8": 2_600 * T},
+        "peaks": {"bf16": 1_307.4 * T, "fp16": 1_307.4 * T, "tf32": 653.7 * T,
+                  "fp8": 2_614.9 * T, "int8": 2_614.9 * T},
         "vector": {"fp32": 163.4 * T}, "bandwidth": 5.3 * T, "capacity": 206_141_652_992,
         "links": {"XGMI": (64e9, 448e9)},
     },
     "MI355X": {
-        "peaks": {"bf16": 2_500 * T, "fp16": 2_500 * T, "fp8": 5_000 * T, "fp4": 10_100 * T,
+        "peaks": {"bf16": 2_516.6 * T, "fp16": 2_516.6 * T, "fp8": 5_000 * T, "fp4": 10_100 * T,
                   "int8": 5_000 * T},
         "vector": {"fp32": 157.3 * T}, "bandwidth": 8 * T, "capacity": 309_220_868_096,
         "links": {"XGMI": (76.5e9, 535.5e9)},
@@ -96,12 +96,14 @@ SHEETS = {
         "links": {"NVLink": (900e9, 900e9)},
     },
     "L4": {
-        "peaks": {"fp16": 121 * T, "tf32": 60 * T, "fp8": 242.5 * T, "int8": 242.5 * T},
-        "bandwidth": 0.3 * T, "capacity": 23_034 * MIB,
+        "peaks": {"bf16": 121 * T, "fp16": 121 * T, "tf32": 60 * T, "fp8": 242.5 * T,
+                  "int8": 242.5 * T},
+        "bandwidth": 0.3 * T, "capacity": 23_034 * MIB, "links": {"PCIe": (32e9, 32e9)},
     },
     "L40S": {
-        "peaks": {"bf16": 362 * T, "fp16": 362 * T, "tf32": 183 * T, "fp8": 733 * T,
+        "peaks": {"bf16": 362.05 * T, "fp16": 362 * T, "tf32": 183 * T, "fp8": 733 * T,
                   "int8": 733 * T},
+        "links": {"PCIe": (32e9, 32e9)},
         "vector": {"fp32": 91.6 * T}, "bandwidth": 0.864 * T, "capacity": 46_068 * MIB,
     },
     "RTX 4090": {
@@ -110,9 +112,78 @@ SHEETS = {
         "vector": {"fp32": 82.58 * T}, "bandwidth": 1.008 * T, "capacity": 24_564 * MIB,
     },
     "RTX 5090": {
-        "peaks": {"fp16": 419.2 * T, "fp8": 838.4 * T, "fp4": 1_676 * T},
+        "peaks": {"bf16": 209.5 * T, "fp16": 209.5 * T, "fp8": 419 * T, "fp4": 1_676 * T},
         "vector": {"fp32": 105.2 * T}, "bandwidth": 1.792 * T, "capacity": 32_607 * MIB,
+        "links": {"PCIe": (64e9, 64e9)},
     },
+    "H100 PCIe": {
+        "peaks": {"bf16": 756.5 * T, "fp16": 756.5 * T, "tf32": 378 * T, "fp8": 1_513 * T,
+                  "int8": 1_513 * T},
+        "vector": {"fp32": 51 * T}, "bandwidth": 2 * T, "capacity": 81_559 * MIB,
+        "links": {"PCIe": (64e9, 64e9)},
+    },
+    "H100 NVL": {
+        "peaks": {"bf16": 835.5 * T, "int8": 1_670.5 * T}, "bandwidth": 3.93 * T,
+        "capacity": 95_830 * MIB,
+    },
+    "GH200": {
+        "peaks": {"bf16": 989 * T, "fp8": 1_979 * T}, "bandwidth": 4 * T,
+        "capacity": 97_871 * MIB, "links": {"NVLink": (450e9, 450e9)},
+    },
+    "H800 SXM": {
+        "peaks": {"bf16": 989.5 * T, "fp8": 1_979 * T}, "bandwidth": 3.35 * T,
+        "capacity": 81_559 * MIB, "links": {"NVLink": (200e9, 200e9)},
+    },
+    "H20": {
+        "peaks": {"bf16": 148 * T, "fp16": 148 * T, "tf32": 74 * T, "fp8": 296 * T,
+                  "int8": 296 * T},
+        "vector": {"fp32": 44 * T}, "bandwidth": 4 * T, "capacity": 97_871 * MIB,
+        "links": {"NVLink": (450e9, 450e9)},
+    },
+    "B300": {
+        "peaks": {"bf16": 2_250 * T, "fp8": 4_500 * T, "fp4": 14_000 * T, "int8": 153.5 * T},
+        "bandwidth": 8 * T, "capacity": 275_040 * MIB,
+        "links": {"NVLink": (900e9, 900e9), "PCIe": (128e9, 128e9)},
+    },
+    "GB300": {
+        "peaks": {"bf16": 2_500 * T, "fp8": 5_000 * T, "fp4": 15_000 * T, "int8": 165 * T},
+        "bandwidth": 8 * T, "capacity": 284_208 * MIB, "links": {"NVLink": (900e9, 900e9)},
+    },
+    "MI325X": {
+        "peaks": {"bf16": 1_307.4 * T, "fp8": 2_614.9 * T}, "bandwidth": 6 * T,
+        "links": {"XGMI": (64e9, 448e9)},
+    },
+    "Trainium3": {
+        "peaks": {"bf16": 671 * T, "fp8": 2_517 * T, "fp4": 2_517 * T}, "bandwidth": 4.9 * T,
+        "capacity": 144 * GIB,
+    },
+    "Ascend 910B": {
+        "peaks": {"bf16": 353.9 * T, "fp16": 376 * T, "int8": 752 * T},
+        "vector": {"fp32": 11 * T}, "bandwidth": 1.6 * 2**40, "capacity": 64 * GIB,
+        "links": {"HCCS": (28e9, 196e9), "RoCE": (25e9, 25e9)},
+    },
+    "Ascend 910C": {  # two dies
+        "peaks": {"bf16": 707.8 * T, "fp16": 752 * T, "int8": 1_504 * T},
+        "bandwidth": 3.2 * 2**40, "capacity": 128 * GIB, "links": {"UB": (392e9, 392e9)},
+    },
+    "A10G": {"peaks": {"bf16": 70 * T}, "bandwidth": 0.6 * T, "capacity": 23_028 * MIB},
+    "RTX PRO 6000": {
+        "peaks": {"bf16": 503.8 * T, "fp8": 1_007.6 * T}, "vector": {"fp32": 125 * T},
+        "bandwidth": 1.792 * T, "capacity": 97_887 * MIB,
+    },
+    "RTX 3090": {
+        "peaks": {"bf16": 71.2 * T}, "bandwidth": 0.936 * T, "capacity": 24_576 * MIB,
+    },
+    "RTX 5080": {
+        "peaks": {"bf16": 112.6 * T, "fp8": 225.1 * T}, "bandwidth": 0.96 * T,
+        "capacity": 16_303 * MIB,
+    },
+    "DGX Spark": {
+        "peaks": {"fp4": 500 * T}, "bandwidth": 0.273 * T, "capacity": 128_501_256_192,
+    },
+    "Ryzen AI Max+ 395": {"peaks": {"bf16": 59.4 * T}, "bandwidth": 0.256 * T},
+    "M4 Max": {"peaks": {"fp16": 18.4 * T}, "bandwidth": 0.546 * T},
+    "M5 Max": {"peaks": {"fp16": 71.68 * T}, "bandwidth": 0.614 * T},
     "M1 Max": {
         "peaks": {"fp16": 10.617 * T, "fp32": 10.617 * T},
         "vector": {"fp32": 10.617 * T}, "bandwidth": 0.4 * T, "capacity": 48 * GIB,
@@ -149,6 +220,7 @@ ALSO = [
     ("TPU v6e", "bandwidth", 1_600e9, "google-v6e"),
     ("TPU v6e", "link ICI", 100e9, "google-v6e"),
     ("TPU v6e", "capacity", 32e9, "google-v6e"),
+    ("TPU7x", "link ICI", 100e9, "google-tpu7x"),
     ("TPU7x", "capacity", 192 * GIB, "google-tpu7x"),
 ]
 
@@ -162,7 +234,7 @@ SHARES = [
     ("H200 SXM", "HBM", 0.938),
 ]
 
-POINTS = [*rl.figures(hidden=True), *rl.published_shares()]
+POINTS = [*rl.figures(hidden=True), *rl.published_shares(), *rl.published_runs()]
 
 
 @pytest.mark.parametrize("name", SHEETS)

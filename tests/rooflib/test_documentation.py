@@ -6,6 +6,7 @@ import inspect
 import pkgutil
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
@@ -66,3 +67,34 @@ def test_importing_rooflib_does_not_import_matplotlib():
     code = "import rooflib, sys; print('matplotlib' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout == "False\n"
+
+
+ALL_EXERCISES = """
+import pathlib, runpy
+import rooflib as rl
+
+for path in sorted(pathlib.Path("exercises").glob("*/*.py")):
+    runpy.run_path(str(path))
+x1 = rl.chip("X1")
+print(x1, float(x1.link().to_group(2)), [p.source.key for p in rl.figures() if p.chip == "X1"])
+"""
+
+
+def test_the_recipe_for_a_chip_works_as_printed(tmp_path):
+    """A chip that lacks a peak takes its place in the exercises that don't need it."""
+    page = (ROOT / "chapters/hardware.md").read_text(encoding="utf-8")
+    (recipe,) = re.findall(r"^```toml\n(.+?)^```", page, re.M | re.S)
+    package = shutil.copytree(ROOT / "rooflib", tmp_path / "rooflib")
+    with (package / "chips.toml").open("a", encoding="utf-8") as catalog:
+        catalog.write("\n" + recipe)
+    run = subprocess.run(
+        [sys.executable, "-P", "-c", ALL_EXERCISES],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={"PYTHONPATH": f"{tmp_path}:{ROOT / 'kit'}:{ROOT}"},
+        check=False,
+    )
+    assert run.stderr == ""
+    assert "400 TFLOP/s in bf16, 2 TB/s and 64 GB" in run.stdout
+    assert f"{200e9} {['maker-x1'] * 4}" in run.stdout

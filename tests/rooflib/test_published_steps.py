@@ -62,6 +62,38 @@ def test_no_measured_step_beats_its_lower_bound(each):
     assert each.source.read.year >= 2026
 
 
+# Rows of two of the sources' tables, typed a second time: M, N, K and TFLOP/s of DeepGEMM's; and
+# chip, M, N, K and TFLOP/s of the best shapes in bf16 in ml-engineering's.
+DEEPGEMM = [
+    (64, 2112, 7168, 206), (64, 7168, 16384, 336), (128, 24576, 1536, 535),
+    (128, 4096, 7168, 533), (4096, 32768, 512, 590), (4096, 7168, 16384, 1358),
+    (4096, 7168, 2048, 1025),
+]  # fmt: skip
+BEST = [
+    ("A100 80GB SXM", 1024, 10240, 5120, 271.2), ("H100 SXM", 2048, 2048, 13312, 794.5),
+    ("B200", 1792, 16128, 3072, 1745.0), ("MI300X", 10240, 15360, 8192, 668.4),
+]  # fmt: skip
+RUNS = rl.published_runs()
+
+
+def test_the_stored_runs_contain_the_printed_ones():
+    known = {(run.chip, run.work.name): run.seconds for run in RUNS}
+    for kind, chip, M, N, K, rate in [
+        *(("fp8", "H800 SXM", *row) for row in DEEPGEMM), *(("bf16", *row) for row in BEST)
+    ]:  # fmt: skip
+        seconds = known[chip, f"{kind}[{M}, {K}] · {kind}[{K}, {N}]"]
+        assert seconds == pytest.approx(2 * M * N * K / (rate * 1e12))
+    # nccl-tests counts the bytes of a ring, so at 480 GB/s of "bus bandwidth" an array of 8 chips
+    # takes 1.75 bytes for each of its bytes.
+    assert known["H100 SXM", "all-reduce among 8"] == pytest.approx(1.75 * 2**32 / 480e9)
+
+
+@pytest.mark.parametrize("run", RUNS, ids=lambda run: f"{run.chip} {run.work.name}")
+def test_no_measured_run_beats_its_lower_bound(run):
+    lower = run.work.on(run.chip, run.link).lower
+    assert lower < run.seconds < 3 * lower
+
+
 def test_models_that_ran_out_of_memory_do_not_fit():
     # For these models in bf16 on one chip, gpt-fast's tables show "OOM".
     for name in ("Llama 2 70B", "Mixtral 8x7B"):

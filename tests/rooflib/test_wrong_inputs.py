@@ -56,7 +56,7 @@ WRONG = [
     ("rl.work('mine', two, sent=three)", "shapes must broadcast", "flops of shape (2,)", "(3,)"),
     ("llama.decode(two, 1, three)", "shapes must broadcast", "B of shape (2,), chips of shape"),
     # names
-    ("rl.chip('H100')", "chip must be one of", "TPU v5e", "got 'H100'", "mean 'H100 SXM'?"),
+    ("rl.chip('H100')", "chip must be one of", "TPU v5e", "got 'H100'", "mean 'H100 SXM' or"),
     ("rl.chip('H100 SMX')", "chip must be one of", "got 'H100 SMX'", "mean 'H100 SXM'?"),
     ("rl.chip('toaster')", "chip must be one of", "got 'toaster'"),
     ("rl.chip(3)", "chip must be one of", "got 3"),
@@ -110,7 +110,7 @@ WRONG = [
     ("own(links=['ICI'])", "links must be a sequence of Link", "'ICI'"),
     ("rl.Link('wire', 0)", "link 'wire': bandwidth must be above zero", "0"),
     ("rl.Link('wire', 1, axes=1.5)", "link 'wire': axes must be", "1.5"),
-    ("rl.Link('wire', 1, topology='star')", "topology must be one of torus, switch", "'star'"),
+    ("rl.Link('wire', 1, topology='star')", "topology must be one of torus, mesh", "'star'"),
     ("rl.Link('HBM', 1e9)", "name of a link must not be", "'HBM'"),
     ("rl.DType('odd', 2.5)", "bits must be", "2.5"),
     # plots and tables

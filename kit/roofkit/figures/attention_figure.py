@@ -34,7 +34,7 @@ def _lower_at(batch: str) -> str:
         f"rl.decode_bytes({batch}, S, across[model], vocabulary[model], chips, weights, size[w],"
         " position)"
     )
-    sent = f"rl.decode_sent({batch}, across[model], layers[model], chips)"
+    sent = f"rl.decode_sent({batch}, across[model], layers[model], chips, adds[chip])"
     times = (flops, "peak"), (moved, "bandwidth"), (sent, "to_one_peer")
     t_math, t_comms, t_link = (f"({amount}) / {rate}" for amount, rate in times)
     return f"rl.lower({t_math}, {t_comms}, {t_link})"
@@ -58,7 +58,7 @@ def formulas() -> dict[str, str]:
         " matrices, last)",
         "bytes": "rl.decode_bytes(B, S, across[model], vocabulary[model], chips, weights, size[w],"
         " position)",
-        "sent": "rl.decode_sent(B, across[model], layers[model], chips)",
+        "sent": "rl.decode_sent(B, across[model], layers[model], chips, adds[chip])",
         "resting": "rl.decode_resting(weights, last, size[w])",
         "held": "resting + position * B * S",
         "fitting": "max(0, floor((memory - resting) / (position * S)))",
@@ -109,11 +109,18 @@ def attention() -> Figure:
             "peaks": {chip.name: chip["bf16"] for chip in chips},
             "bandwidths": {chip.name: chip["HBM"] for chip in chips},
             "capacity": {chip.name: chip.memory for chip in chips},
-            "links": {chip.name: chip.links[0].to_one_peer for chip in chips},
+            "links": {chip.name: chip.link().to_one_peer for chip in chips},
+            "adds": {chip.name: int(chip.link().reduces) for chip in chips},
             "size": {kind: DTYPES[kind].bytes for kind in TYPES},
             **shapes(),
         },
-        own={"peaks": "peak", "bandwidths": "bandwidth", "capacity": "memory", "links": "link"},
+        own={
+            "peaks": "peak",
+            "bandwidths": "bandwidth",
+            "capacity": "memory",
+            "links": "link",
+            "adds": 0,
+        },
         formulas=formulas(),
         numbers=[
             Number("lower", _("time per token, at least"), "s"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from roofkit.figures.chip_tables import LINKS, MEMORIES, TORUS
+from roofkit.figures.chip_tables import LINKS, MEMORIES, MESH
 from roofkit.figures.engine.expressions import Formula
 from roofkit.figures.engine.scene import Mark
 from roofkit.figures.engine.sentences import quoted, said
@@ -92,10 +92,11 @@ def _chip() -> list[Mark]:
 
 def _link(j: int) -> list[Mark]:
     """Draw a link's connections, the peers they lead to, and their numbers."""
-    shown, torus = f"lane_{j} > 0", f"kind_{j} == {TORUS}"
+    # Torus and mesh are the first two: their links lead to different chips.
+    shown, torus = f"lane_{j} > 0", f"kind_{j} <= {MESH}"
     left = str(LEFT) if j == 0 else f"(wide * {0.42 + 0.3 * (j - 1)})"
-    # Draw each connection of a torus, since they lead to different neighbors; draw those of any
-    # other link as one.
+    # Draw each connection of a torus or a mesh, since they lead to different neighbors; draw those
+    # of any other link as one.
     roads = f"either({torus}, lanes_{j}, 1)"
     width = f"(either({torus}, lane_{j}, total_{j}) * {SCALE})"
     x = f"{left} + 5 + i * ({width} + 10)"
@@ -103,7 +104,7 @@ def _link(j: int) -> list[Mark]:
     # These texts are in the order of TOPOLOGIES, followed by ONE_PEER.
     topologies = ", ".join(
         (
-            said(_("to {count} neighbors"), count=f"text(lanes_{j})"),
+            *2 * (said(_("to {count} neighbors"), count=f"text(lanes_{j})"),),
             *map(quoted, (_("to any one peer"), _("by the host"), _("to one peer"))),
         )
     )

@@ -10,7 +10,7 @@ from rooflib.hardware import TOPOLOGIES
 
 LINKS = max(len(chip.links) for chip in with_bf16())
 MEMORIES = max(len(chip.on_chip) for chip in with_bf16())
-TORUS, SWITCH = TOPOLOGIES.index("torus"), TOPOLOGIES.index("switch")
+MESH, SWITCH = TOPOLOGIES.index("mesh"), TOPOLOGIES.index("switch")
 ONE_PEER = len(TOPOLOGIES)
 """Kind of the reader's own link: only its bandwidth to one peer is known."""
 LINK_NAMES = [*dict.fromkeys(link.name for chip in with_bf16() for link in chip.links), "link"]

@@ -35,7 +35,7 @@ def setting(**changed: str) -> str:
     The formulas `step_…` in formulas.toml take this table.
     """
     names = ("B", "S", "chips", "replicas", "prefill", "chunk")
-    others = {"whole": "spread", "w": "sizes", "kv": "cache", "x": "size[x]"}
+    others = {"whole": "spread", "w": "sizes", "kv": "cache", "x": "size[x]", "adds": "adds[chip]"}
     known = {**{name: name for name in names}, **others, **changed}
     return "{" + ", ".join(f"'{name}': {formula}" for name, formula in known.items()) + "}"
 
@@ -91,7 +91,7 @@ def changes() -> tuple[Change, ...]:
         ),
         Change(
             said(_("the next chip, {chip}"), chip="following"),
-            setting(),
+            setting(adds="adds[following]"),
             "(next[chip][compute] >= 0) * either(sends, 1 * (links[following] > 0), 1)",
             chip="following",
         ),
@@ -123,7 +123,9 @@ def formulas() -> dict[str, str]:
         ),
         # The bandwidth of a missing link is 0; nothing is sent over it.
         "changed_link": _list(
-            f"rl.step_sent(m, changed[{i}]) / max(1, links[{known[i].chip}])" for i in every
+            f"rl.step_sent(m, changed[{i}]) / max(1, rl.to_group(links[{known[i].chip}],"
+            f" lanes[{known[i].chip}], changed[{i}]['chips'] * changed[{i}]['replicas']))"
+            for i in every
         ),
         "changed_lower": _list(f"rl.lower({times.replace('#', str(i))})" for i in every),
         "changed_binding": _list(

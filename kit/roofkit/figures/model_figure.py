@@ -27,7 +27,7 @@ from roofkit.figures.options import OWN, own_names, sizes
 from roofkit.words import _
 from rooflib.catalog import chips as cataloged
 from rooflib.dtypes import DTYPES, common_type
-from rooflib.hardware import Chip
+from rooflib.hardware import Chip, Link
 from rooflib.llm import Model, model_from_config, models
 from rooflib.llm.steps import ROWS
 from rooflib.quantities import text
@@ -150,7 +150,7 @@ def formulas() -> dict[str, str]:
         "now": model_changes.setting(),
         "peak": "max(1, peaks[chip][compute])",
         "bandwidth": "bandwidths[chip]",
-        "to_one_peer": "max(1, links[chip])",
+        "to_one_peer": "max(1, rl.to_group(links[chip], lanes[chip], chips * replicas))",
         "memory": "capacity[chip]",
         "problem": _problem(),
         "all_flops": "rl.step_flops(m, now)",
@@ -236,6 +236,8 @@ def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None)
             "bandwidths": "bandwidth",
             "capacity": "memory",
             "links": "link",
+            "lanes": 0,
+            "adds": 0,
             "next": dict.fromkeys(COMPUTED, -1),
         },
         formulas=formulas(),
@@ -269,6 +271,7 @@ def _tables(chips: list[Chip]) -> dict[str, dict[str, Any]]:
 
     `next` is the index of the next chip, or -1.
     """
+    links = {chip.name: chip.links[0] if chip.links else None for chip in chips}
     return {
         "peaks": {
             chip.name: {kind: chip.rates.get(kind, 0) for kind in COMPUTED} for chip in chips
@@ -276,20 +279,29 @@ def _tables(chips: list[Chip]) -> dict[str, dict[str, Any]]:
         "offers": {**{chip.name: _offers(chip) for chip in chips}, OWN: "bf16"},
         "bandwidths": {chip.name: chip["HBM"] for chip in chips},
         "capacity": {chip.name: chip.memory for chip in chips},
-        "links": {chip.name: chip.links[0].to_one_peer if chip.links else 0 for chip in chips},
+        "links": {name: link.to_one_peer if link else 0 for name, link in links.items()},
+        "lanes": {name: _lanes(link) if link else 0 for name, link in links.items()},
+        "adds": {name: int(link.reduces) if link else 0 for name, link in links.items()},
         "next": {
             chip.name: {kind: _next(chip, chips, kind) for kind in COMPUTED} for chip in chips
         },
     }
 
 
+def _lanes(link: Link) -> int:
+    """Return how many links a chip of a mesh has, or 0 for another topology."""
+    return link.links_per_axis * link.axes if link.topology == "mesh" else 0
+
+
 def _next(chip: Chip, chips: list[Chip], compute: str) -> int:
     """Return the index of the maker's next faster chip that has the type `compute`.
 
-    Faster means a higher bandwidth, as in `Serving`. The index is -1 if there is no such chip.
+    Faster means a higher bandwidth and no lower peak, as in `Serving`. The index is -1 if there is
+    no such chip.
     """
+    least = chip.rates.get(compute, 0)
     known = [each for each in chips if each.maker == chip.maker and compute in each]
-    faster = [each for each in known if each["HBM"] > chip["HBM"]]
+    faster = [c for c in known if c["HBM"] > chip["HBM"] and c[compute] >= least]
     return chips.index(min(faster, key=lambda each: each["HBM"])) if faster else -1
 
 

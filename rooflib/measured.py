@@ -1,0 +1,62 @@
+"""Published measurements of single operations, with their sources."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+from rooflib.catalog import Source, as_chip, read_catalog
+from rooflib.hardware import Link
+from rooflib.operations import all_reduce, matmul, spared
+from rooflib.quantities import Quantity, to_base
+from rooflib.work import LINK, Work
+
+
+class PublishedRun(NamedTuple):
+    """A published measurement of one operation: a multiplication, or an all-reduce.
+
+    Attributes
+    ----------
+    chip
+        The name of the chip.
+    work, link
+        The work of one chip, named with its sizes; and the link that it uses, or None.
+    seconds
+        The time that it took.
+    source
+        Where it was read.
+    """
+
+    chip: str
+    work: Work
+    seconds: float
+    source: Source
+    link: Link | None = None
+
+
+@cache
+def published_runs() -> tuple[PublishedRun, ...]:
+    """Return published measurements of single operations, with their sources."""
+    content = read_catalog("published_runs.toml")
+    matmuls = [_matmul(**entry) for entry in content["matmul"]]
+    return (*matmuls, *(_all_reduce(**entry) for entry in content["all_reduce"]))
+
+
+def _matmul(
+    chip: str, B: int, D: int, F: int, x: str, source: Source, groups: int = 1, **more: Any
+) -> PublishedRun:
+    done = groups * matmul(B, D, F, x, out=more["out"])
+    name = f"{groups} × " * (groups > 1) + f"{x}[{B}, {D}] · {x}[{D}, {F}]"
+    rate = to_base(more["printed"], more["unit"])
+    return PublishedRun(chip, done.named(name), Quantity(done.flops / rate, "s"), source)
+
+
+def _all_reduce(
+    chip: str, chips: int, size: int, printed: float, unit: str, source: Source
+) -> PublishedRun:
+    """Make a run from a bus bandwidth, which counts the bytes of a ring."""
+    ring, less = all_reduce(size, chips), {LINK: spared(size, chips)}
+    name = f"all-reduce among {chips}"
+    done = Work(name, {LINK: ring}, hops={LINK: 0}, held=0, spared=less, chips=chips)
+    seconds = Quantity(ring / to_base(printed, unit), "s")
+    return PublishedRun(chip, done, seconds, source, as_chip(chip).link())
