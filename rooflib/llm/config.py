@@ -86,7 +86,8 @@ def model_from_config(
     family = given.get("model_type", "")
     if not isinstance(family, str) or family not in FAMILIES:
         # Without a hint: a file that is read as of another family is counted wrong.
-        raise ValueError(f"model_type must be one of {', '.join(FAMILIES)}; got {short(family)}")
+        known = ", ".join(name for name, entry in FAMILIES.items() if "like" not in entry)
+        raise ValueError(f"model_type must be one of {known}; got {short(family)}")
     classes = _be("auto_map", whole.get("auto_map") or {}, Mapping, "an object")
     for each in classes.values():  # class names are checked but not used
         if not isinstance(each, str) or not re.fullmatch(r"[\w./-]+", each):
@@ -388,7 +389,7 @@ def _checked(own: str, key: str, given: Mapping[str, Any], default: Any, nested:
         return _be(key, value, str, "a string")
     if isinstance(default, list):
         return _be(key, value, list, "a list")
-    if value == "auto":
+    if value == "auto" and own == "state_values":
         return 0
     if own == "pattern" and isinstance(value, str):
         return len(value)  # such as LLLG
@@ -398,7 +399,9 @@ def _checked(own: str, key: str, given: Mapping[str, Any], default: Any, nested:
         if own == "moe_layer_end_index"
         else int(default != 0 and own not in SIZES["may_be_zero"])
     )
-    if isinstance(value, list) and given.get("num_hidden_layers") == len(value):
+    if own in SIZES["per_layer"] and isinstance(value, list):
+        if len(value) != given.get("num_hidden_layers"):
+            raise ValueError(f"{key} must be one size, or one for each layer; got {short(value)}")
         return [_whole(key, each, least, most) for each in value]
     return _whole(key, value, least, most)
 

@@ -98,6 +98,12 @@ class Stored:
 
     def check(self, layers: int) -> None:
         """Raise a ValueError for a skipped module that is neither a matrix here nor known."""
+        for pattern in (*self.skipped, *(each for names, _ in self.groups for each in names)):
+            if pattern.startswith("re:"):
+                try:
+                    re.compile(pattern.removeprefix("re:"))
+                except re.error as error:
+                    raise ValueError(f"{short(pattern)} must be an expression: {error}") from None
         for pattern in self.skipped:
             name = _canonical(pattern)
             beyond = re.match(r"layers\.(\d+)\b", name)
@@ -133,7 +139,13 @@ def stored_types(
     how = dict(_be("quantization_config", how, Mapping, "an object"))
     how |= _be("quantization", how.pop("quantization", {}), Mapping, "an object")
     how.setdefault("expert_dtype", both.get("expert_dtype"))
-    found = METHODS[one_of("quant_method", _method(how), METHODS)](how)
+    method = one_of("quant_method", _method(how), METHODS)
+    try:
+        found = METHODS[method](how)
+    except (AttributeError, IndexError, KeyError, TypeError):
+        # Formats nest objects: one check, instead of one of each key, keeps a trace from users.
+        wanted = f"as {method} writes it"
+        raise ValueError(f"quantization_config must be {wanted}; got {short(how)}") from None
     skipped = tuple(
         _be(key, each, str, "a list of names")
         for key in (
@@ -255,6 +267,7 @@ def _compressed_tensors(how: Mapping[str, Any]) -> Stored:
 
 def _scheme(how: Mapping[str, Any]) -> DType:
     """Return the type that a scheme of compressed-tensors describes."""
+    _be("weights and input_activations", how, Mapping, "objects")
     bits, kind = _bits(how.get("num_bits")), one_of("type", how.get("type"), ("int", "float"))
     name = {"int": "int", "float": "fp"}[kind] + str(bits)
     strategy, group = how.get("strategy") or "tensor", how.get("group_size")

@@ -1,10 +1,14 @@
 """A wrong input is refused in one line that names the argument, its value and what is allowed."""
 
+import copy
+import json
+import random
 from typing import Any
 
 import numpy as np
 import pytest
 from broken_configs import BROKEN, BROKEN_FILES, LLAMA, write
+from repository import ROOT
 
 import rooflib as rl
 
@@ -189,3 +193,24 @@ def test_code_named_in_a_config_is_not_run(tmp_path):
     classes = {"AutoConfig": "own.OwnConfig"}
     assert rl.model_from_config(LLAMA | {"auto_map": classes}) == rl.model_from_config(LLAMA)
     assert not ran.exists()
+
+
+JUNK = [None, 0, -1, 1, 10**9, 10**30, 1.5, "x", "", [], [1], ["a"], {}, {"a": 1}, True, "auto"]
+
+
+@pytest.mark.parametrize("file", ["configs", "families"])
+def test_a_file_with_any_value_anywhere_is_read_or_refused_in_one_line(file):
+    draw = random.Random(file)
+    lines = (ROOT / f"tests/tables/{file}.jsonl").read_text(encoding="utf-8").splitlines()
+    for line in lines:
+        for _ in range(4):
+            config = place = json.loads(line)["config"]
+            while isinstance(inner := place[key := draw.choice(sorted(place))], dict) and inner:
+                place = inner
+            place[key] = copy.deepcopy(draw.choice(JUNK))
+            said = ""
+            try:
+                rl.model_from_config(config)
+            except ValueError as error:
+                said = str(error)
+            assert "\n" not in said
