@@ -44,10 +44,34 @@ __version__ = "1.0.0"
 
 # fmt: off
 __all__ = [
-    "Chip", "DType", "Figure", "Link", "Quantity", "Table", "Times", "Work", "__version__",
-    "all_gather", "all_reduce", "attention", "chip", "chips", "critical_batch", "critical_depth",
-    "dot", "dtype", "elementwise", "figures", "matmul", "plots", "published_shares",
-    "published_runs", "reduce_scatter", "rms_norm", "split", "work",
+    "Chip",
+    "DType",
+    "Figure",
+    "Link",
+    "Quantity",
+    "Table",
+    "Times",
+    "Work",
+    "__version__",
+    "all_gather",
+    "all_reduce",
+    "attention",
+    "chip",
+    "chips",
+    "critical_batch",
+    "critical_depth",
+    "dot",
+    "dtype",
+    "elementwise",
+    "figures",
+    "matmul",
+    "plots",
+    "published_runs",
+    "published_shares",
+    "reduce_scatter",
+    "rms_norm",
+    "split",
+    "work",
 ]
 # fmt: on
 

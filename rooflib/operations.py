@@ -22,7 +22,6 @@ import numpy as np
 from rooflib.checks import Number, Size, broadcastable, instance, larger, one_of, size, sizes
 from rooflib.dtypes import DType, Type, common_type, dtype
 from rooflib.hardware import VECTOR
-from rooflib.quantities import quantity
 from rooflib.work import EXPONENTIALS, HBM, LAUNCH, LINK, Work, type_name
 
 
@@ -258,8 +257,9 @@ def split(
 
 # Collectives on a ring of N chips. In each step, every chip passes one Nth of the array to the next
 # chip. Reduce-scatter and all-gather take N - 1 steps each, and an all-reduce is one followed by
-# the other. No algorithm in which only chips add sends fewer bytes. Source: Patarasuk & Yuan, "Bandwidth optimal all-reduce
-# algorithms for clusters of workstations", J. Parallel Distrib. Comput. 69(2), 2009.
+# the other. No algorithm in which only chips add sends fewer bytes. Source: Patarasuk & Yuan,
+# "Bandwidth optimal all-reduce algorithms for clusters of workstations", J. Parallel Distrib.
+# Comput. 69(2), 2009.
 
 
 def reduce_scatter(bytes: Size, N: Size) -> Number:
@@ -289,17 +289,16 @@ def all_reduce(bytes: Size, N: Size, *, in_switch: bool = False) -> Number:
     for Accelerating Shared-Memory Multiprocessor Collectives", ISCA 2020.
 
     >>> all_reduce(1000, N=4), all_reduce(1000, N=4, in_switch=True)
-    (1.5 kB, 1 kB)
+    (1500.0, 1000.0)
     """
     ring = 2 * reduce_scatter(bytes, N)
-    if not in_switch:
-        return ring
-    return quantity(np.minimum(ring, bytes) if np.ndim(ring) else min(ring, bytes), "B")
+    return ring - spared(bytes, N) if in_switch else ring
 
 
 def spared(bytes: Size, N: Size) -> Number:
     """Return by how many bytes an all-reduce in a switch is shorter than one on a ring."""
-    return all_reduce(bytes, N) - all_reduce(bytes, N, in_switch=True)
+    # Two chips send no less than on a ring, and one sends nothing.
+    return larger(all_reduce(bytes, N) - size("bytes", bytes, zero=True), 0)
 
 
 def matmul_types(

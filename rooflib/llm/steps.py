@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from rooflib.dtypes import DType, Type, common_type, dtype
 from rooflib.llm.layers import Format, Layer, positions_read
 from rooflib.operations import all_gather, all_reduce, spared
 from rooflib.work import HBM, LINK, Work, type_name
-
-if TYPE_CHECKING:
-    from rooflib.llm.decoders import Model
 
 ROWS = (
     "embedding, norms", "projections", "attention", "state", "router", "experts", "MLP", "logits",
@@ -46,7 +43,7 @@ class Step:
         products are with activations in `x` even where the checkpoint has others.
     """
 
-    model: Model
+    model: Any  # a Model, whose module imports this one
     B: Number
     S: Number
     start: Number

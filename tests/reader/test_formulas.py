@@ -286,12 +286,14 @@ def test_the_formulas_of_a_step_give_what_rooflib_gives_for_any_kind_of_layer(in
     for _ in range(5):
         B, S = draw.choice((1, 4, 16)), draw.choice((128, 1000, 30_000))
         chips, chunk = draw.choice((1, 1, 2, 4)), draw.choice((S, 100))
+        adds = draw.choice((0, 1))  # whether the links' switch adds
         options = {"chips": chips, "x": "bf16", "kv": "bf16"}
         with contextlib.suppress(ValueError):  # these chips can't split the model
             steps = (model.decode(B, S, **options), model.prefill(B, S, chunk=chunk, **options))
             for prefill, step in enumerate(steps):
                 setting = {"B": B, "S": S, "chips": chips, "replicas": 1, "prefill": prefill}
                 setting |= {"chunk": chunk, "whole": 0, "w": shapes["stored"], "kv": 2, "x": 2}
+                setting |= {"adds": adds}
                 names = ("flops", "bytes", "held", "sent")
                 formulas = {name: f"rl.step_{name}(m, s)" for name in names}
                 found = evaluate(formulas, {"m": shapes, "s": setting})
@@ -300,4 +302,6 @@ def test_the_formulas_of_a_step_give_what_rooflib_gives_for_any_kind_of_layer(in
                     each = [float(getattr(parts.get(kind), name, 0)) for kind in ROWS]
                     assert found[name] == pytest.approx(each, rel=1e-9)
                 assert found["held"] == pytest.approx(float(step.held), rel=1e-9)
-                assert found["sent"] == pytest.approx(float(step.sent), rel=1e-9)
+                link = rl.Link("wire", 1.0, topology="switch", reduces=bool(adds))
+                sent = step.on("H100 SXM", link).times.get("wire", 0)
+                assert found["sent"] == pytest.approx(float(sent), rel=1e-9)

@@ -248,7 +248,8 @@ def test_a_chip_has_the_figures_of_its_data_sheet(name):
     assert {what: chip[what] for what in wanted} == pytest.approx(wanted, rel=1e-11)
     wanted = sheet.get("on_chip", {})
     assert {what: chip.on_chip[what] for what in wanted} == pytest.approx(wanted, rel=1e-11)
-    assert chip.memory == pytest.approx(sheet["capacity"], rel=1e-11)
+    if "capacity" in sheet:
+        assert chip.memory == pytest.approx(sheet["capacity"], rel=1e-11)
     links = {link.name: link for link in chip.links}
     for link, figures in sheet.get("links", {}).items():
         if len(figures) == 4:
