@@ -16,12 +16,14 @@ from rooflib.table import from_rows
 OPERATIONS = ("dot", "elementwise", "rms_norm", "matmul", "attention", "split", "work")
 USAGE = """\
 python -m rooflib --chips | --version
-       python -m rooflib CHIP [OPERATION SIZES] [NAME=VALUE ...] [--link LINK] [--plot FILE]"""
+       python -m rooflib CHIP [OPERATION SIZES] [NAME=VALUE ...] [--link LINK] [--plot FILE]
+       python -m rooflib model CONFIG.JSON CHIP [NAME=VALUE ...]"""
 EXAMPLES = """\
 examples:
   python -m rooflib "H100 SXM"
   python -m rooflib tpu-v5e matmul 64 4096 16384 w=int8 --plot layer.svg
   python -m rooflib tpu-v5e split D 4 512 8192 8192 --link ICI
+  python -m rooflib model config.json "H100 SXM" B=16 S=8192
   python -m rooflib "H100 SXM" attention 1 1 8192 32 8 128 kv=int8 causal=False
 
 operations: """
@@ -46,6 +48,8 @@ def main(words: Sequence[str] | None = None) -> None:
             print(_all_chips())
         elif not given.words:
             parser.print_help()
+        elif given.words[0] == "model":
+            _print_model(given.words[1:])
         elif len(given.words) == 1:
             print(rl.chip(given.words[0]).table)
         else:
@@ -62,13 +66,30 @@ def main(words: Sequence[str] | None = None) -> None:
 
 def _print_times(chip: str, name: str, words: list[str], link: str | None, plot: str) -> None:
     on, make = rl.chip(chip), getattr(rl, one_of("operation", name.replace("-", "_"), OPERATIONS))
-    options = dict(word.split("=", 1) for word in words if "=" in word)
-    sizes = [_value(word) for word in words if "=" not in word]
-    done = make(*sizes, **{key: _value(value) for key, value in options.items()})
+    names, options = _read(words)
+    done = make(*map(_value, names), **options)
     print(done.table, f"on {on.name}:", done.on(on, link).table, sep="\n\n")
     if plot:
         ax = rl.plots.roofline(rl.plots.axes(), on, points={done.name: done})
         ax.figure.savefig(plot, facecolor="white")  # type: ignore[union-attr]
+
+
+def _print_model(words: list[str]) -> None:
+    names, options = _read(words)
+    if len(names) != 2:
+        raise ValueError(f"model must have a config.json (or a name) and a chip; got {names}")
+    name, chip = names
+    is_file = name.endswith(".json") or os.path.exists(name)  # noqa: PTH110
+    served = rl.Serving(rl.model_from_config(name) if is_file else name, chip, **options)
+    tables = [served.table, "decode step:", served.decode_table, "prefill of a prompt:"]
+    print(*tables, served.prefill_table, served.changes_table, sep="\n\n")
+
+
+def _read(words: list[str]) -> tuple[list[str], dict[str, Any]]:
+    """Return the words without a "=", and the options that the others set."""
+    options = dict(word.split("=", 1) for word in words if "=" in word)
+    names = [word for word in words if "=" not in word]
+    return names, {key: _value(value) for key, value in options.items()}
 
 
 def _value(word: str) -> Any:

@@ -5,6 +5,9 @@ import subprocess
 import sys
 
 import pytest
+from broken_configs import LLAMA, quantized, write
+
+import rooflib as rl
 
 
 def rooflib(*arguments: object, **how: object) -> subprocess.CompletedProcess[str]:
@@ -50,18 +53,34 @@ MISTAKES = [
     (["TPU v5e", "matmul", 1, "two", 3], "D must be a number or an array of numbers; got 'two'"),
     (["TPU v5e", "matmul", 1, 2, 3, "w=bf61"], "w must be one of", "'bf61'"),
     (["TPU v5e", "dot", 9, "comp=bf16"], "unexpected keyword argument 'comp'"),
+    (["model", "config.json", "H100 SXM"], "bits must be 4 or 8"),
+    (["model", "confg.json", "H100 SXM"], "confg.json", "No such file"),
+    (["model", "Llama 3 8B", "H100 SXM", "chips=3"], "chips must divide N", "1, 2, 4, 8"),
+    (["model", "Llama 3 8B"], "a config.json (or a name) and a chip"),
 ]
 
 
 @pytest.mark.parametrize(("words", "parts"), [(words, parts) for words, *parts in MISTAKES],
                          ids=[" ".join(map(str, words)) for words, *_ in MISTAKES])  # fmt: skip
 def test_a_mistake_prints_one_line_and_exits_with_2(words, parts, tmp_path):
+    write(tmp_path, quantized(quant_method="gptq", bits=3, group_size=128))
     run = rooflib(*words, cwd=tmp_path)
     assert (run.returncode, run.stdout) == (2, "")
     assert run.stderr.startswith("rooflib: ")
     assert run.stderr.count("\n") == 1
     for part in parts:
         assert part in run.stderr
+
+
+def test_a_model_file_prints_fit_times_and_what_would_help(tmp_path):
+    config = write(tmp_path, LLAMA)
+    options = {"chips": 2, "B": 32, "S": 4096, "price": 2.5}
+    words = [f"{name}={value}" for name, value in options.items()]
+    run = rooflib("model", config.name, "H100 SXM", *words, cwd=tmp_path)
+    assert run.returncode == 0, run.stderr
+    served = rl.Serving(rl.model_from_config(config), "H100 SXM", **options)
+    for table in (served.table, served.decode_table, served.prefill_table, served.changes_table):
+        assert str(table) in run.stdout
 
 
 def test_the_roofline_is_drawn_with_the_operation_in_it(tmp_path):
