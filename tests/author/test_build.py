@@ -6,6 +6,10 @@ from pathlib import Path
 from repository import HEADER, Book, small_book
 
 CELL = "\n```{code-cell} ipython3\n%s\n```\n"
+CAPTION = (
+    "---\nmystnb:\n  image: {alt: A line.}\n  figure: {name: fig-x, caption: At 12 TB/s.}\n---\n"
+)
+GUESS = ":::{admonition} Your guess\n:class: tip\nHow long does it take?\n:::\n"
 PLOT = "import matplotlib.pyplot as plt\nplt.gca();"
 
 # What an author writes → what the build says after the page's name and the line.
@@ -21,6 +25,9 @@ MISTAKES = {
     "a number typed by hand": ("It takes 3.35 ms.", "3.35"),
     "a number typed in a table": ("| chip | ridge |\n|---|---|\n| v5e | 241 |", "241"),
     "a number typed in a formula": ("It is $D > 8756$.", "8756"),
+    "a number typed in a caption": (CELL % (CAPTION + PLOT), "12"),
+    "a premise that does not hold": ("{while}`1 > 2` So it is.", "1 > 2"),
+    "a guess that nobody can give": (GUESS, "answer"),
 }
 # Mistakes that end a page, and with it the build.
 FAILURES = [

@@ -106,7 +106,7 @@ def test_a_finished_exercise_tells_its_moral_and_is_taken_back_from_its_file(
     assert own_answers(back) == own_answers(mine)
     assert own.source in [cell.source for cell in back.cells]
     # An answer that changes is no longer done, nor are those that call it.
-    key = next(iter(right))
+    key = list(right)[-1]  # no other part calls it
     reader.write(reader.part(key).locator(".code-editor .cm-content"), "# thinking again")
     assert not reader.done().startswith(f"{len(right)} of ")
 

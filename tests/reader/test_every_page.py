@@ -73,6 +73,10 @@ def test_formulas_are_rendered_and_fit_a_phone(sweep: Sweep) -> None:
     assert sweep.found["formulas"] == []
 
 
+def test_every_cell_of_a_table_has_its_heading_on_a_phone(sweep: Sweep) -> None:
+    assert sweep.found["headings"] == []
+
+
 def test_every_picture_has_a_name(sweep: Sweep) -> None:
     assert sweep.found["unnamed"] == []
 

@@ -20,6 +20,7 @@ def test_an_error_names_its_line_and_cells_below_say_they_were_not_run(
     reader.open(PAGE, language)
     built, outputs = reader.places(), reader.outputs()
     reader.run()
+    assert (reader.places(), reader.outputs()) == (built, outputs)
     said = reader.edit(FIRST, f"print('so far')\nx = 1 / 0\n{FIRST}")
     shown = reader.output("x = 1 / 0")
     assert "ZeroDivisionError" in said

@@ -296,3 +296,19 @@ def test_mlx_also_quantizes_tables_and_says_exceptions_by_module():
     rest = model.weights["other"]
     held = model.decode(1, 1).held - model.kv_bytes_per_token()
     assert held == pytest.approx((model.parameters - rest) * 4.5 / 8 + 2 * rest)
+
+
+NESTED = [
+    row["config"]
+    for row in CONFIGS
+    if "num_attention_heads" in row["config"].get("text_config", {})
+]
+
+
+@pytest.mark.parametrize("config", NESTED, ids=lambda config: config["model_type"])
+def test_what_stands_beside_a_text_config_quantizes_the_text_model(config):
+    how = {"quantization_config": {"quant_method": "fp8"}}
+    text = {key: value for key, value in config.items() if key == "tie_word_embeddings"}
+    beside = rl.model_from_config(config | how).decode(1, 1).held
+    inside = rl.model_from_config({**text, **config["text_config"], **how}).decode(1, 1).held
+    assert beside == pytest.approx(inside)

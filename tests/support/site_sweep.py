@@ -110,6 +110,15 @@ UNNAMED = """() => [
     .filter((e) => !e.closest("[aria-hidden=true], button, a") && !(e.ariaLabel ?? "").trim()),
 ].map((e) => e.outerHTML.slice(0, 90))"""
 
+# Cells of tables whose heading is nowhere to be seen: neither above, nor beside them.
+WITHOUT_HEADING = """() => [...document.querySelectorAll("main table")]
+  .filter((table) => table.checkVisibility() && !table.tHead?.checkVisibility())
+  .flatMap((table) => [...table.tBodies].flatMap((body) => [...body.rows]))
+  .flatMap((row) => [...row.cells].slice(1))
+  .filter((cell) => cell.innerText.trim()
+    && ![...cell.querySelectorAll(".heading-of-cell")].some((e) => e.checkVisibility()))
+  .map((cell) => cell.textContent.trim().slice(0, 40)).slice(0, 3)"""
+
 # Gives the right answer to each guess of the page; returns those that are not told to be right:
 # whose words have another number than the answer's.
 WRONG_GUESSES = """() => [...document.querySelectorAll(".answer")].flatMap((answer) => {
@@ -182,6 +191,7 @@ class Sweep:
         put_width(page, PHONE)
         self.look(name, "phone", with_axe=with_axe)
         self.note("formulas", name, page.evaluate(WIDE_MATHS))
+        self.note("headings", name, page.evaluate(WITHOUT_HEADING))
         self.note("tall", name, page.evaluate(TALL_FIGURES, PHONE["height"]))
         if with_axe:
             # Do this last: from now on, the browser keeps its accessibility tree up to date.
