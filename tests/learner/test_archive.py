@@ -155,6 +155,9 @@ def test_the_first_cell_installs_the_packages_and_the_checks_work(
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(PASSED) == len(parts(NAME))
     assert str(own_python.parents[1]) in done.stdout.splitlines()[-1]
+    # Validate counts parts, as in JupyterLab.
+    said = run([str(own_python), "-m", "nbgrader", "validate", notebook.name], notebook.parent)
+    assert f"0 of {len(parts(NAME))} parts right" in said.stdout, said.stderr
     removed = run([str(own_python), "-m", "pip", "uninstall", "--yes", *OURS], tmp_path)
     assert removed.returncode == 0
 

@@ -86,7 +86,7 @@ def test_the_start_page_lists_the_whole_course_and_leads_to_it(lab: Lab) -> None
     missing = [page for page in pages() if title(page) not in listed]
     assert missing == []
     count = sum(len(parts(name)) for name in exercises.names())
-    assert f"0 of {count} parts done" in listed
+    assert f"0 of {count} parts done; next: exercise 1, part 1" in listed
     for number, name in enumerate(exercises.names(), start=1):
         card = sheet.locator(".exercise").filter(has=lab.page.locator(f"a[href$='{name}.ipynb']"))
         assert card.inner_text().startswith(f"Exercise {number}")

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page
 from pypdf import PdfReader
 from reader import Reader
 from repository import ROOT
-from site_browser import UNSET_MATHS, Traffic, contrast, structure, unnamed_pictures
+from site_browser import UNSET_MATHS, Traffic, contrast, put_theme, structure, unnamed_pictures
 from site_links import parsed
 from site_sweep import FOLDERS, PAGES, WRITTEN
 
@@ -103,6 +103,7 @@ def test_the_book_has_numbered_pages_its_answers_and_no_source_of_formulas(
 
 def test_a_page_prints_without_what_needs_a_screen(reader: Reader) -> None:
     reader.open("chapters/time", covered=True)
+    put_theme(reader.page, "dark")
     reader.page.emulate_media(media="print")
     reader.page.evaluate("() => { dispatchEvent(new Event('beforeprint')); }")
     assert reader.page.locator("details:not([open]):not(.above-input)").count() == 0
@@ -110,6 +111,10 @@ def test_a_page_prints_without_what_needs_a_screen(reader: Reader) -> None:
     assert reader.page.locator(f":is({gone}):visible").count() == 0
     assert reader.page.locator("figure.live svg:visible").count()
     assert all(reader.shown_after(guess) for guess in reader.guesses(folded=False))
+    theme = "document.documentElement.dataset.theme"
+    assert reader.page.evaluate(theme) == "light"
+    reader.page.evaluate("() => { dispatchEvent(new Event('afterprint')); }")
+    assert reader.page.evaluate(theme) == "dark"
 
 
 # ---- the slides
