@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, TypedDict
 
+from rooflib.quantities import Quantity
+
 Block = Mapping[str, Any]
 
 
@@ -64,9 +66,9 @@ def is_true(value: Any) -> bool:
 
 
 def shown(value: Any) -> str | None:
-    """Return a string or an integer as text in prose; None for anything else."""
-    if isinstance(value, str):
-        return value
+    """Return a string, an integer or a quantity as text in prose; None for anything else."""
+    if isinstance(value, str | Quantity):
+        return str(value)
     if isinstance(value, Integral) and not isinstance(value, bool):
         return f"{value:,}"
     return None

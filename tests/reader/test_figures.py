@@ -13,7 +13,8 @@ from reader import Reader
 from repository import ROOT
 
 import rooflib as rl
-from rooflib.catalog import chips, models
+from rooflib.catalog import chips
+from rooflib.llm import models
 
 PAGES = [
     path.relative_to(ROOT).with_suffix("").as_posix()

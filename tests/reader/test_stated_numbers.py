@@ -96,7 +96,8 @@ STATED = {
         f"{math.floor(V5E_PEAK / V5E_HBM) + 1}",
     ],
     "chips": [
-        f"{depth(4, PEAK, NVLINK):,}", f"{depth(8, PEAK, NVLINK):,}",
+        # Four of them on a ring; eight send what their switch adds once.
+        f"{depth(4, PEAK, NVLINK):,}", f"{math.floor(8 * PEAK / NVLINK) + 1:,}",
         f"{depth(8, V5E_PEAK, ICI):,}", f"{math.floor(V5E_PEAK / ICI) + 1:,}",
     ],
     "attention": [

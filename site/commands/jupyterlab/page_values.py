@@ -66,7 +66,9 @@ def as_text(value: Any) -> str:
         return value
     if isinstance(value, Integral) and not isinstance(value, bool):
         return f"{value:,}"
-    raise TypeError(f"{value!r} is neither a str nor an int: format it")
+    if getattr(value, "unit", None) is not None:
+        return str(value)  # a quantity of rooflib prints its own unit
+    raise TypeError(f"{value!r} is no str, int or quantity: format it")
 
 
 def main() -> None:
