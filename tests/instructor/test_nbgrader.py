@@ -132,6 +132,7 @@ def test_nbgrader_refuses_to_grade_without_the_courses_settings(
     assert not (room.folder / "autograded").exists()
 
 
+@pytest.mark.long
 def test_the_formgrader_shows_points_and_comments_and_nothing_that_acts(
     ours: Classroom, browser: Browser, tmp_path: Path
 ) -> None:
@@ -177,6 +178,7 @@ def test_the_formgrader_shows_points_and_comments_and_nothing_that_acts(
 # ---- the exchange
 
 
+@pytest.mark.long
 def test_the_exchange_takes_what_students_submit_and_skips_what_harms(
     release: Path, tmp_path: Path
 ) -> None:

@@ -191,6 +191,7 @@ def test_a_full_disk_is_named_in_one_line_and_no_grade_is_lost(
     same(Classroom(out), undisturbed)
 
 
+@pytest.mark.long
 def test_damaged_results_are_graded_again(room: Classroom, undisturbed: dict[str, bytes]) -> None:
     """As a crash of the machine, or a clean-up of one's own, leaves them."""
     room.grade("--workers", 2)

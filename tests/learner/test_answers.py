@@ -15,7 +15,7 @@ from grading.release import exercises
 from roofkit.check.messages import PROBLEMS
 
 NAMES = exercises.names()
-CLASSES = 3
+CLASSES = 2
 MANY = 20
 # What tells the hints for mistakes that have no name apart, a word or two of each.
 HINTS = {

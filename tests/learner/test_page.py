@@ -5,7 +5,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from learner import PASSED, answered, by_heart, graded_points, parts, released, results
+from learner import PASSED, answered, by_heart, graded_points, parts, released, results, solutions
 from nbformat import NotebookNode
 from reader import Reader
 from submissions import Submission, hand_in, submissions
@@ -19,16 +19,6 @@ NEWER = {
     "quotes": 'def intensity(B, D, F):\n    print(f"{"B"}")\n    return 1.0',
     "comment": 'def intensity(B, D, F):\n    print(f"{B  # rows\n    }")\n    return 1.0',
 }
-
-
-def solutions(name: str) -> dict[str, str]:
-    """Return the reference solution of each part."""
-    found = {}
-    for cell in exercises.source(name).cells:
-        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-        if grade_id.endswith("-solution"):
-            found[grade_id.removesuffix("-solution")] = str(cell.source)
-    return found
 
 
 def own_answers(notebook: NotebookNode) -> dict[str, str]:
@@ -61,6 +51,9 @@ def test_an_exercise_answered_on_its_page_gets_the_same_points_in_grading(
         assert PASSED in reader.check(key, right[key])
         assert reader.done().startswith(f"{number} of {len(keys)} parts done.")
     assert PASSED not in reader.check(last, by_hand(last, 1.25))
+    # The exercise is open when the learner comes back, with answers alone or with own cells.
+    reader.page.reload()
+    reader.page.locator(".answers h3").first.wait_for()
     reader.write_words("Half the *bytes*.\n\nNothing else.")
     assert reader.own_cell("print('peak', peak > 1)").strip() == "peak True"
     # Nothing is lost by loading the page again, or by downloading twice.

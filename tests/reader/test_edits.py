@@ -18,13 +18,18 @@ EDITS = tomllib.loads(Path(__file__).with_name("edits.toml").read_text(encoding=
 CHIPS = [chip.name for chip in rl.chips(hidden=True)]
 CHIP = re.compile("|".join(f'"{re.escape(name)}"' for name in sorted(CHIPS, reverse=True)))
 Edit = tuple[str, str]  # old and new code
+# Chapters that have all kinds of cells and values between them. A run takes ten seconds.
+SOME = ("time", "roofline", "matmul", "own-model", "summary")
 
 
 def rows() -> Iterator[object]:
-    """Yield each chapter with its first edit, and, for long runs, with all others."""
+    """Yield some chapters with their first edit, and, for long runs, all with all others."""
     for name in chapters():
-        of_page = EDITS[name.removeprefix("chapters/")]
-        yield pytest.param(name, of_page[:1], id=name)
+        page = name.removeprefix("chapters/")
+        of_page = EDITS[page]
+        yield pytest.param(
+            name, of_page[:1], id=name, marks=() if page in SOME else pytest.mark.long
+        )
         yield pytest.param(name, of_page[1:], id=f"{name}-all", marks=pytest.mark.long)
 
 

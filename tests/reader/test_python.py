@@ -13,7 +13,7 @@ ENGLISH = {
 }
 
 
-@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.long), "zh"])
 def test_an_error_names_its_line_and_cells_below_say_they_were_not_run(
     reader: Reader, language: str
 ) -> None:

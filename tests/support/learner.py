@@ -53,6 +53,16 @@ def parts(name: str) -> dict[str, Part]:
     return {part.key: part for part in exercises.load(name).parts}
 
 
+def solutions(name: str) -> dict[str, str]:
+    """Return the reference solution of each part."""
+    found = {}
+    for cell in exercises.source(name).cells:
+        grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        if grade_id.endswith("-solution"):
+            found[grade_id.removesuffix("-solution")] = str(cell.source)
+    return found
+
+
 def answered(submission: Submission) -> NotebookNode:
     """Return a released notebook with a learner's answers."""
     name = submission.exercise
