@@ -47,6 +47,7 @@ def config(
         "num_key_value_heads": K,
         "head_dim": H,
         "intermediate_size": dense,
+        "first_k_dense_replace": 0,
         "moe_intermediate_size": X,
         "n_routed_experts": E,
         "num_experts_per_tok": k,

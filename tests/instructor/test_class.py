@@ -516,7 +516,8 @@ def test_changed_locked_cells_and_files_named_like_modules_are_stated(graded: Gr
         told[row["student"]] = told.get(row["student"], "") + row["fact"] + "\n"
     assert not told.keys() & {one.name for one in graded.of("honest", "beside", "notebook")}
     # What the sandbox refused, for some of those that tried.
-    assert any("sandbox" in fact or "refused" in fact for fact in told.values()), told
+    refused = re.compile(r"^(open: .+|\w+ \(\d+ times?\))$", re.MULTILINE)
+    assert any(map(refused.search, told.values())), told
     expected = {
         "mistake-check-edited": "times",
         "mistake-check-emptied": "times",

@@ -207,13 +207,8 @@ def norms_of(model: rl.Model) -> int:
     return model.D + sum(kind.count * kind.gains for kind in model.every_kind)
 
 
-def model_of(config: dict[str, Any]) -> rl.Model:
-    """Read a config of the exercise, whose models have experts in each layer."""
-    return rl.model_from_config({"first_k_dense_replace": 0, **config})
-
-
 def weights_of(config: dict[str, Any]) -> tuple[int, int]:
-    model = model_of(config)
+    model = rl.model_from_config(config)
     layers = model.active_parameters(tables=False) - norms_of(model)
     return model.parameters - norms_of(model), layers + model.vocabulary * model.D
 
@@ -226,7 +221,7 @@ def parts_of(
         name: rl.DType("int4", round(8 * stored))
         for name, stored in (("w", width), ("kv", kv_bytes))
     }
-    step = model_of(config).decode(B, S, **types, x="bf16", compute="bf16")
+    step = rl.model_from_config(config).decode(B, S, **types, x="bf16", compute="bf16")
     return {part.name: part for part in step.parts}
 
 
@@ -260,7 +255,9 @@ def mixture_gains(changes: dict[str, dict[str, float]], **now: Any) -> dict[str,
 ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
     "mixture-of-experts": {
         "parameters": weights_of,
-        "cache": lambda config, kv_bytes: model_of(config).kv_bytes_per_token(DTYPES[kv_bytes]),
+        "cache": lambda config, kv_bytes: rl.model_from_config(config).kv_bytes_per_token(
+            DTYPES[kv_bytes]
+        ),
         "step": mixture_step,
         "critical-batch": batch_of_experts,
         "gains": mixture_gains,
