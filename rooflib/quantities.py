@@ -87,6 +87,14 @@ class Quantity(float):
     def __rsub__(self, other: Any) -> Any:
         return _combined(self, other, float.__rsub__, 0)
 
+    def __floor__(self) -> Any:
+        """Return the whole number below, or infinity: a threshold may be that after an edit."""
+        return math.floor(float(self)) if math.isfinite(self) else float(self)
+
+    def __ceil__(self) -> Any:
+        """Return the whole number above, or infinity."""
+        return math.ceil(float(self)) if math.isfinite(self) else float(self)
+
     __rmul__ = __mul__
     __radd__ = __add__
 

@@ -5,7 +5,6 @@ that the figure doesn't show is ignored.
 """
 
 import bisect
-import dataclasses
 import functools
 import math
 import re
@@ -53,7 +52,7 @@ def of_intensity(n: float, chip: str) -> Numbers:
 
 def of_roofline(intensity: float, second: float, chip: str) -> Numbers:
     own = rl.chip(chip)
-    other = dataclasses.replace(own, bandwidth=second)
+    other = own | {"HBM": second}
     first, then = (c.attainable(intensity) for c in (own, other))
     return {
         "bandwidth": own["HBM"],
@@ -145,7 +144,7 @@ def of_matmul(B: float, D: float, F: float, x: str, w: str, out: str, chip: str)
         "ridge": at.ridge(op.compute),
         "share": bound.share_of_peak,
         "critical": critical,
-        "first": (math.floor(critical) + 1),
+        "first": math.floor(critical) + 1 if math.isfinite(critical) else math.inf,
         "limit": rl.critical_batch(at, x=x, w=w),
     }
 
