@@ -515,9 +515,6 @@ def test_changed_locked_cells_and_files_named_like_modules_are_stated(graded: Gr
     for row in graded.room.table("tampering.csv"):
         told[row["student"]] = told.get(row["student"], "") + row["fact"] + "\n"
     assert not told.keys() & {one.name for one in graded.of("honest", "beside", "notebook")}
-    # What the sandbox refused, for some of those that tried.
-    refused = re.compile(r"^(open: .+|\w+ \(\d+ times?\))$", re.MULTILINE)
-    assert any(map(refused.search, told.values())), told
     expected = {
         "mistake-check-edited": "times",
         "mistake-check-emptied": "times",

@@ -272,12 +272,6 @@ def test_lateness_costs_what_the_instructor_set_unless_there_is_an_extension(
     assert "submission penalty" in later.room.page("zoe")
     assert "submission penalty" not in later.room.page("ada")
     assert later.export()["15", GRADE] == "0"
-    # A second hand-in in time takes the place of the late one.
-    room = later.room
-    room.hand_in("zoe", NAME, with_first(room.solved(), "'in time'"))
-    (room.folder_of("zoe") / "timestamp.txt").write_text("2026-12-01 12:00:00 UTC")
-    assert room.grade().startswith("1 graded")
-    assert room.scores()["zoe"] == FULL
 
 
 def test_points_and_comments_given_by_hand_count_and_survive_a_second_hand_in(

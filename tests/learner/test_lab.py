@@ -134,6 +134,9 @@ def test_an_exercise_is_solved_checked_and_validated(lab: Lab, work: Path) -> No
     card.get_by_text(f"{len(keys)} of {len(keys)} parts done").wait_for()
     assert "next: exercise 2" in sheet.inner_text()
     lab.open(f"{FIRST}/{FIRST}.ipynb")
+    for key, source in solutions(FIRST).items():
+        lab.write(f"{key}-solution", source)
+    lab.run_all()
     lab.save()
     said = lab.validate()
     assert f"{len(keys)} of {len(keys)} parts right" in said
@@ -218,7 +221,8 @@ def test_make_solution_shows_the_solution_of_finished_exercises_only(
 def mine(work: Path, lab: Lab) -> dict[str, bytes]:
     """Return two notebooks in which the learner has written."""
     lab.open(f"{FIRST}/{FIRST}.ipynb")
-    lab.write(f"{next(iter(parts(FIRST)))}-solution", "# My own remark.")
+    function = next(iter(parts(FIRST).values())).function
+    lab.write_into(f"def {function}(", f"# My own remark.\ndef {function}(")
     lab.save()
     lab.open(CHAPTER)
     lab.write_into("square = ", "# Mine.\nsquare = ")

@@ -112,7 +112,7 @@ UNNAMED = """() => [
 
 # Cells of tables whose heading is nowhere to be seen: neither above, nor beside them.
 WITHOUT_HEADING = """() => [...document.querySelectorAll("main table")]
-  .filter((table) => table.checkVisibility() && !table.tHead?.checkVisibility())
+  .filter((table) => table.checkVisibility() && table.tHead && !table.tHead.checkVisibility())
   .flatMap((table) => [...table.tBodies].flatMap((body) => [...body.rows]))
   .flatMap((row) => [...row.cells].slice(1))
   .filter((cell) => cell.innerText.trim()

@@ -16,10 +16,12 @@
   const NOTE = "course-note"; // in a cell's metadata, and the class of its element
   const UNRENDERED = "course-unrendered";
   const EVAL = /(?<![`\\])\{eval\}`([^`]+)`/g;
-  // Format a value as the book does: a string without quotes or escapes, an integer with commas.
+  // Format a value as the book does: a string without quotes or escapes, an integer with commas, a
+  // quantity with its unit.
   const asShown = (expression) =>
-    "(lambda v: type('Value', (), {'__repr__': lambda _: v if isinstance(v, str) else f'{v:,}'})()" +
-    ` if isinstance(v, str) or hasattr(v, '__index__') and not isinstance(v, bool) else v)(${expression}\n)`;
+    "(lambda v: type('Value', (), {'__repr__': lambda _: f'{v:,}' if hasattr(v, '__index__') else str(v)})()" +
+    " if isinstance(v, str) or hasattr(v, 'unit') or hasattr(v, '__index__') and not isinstance(v, bool)" +
+    ` else v)(${expression}\n)`;
 
   let shared;
   const library = async (name) => {
