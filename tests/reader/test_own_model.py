@@ -30,6 +30,7 @@ def test_in_chinese_what_is_said_of_a_file_is_chinese(reader: Reader) -> None:
     reader.open(PAGE, "zh")
     said = reader.choose_model(FOLDER / next(iter(EXPECTED)))
     assert re.search("[\u4e00-\u9fff]", said), said
+    assert not re.search(r"(?:\b[A-Za-z]{2,} ){2}[a-z]{2,}", said), said
 
 
 def test_a_chosen_model_has_its_own_weights_cache_and_times(reader: Reader) -> None:

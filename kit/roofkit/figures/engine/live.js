@@ -382,7 +382,7 @@ async function start(figure) {
         const { problem, name } = answer;
         told.textContent = problem
           ? phrase("{file} was not read: {problem}", { problem, file: file.name })
-          : `${phrase("The figure now shows {file} as {model}.", { file: file.name, model: name })} ${answer.summary}`;
+          : phrase("The figure now shows {file} as {model}.", { file: file.name, model: name }) + ` ${answer.summary}`;
         if (problem) {
           refused = told.textContent.replaceAll("{", "(").replaceAll("}", ")");
           return follow();
