@@ -599,13 +599,7 @@ def test_the_report_has_every_student_the_causes_and_what_was_not_graded(
     page = browser.new_page()
     page.goto((graded.room.folder / "report.html").as_uri())
     text = page.inner_text("body")
-    parts = page.locator("h2:has-text('Parts') ~ table").first.locator("tbody tr")
-    shown = [row.split("\t") for row in parts.all_inner_texts()]
     page.close()
-    found = [row for row in graded.room.table("parts.csv") if row["assignment"] == NAME]
-    for _exercise, part, _points, handed_in, right, _mean in (r for r in shown if r[0] == NAME):
-        of_part = [row["points"] == row["of"] for row in found if row["part"] == part]
-        assert (int(handed_in), int(right)) == (len(of_part), sum(of_part)), part
     seconds = [float(row["seconds"]) for row in graded.room.table("times.csv")]
     assert seconds == sorted(seconds, reverse=True), "the slowest come first"
     assert [one.name for one in graded.students if one.name not in text] == []
