@@ -41,29 +41,24 @@ ALL = exercises.names()
 MOST_BYTES = 2_000_000  # of a graded notebook, and of a page of feedback
 SECRET = "REACHED a secret of the host"
 
-# Students of the default class, besides the honest ones and those of `accidents.COSTS` and
-# `BESIDE`. The others, most of which are like one of these or take seconds, are in the long one.
+# Students of the default class, besides the honest ones: some of each kind, the worst of its kind
+# among them. All others are in the long one.
 OFTEN = {
     "mistake": """
-        check-twice first-and-last-deleted check-edited check-retyped merged-cells nbformat-3
-        metadata-stripped points-edited solution-deleted solution-retyped
-        more-in-the-first-cell answer-in-the-check all-in-one-cell in-reverse-order""",
-    "notebook": "windows-lines hard-spaces timed marks-with-lists",
-    "first": "own-print waits-at-exit forgets-modules",
-    "returns": "named-tuple fraction text-for-number",
-    "file": """
-        utf-32 later-version not-a-number cut-off merge-conflict no-metadata only-a-zip
-        two-that-differ a-web-page zip-as-a-notebook""",
-    "answer": """
-        equal_to_all changing deep_container noisy_float trap_for_pickles dying not_a_number
-        endless_list""",
-    "cell": "at_the_end daemon forged_messages gone patched_kernel signals",
-    "cheat": "displayhook forged_messages patched_kernel replaced_run_cell syntax_tree",
+        first-and-last-deleted check-retyped merged-cells metadata-stripped points-edited
+        answer-in-the-check in-reverse-order""",
+    "costs": "memory-last memory-in-an-answer ends-last newer-python a-package-that-is-missing",
+    "beside": "copies-that-differ an-untouched-copy in-a-folder",
+    "notebook": "hard-spaces",
+    "first": "own-print waits-at-exit",
+    "returns": "text-for-number",
+    "file": "utf-32 cut-off merge-conflict only-a-zip two-that-differ a-web-page",
+    "answer": "equal_to_all changing noisy_float trap_for_pickles dying",
+    "cell": "at_the_end daemon patched_kernel signals",
+    "cheat": "forged_messages patched_kernel replaced_run_cell",
     "folder": """
-        many_cells strange_timestamp notebook_is_a_link_out notebook_is_a_fifo
-        notebook_is_a_folder gigabyte_of_notebook nested_lists nested_in_metadata
-        gigantic_number not_text cells_of_other_types a_list_of_notebooks nobody_may_read_it
-        notebook_is_a_device notebook_is_empty notebook_is_missing""",
+        many_cells notebook_is_a_link_out notebook_is_a_fifo gigabyte_of_notebook nested_lists
+        a_list_of_notebooks nobody_may_read_it""",
 }
 # Many things that keep all points, done by one student: cells of one notebook, or one folder.
 CELLS_TOGETHER = {

@@ -142,7 +142,7 @@ def download(chance: random.Random) -> bytes:
 
 
 FEW_AND_MANY = pytest.mark.parametrize(
-    "count", [20, pytest.param(1_000, marks=pytest.mark.long)], ids=["few", "many"]
+    "count", [8, pytest.param(1_000, marks=pytest.mark.long)], ids=["few", "many"]
 )
 
 
@@ -168,7 +168,7 @@ def test_any_file_of_a_platform_is_taken_or_refused_in_words(
 
 
 @pytest.mark.parametrize(
-    "count", [10, pytest.param(300, marks=pytest.mark.long)], ids=["few", "many"]
+    "count", [4, pytest.param(300, marks=pytest.mark.long)], ids=["few", "many"]
 )
 def test_any_notebook_is_graded_or_listed_with_a_reason(
     release: Path, tmp_path: Path, count: int

@@ -19,10 +19,10 @@ from playwright.sync_api import Browser
 from processes import nothing_left
 
 FULL = sum(points().values())
-SCORES = {"right": FULL, "wrong": 7, "empty": 0, "merged": FULL, "moved": FULL}
+SCORES = {"right": FULL, "wrong": 7, "moved": FULL}
 CELLS = {one.name: one for one in hostile.cells()}
 # Cells before a right solution → points. The loop has its time limit, and costs only itself.
-HOSTILE = {"course_walk": FULL, "sql": FULL, "plain_loop": FULL, "gone": 0}
+HOSTILE = {"course_walk": FULL, "plain_loop": FULL}
 PASSED_OVER = ("notebook_is_a_fifo", "link_to_the_machine", "nested_lists")
 FASTER = ("--Values.cell_seconds=3", "--Values.call_seconds=1")
 
@@ -34,8 +34,6 @@ def ours(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
     (room.folder / ".grading" / "seed").write_text("the seed of both\n")
     room.hand_in("right", NAME, room.solved())
     room.hand_in("wrong", NAME, room.solved(submission="wrong_output_not_counted"))
-    room.hand_in("empty", NAME, room.released())
-    room.hand_in("merged", NAME, accidents.merged(room.solved()))
     room.hand_in("moved", NAME, accidents.RIGHT["in-reverse-order"][0](room.solved()))
     (room.folder_of("right") / "timestamp.txt").write_text("2026-12-05 08:00:00 UTC")
     room.grade()

@@ -345,9 +345,10 @@ def worksheet(
 
 
 def test_moodle_imports_each_variant_of_its_worksheet(room: Classroom) -> None:
-    for language, separator, encoding in itertools.product(
-        MOODLE["heads"], ",;\t", ENCODINGS.values()
-    ):
+    languages, encodings = list(MOODLE["heads"]), list(ENCODINGS.values())
+    variants = {(language, ",", encodings[0]) for language in languages}
+    variants |= {(languages[0], mark, encoding) for mark in ",;\t" for encoding in encodings}
+    for language, separator, encoding in sorted(variants):
         content = written(worksheet(language), separator).encode(encoding)
         column = f"{NAME}={MOODLE['heads'][language]['grade']}"
         got, _ = exported(room, content, "--column", column)

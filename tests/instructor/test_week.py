@@ -206,16 +206,6 @@ def test_the_gradebook_has_people_by_first_and_last_name(week: Week) -> None:
         assert (zoe.first_name, zoe.last_name) == ("Zoë", "Alvarez")
 
 
-def test_a_replaced_notebook_is_graded_again_and_so_is_who_is_named(
-    week: Week, tmp_path: Path
-) -> None:
-    room = copied(week, tmp_path).room
-    room.hand_in("wang", NAME, room.solved())
-    assert room.grade().startswith("1 graded")
-    assert room.scores()["wang"] == FULL
-    assert room.grade("--again", "ada").startswith("1 graded")
-
-
 def test_nobody_else_on_the_machine_can_look_into_hidden_cases_and_results(week: Week) -> None:
     assert (week.room.folder / ".grading").stat().st_mode & 0o077 == 0
 
@@ -384,14 +374,20 @@ def test_a_row_for_other_platforms_has_the_columns_that_the_page_names(week: Wee
     assert re.findall("`([a-z_]+)`", named) == heads
 
 
-def test_names_that_a_spreadsheet_takes_for_formulas_are_kept_from_it(
+def test_a_replaced_notebook_is_graded_again_and_names_like_formulas_are_kept_from_a_spreadsheet(
     week: Week, tmp_path: Path
 ) -> None:
     room = copied(week, tmp_path).room
-    for name in ("=1+1", "+cmd", "@x"):
-        room.folder_of(name)
+    room.hand_in("wang", NAME, room.solved())
+    (room.folder_of("wang") / "timestamp.txt").write_text("2026-12-06 09:00:00 UTC")
+    formulas = ("=1+1", "+cmd", "@x")
+    for name in formulas:
         (room.folder_of(name) / f"{NAME}.ipynb").write_text("{}")
-    said(room.run("grade"))
+    assert said(room.run("grade")).startswith(f"{1 + len(formulas)} graded")
+    assert room.scores()["wang"] == FULL
+    with room.gradebook() as book:
+        handed_in = book.find_submission(NAME, "wang").timestamp
+    assert str(handed_in) == "2026-12-06 09:00:00"
     for path in room.folder.glob("*.csv"):
         for row in csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"))):
             assert [cell for cell in row if cell.startswith(("=", "+", "@"))] == [], path.name

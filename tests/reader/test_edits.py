@@ -18,8 +18,8 @@ EDITS = tomllib.loads(Path(__file__).with_name("edits.toml").read_text(encoding=
 CHIPS = [chip.name for chip in rl.chips(hidden=True)]
 CHIP = re.compile("|".join(f'"{re.escape(name)}"' for name in sorted(CHIPS, reverse=True)))
 Edit = tuple[str, str]  # old and new code
-# Chapters that have all kinds of cells and values between them. A run takes ten seconds.
-SOME = ("time", "roofline", "matmul", "own-model", "summary")
+# Chapters that have all kinds of cells, values and drawings between them.
+SOME = ("roofline", "matmul")
 
 
 def rows() -> Iterator[object]:
@@ -39,6 +39,7 @@ def test_run_gives_what_was_built_and_an_edit_what_python_gives(
 ) -> None:
     reader.open(name)
     built, outputs = reader.places(), reader.outputs()
+    drawn, in_python = reader.drawings(), run(pieces(name))
     assert reader.run().startswith("Done.")
     assert (reader.places(), reader.outputs()) == (built, outputs)
     wrong = []
@@ -49,6 +50,9 @@ def test_run_gives_what_was_built_and_an_edit_what_python_gives(
             wrong.append(f"{new}: {said}, in Python {expected.error!r}")
         elif not expected.error:
             wrong += [f"{new}: {one}" for one in unlike(reader, built, outputs, expected)]
+            changed = [was != now for was, now in zip_longest(drawn, reader.drawings())]
+            should = [was != now for was, now in zip_longest(in_python.drawings, expected.drawings)]
+            wrong += [] if changed == should else [f"{new}: drawings {changed}, not {should}"]
         reader.reset()
         assert (reader.places(), reader.outputs()) == (built, outputs)
     assert wrong == []

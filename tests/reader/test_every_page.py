@@ -69,6 +69,11 @@ def test_controls_and_numbers_of_a_figure_fit_one_screen_of_a_phone(sweep: Sweep
     assert sweep.found["tall"] == []
 
 
+def test_figures_stay_right_when_they_are_moved(sweep: Sweep) -> None:
+    """At random settings, numbers are rooflib's, words the page's language, labels apart."""
+    assert sweep.found["moved"] == []
+
+
 def test_formulas_are_rendered_and_fit_a_phone(sweep: Sweep) -> None:
     assert sweep.found["formulas"] == []
 

@@ -12,9 +12,11 @@ import re
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from repository import ROOT
 
 PIECE = re.compile(
@@ -37,11 +39,13 @@ Piece = Cell | str  # a string is the expression of a value in the text
 class Page:
     """What a reader sees of a chapter: outputs of the cells with code, values in the text.
 
+    drawings: a digest of each cell's drawing, if they were drawn.
     error: that of the cell that ended the run, or "".
     """
 
     outputs: list[str] = field(default_factory=list)
     values: list[str | None] = field(default_factory=list)
+    drawings: list[str] = field(default_factory=list)
     warned: list[str] = field(default_factory=list)
     error: str = ""
 
@@ -89,10 +93,10 @@ def edited(page: list[Piece], old: str, new: str) -> list[Piece]:
 
 def run(page: list[Piece]) -> Page:
     """Run a chapter in a fork of this process."""
-    return Page(**in_fork(lambda: vars(_run(page, {"__name__": "__main__"}, draw=False))))
+    return Page(**in_fork(lambda: vars(_run(page, {"__name__": "__main__"}))))
 
 
-def _run(page: list[Piece], names: dict[str, Any], *, draw: bool) -> Page:
+def _run(page: list[Piece], names: dict[str, Any]) -> Page:
     found = Page()
     for piece in page:
         if isinstance(piece, str):
@@ -101,7 +105,7 @@ def _run(page: list[Piece], names: dict[str, Any], *, draw: bool) -> Page:
         if found.error:
             continue
         try:
-            output = run_cell(piece, names, found.warned, draw=draw)
+            output = run_cell(piece, names, found.warned, found.drawings)
         except Exception as error:
             found.error = f"{type(error).__name__}: {error}"
         else:
@@ -110,8 +114,10 @@ def _run(page: list[Piece], names: dict[str, Any], *, draw: bool) -> Page:
     return found
 
 
-def run_cell(cell: Cell, names: dict[str, Any], warned: list[str], *, draw: bool = False) -> str:
-    """Return what a cell prints and shows; `draw`: draw its figures, too, which takes longer."""
+def run_cell(
+    cell: Cell, names: dict[str, Any], warned: list[str], drawings: list[str] | None = None
+) -> str:
+    """Return what a cell prints and shows; draw its figures, too, if there is a list for them."""
     tree = ast.parse(cell.code)
     is_shown = tree.body and isinstance(tree.body[-1], ast.Expr) and not cell.code.endswith(";")
     last = tree.body.pop() if is_shown else None
@@ -129,8 +135,10 @@ def run_cell(cell: Cell, names: dict[str, Any], warned: list[str], *, draw: bool
                 table = getattr(value, "_repr_markdown_", None)
                 print(table() if table else repr(value))
         for number in plt.get_fignums():
-            if draw:
-                plt.figure(number).canvas.draw()
+            if drawings is not None:
+                canvas = FigureCanvasAgg(plt.figure(number))
+                canvas.draw()
+                drawings.append(sha256(canvas.buffer_rgba()).hexdigest())
             plt.close(number)
     warned += [f"line {cell.line}: {one.message}" for one in w]
     return out.getvalue()
@@ -157,7 +165,7 @@ def replaced(
         for old, new in () if cell.hidden else edits(cell):
             changed = cell._replace(code=cell.code.replace(old, new))
             below = [changed, *(piece for _, piece in cells(page[place + 1 :]))]
-            found = in_fork(lambda below=below: vars(_run(below, names, draw=True)))  # type: ignore[misc]
+            found = in_fork(lambda below=below: vars(_run(below, names)))  # type: ignore[misc]
             yield f"{name}.md:{cell.line}: {old}", new, Page(**found)
         run_cell(cell, names, [])
 

@@ -359,6 +359,11 @@ class Reader:
         })"""
         return list(self.page.locator(".bd-article div.cell:has(.cell_input)").evaluate_all(shown))
 
+    def drawings(self) -> list[str]:
+        """Return the drawings of the cells, as SVG."""
+        inside = "(all) => all.map((one) => one.innerHTML)"
+        return list(self.page.locator(".bd-article .cell_output svg.figure").evaluate_all(inside))
+
     def reset(self) -> None:
         self.page.get_by_role("button", name=PUT_BACK, exact=True).first.click()
 

@@ -1,11 +1,14 @@
 """Visits every page of the site in one window, and notes what a reader would stumble over."""
 
+import random
 from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
 import yaml
+from figure_faults import faults_of_a_page
 from playwright.sync_api import Page
+from reader import Reader
 from repository import ROOT
 from site_browser import (
     DESK,
@@ -45,7 +48,7 @@ PAGES = {"en": (*WRITTEN, "404", "genindex", "search"), "zh": (*WRITTEN, "genind
 COLD = 1_000_000  # compressed bytes of all files of a page: a second at 8 Mbit/s
 FOLDERS = {"en": "", "zh": "zh/"}
 # A page of each kind: axe takes seconds on a page, and others of a kind have the same parts.
-KINDS = ("index", "chapters/matmul", WRITTEN[11], "search")
+KINDS = ("index", "chapters/introduction", WRITTEN[11])
 
 # Style sheets, pictures and fonts that failed to load.
 NOT_THERE = """() => [
@@ -160,6 +163,7 @@ class Sweep:
         self.found: dict[str, list[str]] = defaultdict(list)
         self.visited = dict.fromkeys(("pages", "formulas", "figures", "guesses", "pictures"), 0)
         self.traffic = Traffic().listen(page.context)
+        self.reader = Reader(page, server.origin, self.traffic)
         self.styles: set[str] = set()
 
     def note(self, kind: str, name: str, lines: list[str]) -> None:
@@ -208,6 +212,9 @@ class Sweep:
         self.note("overflow", f"{name}, {width}", [f"{sideways} px"] if sideways > 0 else [])
         self.note("overflow", f"{name}, {width}", self.page.evaluate(STICKING_OUT))
         self.note("contrast", f"{name}, {width}", self.page.evaluate(PALE_WORDS))
+        draw = random.Random(f"{name} {self.language}")
+        moved = [*faults_of_a_page(self.reader, draw, 2, self.language)]
+        self.note("moved", f"{name}, {width}", moved)
         if with_axe:
             self.note("contrast", f"{name}, {width}", contrast(self.page, self.styles))
 

@@ -1,0 +1,140 @@
+"""What a reader would see wrong in a figure: a number, a word, a label that lies on another."""
+
+import math
+import random
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from figure_oracles import ORACLES, number, settings
+from reader import Reader
+
+from rooflib.catalog import chips
+from rooflib.llm import models
+
+OWN = "my own chip"
+# Words that stay English: names of chips, links, models and types; units; names in code.
+NAMES = {
+    *(one.name for one in (*chips(hidden=True), *models())),
+    *(link.name for chip in chips(hidden=True) for link in chip.links),
+    *("bf16", "fp32", "fp16", "tf32", "fp8", "int8", "int4", "fp4"),
+    *(f"{prefix}{unit}" for prefix in ("", *"kKMGTPE") for unit in ("FLOPs", "FLOP", "OP", "B")),
+    *("byte", "ms", "ns", "µs", "ps", "T_math", "T_comms", "T_HBM", "T_link", "math", "comms"),
+    *("HBM", "L2", "VMEM", "CMEM", "out", "MLP", "logits", "ReLU", "GELU", "token", "GDDR", "link"),
+    *("ReduceScatter", "AllGather", "AllReduce", "Python", "numpy", "notebook", "MAC", "SRAM"),
+    *(
+        "config.json",
+        "Tab",
+        "TPU",
+        "GPU",
+        "CPU",
+        "NVLink",
+        "PCIe",
+        "ICI",
+        "DRAM",
+        "KV",
+        "SM",
+        "MXU",
+    ),
+}
+LONGEST_FIRST = sorted(NAMES, key=len, reverse=True)
+UNFILLED = re.compile(r"\{\w*\}|undefined|NaN|\[object")
+
+
+def faults_of_a_page(
+    reader: Reader, draw: random.Random, count: int, language: str
+) -> Iterator[str]:
+    """Move all figures of the page, `count` times; yield what is wrong, the first time included."""
+    drawn = [
+        {figure: drawn_setting(draw, reader.options(figure)) for figure in reader.figures()}
+        for _ in range(count)
+    ]
+    before: dict[str, Any] = {}
+    for seen in reader.move([{}, *drawn]):
+        for figure, found in seen.items():
+            was = before.get(figure, {})
+            if was and was["numbers"] != found["numbers"] and was["picture"] == found["picture"]:
+                yield f"{figure} {found['chosen']}: the drawing does not change"
+            before[figure] = found
+            for one in faults(figure, found, language):
+                yield f"{figure} {found['chosen']}: {one}"
+
+
+def drawn_setting(draw: random.Random, options: dict[str, int]) -> dict[str, int]:
+    """Draw a position of each control; half of the time, leave some as they are."""
+    return {name: draw.randrange(count) for name, count in options.items() if draw.random() < 0.7}
+
+
+def faults(figure: str, found: dict[str, Any], language: str) -> Iterator[str]:
+    """Yield what a reader would see wrong in a figure."""
+    yield from ([f"the drawing has {found['bad']}"] if found["bad"] else [])
+    possible = any(value not in ("", "null") for value, _ in found["numbers"].values())
+    yield from found["out"] if possible or not found["numbers"] else ()
+    said = [found["says"], *found["lines"], *found["drawn"]]
+    said += [text for _, text in found["numbers"].values()]
+    yield from (f"{text!r} is not filled in" for text in said if UNFILLED.search(text))
+    if not found["says"].strip():
+        yield "it says nothing"
+    if language != "en":
+        yield from (f"{one!r} is English" for one in said + found["words"] if english(one))
+    elif re.search(
+        r"(?<![\d.,])1 (?:chips|tokens|times|elements|bytes|slices|pieces)\b", found["says"]
+    ):
+        yield f"a plural after 1: {found['says']}"
+    for name, (value, text) in found["numbers"].items():
+        if value in ("", "null"):
+            if text != "–":
+                yield f"{name} is {text!r} without a value"
+            continue
+        if math.isinf(float(value)):
+            if not text.startswith("∞"):
+                yield f"{name} is {value}, shown as {text!r}"
+            continue
+        # Three digits are shown, of small shares and counts fewer.
+        near = max(6e-3 * abs(float(value)), 0.006 if "%" in text else 0.0006)
+        if not text.startswith(tuple("-0123456789")) or abs(number(text) - float(value)) > near:
+            yield f"{name} is {value}, shown as {text!r}"
+    if figure == "time":  # each bar has its own time
+        times = [found["numbers"][name][1] for name in ("t_math", "t_comms")]
+        yield from (f"no bar has {time}" for time in times if time not in " ".join(found["drawn"]))
+    chosen = settings(found["chosen"])
+    if figure in ORACLES and OWN not in chosen.values() and language == "en":
+        yield from untrue(figure, chosen, found["numbers"])
+        if figure == "model":
+            yield from untrue_changes(chosen, found["lines"])
+
+
+def untrue(figure: str, chosen: dict[str, Any], numbers: dict[str, list[str]]) -> Iterator[str]:
+    """Yield the numbers that are not rooflib's."""
+    expected = ORACLES[figure](**chosen)
+    for name, (value, _) in numbers.items():
+        if not expected:
+            if value:
+                yield f"{name} is {value}, though rooflib refuses {chosen}"
+        elif name in expected and not math.isclose(
+            float(value or "nan"), float(expected[name]), rel_tol=1e-9, abs_tol=1e-12
+        ):
+            yield f"{name} is {value}, in rooflib {expected[name]} at {chosen}"
+
+
+def untrue_changes(chosen: dict[str, Any], lines: list[str]) -> Iterator[str]:
+    """Yield what is said to help a step, and helps by another factor in rooflib."""
+    of_model = ORACLES["model"]
+    changes: dict[str, tuple[dict[str, Any], int]] = {
+        "twice the batch": ({"B": 2 * chosen["B"]}, 2),
+        "twice the chips": ({"chips": 2 * chosen["chips"]}, 1),
+        "cache in fp8": ({"kv": "fp8"}, 1),
+    }
+    for line in lines:
+        said = re.match(r"(.+?): tokens per second ×\s*([\d,.]+)", line)
+        if said and said[1] in changes:
+            change, tokens = changes[said[1]]
+            gain = tokens * of_model(**chosen)["lower"] / of_model(**chosen | change)["lower"]
+            if not math.isclose(number(said[2]), gain, rel_tol=6e-3):
+                yield f"{line!r}, in rooflib {gain:.3g} times"
+
+
+def english(text: str) -> list[str]:
+    for name in LONGEST_FIRST:
+        text = text.replace(name, "")
+    return re.findall(r"[A-Za-z]{2,}", text)
