@@ -39,9 +39,10 @@ export class SavedCells extends EventTarget {
     return isSame(built, this.#built[number]) && !isSame(built, code) ? code : undefined;
   }
 
-  // Save the code of a cell.
+  // Save the code of a cell. What is saved already isn't written again: a window that shows another's
+  // change would undo what that one has written since.
   set(number, code) {
-    this.#write(number, { code });
+    if (code !== (this.code(number) ?? this.#built[number])) this.#write(number, { code });
   }
 
   // Return a note for each code of the reader's that an earlier edition of the cell had.
