@@ -83,57 +83,53 @@ def test_a_mistake_stops_the_build_and_the_page_and_the_line_are_named(tmp_path:
         assert re.search(rf"page\.md:\d+: .*{message}", said), said
 
 
-def test_an_honest_page_builds_and_a_second_build_writes_nothing(tmp_path: Path) -> None:
-    book = small_book(tmp_path, "one", "two")
+def test_an_honest_page_builds_and_what_changes_is_built_again_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    book, deck = small_book(tmp_path, "one", "two"), tmp_path / "slides" / "roofline.md"
+    deck.parent.mkdir()
+    deck.write_text(HEADER + DECK, encoding="utf-8")
     figure = (
         "```{code-cell} ipython3\n---\nmystnb:\n  image: {alt: A line.}\n---\n" + PLOT + "\n```\n"
     )
+    one = CELL % "import rooflib as rl\nt, peak = 1e-3, rl.chip('TPU v5e')['bf16']"
+    one += HONEST + 'Peak {eval}`f"{peak / 1e12:.0f}"`.\n' + figure
     two = CELL % "import time\nnow = f'{time.time_ns()}'" + "\nAt {eval}`now`.\n"
-    assert build(book, one=CELL % "t = 1e-3" + HONEST + figure, two=two) == ""
+    assert build(book, one=one, two=two) == ""
     assert "1.00 ms" in book.html("one")
     html = book.folder / "_build" / "html"
+    shown = (html / "slides" / "roofline.html").read_text(encoding="utf-8")
+    # The notes say until when.
+    assert "Some words" in shown
+    assert "0:50" in shown
+    assert "1:05" in shown
     first = {path: path.stat().st_mtime_ns for path in html.rglob("*") if path.is_file()}
     assert build(book) == ""
     assert first == {path: path.stat().st_mtime_ns for path in html.rglob("*") if path.is_file()}
     moment = re.search(r"\d{18,}", book.html("two"))
     assert moment
     # Another sentence writes its page again, but runs no cell again.
+    deck.write_text(HEADER + DECK.replace("Some words", "Other words"), encoding="utf-8")
     assert build(book, two=two.replace("At", "Exactly at")) == ""
     assert "Exactly at" in book.html("two")
     assert moment[0] in book.html("two")
-    # A page that has gone leaves nothing behind.
+    assert "Other words" in (html / "slides" / "roofline.html").read_text(encoding="utf-8")
+    # A page that has gone leaves nothing behind; a chip with another peak changes the others.
     (book.folder / "chapters" / "two.md").unlink()
     toc = book.folder / "_toc.yml"
     toc.write_text(toc.read_text().replace("      - file: chapters/two\n", ""))
+    catalog = book.folder / "rooflib" / "chips.toml"
+    figure_of = re.compile(r'(name = "TPU v5e".*?peak\.bf16 = \{ printed = )197', re.DOTALL)
+    catalog.write_text(
+        figure_of.sub(r"\g<1>394", catalog.read_text(encoding="utf-8"), count=1), encoding="utf-8"
+    )
+    assert re.search(r"Peak\s*(?:<[^>]*>)*197\b", book.html("one"))
     assert build(book) == ""
     assert not (html / "chapters" / "two.html").exists()
-
-
-def test_a_changed_slide_is_built_again_and_its_notes_say_until_when(tmp_path: Path) -> None:
-    book, deck = small_book(tmp_path), tmp_path / "slides" / "roofline.md"
-    deck.parent.mkdir()
-    for words in ("Some words", "Other words"):
-        deck.write_text(HEADER + DECK.replace("Some words", words), encoding="utf-8")
-        assert build(book, page="Text.\n") == ""
-        shown = (book.folder / "_build/html/slides/roofline.html").read_text(encoding="utf-8")
-        assert words in shown
-        assert "0:50" in shown
-        assert "1:05" in shown
+    assert re.search(r"Peak\s*(?:<[^>]*>)*394\b", book.html("one"))
 
 
 def test_a_page_without_its_header_is_refused(tmp_path: Path) -> None:
     book = small_book(tmp_path)
     book.page.write_text("# Page\n", encoding="utf-8")
     assert "page.md:1: the jupytext header is missing" in book.build().stderr
-
-
-def test_a_chip_with_another_peak_changes_the_page(tmp_path: Path) -> None:
-    book = small_book(tmp_path)
-    cell = CELL % "import rooflib as rl\npeak = rl.chip('TPU v5e')['bf16']"
-    catalog = book.folder / "rooflib" / "chips.toml"
-    figure = re.compile(r'(name = "TPU v5e".*?peak\.bf16 = \{ printed = )\d+', re.DOTALL)
-    for peak in ("197", "394"):
-        text = catalog.read_text(encoding="utf-8")
-        catalog.write_text(figure.sub(rf"\g<1>{peak}", text, count=1), encoding="utf-8")
-        assert build(book, page=cell + '\nPeak {eval}`f"{peak / 1e12:.0f}"`.\n') == ""
-        assert re.search(rf"Peak\s*(?:<[^>]*>)*{peak}\b", book.html())

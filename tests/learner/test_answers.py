@@ -9,13 +9,14 @@ from pathlib import Path
 import nbformat
 import pytest
 from learner import PASSED, Result, answered, by_heart, graded, parts, results
+from series import in_full
 from submissions import Submission, submissions
 
 from grading.release import exercises
 from roofkit.check.messages import PROBLEMS
 
 NAMES = exercises.names()
-CLASSES = 2
+CLASSES = 1
 MANY = 20
 # What tells the hints for mistakes that have no name apart, a word or two of each.
 HINTS = {
@@ -140,10 +141,11 @@ def test_an_answer_that_passes_the_check_passes_in_many_classes(name: str) -> No
     ],
 )
 def test_grading_gives_the_points_and_names_the_mistakes_that_the_check_named(
-    name: str, release: Path, tmp_path: Path
+    name: str, release: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """The class has hidden cases of its own, which nobody has seen before."""
-    rows, handed_in = submissions(name), {}
+    rows = submissions(name) if in_full(request) else submissions(name)[::3]
+    handed_in = {}
     for one in rows:
         handed_in[one.name] = tmp_path / f"{one.name}.ipynb"
         nbformat.write(answered(one), handed_in[one.name])

@@ -10,9 +10,10 @@ from site_server import Server
 from site_sweep import PAGES, Sweep
 
 
-@pytest.fixture(
-    scope="module", params=[*PAGES, pytest.param("en, all by axe", marks=pytest.mark.long)]
-)
+THOROUGH = [pytest.param(f"{language}, all", marks=pytest.mark.long) for language in PAGES]
+
+
+@pytest.fixture(scope="module", params=[*PAGES, *THOROUGH])
 def sweep(request: pytest.FixtureRequest, browser: Browser, server: Server) -> Sweep:
     """Visit all pages of a language, one after another in one window."""
     context = browser.new_context(viewport=DESK, color_scheme="light", reduced_motion="reduce")
