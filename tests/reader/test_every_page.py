@@ -9,7 +9,6 @@ from site_links import html_files
 from site_server import Server
 from site_sweep import PAGES, Sweep
 
-
 THOROUGH = [pytest.param(f"{language}, all", marks=pytest.mark.long) for language in PAGES]
 
 
