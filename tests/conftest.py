@@ -110,8 +110,8 @@ def reader(_context: tuple[BrowserContext, Traffic], server: Server) -> Iterator
     """
     context, traffic = _context
     page = context.new_page()
-    page.goto(f"{server.origin}/404.html")
-    page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    storage = {"origin": server.origin, "storageTypes": "local_storage"}
+    context.new_cdp_session(page).send("Storage.clearDataForOrigin", storage)
     traffic.clear()
     yield Reader(page, server.origin, traffic)
     for tab in context.pages:
