@@ -63,7 +63,7 @@ def row(model: Model) -> dict[str, Any]:
         "stored": types,
         "bits": min(kind.bits for kind in model.stored_types()),
         "computes": {x: _computes(model, x) for x in ACTIVATIONS},
-        "kinds": [_kind(kind, model.D) for kind in model.every_kind],
+        "kinds": [_kind(kind) for kind in model.every_kind],
         "splits": [1 * (split[count] == "") for count in COUNTS],
         "splits_whole": [1 * (split_whole[count] == "") for count in COUNTS],
         "spreads": [1 * (routed and spread[count] == "") for count in HOLDERS],
@@ -130,19 +130,19 @@ def _names(name: str) -> Iterator[str]:
     yield from (f"{name} ({number})" for number in itertools.count(2))
 
 
-def _kind(kind: Layer, D: int) -> dict[str, Any]:
+def _kind(kind: Layer) -> dict[str, Any]:
     state = [kind.state(count) for count in COUNTS]
     inputs = 2 * kind.conv * kind.channels
     return {
         **{name: getattr(kind, name) for name in ("count", "N", "F", "experts", "active", "gains")},
-        "matrices": kind.matrices,
+        "matrices": len(kind.of("MLP")),
         "mixes": 1 * (kind.N + kind.state_heads > 0),
-        "expert": kind.expert(D),
-        "multiplied": kind.weights("experts", D),
+        "expert": kind.expert,
+        "multiplied": kind.weights("experts"),
         "window": kind.window or kind.top,
         "holds": kind.window,
-        "projections": [kind.weights("projections", D, count) for count in COUNTS],
-        "expansion": [kind.expansion(count) for count in COUNTS],
+        "projections": [kind.weights("projections", count) for count in COUNTS],
+        "expansion": [sum(each.on(count) for each in kind.expanding) for count in COUNTS],
         "cached": [kind.cached(count) for count in COUNTS],
         "kept": [kind.kept(count) for count in COUNTS],
         "pair_flops": [kind.pair_flops(absorbed) for absorbed in (False, True)],
@@ -163,13 +163,14 @@ def _stored(model: Model, row: str) -> float:
     """Return the mean bytes of a weight of a kind of operation, as the checkpoint stores it."""
     sizes, weights = 0.0, 0.0
     for kind in model.every_kind:
-        own = kind.count * kind.weights(row, model.D) * (kind.experts if row == "experts" else 1)
-        biases = kind.count * kind.experts * kind.expert(model.D) - own if row == "experts" else 0
-        formats = kind.stored.get(row) or ((model.format_of(row), 1),)
-        sizes += own * sum(share * dtype(of.w).bytes for of, share in formats)
-        sizes += biases * dtype(model.w).bytes
-        weights += own + biases
-    return sizes / weights if weights else dtype(model.format_of(row).w).bytes
+        times, biases = kind.count, 0
+        if row == "experts":
+            times, biases = kind.count * kind.experts, kind.expert_biases
+        own = [(matrix.weights, model.stored(matrix).w) for matrix in kind.of(row)]
+        for count, stored in [*own, (biases, model.w)]:
+            sizes += times * count * dtype(stored).bytes
+            weights += times * count
+    return sizes / weights if weights else dtype(model.format_of(row).w or model.w).bytes
 
 
 def _computes(model: Model, x: str) -> str:
