@@ -91,9 +91,13 @@ class Model:
         check_heads(self.N, self.K)
         dtype(self.w, "w")
         instance("quantized", self.quantized, Mapping, "a mapping from row to data type")
-        for row, stored in self.quantized.items():
-            dtype(_format(stored).w, f"quantized[{one_of('quantized', row, STORED)!r}]")
-        object.__setattr__(self, "quantized", ReadOnlyDict(self.quantized))
+        quantized = {
+            one_of("quantized", row, STORED): of if isinstance(of, Format) else Format(of)
+            for row, of in self.quantized.items()
+        }
+        for row, of in quantized.items():
+            dtype(of.w or self.w, f"quantized[{row!r}]")
+        object.__setattr__(self, "quantized", ReadOnlyDict(quantized))
         object.__setattr__(self, "kinds", tuple(self.kinds))
         for kind in self.kinds:
             instance("each of kinds", kind, Layer, "a Layer")
@@ -184,13 +188,9 @@ class Model:
             for name, weights in self.towers.items()
         )
 
-    def format_of(self, row: str) -> Format:
-        """Return the format of a table or kind of operation whose matrices have no own."""
-        return _format(self.quantized.get(row, self.w))
-
     def stored(self, matrix: Matrix) -> Format:
-        """Return the format of a matrix: its own, or that of its kind of operation."""
-        return matrix.of if matrix.of.w else self.format_of(matrix.row)
+        """Return the format of a matrix: its own, that of its kind of operation, or plain `w`."""
+        return matrix.of if matrix.of.w else self.quantized.get(matrix.row, Format(self.w))
 
     def decode(
         self,
@@ -403,15 +403,12 @@ class Model:
 
     def stored_types(self, w: Type | None = None) -> list[DType]:
         """Return the data types of weights: those of the checkpoint, or `w` if it is given."""
-        return (
-            [weight_type(w)] if w is not None else [dtype(of.w or self.w) for of in self._formats]
-        )
+        return [dtype(of.w or self.w) for of in self._formats] if w is None else [weight_type(w)]
 
     @cached_property
-    def _formats(self) -> list[Format]:
-        tables = map(_format, self.quantized.values())
+    def _formats(self) -> dict[Format, None]:
         matrices = (matrix.of for kind in self.every_kind for matrix in kind.matrices)
-        return list(dict.fromkeys((Format(), *tables, *matrices)))
+        return dict.fromkeys((Format(), *self.quantized.values(), *matrices))
 
     def _misfit(self, chips: Number, expert_parallel: bool) -> str:
         """Return the first rule that a split over `chips` breaks; "" if none.
@@ -449,8 +446,3 @@ class Model:
                 given = f"experts={E}, chips times replicas={over}"
                 hint = f"{self.name} can be spread over {fitting}"
                 raise ValueError(f"chips times replicas must divide experts; got {given}; {hint}")
-
-
-def _format(stored: Any) -> Format:
-    """Return the format of weights stored in a type."""
-    return stored if isinstance(stored, Format) else Format(stored)

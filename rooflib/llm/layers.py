@@ -62,7 +62,7 @@ class Matrix(NamedTuple):
 
     def on(self, chips: Number) -> Number:
         """Return how many of the weights each of `chips` chips holds."""
-        return self.weights // smaller(chips, self.parts)
+        return self.weights if self.parts == 1 else self.weights // smaller(chips, self.parts)
 
 
 def weight_type(name: Type) -> DType:
@@ -126,7 +126,8 @@ def heads(D: int, N: int, K: int, H: int, gates: int = 0, keys: int = 2) -> list
 def mlp(row: str, path: str, D: int, F: int, gated: bool) -> list[Matrix]:
     """Return the matrices of an MLP, or of one expert; without a gate, there are two."""
     names = ("gate_proj", "up_proj", "down_proj")[not gated :]
-    return [Matrix(row, f"{path}.{name}", D * F, F) for name in names]
+    parts = 1 if row == "experts" else F  # chips may split all experts, not each
+    return [Matrix(row, f"{path}.{name}", D * F, parts) for name in names]
 
 
 @dataclass(frozen=True)
@@ -306,10 +307,6 @@ class Layer:
         latents = self.q_rank + self.kv_rank + self.rope + self.channels
         widths = len(self.of("MLP")) * self.F + len(self.of("experts")) * self.active * self.X
         return 4 * D + (self.N + self.K) * (self.H + self.value) + latents + widths + self.experts
-
-    def visible(self, S: Number) -> Number:
-        """Return how many of S positions a query at the last position sees."""
-        return self.pairs(S, S - 1)
 
     def pairs(self, S: Number, start: Number = 0) -> Number:
         """Return the exact number of pairs (query, position it sees) in a prompt of S.

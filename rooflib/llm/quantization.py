@@ -50,7 +50,7 @@ FP8 = Format(DType("fp8", 8), "fp8")
 NVFP4 = Format(DType("fp4", 4, scale_bits=8, group=16), "fp4")
 MXFP4 = Format(DType("fp4", 4, scale_bits=8, group=32))
 ALL = ("",)  # every matrix
-PLAIN_FORMAT = Format()
+UNQUANTIZED = Format()
 
 be = partial(instance, error=ValueError)
 """Returns a value of a file, if it is of a kind; else raises a ValueError."""
@@ -81,11 +81,11 @@ class Stored:
     def format_of(self, name: str) -> Format:
         """Return the format of the matrix with this name; an empty one if it isn't quantized."""
         if any(_fits(each, name) for each in self.skipped):
-            return PLAIN_FORMAT
+            return UNQUANTIZED
         fitting = (
             found for names, found in self.groups if any(_fits(each, name) for each in names)
         )
-        return next(fitting, PLAIN_FORMAT)
+        return next(fitting, UNQUANTIZED)
 
     def layer(self, layer: Layer, index: int) -> Layer:
         """Return the layer with the formats of its matrices."""
@@ -103,7 +103,7 @@ class Stored:
         """Formats of tables that are quantized, by name."""
         names = {"logits": "lm_head", "embedding": "embed_tokens"}
         found = {table: self.format_of(names[table]) for table in self.outputs}
-        return {table: each for table, each in found.items() if each != PLAIN_FORMAT}
+        return {table: each for table, each in found.items() if each != UNQUANTIZED}
 
     def check(self, layers: int) -> None:
         """Raise a ValueError for a skipped module that is neither a matrix here nor known."""
@@ -296,9 +296,8 @@ def _quark(how: Mapping[str, Any]) -> Stored:
 def _quark_type(how: Any) -> DType:
     if isinstance(how, list):  # stages, of which the last is stored
         how = how[-1]
-    kinds = {kind: kind for kind in ("fp8", "fp4", "int8", "int4")}
-    kinds |= {"uint8": "int8", "uint4": "int4"}
-    name = kinds[one_of("dtype", str(how.get("dtype")).split("_")[0], kinds)]
+    kinds = ("fp8", "fp4", "int8", "uint8", "int4", "uint4")
+    name = one_of("dtype", str(how.get("dtype")).split("_")[0], kinds).removeprefix("u")
     group = how.get("group_size") if how.get("qscheme") == "per_group" else None
     scale = 8 if "e8m0" in str(how.get("scale_format")) else 16
     return _type(name, int(name[-1]), group, scale)

@@ -136,12 +136,13 @@ class Step:
         self, row: str, matrices: Iterable[Matrix], n: Number, passes: Number = None
     ) -> Work:
         """Return the multiplication of n tokens with matrices, which every pass loads."""
-        flops: dict[str, Number] = {}
+        by_type: dict[str, Number] = {}
         held: Number = 0
         for matrix in matrices:
-            weights, (stored, kind) = matrix.on(self.chips), self.types(matrix)
-            flops[kind] = flops.get(kind, 0) + 2 * n * weights
+            weights, (stored, product) = matrix.on(self.chips), self.types(matrix)
+            by_type[product] = by_type.get(product, 0) + weights
             held += stored.bytes * weights
+        flops = {product: 2 * n * weights for product, weights in by_type.items()}
         loaded = held * (self.repeats if passes is None else passes)
         return _work(row, flops, loaded, held=held)
 
@@ -198,20 +199,12 @@ class Step:
     def routed(self, kind: Layer) -> Work:
         """The experts that at least one token takes; each chip holds its part of all."""
         groups = self.replicas if self.expert_parallel else 1
-        each = [
-            (number, kind.touched(self.sequences * tokens * groups, self.experts))
-            for number, tokens in self.passes
-        ]
-        taken = sum(number * experts for number, experts in each)
-        biases = self.given_w or dtype(self.model.w)
-        flops: dict[str, Number] = {}
-        one: Number = biases.bytes * kind.expert_biases
-        for matrix in kind.of("experts"):
-            stored, product = self.types(matrix)
-            made = 2 * kind.active * self.n * matrix.weights / self.chips
-            flops[product] = flops.get(product, 0) + made
-            one += stored.bytes * matrix.weights
-        one = one / (self.chips * groups)
+        tokens = ((number, self.sequences * each * groups) for number, each in self.passes)
+        taken = sum(number * kind.touched(each, self.experts) for number, each in tokens)
+        made = self.multiply("experts", kind.of("experts"), kind.active * self.n, 0)
+        biases = (self.given_w or dtype(self.model.w)).bytes * kind.expert_biases
+        one = (made.held + biases) / (self.chips * groups)
+        flops = {name: n / self.chips for name, n in made.amounts.items() if name != HBM}
         return _work("experts", flops, one * taken, held=one * kind.experts)
 
     def exchanges(self, kind: Layer) -> Work:
@@ -236,14 +229,18 @@ class Step:
     def embedding(self) -> Work:
         """Rows of the embedding table, and what is outside of the layers."""
         model = self.model
-        norms = self.multiply(NORMS, [Matrix(NORMS, "gains", model.outer_gains)], 0)
-        width = (self.given_w or dtype(model.format_of("embedding").w or model.w)).bytes
-        table = 0 if model.tied else width * model.D * (model.vocabulary // self.chips)
-        held = table + width * model.looked_up / self.chips
+        table = Matrix("embedding", "embed_tokens", model.vocabulary * model.D)
+        width = (self.given_w or dtype(model.stored(table).w or model.w)).bytes
+        resting = 0 if model.tied else width * model.D * (model.vocabulary // self.chips)
+        held = resting + width * model.looked_up / self.chips
         looked_up = width * (model.D + model.looked_up_each) * self.n / self.chips
+        norms = self.multiply(NORMS, [Matrix(NORMS, "gains", model.outer_gains)], 0)
         rows = (norms + _work(NORMS, {}, looked_up, held=held)).named(NORMS)
-        more = [Matrix("projections", "more", model.more)] if model.more else []
-        return rows + self.multiply("projections", more, self.n) if more else rows
+        if not model.more:
+            return rows
+        return rows + self.multiply(
+            "projections", [Matrix("projections", "more", model.more)], self.n
+        )
 
     def output(self) -> Work:
         """The output matrix, and the logits that are written."""

@@ -15,6 +15,7 @@ from typing import Any
 from roofkit.words import _
 from rooflib.dtypes import dtype
 from rooflib.llm import Layer, Model, model_from_config
+from rooflib.llm.layers import Matrix
 from rooflib.llm.steps import ROWS
 from rooflib.quantities import text
 
@@ -170,7 +171,8 @@ def _stored(model: Model, row: str) -> float:
         for count, stored in [*own, (biases, model.w)]:
             sizes += times * count * dtype(stored).bytes
             weights += times * count
-    return sizes / weights if weights else dtype(model.format_of(row).w or model.w).bytes
+    plain = model.stored(Matrix(row, "", 0)).w
+    return sizes / weights if weights else dtype(plain).bytes
 
 
 def _computes(model: Model, x: str) -> str:
