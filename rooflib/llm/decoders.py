@@ -96,7 +96,7 @@ class Model:
             for row, of in self.quantized.items()
         }
         for row, of in quantized.items():
-            dtype(of.w or self.w, f"quantized[{row!r}]")
+            dtype(of.w, f"quantized[{row!r}]")
         object.__setattr__(self, "quantized", ReadOnlyDict(quantized))
         object.__setattr__(self, "kinds", tuple(self.kinds))
         for kind in self.kinds:
@@ -164,7 +164,8 @@ class Model:
         They are recurrent states, and the last inputs of their convolutions in the type `x`
         (default: that of the weights).
         """
-        found, width = 0, dtype(x or self.w, "x").bytes
+        found: Number = 0
+        width = dtype(x or self.w, "x").bytes
         for kind in self.every_kind:
             recurrent, inputs = kind.state()
             found += kind.count * (kind.state_width * recurrent + width * inputs)
@@ -190,7 +191,7 @@ class Model:
 
     def stored(self, matrix: Matrix) -> Format:
         """Return the format of a matrix: its own, that of its kind of operation, or plain `w`."""
-        return matrix.of if matrix.of.w else self.quantized.get(matrix.row, Format(self.w))
+        return matrix.of or self.quantized.get(matrix.row, Format(self.w))
 
     def decode(
         self,
@@ -403,12 +404,12 @@ class Model:
 
     def stored_types(self, w: Type | None = None) -> list[DType]:
         """Return the data types of weights: those of the checkpoint, or `w` if it is given."""
-        return [dtype(of.w or self.w) for of in self._formats] if w is None else [weight_type(w)]
+        return [dtype(of.w) for of in self._formats] if w is None else [weight_type(w)]
 
     @cached_property
     def _formats(self) -> dict[Format, None]:
-        matrices = (matrix.of for kind in self.every_kind for matrix in kind.matrices)
-        return dict.fromkeys((Format(), *self.quantized.values(), *matrices))
+        own = (matrix.of for kind in self.every_kind for matrix in kind.matrices if matrix.of)
+        return dict.fromkeys((Format(self.w), *self.quantized.values(), *own))
 
     def _misfit(self, chips: Number, expert_parallel: bool) -> str:
         """Return the first rule that a split over `chips` breaks; "" if none.

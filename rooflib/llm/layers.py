@@ -34,7 +34,7 @@ class Format(NamedTuple):
     None stands for those of the model.
     """
 
-    w: Type | None = None
+    w: Type
     x: Type | None = None
 
 
@@ -51,14 +51,14 @@ class Matrix(NamedTuple):
         Into how many parts chips can split it. More chips than that hold each part several times:
         of 1 part, each chip has the whole.
     of
-        How it is stored.
+        How it is stored; None if as the model says.
     """
 
     row: str
     name: str
     weights: int
     parts: int = 1
-    of: Format = Format()
+    of: Format | None = None
 
     def on(self, chips: Number) -> Number:
         """Return how many of the weights each of `chips` chips holds."""

@@ -50,7 +50,6 @@ FP8 = Format(DType("fp8", 8), "fp8")
 NVFP4 = Format(DType("fp4", 4, scale_bits=8, group=16), "fp4")
 MXFP4 = Format(DType("fp4", 4, scale_bits=8, group=32))
 ALL = ("",)  # every matrix
-UNQUANTIZED = Format()
 
 be = partial(instance, error=ValueError)
 """Returns a value of a file, if it is of a kind; else raises a ValueError."""
@@ -78,14 +77,14 @@ class Stored:
     skipped: tuple[str, ...] = ()
     outputs: tuple[str, ...] = ()
 
-    def format_of(self, name: str) -> Format:
-        """Return the format of the matrix with this name; an empty one if it isn't quantized."""
+    def format_of(self, name: str) -> Format | None:
+        """Return the format of the matrix with this name; None if it isn't quantized."""
         if any(_fits(each, name) for each in self.skipped):
-            return UNQUANTIZED
-        fitting = (
-            found for names, found in self.groups if any(_fits(each, name) for each in names)
-        )
-        return next(fitting, UNQUANTIZED)
+            return None
+        for patterns, found in self.groups:
+            if any(_fits(each, name) for each in patterns):
+                return found
+        return None
 
     def layer(self, layer: Layer, index: int) -> Layer:
         """Return the layer with the formats of its matrices."""
@@ -103,7 +102,7 @@ class Stored:
         """Formats of tables that are quantized, by name."""
         names = {"logits": "lm_head", "embedding": "embed_tokens"}
         found = {table: self.format_of(names[table]) for table in self.outputs}
-        return {table: each for table, each in found.items() if each != UNQUANTIZED}
+        return {table: each for table, each in found.items() if each is not None}
 
     def check(self, layers: int) -> None:
         """Raise a ValueError for a skipped module that is neither a matrix here nor known."""

@@ -149,7 +149,7 @@ class Step:
     def types(self, matrix: Matrix) -> tuple[DType, str]:
         """Return the type in which a matrix is stored, and that of products with it."""
         of = self.model.stored(matrix)
-        stored = self.given_w or dtype(of.w or self.model.w)
+        stored = self.given_w or dtype(of.w)
         with_it = of.x if self.x is None and self.w is None else None
         return stored, self._product(dtype(with_it) if with_it else self.read, stored)
 
@@ -230,7 +230,7 @@ class Step:
         """Rows of the embedding table, and what is outside of the layers."""
         model = self.model
         table = Matrix("embedding", "embed_tokens", model.vocabulary * model.D)
-        width = (self.given_w or dtype(model.stored(table).w or model.w)).bytes
+        width = (self.given_w or dtype(model.stored(table).w)).bytes
         resting = 0 if model.tied else width * model.D * (model.vocabulary // self.chips)
         held = resting + width * model.looked_up / self.chips
         looked_up = width * (model.D + model.looked_up_each) * self.n / self.chips
