@@ -32,25 +32,9 @@ FIXED, SIZES = FAMILIES.pop("fixed"), FAMILIES.pop("sizes")
 STATE = ("state_heads", "state_groups", "state_keys", "state_values", "conv")
 OUTER = ("dtype", "torch_dtype", "tie_word_embeddings")
 SPEAKS = re.compile("expert|moe_|mamba|ssm_|linear_|lora_rank|index_|compress_r")
-LAYER_TYPES = {
-    "full_attention": "full",
-    "sliding_attention": "window",
-    "chunked_attention": "window",
-    "linear_attention": "linear",
-    "indexed_attention": "indexed",
-    "compressed_sparse_attention": "sparse",
-    "heavily_compressed_attention": "heavy",
-    "moe": "moe",
-    "mlp": "mlp",
-}
-RATIOS = {
-    "0": "sliding_attention",
-    "4": "compressed_sparse_attention",
-    "128": "heavily_compressed_attention",
-}
-OLDER = {"attention": "full_attention", "mamba": "linear_attention"}
-OLDER |= {"deepseek_sparse_attention": "indexed_attention"}
-PATTERN = {"M": "mamba", "E": "moe", "*": "attention", "-": "mlp"}
+LAYER_TYPES, OLDER = FAMILIES.pop("layer_types"), FAMILIES.pop("older_layer_types")
+SPELLED = FAMILIES.pop("spelled_layer_types")
+KINDS: dict[type, str] = {bool: "true or false", str: "a string", list: "a list"}
 
 
 Values: TypeAlias = Mapping[str, Any]
@@ -108,13 +92,7 @@ def model_from_config(
     last = kinds[-1]
     return Model(
         own if name is None else instance("name", name, str, "a string"),
-        layers,
-        D,
-        last.F or last.X or 1,
-        last.N or 1,
-        last.K or 1,
-        last.H or 1,
-        V,
+        *(layers, D, last.F or last.X or 1, last.N or 1, last.K or 1, last.H or 1, V),
         tied=c["tie_word_embeddings"],
         kinds=kinds,
         w=stored.plain,
@@ -154,13 +132,11 @@ def _name_layers(c: dict[str, Any]) -> None:
     """Set `layer_types` where another key says them; raise unless there is one for each layer."""
     if pattern := c.get("hybrid_override_pattern"):  # its letters are the layers
         c["num_hidden_layers"] = len(pattern)
-        c["layer_types"] = [
-            PATTERN[one_of("hybrid_override_pattern", each, PATTERN)] for each in pattern
-        ]
     layers = c["num_hidden_layers"]
-    if ratios := c.get("compress_ratios"):
-        each_ratio = (one_of("compress_ratios", str(each), RATIOS) for each in ratios[:layers])
-        c["layer_types"] = [RATIOS[each] for each in each_ratio]
+    for key, names in SPELLED.items():
+        if c.get(key):
+            given = (one_of(key, str(each), names) for each in c[key][:layers])
+            c["layer_types"] = [names[each] for each in given]
     for key in ("layer_types", "mlp_layer_types"):
         if c.get(key) and len(c[key]) != layers:
             wanted = f"a list of {layers} names, one for each layer"
@@ -395,10 +371,9 @@ def _has_experts(c: Values, rule: str, i: int) -> bool:
     if rule == "each":  # the first of them is the layer before a multiple of the step
         return i not in c["mlp_only_layers"] and (i + 1) % c["decoder_sparse_step"] == 0
     if rule == "between":
-        first, last, step = (
-            c[f"moe_layer_{end}"] for end in ("start_index", "end_index", "interval")
-        )
-        return bool((i + 1) % step == 0 and first <= i <= (last if last >= 0 else i))
+        last = c["moe_layer_end_index"] if c["moe_layer_end_index"] >= 0 else i
+        within = c["moe_layer_start_index"] <= i <= last
+        return bool(within and (i + 1) % c["moe_layer_interval"] == 0)
     if rule == "listed":
         step = c["interleave_moe_layer_step"]
         return i in c["moe_layers"] if c["moe_layers"] else step > 0 and (i + 1) % step == 0
@@ -436,22 +411,16 @@ def _checked(own: str, key: str, given: Mapping[str, Any], default: Any, nested:
         if own in SIZES["must"] and default and (null or not nested):
             raise ValueError(f"{key} must be given for {given['model_type']}; got none")
         return 0 if null and own in SIZES["may_be_null"] + SIZES["may_be_zero"] else default
-    if isinstance(default, bool):
-        return be(key, value, bool, "true or false")
-    if isinstance(default, str):
-        return be(key, value, str, "a string")
-    if isinstance(default, list):
-        return be(key, value, list, "a list")
+    kind = type(default)
+    if kind in KINDS:
+        return be(key, value, kind, KINDS[kind])
     if value == "auto" and own == "state_values":
         return 0
     if own == "pattern" and isinstance(value, str):
         return len(value)  # such as LLLG
     most = MAX_LAYERS if key == "num_hidden_layers" else MAX_SIZE
-    least = (
-        -1
-        if own == "moe_layer_end_index"
-        else int(default != 0 and own not in SIZES["may_be_zero"])
-    )
+    # A default of -1 stands for the last layer.
+    least = min(default, int(default != 0 and own not in SIZES["may_be_zero"]))
     if own in SIZES["per_layer"] and isinstance(value, list):
         if len(value) != given.get("num_hidden_layers"):
             raise ValueError(f"{key} must be one size, or one for each layer; got {short(value)}")
