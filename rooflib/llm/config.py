@@ -32,8 +32,9 @@ FIXED, SIZES = FAMILIES.pop("fixed"), FAMILIES.pop("sizes")
 STATE = ("state_heads", "state_groups", "state_keys", "state_values", "conv")
 OUTER = ("dtype", "torch_dtype", "tie_word_embeddings")
 SPEAKS = re.compile("expert|moe_|mamba|ssm_|linear_|lora_rank|index_|compress_r")
-LAYER_TYPES, OLDER = FAMILIES.pop("layer_types"), FAMILIES.pop("older_layer_types")
-SPELLED = FAMILIES.pop("spelled_layer_types")
+LAYER_TYPES: dict[str, str] = FAMILIES.pop("layer_types")
+OLDER: dict[str, str] = FAMILIES.pop("older_layer_types")
+SPELLED: dict[str, dict[str, str]] = FAMILIES.pop("spelled_layer_types")
 KINDS: dict[type, str] = {bool: "true or false", str: "a string", list: "a list"}
 
 

@@ -142,7 +142,7 @@ class Layer:
     count
         Number of layers of this kind.
     matrices
-        All weight matrices of the layer.
+        All weight matrices of the layer: `heads` and `mlp` of this module make usual ones.
     gains, expert_biases
         Weights outside of matrices: gains of norms, biases, sinks and convolutions of a layer; and
         biases of one routed expert.
@@ -206,6 +206,8 @@ class Layer:
         check_fields(self, {"count", *("KH" if self.N else ""), *("X" if self.experts else "")})
         if self.N:
             check_heads(self.N, self.K)
+        if (self.N or self.F or self.experts) and not self.matrices:
+            raise ValueError("matrices must be given for attention, an MLP or experts; got none")
         if self.experts and not 0 < self.active <= self.experts:
             given = f"active={self.active}, experts={self.experts}"
             raise ValueError(f"active must be at most experts; got {given}")
