@@ -35,14 +35,14 @@ ACTIVATIONS = ("bf16", "fp8", "int8")
 def row(model: Model) -> dict[str, Any]:
     """Return a model's shapes, the bytes of its weights, and how chips can split it.
 
-    `stored` has the mean bytes of a weight for each of `rooflib.llm.steps.ROWS`, `bits` the fewest,
+    `stored` has, for each of `COUNTS` of chips, the mean bytes of a weight for each of
+    `rooflib.llm.steps.ROWS`: some matrices are whole on each chip. `bits` has the fewest,
     and `computes` the type of the arithmetic for each of `ACTIVATIONS`, "" if there is none.
 
     `splits` says for each of `COUNTS` whether chips can split the model, and `splits_whole` whether
     they can if each holds whole experts. `spreads` says for each of `HOLDERS` whether so many can
     share whole experts. Three lists of refusals say why not, for the numbers to choose.
     """
-    types = [_stored(model, name) for name in ROWS]
     # Where each chip holds whole experts, check two things separately: whether chips can split the
     # other weights, and whether they can share the experts.
     rest = replace(
@@ -61,7 +61,7 @@ def row(model: Model) -> dict[str, Any]:
         "gains": model.outer_gains,
         "looked_up": model.D + model.looked_up_each,
         "tables": model.looked_up,
-        "stored": types,
+        "stored": [[_stored(model, name, count) for name in ROWS] for count in COUNTS],
         "bits": min(kind.bits for kind in model.stored_types()),
         "computes": {x: _computes(model, x) for x in ACTIVATIONS},
         "kinds": [_kind(kind) for kind in model.every_kind],
@@ -160,14 +160,14 @@ def _kind(kind: Layer) -> dict[str, Any]:
     }
 
 
-def _stored(model: Model, row: str) -> float:
-    """Return the mean bytes of a weight of a kind of operation, as the checkpoint stores it."""
+def _stored(model: Model, row: str, chips: int) -> float:
+    """Return the mean bytes of a weight that a chip has of a kind of operation, as stored."""
     sizes, weights = 0.0, 0.0
     for kind in model.every_kind:
         times, biases = kind.count, 0
         if row == "experts":
             times, biases = kind.count * kind.experts, kind.expert_biases
-        own = [(matrix.weights, model.stored(matrix).w) for matrix in kind.of(row)]
+        own = [(matrix.on(chips), model.stored(matrix).w) for matrix in kind.of(row)]
         for count, stored in [*own, (biases, model.w)]:
             sizes += times * count * dtype(stored).bytes
             weights += times * count
