@@ -12,6 +12,7 @@ from rooflib.catalog import Source, as_chip, look_up, read_catalog
 from rooflib.checks import Number, Size, sizes
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link
+from rooflib.llm.config import model_from_config
 from rooflib.llm.decoders import Model
 from rooflib.quantities import quantity
 from rooflib.work import Work
@@ -90,8 +91,6 @@ def published_steps(more: bool = False) -> tuple[PublishedStep, ...]:
 def _make_model(name: str, source: Source, config: Any = None, **shape: Any) -> Model:
     if config is None:
         return Model(name, source=source, **shape)
-    from rooflib.llm.config import model_from_config
-
     return replace(model_from_config(config, name), source=source)
 
 

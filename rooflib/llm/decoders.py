@@ -15,9 +15,9 @@ import numpy as np
 
 from rooflib.checks import Number, ReadOnlyDict, Size, instance, one_of, size, sizes
 from rooflib.dtypes import DType, Type, dtype
-from rooflib.llm.layers import Format, Layer, weight_type
+from rooflib.llm.layers import Format, Layer, Matrix, check_fields, heads, mlp, weight_type
 from rooflib.llm.steps import ROWS, Step
-from rooflib.operations import all_gather, reduce_scatter
+from rooflib.operations import all_gather, check_heads, reduce_scatter
 from rooflib.quantities import quantity, text
 from rooflib.work import Work, work
 
@@ -87,17 +87,17 @@ class Model:
     towers: Mapping[str, int | None] = field(default_factory=dict, kw_only=True, hash=False)
 
     def __post_init__(self) -> None:
-        for name in ("layers", "D", "F", "N", "K", "H", "vocabulary"):
-            size(name, getattr(self, name), whole=True, single=True)
-        for name in ("gated", "tied"):
-            instance(name, getattr(self, name), bool, "True or False")
-        if self.N % self.K:
-            raise ValueError(f"N must be a multiple of K; got N={self.N}, K={self.K}")
+        check_fields(self, {"layers", "vocabulary", *"DFNKH"})
+        check_heads(self.N, self.K)
         dtype(self.w, "w")
         instance("quantized", self.quantized, Mapping, "a mapping from row to data type")
-        for row, stored in self.quantized.items():
-            dtype(_format(stored).w, f"quantized[{one_of('quantized', row, STORED)!r}]")
-        object.__setattr__(self, "quantized", ReadOnlyDict(self.quantized))
+        quantized = {
+            one_of("quantized", row, STORED): of if isinstance(of, Format) else Format(of)
+            for row, of in self.quantized.items()
+        }
+        for row, of in quantized.items():
+            dtype(of.w, f"quantized[{row!r}]")
+        object.__setattr__(self, "quantized", ReadOnlyDict(quantized))
         object.__setattr__(self, "kinds", tuple(self.kinds))
         for kind in self.kinds:
             instance("each of kinds", kind, Layer, "a Layer")
@@ -109,8 +109,10 @@ class Model:
         """The kinds of layers, also of a model that was made without `kinds`."""
         if self.kinds:
             return self.kinds
-        dense: Any = {"F": self.F, "gated": self.gated, "gains": 2 * self.D}
-        return (Layer(self.layers, self.N, self.K, self.H, **dense),)
+        matrices = heads(self.D, self.N, self.K, self.H)
+        matrices += mlp("MLP", "mlp", self.D, self.F, self.gated)
+        shape = {name: getattr(self, name) for name in "NKHF"}
+        return (Layer(self.layers, tuple(matrices), gains=2 * self.D, **shape),)
 
     @property
     def parameters(self) -> int:
@@ -128,25 +130,23 @@ class Model:
         and the output matrix count as a whole; without, neither does, and the rest is what
         multiplies a token on its way through the layers.
         """
-        resting = sum(
-            kind.count * (kind.experts - kind.active) * kind.expert(self.D)
-            for kind in self.every_kind
-        )
+        kinds = self.every_kind
+        resting = sum(kind.count * (kind.experts - kind.active) * kind.expert for kind in kinds)
         whole = instance("tables", tables, bool, "True or False")
         return self.parameters - resting - (0 if whole else self.weights["tables"])
 
     @cached_property
     def weights(self) -> dict[str, int]:
         """Number of weights by role: tables, experts, other matrices, and what is no matrix."""
-        D, kinds = self.D, self.every_kind
-        experts = sum(kind.count * kind.experts * kind.expert(D) for kind in kinds)
+        kinds = self.every_kind
+        experts = sum(kind.count * kind.experts * kind.expert for kind in kinds)
         other = sum(kind.count * kind.gains for kind in kinds)
-        layers = sum(kind.count * kind.parameters(D) for kind in kinds)
+        layers = sum(kind.count * kind.parameters for kind in kinds)
         return {
-            "tables": (1 if self.tied else 2) * self.vocabulary * D + self.looked_up,
+            "tables": (1 if self.tied else 2) * self.vocabulary * self.D + self.looked_up,
             "experts": experts,
             "matrices": layers - experts - other + self.more,
-            "other": other + (D if self.gains is None else self.gains),
+            "other": other + self.outer_gains,
         }
 
     def kv_bytes_per_token(self, kv: Type | None = None) -> Number:
@@ -164,11 +164,11 @@ class Model:
         They are recurrent states, and the last inputs of their convolutions in the type `x`
         (default: that of the weights).
         """
-        states = [(kind.count, kind.state_width, *kind.state()) for kind in self.every_kind]
+        found: Number = 0
         width = dtype(x or self.w, "x").bytes
-        found = sum(
-            count * (each * recurrent + width * inputs) for count, each, recurrent, inputs in states
-        )
+        for kind in self.every_kind:
+            recurrent, inputs = kind.state()
+            found += kind.count * (kind.state_width * recurrent + width * inputs)
         return quantity(found, "B")
 
     @property
@@ -189,9 +189,9 @@ class Model:
             for name, weights in self.towers.items()
         )
 
-    def format_of(self, row: str) -> Format:
-        """Return the format of weights of a kind of operation, for layers that have no own."""
-        return _format(self.quantized.get(row, self.w))
+    def stored(self, matrix: Matrix) -> Format:
+        """Return the format of a matrix: its own, that of its kind of operation, or plain `w`."""
+        return matrix.of or self.quantized.get(matrix.row, Format(self.w))
 
     def decode(
         self,
@@ -258,14 +258,15 @@ class Model:
             New tokens of each sequence: more than one where guesses are checked, as in speculative
             decoding. S counts them.
         """
-        shape = sizes(whole=True, B=B, S=S, chips=chips, replicas=replicas)
+        B, S, chips, replicas = sizes(whole=True, B=B, S=S, chips=chips, replicas=replicas)
         new = size("T", T, whole=True)
-        if np.any(new > shape[1]):
-            raise ValueError(
-                f"T must be at most S, which counts new tokens; got T={new}, S={shape[1]}"
-            )
-        options = (expert_parallel, experts, latent, shape[1] - new, new, "all")
-        return self._step("decode step", shape, (w, kv, x, compute), *options)
+        if np.any(new > S):
+            raise ValueError(f"T must be at most S, which counts new tokens; got T={new}, S={S}")
+        shape: Any = {"B": B, "S": S, "chips": chips, "replicas": replicas}
+        types: Any = {"w": w, "kv": kv, "x": x, "compute": compute}
+        routing: Any = {"expert_parallel": expert_parallel, "experts": experts, "latent": latent}
+        step = Step(model=self, start=S - new, chunk=new, **shape, **types, **routing)
+        return step.total("decode step")
 
     def prefill(
         self,
@@ -308,13 +309,16 @@ class Model:
         cached
             How many first positions of each prompt are in the cache already.
         """
-        shape = sizes(whole=True, B=B, S=S, chips=chips, replicas=replicas)
+        B, S, chips, replicas = sizes(whole=True, B=B, S=S, chips=chips, replicas=replicas)
         start = size("cached", cached, zero=True, whole=True)
-        if np.any(start >= shape[1]):
-            raise ValueError(f"cached must be less than S; got cached={start}, S={shape[1]}")
-        new = shape[1] - start if chunk is None else size("chunk", chunk, whole=True)
-        options = (expert_parallel, experts, latent, start, new, logits)
-        return self._step("prefill", shape, (w, kv, x, compute), *options)
+        if np.any(start >= S):
+            raise ValueError(f"cached must be less than S; got cached={start}, S={S}")
+        read = S - start if chunk is None else size("chunk", chunk, whole=True)
+        shape: Any = {"B": B, "S": S, "chips": chips, "replicas": replicas}
+        types: Any = {"w": w, "kv": kv, "x": x, "compute": compute}
+        routing: Any = {"expert_parallel": expert_parallel, "experts": experts, "latent": latent}
+        step = Step(model=self, start=start, chunk=read, logits=logits, **shape, **types, **routing)
+        return step.total("prefill")
 
     def train(
         self,
@@ -366,7 +370,7 @@ class Model:
         weights = element * self.parameters
         slopes = dtype(gradients, "gradients").bytes * self.parameters
         moments = size("state", state, zero=True) * self.parameters / chips
-        gathered = element * max(kind.parameters(self.D) for kind in kinds) * (chips > 1)
+        gathered = element * max(kind.parameters for kind in kinds) * (chips > 1)
         again = instance("recompute", recompute, bool, "True or False")
         if again:
             kept = self.layers * self.D + max(kind.activations(self.D) for kind in kinds)
@@ -388,48 +392,6 @@ class Model:
         rows = [part for part in parts if np.any(part.bytes) or part.hops]
         return sum(rows[1:], start=rows[0]).named(f"training step of {self.name}")
 
-    def _step(
-        self,
-        name: str,
-        shape: list[Number],
-        types: tuple[Type | None, ...],
-        expert_parallel: bool,
-        experts: str,
-        latent: str,
-        start: Number,
-        chunk: Number,
-        logits: str,
-    ) -> Work:
-        """Return one chip's share of a pass over the positions from `start` to S, in chunks."""
-        routing = one_of("experts", experts, ("expected", "fewest", "most"))
-        absorbed = one_of("latent", latent, ("absorbed", "expanded")) == "absorbed"
-        every = one_of("logits", logits, ("last", "all")) == "all"
-        w, kv, x, compute = types
-        B, S, chips, replicas = shape
-        read = dtype(self.w if x is None else x, "x")
-        cache = kv or (self.kv if x is None else None) or read
-        step = Step(
-            model=self,
-            B=B // replicas,
-            S=S,
-            start=start,
-            chunk=chunk,
-            every=every,
-            chips=chips,
-            replicas=replicas,
-            spread=expert_parallel,
-            absorbed=absorbed,
-            routing=routing,
-            x=read,
-            kv=dtype(cache, "kv"),
-            w=None if w is None else weight_type(w),
-            compute=compute,
-            given_x=x is not None,
-        )
-        step.own_type()  # types that don't go together are reported first
-        self._check_layout(B, chips, replicas, expert_parallel)
-        return step.total().named(f"{name} of {self.name}")
-
     def splits(self, expert_parallel: bool = False) -> list[int]:
         """Return the numbers of chips over which a replica can be split, up to 1,024."""
         most = min(MAX_LISTED, *(kind.N or MAX_LISTED for kind in self.every_kind))
@@ -442,15 +404,12 @@ class Model:
 
     def stored_types(self, w: Type | None = None) -> list[DType]:
         """Return the data types of weights: those of the checkpoint, or `w` if it is given."""
-        if w is not None:
-            return [weight_type(w)]
-        return [dtype(of.w) for of in self._formats]
+        return [dtype(of.w) for of in self._formats] if w is None else [weight_type(w)]
 
-    @property
-    def _formats(self) -> list[Format]:
-        shares = (each for kind in self.every_kind for each in kind.stored.values())
-        own = [of for each in shares for of, _share in each]
-        return [Format(self.w), *map(_format, self.quantized.values()), *own]
+    @cached_property
+    def _formats(self) -> dict[Format, None]:
+        own = (matrix.of for kind in self.every_kind for matrix in kind.matrices if matrix.of)
+        return dict.fromkeys((Format(self.w), *self.quantized.values(), *own))
 
     def _misfit(self, chips: Number, expert_parallel: bool) -> str:
         """Return the first rule that a split over `chips` breaks; "" if none.
@@ -469,32 +428,22 @@ class Model:
                 return f"chips must divide K or be a multiple of K; got K={kind.K}"
         return ""
 
-    def _check_layout(self, B: Number, chips: Number, replicas: Number, spread: bool) -> None:
+    def check_split(self, B: Number, chips: Number, replicas: Number, spread: bool) -> None:
         """Raise a ValueError unless chips and replicas divide the model and B.
 
         With `spread`, they must also divide the experts.
         """
-        if misfit := self._misfit(
-            chips, instance("expert_parallel", spread, bool, "True or False")
-        ):
+        if misfit := self._misfit(chips, spread):
             fitting = ", ".join(map(str, self.splits(spread)))
-            hint = f"{self.name} can be split over {fitting}"
-            raise ValueError(f"{misfit}, chips={chips}; {hint}")
+            raise ValueError(f"{misfit}, chips={chips}; {self.name} can be split over {fitting}")
         if np.any(B % replicas):
             raise ValueError(f"replicas must divide B; got B={B}, replicas={replicas}")
-        if not spread:
-            return
         routed, over = [kind.experts for kind in self.every_kind if kind.experts], chips * replicas
-        if not routed:
+        if spread and not routed:
             raise ValueError(f"expert_parallel needs a model with experts; got {self.name}")
-        for E in routed:
+        for E in routed if spread else ():
             if np.any(E % over):
                 fitting = ", ".join(str(n) for n in range(1, MAX_LISTED + 1) if not E % n)
                 given = f"experts={E}, chips times replicas={over}"
                 hint = f"{self.name} can be spread over {fitting}"
                 raise ValueError(f"chips times replicas must divide experts; got {given}; {hint}")
-
-
-def _format(stored: Any) -> Format:
-    """Return the format of weights stored in a type."""
-    return stored if isinstance(stored, Format) else Format(stored)

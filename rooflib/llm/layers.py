@@ -1,16 +1,20 @@
-"""Layers of a language model: weights, cache, state, and the positions a query sees."""
+"""Layers of a language model: lists of weight matrices, and what mixes positions.
+
+How many weights a layer has, how many bytes they are, and the FLOPs of a step: all are sums over
+its `matrices`. Cache, state and the positions that a query sees are formulas of its shape.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
-from typing import NamedTuple
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from rooflib.checks import Number, instance, size
+from rooflib.checks import Number, instance, larger, size
 from rooflib.dtypes import DType, Type, dtype
+from rooflib.operations import check_heads
 
 # Bits of a weight in GGUF files with the scales of its block: llama.cpp, ggml-common.h.
 GGUF = {
@@ -20,15 +24,45 @@ GGUF = {
     "iq4_xs": 4.25, "tq1_0": 1.6875, "tq2_0": 2.0625, "mxfp4": 4.25,
 }  # fmt: skip
 
+EXPANDS = "self_attn.kv_b_proj"
+"""Name of the matrix that turns latents into keys and values."""
+
 
 class Format(NamedTuple):
     """A stored type, and the type of the activations that it is multiplied with.
 
-    None stands for the activations of the model.
+    None stands for those of the model.
     """
 
     w: Type
     x: Type | None = None
+
+
+class Matrix(NamedTuple):
+    """A weight matrix, or several of the same kind: D · F weights for [D, F].
+
+    Attributes
+    ----------
+    row, name
+        The kind of operation that it is for, as in `Work.parts`, and its name in a checkpoint.
+    weights
+        How many weights it has. A matrix of routed experts stands for that of one of them.
+    parts
+        Into how many parts chips can split it. More chips than that hold each part several times:
+        of 1 part, each chip has the whole.
+    of
+        How it is stored; None if as the model says.
+    """
+
+    row: str
+    name: str
+    weights: int
+    parts: int = 1
+    of: Format | None = None
+
+    def on(self, chips: Number) -> Number:
+        """Return how many of the weights each of `chips` chips holds."""
+        return self.weights if self.parts == 1 else self.weights // smaller(chips, self.parts)
 
 
 def weight_type(name: Type) -> DType:
@@ -45,14 +79,10 @@ def weight_type(name: Type) -> DType:
     return DType(kind, whole, scale_bits=round((bits - whole) * 256), group=256)
 
 
-def smaller(a: Number, b: Number) -> Number:
-    """Return the smaller of two numbers, by element for arrays; Python ints stay exact."""
-    return np.minimum(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else min(a, b)
-
-
-def larger(a: Number, b: Number) -> Number:
-    """Return the larger of two numbers, as `smaller` does."""
-    return np.maximum(a, b) if isinstance(a, np.ndarray) or isinstance(b, np.ndarray) else max(a, b)
+def smaller(one: Number, other: Number) -> Number:
+    """Return the smaller of two numbers, elementwise for arrays; Python ints stay exact."""
+    either = isinstance(one, np.ndarray) or isinstance(other, np.ndarray)
+    return np.minimum(one, other) if either else min(one, other)
 
 
 def positions_read(S: Number, chunk: Number, start: Number = 0, window: int = 0) -> Number:
@@ -69,6 +99,37 @@ def positions_read(S: Number, chunk: Number, start: Number = 0, window: int = 0)
     )
 
 
+def check_fields(given: Any, needed: set[str]) -> None:
+    """Raise for a field of a dataclass that isn't of its type, or a size below zero.
+
+    Those that are `needed` must be above zero.
+    """
+    for each in fields(given):
+        value = getattr(given, each.name)
+        if each.type == "bool":
+            instance(each.name, value, bool, "True or False")
+        elif each.type == "int":
+            size(each.name, value, zero=each.name not in needed, whole=True, single=True)
+
+
+def heads(D: int, N: int, K: int, H: int, gates: int = 0, keys: int = 2) -> list[Matrix]:
+    """Return the matrices of attention: queries with their `gates`, keys, values, and output.
+
+    With `keys` 1, keys serve as values; with 0, those of an earlier layer are read.
+    """
+    made = [Matrix("projections", "self_attn.q_proj", D * (N * H + gates), N)]
+    for name in ("k_proj", "v_proj")[:keys]:
+        made.append(Matrix("projections", f"self_attn.{name}", D * K * H, K))
+    return [*made, Matrix("projections", "self_attn.o_proj", N * H * D, N)]
+
+
+def mlp(row: str, path: str, D: int, F: int, gated: bool) -> list[Matrix]:
+    """Return the matrices of an MLP, or of one expert; without a gate, there are two."""
+    names = ("gate_proj", "up_proj", "down_proj")[not gated :]
+    parts = 1 if row == "experts" else F  # chips may split all experts, not each
+    return [Matrix(row, f"{path}.{name}", D * F, parts) for name in names]
+
+
 @dataclass(frozen=True)
 class Layer:
     """A kind of layer of a decoder, and how many layers are of this kind.
@@ -80,103 +141,97 @@ class Layer:
     ----------
     count
         Number of layers of this kind.
+    matrices
+        All weight matrices of the layer: `heads` and `mlp` of this module make usual ones.
+    gains, expert_biases
+        Weights outside of matrices: gains of norms, biases, sinks and convolutions of a layer; and
+        biases of one routed expert.
     N, K, H, V
         Query heads (0: no attention), key/value heads, and the widths of a key and of a value (0:
         as wide as a key).
-    gates
-        How many gates of the heads' results are made beside the queries.
-    keys
-        Matrices that make keys and values: 2; 1, where keys serve as values; or 0, where those of
-        an earlier layer are read.
+    reuses
+        Whether attention reads keys and values of an earlier layer.
     window
         Positions that a query sees at most, its own included (0: all).
     q_rank, kv_rank, rope
         Latent attention: ranks of queries (0: not compressed) and of keys and values (0: ordinary
         attention), and the rotary part of H, whose key all heads share.
-    out_rank, out_groups
-        Rank of the output projection, and groups of heads that have their own (0: one matrix).
     index_N, index_H, top
         Sparse attention: heads and width of an indexer, which compares each query with a cached key
         of every position (0 heads: none), and how many positions the attention then reads.
-    pooled, pool_width
-        How many positions one entry of the cache stands for (0: each is its own), and the width of
-        what makes it. Beside these entries, the last `window` positions are cached one by one; keys
-        are values; and `top` counts entries.
-    state_heads, state_groups, state_keys, state_values, conv, controls, state_width
+    pooled
+        How many positions one entry of the cache stands for (0: each is its own). Beside these
+        entries, the last `window` positions are cached one by one; keys are values; and `top`
+        counts entries.
+    state_heads, state_groups, state_keys, state_values, conv, delta, state_width
         A recurrence: heads, heads of its keys and queries, their width, the width of values, the
-        kernel of the convolution before it, numbers per head that control its decay, and the bytes
-        of a number of its state.
-    F, gated
-        Width of the MLP that every token takes, dense or a shared expert (0: none); and whether
-        MLPs have three matrices (gate, up, down) instead of two.
-    experts, active, X, expert_D
-        Routed experts (0: none), how many of them a token takes, the width of one, and of its input
-        (0: the model's).
-    more
-        Weights of other matrices that every token meets.
-    gains, expert_biases
-        Weights outside of matrices: gains of norms, biases, sinks and convolutions of a layer; and
-        whether the matrices of routed experts have biases.
-    stored
-        By kind of operation, pairs of a stored type and the share of the weights it has; kinds that
-        are missing have the model's type.
+        kernel of the convolution before it, whether it is a gated delta network, and the bytes of a
+        number of its state.
+    F
+        Width of the MLP that every token takes, dense or a shared expert (0: none).
+    experts, active, X
+        Routed experts (0: none), how many of them a token takes, and the width of one.
     """
 
     count: int
+    matrices: tuple[Matrix, ...] = ()
+    gains: int = 0
+    expert_biases: int = 0
     N: int = 0
     K: int = 0
     H: int = 0
     V: int = 0
-    F: int = 0
-    gated: bool = True
-    experts: int = 0
-    active: int = 0
-    X: int = 0
-    expert_D: int = 0
+    reuses: bool = False
     window: int = 0
     q_rank: int = 0
     kv_rank: int = 0
     rope: int = 0
-    gates: int = 0
-    keys: int = 2
-    out_rank: int = 0
-    out_groups: int = 0
     index_N: int = 0
     index_H: int = 0
     top: int = 0
     pooled: int = 0
-    pool_width: int = 0
     state_heads: int = 0
     state_groups: int = 0
     state_keys: int = 0
     state_values: int = 0
     conv: int = 0
-    controls: int = 0
+    delta: bool = False
     state_width: int = 4
-    more: int = 0
-    gains: int = 0
-    expert_biases: bool = False
-    stored: Mapping[str, tuple[tuple[Format, float], ...]] = field(default_factory=dict, hash=False)
+    F: int = 0
+    experts: int = 0
+    active: int = 0
+    X: int = 0
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            if each.type == "bool":
-                instance(each.name, value, bool, "True or False")
-            elif each.type == "int":
-                needed = {
-                    "count",
-                    *(("K", "H") if self.N else ()),
-                    *(("X",) if self.experts else ()),
-                }
-                size(each.name, value, zero=each.name not in needed, whole=True, single=True)
-        if self.N and self.N % self.K:
-            raise ValueError(f"N must be a multiple of K; got N={self.N}, K={self.K}")
+        check_fields(self, {"count", *("KH" if self.N else ""), *("X" if self.experts else "")})
+        if self.N:
+            check_heads(self.N, self.K)
+        if (self.N or self.F or self.experts) and not self.matrices:
+            raise ValueError("matrices must be given for attention, an MLP or experts; got none")
         if self.experts and not 0 < self.active <= self.experts:
             given = f"active={self.active}, experts={self.experts}"
             raise ValueError(f"active must be at most experts; got {given}")
         if self.rope >= self.H > 0:
             raise ValueError(f"rope must be less than H; got rope={self.rope}, H={self.H}")
+
+    def of(self, row: str) -> list[Matrix]:
+        """Return the matrices for a kind of operation."""
+        return [matrix for matrix in self.matrices if matrix.row == row]
+
+    def weights(self, row: str, chips: Number = 1) -> Number:
+        """Return how many weights each of `chips` chips has in matrices for a kind of operation."""
+        return sum(matrix.on(chips) for matrix in self.of(row))
+
+    @property
+    def expert(self) -> int:
+        """How many weights one routed expert has."""
+        return int(self.weights("experts")) + self.expert_biases
+
+    @property
+    def parameters(self) -> int:
+        """How many weights one layer has."""
+        used = sum(matrix.weights for matrix in self.matrices if matrix.row != "experts")
+        return used + self.experts * self.expert + self.gains
 
     @property
     def value(self) -> int:
@@ -189,71 +244,9 @@ class Layer:
         return 2 * self.state_groups * self.state_keys + self.state_heads * self.state_values
 
     @property
-    def matrices(self) -> int:
-        """Number of weight matrices of an MLP or expert: 3 if gated, else 2."""
-        return 3 if self.gated else 2
-
-    def modules(self, D: int, chips: Number = 1) -> Iterator[tuple[str, str, Number]]:
-        """Return the matrices of one chip: kind of operation, name in a checkpoint, weights.
-
-        The heads are split over `chips` chips. Matrices of one routed expert stand for all.
-        """
-        N, K, H, own = self.N // chips, larger(self.K // chips, 1), self.H, "self_attn."
-        if self.N:
-            if self.q_rank:
-                yield "projections", own + "q_a_proj", D * self.q_rank
-            queries = own + ("q_b_proj" if self.q_rank else "q_proj")
-            yield "projections", queries, (self.q_rank or D) * (N * H + self.gates // chips)
-            if self.pooled:
-                yield "projections", own + "kv_proj", D * H
-                yield "projections", own + "compressor", 2 * D * self.pool_width
-            elif self.kv_rank:
-                yield "projections", own + "kv_a_proj_with_mqa", D * (self.kv_rank + self.rope)
-                yield "projections", own + "kv_b_proj", self.expansion(chips)
-            else:
-                for name, width in (("k_proj", H), ("v_proj", self.value))[: self.keys]:
-                    yield "projections", own + name, D * K * width
-            if self.out_rank:
-                yield "projections", own + "o_a_proj", N * self.value * self.out_rank
-            out = self.out_rank * self.out_groups or self.N * self.value
-            yield "projections", own + ("o_b_proj" if self.out_rank else "o_proj"), out // chips * D
-        if self.index_N:
-            keys = 4 if self.pooled else 1  # of a pool and its neighbor, and their gates
-            yield "projections", own + "indexer.wq_b", self.q_rank * self.index_N * self.index_H
-            yield "projections", own + "indexer.wk", keys * D * self.index_H
-            yield "projections", own + "indexer.weights_proj", D * self.index_N
-        if self.state_heads:
-            width = self.state_heads * self.state_values
-            if self.controls > 1:
-                yield "projections", "linear_attn.in_proj_qkv", D * self.channels // chips
-                yield "projections", "linear_attn.in_proj_z", D * width // chips
-                yield (
-                    "projections",
-                    "linear_attn.in_proj_ba",
-                    D * self.controls * self.state_heads // chips,
-                )
-            else:
-                made = self.channels + width + self.state_heads
-                yield "projections", "linear_attn.in_proj", D * made // chips
-            yield "projections", "linear_attn.out_proj", width // chips * D
-        if self.more:
-            yield "projections", "more", self.more
-        if self.experts:
-            yield "router", "mlp.gate", D * self.experts
-            for name in ("gate_proj", "up_proj", "down_proj")[-self.matrices :]:
-                yield "experts", f"mlp.experts.*.{name}", (self.expert_D or D) * self.X
-        if self.F:
-            for name in ("gate_proj", "up_proj", "down_proj")[-self.matrices :]:
-                path = f"mlp.shared_experts.{name}" if self.experts else f"mlp.{name}"
-                yield "MLP", path, D * (self.F // chips)
-
-    def weights(self, row: str, D: int, chips: Number = 1) -> Number:
-        """Return the weights of one kind of operation, in matrices of one chip."""
-        return sum(size for kind, _, size in self.modules(D, chips) if kind == row)
-
-    def expansion(self, chips: Number = 1) -> Number:
-        """Return how many weights of one chip turn latents into keys and values."""
-        return self.kv_rank * (self.N // chips) * (self.H - self.rope + self.value)
+    def expanding(self) -> list[Matrix]:
+        """The matrices that turn latents into keys and values."""
+        return [matrix for matrix in self.matrices if matrix.name == EXPANDS]
 
     def cached(self, chips: Number = 1) -> Number:
         """Return how many elements one chip reads per cached position that a query sees.
@@ -274,7 +267,7 @@ class Layer:
         """
         if self.pooled:
             return (self.H + self.index_H) / self.pooled
-        return (self.cached(chips) if self.keys else 0) + self.index_H
+        return (0 if self.reuses else self.cached(chips)) + self.index_H
 
     def held(self, S: Number, chips: Number = 1) -> Number:
         """Return how many elements one chip caches of a sequence of S positions."""
@@ -300,7 +293,7 @@ class Layer:
         Gu, "Transformers are SSMs", 2024; Yang et al., "Gated Delta Networks", 2024. Chunked
         kernels compute more, to multiply matrices.
         """
-        return 7 if self.controls > 1 else 5
+        return 7 if self.delta else 5
 
     def pair_flops(self, absorbed: bool) -> int:
         """Return the FLOPs of one head for one query and one position it sees.
@@ -311,26 +304,11 @@ class Layer:
             return 2 * (2 * self.kv_rank + self.rope)
         return 2 * (self.H + self.value)
 
-    def expert(self, D: int) -> int:
-        """Return how many weights one routed expert has."""
-        biases = (self.matrices - 1) * self.X + D if self.expert_biases else 0
-        return self.matrices * (self.expert_D or D) * self.X + biases
-
-    def parameters(self, D: int, active: bool = False) -> int:
-        """Return how many weights one layer has, or how many of them one token uses."""
-        routed = (self.active if active else self.experts) * self.expert(D)
-        each = sum(self.weights(row, D) for row in ("projections", "router", "MLP"))
-        return int(each) + routed + self.gains
-
     def activations(self, D: int) -> int:
         """Return how many elements a training step keeps per token; see `Model.train`."""
         latents = self.q_rank + self.kv_rank + self.rope + self.channels
-        widths = self.matrices * (self.F + self.active * self.X) + self.experts
-        return 4 * D + (self.N + self.K) * (self.H + self.value) + latents + widths
-
-    def visible(self, S: Number) -> Number:
-        """Return how many of S positions a query at the last position sees."""
-        return self.pairs(S, S - 1)
+        widths = len(self.of("MLP")) * self.F + len(self.of("experts")) * self.active * self.X
+        return 4 * D + (self.N + self.K) * (self.H + self.value) + latents + widths + self.experts
 
     def pairs(self, S: Number, start: Number = 0) -> Number:
         """Return the exact number of pairs (query, position it sees) in a prompt of S.

@@ -16,7 +16,7 @@ from series import series
 
 import rooflib as rl
 from roofkit.figures.engine.expressions import TABLE, evaluate, used_formulas
-from roofkit.figures.model_rows import in_bf16, row
+from roofkit.figures.model_rows import COUNTS, in_bf16, row
 from rooflib.llm.steps import ROWS
 
 SHORT, FULL = 12, 300  # random points per formula; a third of them for steps of models
@@ -292,8 +292,8 @@ def test_the_formulas_of_a_step_give_what_rooflib_gives_for_any_kind_of_layer(in
             steps = (model.decode(B, S, **options), model.prefill(B, S, chunk=chunk, **options))
             for prefill, step in enumerate(steps):
                 setting = {"B": B, "S": S, "chips": chips, "replicas": 1, "prefill": prefill}
-                setting |= {"chunk": chunk, "whole": 0, "w": shapes["stored"], "kv": 2, "x": 2}
-                setting |= {"adds": adds}
+                setting |= {"chunk": chunk, "whole": 0, "kv": 2, "x": 2}
+                setting |= {"adds": adds, "w": shapes["stored"][COUNTS.index(chips)]}
                 names = ("flops", "bytes", "held", "sent")
                 formulas = {name: f"rl.step_{name}(m, s)" for name in names}
                 found = evaluate(formulas, {"m": shapes, "s": setting})

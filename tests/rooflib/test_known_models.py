@@ -312,3 +312,19 @@ def test_what_stands_beside_a_text_config_quantizes_the_text_model(config):
     beside = rl.model_from_config(config | how).decode(1, 1).held
     inside = rl.model_from_config({**text, **config["text_config"], **how}).decode(1, 1).held
     assert beside == pytest.approx(inside)
+
+
+# Weights that fp8 stores in one byte instead of two: all matrices that transformers counts in the
+# language model, but the routers.
+ROUTERS = {"Qwen3.5-27B": 0, "Qwen3-VL-30B-A3B-Instruct": 48 * 2048 * 128}
+
+
+@pytest.mark.parametrize("inside", [True, False], ids=["inside", "beside"])
+@pytest.mark.parametrize("name", ROUTERS)
+def test_a_quantization_counts_inside_a_text_config_and_beside_it(name, inside):
+    row = next(row for row in CONFIGS if row["name"] == name)
+    how, config = {"quantization_config": {"quant_method": "fp8"}}, row["config"]
+    changed = {"text_config": config["text_config"] | how} if inside else how
+    plain, fp8 = (rl.model_from_config(each).decode(1, 1) for each in (config, config | changed))
+    matrices = row["weights"]["matrices"] + row["weights"]["experts"] - ROUTERS[name]
+    assert plain.held - fp8.held == pytest.approx(matrices, rel=1e-12)

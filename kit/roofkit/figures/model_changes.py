@@ -79,7 +79,7 @@ def changes() -> tuple[Change, ...]:
         Change(quoted(_("twice the batch")), setting(B="2 * B"), tokens="2"),
         Change(
             quoted(_("twice the chips")),
-            setting(chips="2 * chips"),
+            setting(chips="2 * chips", w="sizes_of_twice"),
             "either(spread, at(m['splits_whole'], count + 1) * at(m['spreads'], holders + 1),"
             " at(m['splits'], count + 1)) * (links[chip] > 0)",
         ),

@@ -15,6 +15,7 @@ from typing import Any
 from roofkit.words import _
 from rooflib.dtypes import dtype
 from rooflib.llm import Layer, Model, model_from_config
+from rooflib.llm.layers import Matrix
 from rooflib.llm.steps import ROWS
 from rooflib.quantities import text
 
@@ -34,14 +35,14 @@ ACTIVATIONS = ("bf16", "fp8", "int8")
 def row(model: Model) -> dict[str, Any]:
     """Return a model's shapes, the bytes of its weights, and how chips can split it.
 
-    `stored` has the mean bytes of a weight for each of `rooflib.llm.steps.ROWS`, `bits` the fewest,
+    `stored` has, for each of `COUNTS` of chips, the mean bytes of a weight for each of
+    `rooflib.llm.steps.ROWS`: some matrices are whole on each chip. `bits` has the fewest,
     and `computes` the type of the arithmetic for each of `ACTIVATIONS`, "" if there is none.
 
     `splits` says for each of `COUNTS` whether chips can split the model, and `splits_whole` whether
     they can if each holds whole experts. `spreads` says for each of `HOLDERS` whether so many can
     share whole experts. Three lists of refusals say why not, for the numbers to choose.
     """
-    types = [_stored(model, name) for name in ROWS]
     # Where each chip holds whole experts, check two things separately: whether chips can split the
     # other weights, and whether they can share the experts.
     rest = replace(
@@ -60,10 +61,10 @@ def row(model: Model) -> dict[str, Any]:
         "gains": model.outer_gains,
         "looked_up": model.D + model.looked_up_each,
         "tables": model.looked_up,
-        "stored": types,
+        "stored": [[_stored(model, name, count) for name in ROWS] for count in COUNTS],
         "bits": min(kind.bits for kind in model.stored_types()),
         "computes": {x: _computes(model, x) for x in ACTIVATIONS},
-        "kinds": [_kind(kind, model.D) for kind in model.every_kind],
+        "kinds": [_kind(kind) for kind in model.every_kind],
         "splits": [1 * (split[count] == "") for count in COUNTS],
         "splits_whole": [1 * (split_whole[count] == "") for count in COUNTS],
         "spreads": [1 * (routed and spread[count] == "") for count in HOLDERS],
@@ -130,19 +131,19 @@ def _names(name: str) -> Iterator[str]:
     yield from (f"{name} ({number})" for number in itertools.count(2))
 
 
-def _kind(kind: Layer, D: int) -> dict[str, Any]:
+def _kind(kind: Layer) -> dict[str, Any]:
     state = [kind.state(count) for count in COUNTS]
     inputs = 2 * kind.conv * kind.channels
     return {
         **{name: getattr(kind, name) for name in ("count", "N", "F", "experts", "active", "gains")},
-        "matrices": kind.matrices,
+        "matrices": len(kind.of("MLP")),
         "mixes": 1 * (kind.N + kind.state_heads > 0),
-        "expert": kind.expert(D),
-        "multiplied": kind.weights("experts", D),
+        "expert": kind.expert,
+        "multiplied": kind.weights("experts"),
         "window": kind.window or kind.top,
         "holds": kind.window,
-        "projections": [kind.weights("projections", D, count) for count in COUNTS],
-        "expansion": [kind.expansion(count) for count in COUNTS],
+        "projections": [kind.weights("projections", count) for count in COUNTS],
+        "expansion": [sum(each.on(count) for each in kind.expanding) for count in COUNTS],
         "cached": [kind.cached(count) for count in COUNTS],
         "kept": [kind.kept(count) for count in COUNTS],
         "pair_flops": [kind.pair_flops(absorbed) for absorbed in (False, True)],
@@ -159,17 +160,19 @@ def _kind(kind: Layer, D: int) -> dict[str, Any]:
     }
 
 
-def _stored(model: Model, row: str) -> float:
-    """Return the mean bytes of a weight of a kind of operation, as the checkpoint stores it."""
+def _stored(model: Model, row: str, chips: int) -> float:
+    """Return the mean bytes of a weight that a chip has of a kind of operation, as stored."""
     sizes, weights = 0.0, 0.0
     for kind in model.every_kind:
-        own = kind.count * kind.weights(row, model.D) * (kind.experts if row == "experts" else 1)
-        biases = kind.count * kind.experts * kind.expert(model.D) - own if row == "experts" else 0
-        formats = kind.stored.get(row) or ((model.format_of(row), 1),)
-        sizes += own * sum(share * dtype(of.w).bytes for of, share in formats)
-        sizes += biases * dtype(model.w).bytes
-        weights += own + biases
-    return sizes / weights if weights else dtype(model.format_of(row).w).bytes
+        times, biases = kind.count, 0
+        if row == "experts":
+            times, biases = kind.count * kind.experts, kind.expert_biases
+        own = [(matrix.on(chips), model.stored(matrix).w) for matrix in kind.of(row)]
+        for count, stored in [*own, (biases, model.w)]:
+            sizes += times * count * dtype(stored).bytes
+            weights += times * count
+    plain = model.stored(Matrix(row, "", 0)).w
+    return sizes / weights if weights else dtype(plain).bytes
 
 
 def _computes(model: Model, x: str) -> str:
