@@ -10,9 +10,10 @@ import numpy as np
 
 from rooflib.checks import Number
 from rooflib.dtypes import DType, Type, common_type, dtype
+from rooflib.hardware import HBM
 from rooflib.llm.layers import Format, Layer, positions_read
 from rooflib.operations import all_gather, all_reduce, spared
-from rooflib.work import HBM, LINK, Work, type_name
+from rooflib.work import LINK, Work, type_name
 
 ROWS = (
     "embedding, norms", "projections", "attention", "state", "router", "experts", "MLP", "logits",
