@@ -12,10 +12,10 @@ time is the roof. Work adds up and repeats; a quantity prints its own unit:
 Amounts are FLOPs and bytes, rates are dense FLOP/s and one-way bytes/s, times are seconds.
 Sizes are numbers or numpy arrays; arrays broadcast.
 
-To read the code, start with `hardware.py` (`Chip`) and `work.py` (`Work.on` is the whole idea), then
-`operations.py`, which counts, and `critical.py`. `catalog.py` reads chips from `chips.toml`. The
-others help: `quantities.py`, `dtypes.py`, `table.py`, `checks.py`, `plots.py`. `rooflib.llm` stands
-on top; its names are reached from here, like `rl.model`.
+To read the code, start with `Chip` in `hardware.py` and `Work.on` in `work.py`: that is the whole
+idea. Then read `operations.py`, which counts, and `critical.py`. `catalog.py` reads `chips.toml`;
+`quantities.py`, `dtypes.py`, `table.py`, `checks.py` and `plots.py` help. `rooflib.llm` stands on
+top, and its names are reached from here, like `rl.model`.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextlib import suppress
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -56,25 +57,26 @@ def size(
         value = value.item()
     number, array = value, not isinstance(value, Real) or isinstance(value, bool)
     if array:
-        if single:
-            raise TypeError(f"{name} must be one number; got {short(value)}")
-        number = _array(name, value)
+        wanted = "one number" if single else "a number or an array of numbers"
+        with suppress(ValueError):  # rows of different lengths
+            number = np.asarray(value)
+        if single or not isinstance(number, np.ndarray) or number.dtype.kind not in "iuf":
+            raise TypeError(f"{name} must be {wanted}; got {short(value)}")
+        number = number.astype(np.float64, copy=False)
         if not number.size:
             return number
     # Two reductions find every bad entry of an array: a nan makes the minimum a nan.
     low, high = (number.min(), number.max()) if array else (number, number)
     # Compared without converting: 10**400 does not fit into a float.
     if not ((low > 0 or (zero and low == 0)) and high <= largest):
+        least = "zero or above, and" if zero else "above zero and"
+        wanted = f"at most {largest:.0e}" if largest < high < math.inf else f"{least} finite"
         got = f"got {short(value)}"
         if array:
             good = ((number > 0) | (zero & (number == 0))) & (number <= largest)
             where = tuple(int(i) for i in np.argwhere(~good)[0])
-            number = number[where]
-            got = f"{name}[{', '.join(map(str, where))}] is {number}"
-        if largest < number < math.inf:
-            raise ValueError(f"{name} must be at most {largest:.0e}; {got}")
-        least = "zero or above, and" if zero else "above zero and"
-        raise ValueError(f"{name} must be {least} finite; {got}")
+            got = f"{name}[{', '.join(map(str, where))}] is {number[where]}"
+        raise ValueError(f"{name} must be {wanted}; {got}")
     if whole:
         rounded = np.trunc(number) if array else int(number)
         if np.any(rounded != number):
@@ -139,13 +141,3 @@ def short(value: object) -> str:
     except ValueError:  # Python refuses to format ints of more than 4,300 digits.
         return f"a {type(value).__name__} too long to write"
     return shown if len(shown) <= 60 else shown[:57] + "..."
-
-
-def _array(name: str, value: Any) -> Any:
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise TypeError(f"{name} must be a number or an array of numbers: {error}") from None
-    if array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must be a number or an array of numbers; got {short(value)}")
-    return np.asarray(array, np.float64)

@@ -101,8 +101,7 @@ def attention(
     and values.
 
     >>> attention(B=1, T=1, S=8192, N=32, K=8, H=128)
-    <Work attention: 134 MFLOP in bf16, 33.6 MB, 1.05 MFLOP vector fp32, 262 kOP exponentials, \
-4 FLOP/byte>
+    <Work attention: 134 MFLOP in bf16, 33.6 MB, 4 FLOP/byte>
 
     Queries and keys form P pairs over all heads and sequences: BNTS or, with a causal mask,
     BN(TS - T(T-1)/2). Each pair takes 2H FLOPs in q · kᵀ and 2H in the product with v. BTNH

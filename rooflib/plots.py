@@ -43,20 +43,12 @@ UP_OR_DOWN = [offset for offset in ANYWHERE if offset[0] == 0]
 LEFTWARDS = [(-left, up) for up in (0, -22) for left in range(0, 200, 8)]
 
 STYLE: dict[Any, Any] = {
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-    "savefig.facecolor": "none",
-    "axes.edgecolor": MUTED,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "axes.labelcolor": INK,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
+    **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "none"),
+    **dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), MUTED),
+    **dict.fromkeys(("axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), INK),
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right"), False),
+    **dict.fromkeys(("axes.axisbelow", "axes.grid"), True),
     "text.color": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "axes.grid": True,
     "axes.titlesize": "medium",
     "axes.titlelocation": "left",
     "grid.color": GRID,
@@ -205,16 +197,21 @@ def throughput(
     for name, position in (marks or {}).items():
         ax.plot(*position, "o", color=INK, markersize=5, zorder=4)
         labels.append((_note(ax, name, position, (0, 6), ha="center"), UP_OR_DOWN))
-    # Lines often end close together, so each is labeled on its rising part: the highest where it
-    # reaches 72% of its maximum, the lowest at 30%.
-    heights = np.linspace(0.72, 0.3, len(lines))
-    highest_first = sorted(lines, key=lambda name: -float(lines[name].sum()))
-    for name, share in zip(highest_first, heights, strict=True):
+    gaps = np.diff(sorted(y[-1] for y in lines.values())) / np.ptp(ax.get_ylim())
+    close_together = gaps.size > 0 and gaps.min() < 0.02
+    heights = iter(np.linspace(0.72, 0.3, len(lines)))
+    # Lines that end close together are labeled on their rising part, where they are farther apart.
+    # The highest line is labeled where it reaches 72% of its maximum, the lowest at 30%.
+    for name in sorted(lines, key=lambda name: -float(lines[name].sum())):
         y, color = lines[name], SERIES[list(lines).index(name) % 5]
-        i = int(np.argmax(y >= share * y.max()))
-        ax.plot(along[i], y[i], "o", color=color, markersize=4)
-        look = {"leader": color, "color": color, "va": "center"}
-        labels.append((_note(ax, name, (along[i], y[i]), (12, 0), **look), ANYWHERE))
+        look: dict[str, Any] = {"color": color, "va": "center"}
+        if close_together:
+            i = int(np.argmax(y >= next(heights) * y.max()))
+            ax.plot(along[i], y[i], "o", color=color, markersize=4)
+            labels.append((_note(ax, name, (along[i], y[i]), (12, 0), color, **look), ANYWHERE))
+        else:
+            look |= {"xycoords": ("axes fraction", "data"), "in_layout": True}
+            labels.append((_note(ax, name, (1, float(y[-1])), (6, 0), **look), UP_OR_DOWN))
     _place(ax, labels)
     return ax
 
@@ -324,8 +321,9 @@ def _place(ax: Axes, labels: Sequence[tuple[Annotation, Any]]) -> None:
     dot = np.array([(-5, -5), (5, 5), (-5, 5), (5, -5)])
     taken = [_outline(note) for note in ax.texts if note not in movable]
     taken += [Path(dot + line.vertices) for line in lines if len(line) == 1]
-    room, scale = ax.get_window_extent().padded(1), ax.figure.dpi / 72
+    scale = ax.figure.dpi / 72
     for note, offsets in labels:
+        room = (ax.figure.bbox if note.get_in_layout() else ax.get_window_extent()).padded(1)
         start, tip = _outline(note).vertices, ax.transData.transform(note.xy)
         for covered in ([*taken, *lines], taken, []):
             for offset in offsets:

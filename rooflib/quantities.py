@@ -110,10 +110,11 @@ def _unit(one: str, other: str, power: int) -> str | None:
         above, _, below = unit.replace("byte", "B").replace("%", "").partition("/")
         powers.update({above: sign})
         powers.subtract({below: sign})
-    above, below = ([u for u, n in powers.items() if u and n * sign > 0] for sign in (1, -1))
-    if max(map(abs, powers.values())) > 1 or len(above) > 1 or len(below) > len(above):
+    numerator, denominator = ([u for u, n in powers.items() if u and n == sign] for sign in (1, -1))
+    simple = len(denominator) <= len(numerator) <= 1
+    if not simple or any(u and abs(n) > 1 for u, n in powers.items()):
         return None
-    return "/".join(above + below).replace("FLOP/B", "FLOP/byte")
+    return "/".join(numerator + denominator).replace("FLOP/B", "FLOP/byte")
 
 
 def to_base(value: float, unit: str) -> float:

@@ -223,16 +223,12 @@ class Work:
     def _label(self) -> str:
         return self.name or " + ".join(part.name for part in self.parts) or "work"
 
-    @property
-    def _others(self) -> dict[str, str]:
-        """What there is beside the arithmetic and the bytes of HBM, by resource."""
-        others = [k for k in self.amounts if k not in (*self._arithmetic, *self.hops, HBM, LAUNCH)]
-        found = {k: shown(self.amounts[k], unit_of(k)) for k in others if np.any(self.amounts[k])}
-        return found | {f"sent over {k}": shown(self.amounts.get(k, 0), "B") for k in self.hops}
-
     def __repr__(self) -> str:
         parts = [f"{shown(self.flops, self._unit)} in {self.compute}"] if self.compute else []
-        parts += [shown(self.bytes, "B"), *(f"{amount} {k}" for k, amount in self._others.items())]
+        parts += [
+            shown(self.bytes, "B"),
+            *(f"{shown(self.amounts.get(k, 0), 'B')} over {k}" for k in self.hops),
+        ]
         parts.append(shown(self.intensity, "FLOP/byte"))
         return breakable(f"<Work {self._label}: {', '.join(parts)}>")
 
@@ -241,7 +237,11 @@ class Work:
         """Table of the counts of one chip; arrays show their range."""
         rows = {"FLOPs": shown(self.flops, self._unit), "computed in": self.compute}
         rows |= {"loaded": shown(self.loaded, "B"), "written": shown(self.written, "B")}
-        rows |= {**self._others, "intensity": shown(self.intensity, "FLOP/byte")}
+        for name, amount in self.amounts.items():
+            if name not in (*self._arithmetic, *self.hops, HBM, LAUNCH) and np.any(amount):
+                rows[name] = shown(amount, unit_of(name))
+        rows |= {f"sent over {k}": shown(self.amounts.get(k, 0), "B") for k in self.hops}
+        rows["intensity"] = shown(self.intensity, "FLOP/byte")
         return from_rows((self._label, ""), rows.items())
 
     def _repr_markdown_(self) -> str:
