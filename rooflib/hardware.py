@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -175,11 +175,8 @@ class Chip:
             object.__setattr__(self, name, ReadOnlyDict(numbers))
         memory = self.memory if self.memory == math.inf else _rate("memory", self.memory, "B")
         object.__setattr__(self, "memory", Quantity(memory, "B"))
-        links = tuple(self.links) if isinstance(self.links, Iterable) else (None,)
-        if not all(isinstance(link, Link) for link in links):
-            raise TypeError(f"links must be a sequence of Link; got {short(self.links)}")
-        object.__setattr__(self, "links", links)
-        names = [link.name for link in self.links]
+        object.__setattr__(self, "links", tuple(self.links))
+        names = [instance("links", each, Link, "a sequence of Link").name for each in self.links]
         if len(set(names)) < len(names):
             raise ValueError(f"links of {self.name} must differ in name; got {', '.join(names)}")
 

@@ -26,6 +26,7 @@ _OF_TIMES = {"p": 1e-12, "n": 1e-9, "µ": 1e-6, "m": 1e-3, "": 1.0}
 _OF_COUNTS = {prefix: float(1000**i) for i, prefix in enumerate(["", *"kMGTPEZY"])}
 _PREFIXES = dict.fromkeys(("FLOP/s", "OP/s", "B/s", "B", "FLOP", "OP"), _OF_COUNTS)
 _PREFIXES["s"] = _OF_TIMES
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SPEC = re.compile(r"(\d*)([n%e]?)")
 
 
@@ -167,9 +168,6 @@ def text(value: float, unit: str = "", digits: int = 0, *, power: bool = False) 
     number = _plain(value / factor, digits) + raised
     # The no-break space keeps number and unit on one line.
     return f"{number}\N{NO-BREAK SPACE}{prefix}{unit}" if unit else number
-
-
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def _plain(value: float, digits: int) -> str:

@@ -250,17 +250,10 @@ class Work:
 
 @dataclass(frozen=True, repr=False)
 class Times:
-    """How long work keeps each resource of a chip busy, and how long it takes.
+    """How long `work` keeps each resource of `chip` busy, and how long it takes.
 
-    Attributes
-    ----------
-    work, chip
-        What was done, and where.
-    times
-        Seconds by roof: "compute" (matrix units) or "vector", "HBM", each link by name and, if
-        they apply, "exponentials" and "launch".
-    link
-        The link that `Work.on` was told.
+    `times` are seconds by roof: "compute" (matrix units) or "vector", "HBM", each link by name and,
+    if they apply, "exponentials" and "launch". `link` is the one that `Work.on` was told.
     """
 
     work: Work
