@@ -11,10 +11,16 @@ time is the roof. Work adds up and repeats; a quantity prints its own unit:
 
 Amounts are FLOPs and bytes, rates are dense FLOP/s and one-way bytes/s, times are seconds.
 Sizes are numbers or numpy arrays; arrays broadcast.
+
+To read the code, start with `Chip` in `hardware.py` and `Work.on` in `work.py`: that is the whole
+idea. Then read `operations.py`, which counts, and `critical.py`. `catalog.py` reads `chips.toml`;
+`quantities.py`, `dtypes.py`, `table.py`, `checks.py` and `plots.py` help. `rooflib.llm` stands on
+top, and its names are reached from here, like `rl.model`.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rooflib.catalog import Figure, chip, chips, figures, published_shares
@@ -44,52 +50,21 @@ __version__ = "1.0.0"
 
 # fmt: off
 __all__ = [
-    "Chip",
-    "DType",
-    "Figure",
-    "Link",
-    "Quantity",
-    "Table",
-    "Times",
-    "Work",
-    "__version__",
-    "all_gather",
-    "all_reduce",
-    "attention",
-    "chip",
-    "chips",
-    "critical_batch",
-    "critical_depth",
-    "dot",
-    "dtype",
-    "elementwise",
-    "figures",
-    "matmul",
-    "plots",
-    "published_runs",
-    "published_shares",
-    "reduce_scatter",
-    "rms_norm",
-    "split",
-    "work",
+    "Chip", "DType", "Figure", "Link", "Quantity", "Table", "Times", "Work", "__version__",
+    "all_gather", "all_reduce", "attention", "chip", "chips", "critical_batch", "critical_depth",
+    "dot", "dtype", "elementwise", "figures", "matmul", "plots", "published_runs",
+    "published_shares", "reduce_scatter", "rms_norm", "split", "work",
 ]
 # fmt: on
 
 
-_LAZY = dict.fromkeys(
-    ("Layer", "Model", "Serving", "critical_training_batch", "kv_bytes_per_token", "model",
-     "model_from_config", "models", "published_steps"), "llm"
-)  # fmt: skip
-
-
 def __getattr__(name: str) -> Any:
-    # Import plots on first use: matplotlib takes far longer to import than all the rest.
-    import importlib
-
+    # Imported on first use: matplotlib takes far longer to import than all the rest.
     if name == "plots":
-        return importlib.import_module(f"rooflib.{name}")
-    if name in _LAZY:
-        return getattr(importlib.import_module(f"rooflib.{_LAZY[name]}"), name)
+        return import_module("rooflib.plots")
+    llm = import_module("rooflib.llm")
+    if name in llm.__all__:
+        return getattr(llm, name)
     raise AttributeError(f"module 'rooflib' has no attribute {name!r}")
 
 

@@ -39,9 +39,8 @@ class Figure:
     printed, unit
         The figure as printed.
     sparse, two_way, links, cores, clock
-        What the printed figure includes: 2:4 structured sparsity, both directions, several links;
-        or the number of cores of the chip if the figure is per core, and clocks/s if it is per
-        clock.
+        What it includes: 2:4 structured sparsity, both directions, several links; or the number of
+        cores of the chip if the figure is per core, and clocks/s if it is per clock.
     source
         Where it was read.
     chosen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from contextlib import suppress
 from numbers import Real
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
@@ -50,28 +51,32 @@ def size(
     """Return `value` if it is a number above zero, or an array of them; else raise.
 
     Python ints and Fractions keep their type, so that counts stay exact. Arrays become float64,
-    exact up to 2**53.
-
-    Parameters
-    ----------
-    zero, whole, single
-        Whether zero is allowed; whether only whole numbers are; whether arrays are refused.
+    exact up to 2**53. `zero` allows zero, `whole` only whole numbers, `single` no arrays.
     """
     if isinstance(value, (np.generic, np.ndarray)) and value.ndim == 0:
         value = value.item()
-    number = value
-    if not isinstance(value, Real) or isinstance(value, bool):
-        number = None if single else _array(name, value)
-        if number is None:
-            raise TypeError(f"{name} must be one number; got {short(value)}")
+    number, array = value, not isinstance(value, Real) or isinstance(value, bool)
+    if array:
+        wanted = "one number" if single else "a number or an array of numbers"
+        with suppress(ValueError):  # rows of different lengths
+            number = np.asarray(value)
+        if single or not isinstance(number, np.ndarray) or number.dtype.kind not in "iuf":
+            raise TypeError(f"{name} must be {wanted}; got {short(value)}")
+        number = number.astype(np.float64, copy=False)
         if not number.size:
             return number
-    array = isinstance(number, np.ndarray)
     # Two reductions find every bad entry of an array: a nan makes the minimum a nan.
     low, high = (number.min(), number.max()) if array else (number, number)
     # Compared without converting: 10**400 does not fit into a float.
     if not ((low > 0 or (zero and low == 0)) and high <= largest):
-        _refuse(name, value, number, zero, largest)
+        least = "zero or above, and" if zero else "above zero and"
+        wanted = f"at most {largest:.0e}" if largest < high < math.inf else f"{least} finite"
+        got = f"got {short(value)}"
+        if array:
+            good = ((number > 0) | (zero & (number == 0))) & (number <= largest)
+            where = tuple(int(i) for i in np.argwhere(~good)[0])
+            got = f"{name}[{', '.join(map(str, where))}] is {number[where]}"
+        raise ValueError(f"{name} must be {wanted}; {got}")
     if whole:
         rounded = np.trunc(number) if array else int(number)
         if np.any(rounded != number):
@@ -105,13 +110,11 @@ def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
     raise ValueError(f"{name} must be one of {known}; got {short(value)}{hint}")
 
 
-def instance(
-    name: str, value: Any, kind: Any, what: str, error: type[Exception] = TypeError
-) -> Any:
+def instance(name: str, value: Any, kind: Any, what: str) -> Any:
     """Return `value` if it is an instance of `kind`, which the message calls `what`."""
     if isinstance(value, kind):
         return value
-    raise error(f"{name} must be {what}; got {short(value)}")
+    raise TypeError(f"{name} must be {what}; got {short(value)}")
 
 
 def larger(one: Number, other: Number) -> Number:
@@ -138,26 +141,3 @@ def short(value: object) -> str:
     except ValueError:  # Python refuses to format ints of more than 4,300 digits.
         return f"a {type(value).__name__} too long to write"
     return shown if len(shown) <= 60 else shown[:57] + "..."
-
-
-def _array(name: str, value: Any) -> Any:
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise TypeError(f"{name} must be a number or an array of numbers: {error}") from None
-    if array.dtype.kind not in "iuf":
-        raise TypeError(f"{name} must be a number or an array of numbers; got {short(value)}")
-    return np.asarray(array, np.float64)
-
-
-def _refuse(name: str, value: Any, number: Any, zero: bool, largest: float) -> NoReturn:
-    got = f"got {short(value)}"
-    if isinstance(number, np.ndarray):
-        good = ((number > 0) | (zero & (number == 0))) & (number <= largest)
-        where = tuple(int(i) for i in np.argwhere(~good)[0])
-        number = number[where]
-        got = f"{name}[{', '.join(map(str, where))}] is {number}"
-    if largest < number < math.inf:
-        raise ValueError(f"{name} must be at most {largest:.0e}; {got}")
-    least = "zero or above, and" if zero else "above zero and"
-    raise ValueError(f"{name} must be {least} finite; {got}")

@@ -11,7 +11,7 @@ from rooflib.checks import Number, Size, broadcastable, one_of, size
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link
 from rooflib.operations import all_gather, all_reduce, matmul_types
-from rooflib.quantities import Quantity, quantity
+from rooflib.quantities import quantity
 
 
 def critical_batch(
@@ -20,9 +20,9 @@ def critical_batch(
     F: Size = math.inf,
     x: Type = "bf16",
     *,
-    w: Type | None = None,
-    out: Type | None = None,
-    compute: Type | None = None,
+    w: Type = "",
+    out: Type = "",
+    compute: Type = "",
 ) -> Number:
     """Return the critical batch of x[B, D] · w[D, F] → out[B, F] on one chip.
 
@@ -47,11 +47,9 @@ def critical_batch(
     broadcastable({"D": D, "F": F})
     ridge = float(as_chip(chip).ridge(kind))
     # Numerator and denominator are divided by DF, so that large sizes don't lose precision.
-    room = 2 - ridge * (read.bytes / F + output.bytes / D)
-    if isinstance(room, np.ndarray):
-        full = np.full(room.shape, np.inf)
-        return np.divide(ridge * weight.bytes, room, out=full, where=room > 0)
-    return Quantity(ridge * weight.bytes / room if room > 0 else math.inf)
+    room = np.asarray(2 - ridge * (read.bytes / F + output.bytes / D))
+    full = np.full(room.shape, np.inf)
+    return quantity(np.divide(ridge * weight.bytes, room, out=full, where=room > 0)[()])
 
 
 def critical_depth(
@@ -68,7 +66,7 @@ def critical_depth(
     From this D on, the link keeps up with compute.
 
     With a replicated result, T_math = 2BDF ÷ (N·C). Splitting D sends 2(N-1)/N · out·BF bytes
-    (all-reduce), so D = (N - 1) · out · C ÷ W; splitting B or F sends half of that (all-gather), so
+    (all-reduce), so D = (N - 1) · out · C ÷ W. Splitting B or F sends half of that (all-gather), so
     the threshold is half as high. With an all-reduce in a switch that adds, out·BF bytes, it is
     N/2 · out · C ÷ W. B and F cancel. C is the dense peak, W the link's bandwidth to the group,
     `out` the bytes per element sent.

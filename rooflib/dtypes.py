@@ -14,8 +14,8 @@ class DType:
     """A data type: its name and its width in bits.
 
     A custom type may be passed wherever a name is accepted. Where `group` elements share a scale
-    of `scale_bits` bits, the scale counts as part of each element. `bits` that is not a whole
-    number above zero raises a ValueError.
+    of `scale_bits` bits, the scale counts as part of each element. Raises a ValueError for `bits`
+    or `group` that are not above zero, and a TypeError if they are not whole.
 
     >>> DType("int3", 3).bytes, DType("fp4", 4, scale_bits=8, group=32).bytes
     (0.375, 0.53125)
@@ -34,10 +34,7 @@ class DType:
 
     @property
     def bytes(self) -> float:
-        """Bytes per element, including its share of the group's scale.
-
-        The number is an int if possible, and ½ for 4-bit types.
-        """
+        """Bytes per element with its share of the group's scale; an int if possible."""
         width = (self.bits + self.scale_bits / self.group) / 8
         return int(width) if width.is_integer() else width
 
@@ -68,12 +65,11 @@ _CONVERTS = {
 def dtype(name: str | DType, argument: str = "dtype") -> DType:
     """Look up a data type by name, ignoring case; names of other libraries work too.
 
-    A `DType` is returned unchanged. `argument` is the name of the argument in error messages.
+    A `DType` is returned unchanged. An unknown name raises a ValueError that lists the known ones
+    and calls the argument `argument`.
 
     >>> dtype("bfloat16") is dtype("BF16") is dtype("bf16")
     True
-
-    An unknown name raises a ValueError that lists the known ones.
     """
     if isinstance(name, DType):
         return name
@@ -86,18 +82,14 @@ def dtype(name: str | DType, argument: str = "dtype") -> DType:
 
 
 def common_type(first: DType, second: DType) -> DType:
-    """Return the type in which a product of two types is computed.
+    """Return the type in which a product of two types is computed: that of the wider one.
 
-    Equal types are their own common type. With a float of 16 bits or more, fp8, fp4, int8 and int4
-    are computed in that float: int8 weights and bf16 activations in bf16. bf16 and fp16 with fp32
-    give fp32, any of these with fp64 gives fp64, int4 with int8 gives int8, and fp4 with fp8 gives
-    fp8.
+    With a float of 16 bits or more, fp8, fp4, int8 and int4 are computed in that float. Pairs
+    without a standard common type (int8 and fp4, bf16 and fp16, tf32 and another type) raise a
+    ValueError.
 
     >>> common_type(dtype("bf16"), dtype("int8")).name
     'bf16'
-
-    Other pairs (int8 and fp4, bf16 and fp16, tf32 and another type) have no standard common type
-    and raise a ValueError.
     """
     for one, other in ((first, second), (second, first)):
         if one == other or other.name in _CONVERTS.get(one.name, ()):

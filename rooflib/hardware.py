@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -28,8 +28,29 @@ from rooflib.table import Table, from_rows
 TOPOLOGIES = ("torus", "mesh", "switch", "host")
 VECTOR = "vector "
 """Begins the name of a rate of the vector units: "vector fp32"."""
-ROOFS = ("compute", "vector", "exponentials", "HBM", "link", "launch")
-"""Names of roofs, which a link can't have."""
+COMPUTE, VECTOR_UNITS, EXPONENTIALS, HBM, LAUNCH = ROOFS = (
+    "compute",
+    "vector",
+    "exponentials",
+    "HBM",
+    "launch",
+)
+"""Names of roofs, in the order in which they are shown; links follow, each by its own name."""
+
+
+def roof_of(resource: str) -> str:
+    """Return the roof of a resource: "compute" for all types that the matrix units multiply."""
+    if resource.startswith(VECTOR):
+        return VECTOR_UNITS
+    return resource if resource in ROOFS else COMPUTE
+
+
+def unit_of(resource: str) -> str:
+    """Return the unit of an amount: "B", "OP" for what isn't in floating point, or "FLOP"."""
+    if resource == HBM:
+        return "B"
+    integer = resource.startswith("int") or resource in (EXPONENTIALS, LAUNCH)
+    return "OP" if integer else "FLOP"
 
 
 @dataclass(frozen=True)
@@ -37,7 +58,7 @@ class Link:
     """A connection from a chip to other chips or to its host.
 
     Raises a ValueError if a figure is not above zero and finite, a count is not whole, or the name
-    is reserved for a roof.
+    is that of a roof.
 
     Attributes
     ----------
@@ -67,12 +88,11 @@ class Link:
 
     def __post_init__(self) -> None:
         instance("name of a link", self.name, str, "a string")
-        if self.name in ROOFS:
-            wanted = f"must not be the name of a roof: {', '.join(ROOFS)}"
+        if self.name in (reserved := (*ROOFS, "link")):
+            wanted = f"must not be the name of a roof: {', '.join(reserved)}"
             raise ValueError(f"name of a link {wanted}; got {self.name!r}")
         label = f"link {self.name!r}"
-        bandwidth = size(f"{label}: bandwidth", self.bandwidth, single=True, largest=MAX_AMOUNT)
-        object.__setattr__(self, "bandwidth", Quantity(bandwidth, "B/s"))
+        object.__setattr__(self, "bandwidth", _rate(f"{label}: bandwidth", self.bandwidth, "B/s"))
         for name in ("links_per_axis", "axes"):
             size(f"{label}: {name}", getattr(self, name), single=True, whole=True)
         one_of(f"{label}: topology", self.topology, TOPOLOGIES)
@@ -98,8 +118,7 @@ class Link:
         """
         if self.topology != "mesh":
             return self.to_one_peer
-        links = self.links_per_axis * self.axes
-        peers = np.clip(size("chips", chips, whole=True) - 1, 1, links)
+        peers = np.clip(size("chips", chips, whole=True) - 1, 1, self.links_per_axis * self.axes)
         return quantity(float(self.bandwidth) * peers, "B/s")
 
     @property
@@ -114,13 +133,10 @@ class Link:
 
 @dataclass(frozen=True, repr=False)
 class Chip:
-    """A chip: a set of rates, bytes of memory, and links.
+    """A chip: a set of rates, all dense and one way.
 
-    >>> mine = Chip("mine", {"bf16": 2e14, "vector fp32": 4e12, "HBM": 8e11}, memory=16e9)
-    >>> mine["HBM"], mine.ridge()
-    (800 GB/s, 250 FLOP/byte)
-
-    Raises a ValueError if a figure is not above zero and finite, or two links share a name.
+    `chip["bf16"]` and `chip["NVLink"]` are rates, `chip | {"HBM": 5e12}` is a chip with another
+    one. Raises a ValueError if a figure is not above zero and finite, or two links share a name.
 
     Attributes
     ----------
@@ -154,20 +170,17 @@ class Chip:
     def __post_init__(self) -> None:
         instance("name", self.name, str, "a string")
         # Read-only copies, so that later changes by the caller don't affect the chip.
-        for name, unit in (("rates", ""), ("on_chip", "B")):
+        for name in ("rates", "on_chip"):
             given = instance(name, getattr(self, name), Mapping, "a mapping from name to number")
-            numbers = {
-                key: Quantity(_figure(f"{name}[{key!r}]", value), unit or unit_of(key))
-                for key, value in given.items()
-            }
+            numbers = {}
+            for key, value in given.items():
+                unit = f"{unit_of(key)}/s" if name == "rates" else "B"
+                numbers[key] = _rate(f"{name}[{key!r}]", value, unit)
             object.__setattr__(self, name, ReadOnlyDict(numbers))
-        memory = math.inf if self.memory == math.inf else _figure("memory", self.memory)
+        memory = self.memory if self.memory == math.inf else _rate("memory", self.memory, "B")
         object.__setattr__(self, "memory", Quantity(memory, "B"))
-        links = tuple(self.links) if isinstance(self.links, Iterable) else (None,)
-        if not all(isinstance(link, Link) for link in links):
-            raise TypeError(f"links must be a sequence of Link; got {short(self.links)}")
-        object.__setattr__(self, "links", links)
-        names = [link.name for link in self.links]
+        object.__setattr__(self, "links", tuple(self.links))
+        names = [instance("links", each, Link, "a sequence of Link").name for each in self.links]
         if len(set(names)) < len(names):
             raise ValueError(f"links of {self.name} must differ in name; got {', '.join(names)}")
 
@@ -180,7 +193,7 @@ class Chip:
         name = resource.name if isinstance(resource, DType) else resource
         known: dict[str, Any] = {link.name: link.to_one_peer for link in self.links}
         known.update(self.rates)
-        if name not in known and not (isinstance(name, str) and name.startswith(VECTOR)):
+        if name not in known:
             with suppress(ValueError):  # a name of the same type in another library: "bfloat16"
                 name = dtype(name).name
         if name in known:
@@ -211,17 +224,15 @@ class Chip:
         """
         if isinstance(name, Link):
             return name
-        if name is None:
-            if not self.links:
-                raise ValueError(f"link must be given, because none of {self.name} is known")
-            return self.links[0]
-        known = {link.name: link for link in self.links}
-        if name not in known:
-            has = ", ".join(known) or "none"
-            raise ValueError(f"link must be one that {self.name} has: {has}; got {name!r}")
-        return known[name]
+        if name is None and not self.links:
+            raise ValueError(f"link must be given, because none of {self.name} is known")
+        for link in self.links:
+            if name in (None, link.name):
+                return link
+        has = ", ".join(link.name for link in self.links) or "none"
+        raise ValueError(f"link must be one that {self.name} has: {has}; got {name!r}")
 
-    def ridge(self, compute: Type = "bf16", over: str | Link = "HBM") -> Quantity:
+    def ridge(self, compute: Type = "bf16", over: str | Link = HBM) -> Quantity:
         """Return the ridge point: the FLOP/byte above which compute is the roof.
 
         It is the rate of `compute` over that of HBM, or of a link.
@@ -236,11 +247,12 @@ class Chip:
         Source: Williams, Waterman & Patterson, CACM 52(4), 2009.
         """
         at = size("intensity", intensity, zero=True, largest=math.inf)
-        return quantity(np.minimum(self[compute], at * self["HBM"]), unit_of(str(compute)))
+        peak = self[compute]
+        return quantity(np.minimum(peak, at * self[HBM]), peak.unit)
 
     def __repr__(self) -> str:
         parts = [f"{rate:4} in {kind}" for kind, rate in self.rates.items()][:1]
-        parts += [f"{self['HBM']} and {self.memory} of HBM"] if "HBM" in self.rates else []
+        parts += [f"{self[HBM]} and {self.memory} of HBM"] if HBM in self.rates else []
         return breakable(f"<Chip {self.name}: {', '.join(parts)}>")
 
     @property
@@ -248,17 +260,9 @@ class Chip:
         """Table of dense peaks with ridge points, memories, and one-way links."""
         rows = []
         for name, rate in self.rates.items():
-            kind, shown = name, f"{rate:4}"
-            ridge = f"{self.ridge(name):n}" if "HBM" in self.rates else ""
-            if name == "HBM":
-                shown, ridge = f"{rate:4}, {self.memory:4}", ""
-            elif name in ("exponentials", "launch"):
-                ridge = ""
-            elif name.startswith(VECTOR):
-                kind = f"{name.removeprefix(VECTOR)}, vector units"
-            else:
-                kind = f"{name}, matrix units"
-            rows.append((kind, shown, ridge))
+            computes = HBM in self.rates and roof_of(name) in (COMPUTE, VECTOR_UNITS)
+            holds = f", {self.memory:4}" if name == HBM else ""
+            rows.append((name, f"{rate:4}{holds}", f"{self.ridge(name):n}" if computes else ""))
         rows += [(f"{name} on the chip", f"{held}", "") for name, held in self.on_chip.items()]
         for link in self.links:
             wait = f", {link.latency} a hop" if link.latency else ""
@@ -269,13 +273,5 @@ class Chip:
         return self.table._repr_markdown_()
 
 
-def unit_of(resource: str) -> str:
-    """Return the unit of a resource's rate: "FLOP/s", "OP/s" or "B/s"."""
-    if resource in ("HBM", "link"):
-        return "B/s"
-    integer = resource.startswith("int") or resource in ("exponentials", "launch")
-    return "OP/s" if integer else "FLOP/s"
-
-
-def _figure(name: str, value: Any) -> float:
-    return size(name, value, single=True, largest=MAX_AMOUNT)
+def _rate(name: str, value: Any, unit: str) -> Quantity:
+    return Quantity(size(name, value, single=True, largest=MAX_AMOUNT), unit)

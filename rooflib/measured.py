@@ -13,23 +13,14 @@ from rooflib.work import LINK, Work
 
 
 class PublishedRun(NamedTuple):
-    """A published measurement of one operation: a multiplication, or an all-reduce.
+    """A published measurement of one operation, a multiplication or an all-reduce.
 
-    Attributes
-    ----------
-    chip
-        The name of the chip.
-    work, link
-        The work of one chip, named with its sizes; and the link that it uses, or None.
-    seconds
-        The time that it took.
-    source
-        Where it was read.
+    `work` is that of one chip, named with its sizes; `link` is the link that it uses.
     """
 
     chip: str
     work: Work
-    seconds: float
+    seconds: Quantity
     source: Source
     link: Link | None = None
 

@@ -14,18 +14,15 @@ above zero and finite, or shapes that don't broadcast; a TypeError for a size th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from rooflib.checks import Number, Size, broadcastable, instance, larger, one_of, size, sizes
 from rooflib.dtypes import DType, Type, common_type, dtype
-from rooflib.hardware import VECTOR
-from rooflib.work import EXPONENTIALS, HBM, LAUNCH, LINK, Work, type_name
+from rooflib.hardware import EXPONENTIALS, HBM, LAUNCH, VECTOR
+from rooflib.work import LINK, Work, type_name
 
 
-def dot(N: Size, x: Type = "bf16", *, compute: Type | None = None) -> Work:
+def dot(N: Size, x: Type = "bf16", *, compute: Type = "") -> Work:
     """Count a dot product of two vectors of shape [N] into one number of their type.
 
     2N - 1 FLOPs, 2N elements loaded, one written: an intensity of ½ FLOP/byte in bf16 for
@@ -34,9 +31,9 @@ def dot(N: Size, x: Type = "bf16", *, compute: Type | None = None) -> Work:
     >>> dot(1000).flops, dot(1000).bytes
     (2 kFLOP, 4 kB)
     """
-    read, _, _, kind = matmul_types(x, None, None, compute)
+    read, _, _, kind = matmul_types(x, compute=compute)
     (N,) = sizes(N=N)
-    return _work("dot product", 2 * N - 1, kind, (2 * N + 1) * read.bytes, read.bytes)
+    return _work("dot product", {kind: 2 * N - 1}, (2 * N + 1) * read.bytes, read.bytes)
 
 
 def elementwise(
@@ -45,23 +42,23 @@ def elementwise(
     flops_per_element: Size = 1,
     x: Type = "bf16",
     *,
-    out: Type | None = None,
-    compute: Type | None = None,
+    out: Type = "",
+    compute: Type = "",
 ) -> Work:
     """Count an element-wise operation: `inputs` arrays of N elements in, one out.
 
     N · flops_per_element FLOPs, inputs · N elements of type `x` loaded, N of type `out` written.
     An addition has two inputs and one FLOP per element; a ReLU has one of each.
     """
-    read, _, result, kind = matmul_types(x, None, out, compute)
+    read, _, result, kind = matmul_types(x, out=out, compute=compute)
     each = size("flops_per_element", flops_per_element, zero=True)
     N, inputs = sizes(N=N, inputs=inputs)
     broadcastable({"N": N, "inputs": inputs, "flops_per_element": each})
     written = N * result.bytes
-    return _work("element-wise", N * each, kind, inputs * N * read.bytes + written, written)
+    return _work("element-wise", {kind: N * each}, inputs * N * read.bytes + written, written)
 
 
-def rms_norm(B: Size, D: Size, x: Type = "bf16", *, compute: Type | None = None) -> Work:
+def rms_norm(B: Size, D: Size, x: Type = "bf16", *, compute: Type = "") -> Work:
     """Count RMS normalization of B rows of D elements, with a gain of shape [D].
 
     A row stays on the chip between its two passes, so it is loaded once. Per row: D squares,
@@ -69,21 +66,14 @@ def rms_norm(B: Size, D: Size, x: Type = "bf16", *, compute: Type | None = None)
     multiplications per element: 4D + 2 FLOPs. Source of the formula: Zhang & Sennrich, "Root
     Mean Square Layer Normalization", 2019.
     """
-    read, _, _, kind = matmul_types(x, None, None, compute)
+    read, _, _, kind = matmul_types(x, compute=compute)
     B, D = sizes(B=B, D=D)
     written = B * D * read.bytes
-    return _work("RMS norm", B * (4 * D + 2), kind, 2 * written + D * read.bytes, written)
+    return _work("RMS norm", {kind: B * (4 * D + 2)}, 2 * written + D * read.bytes, written)
 
 
 def matmul(
-    B: Size,
-    D: Size,
-    F: Size,
-    x: Type = "bf16",
-    *,
-    w: Type | None = None,
-    out: Type | None = None,
-    compute: Type | None = None,
+    B: Size, D: Size, F: Size, x: Type = "bf16", *, w: Type = "", out: Type = "", compute: Type = ""
 ) -> Work:
     """Count a matrix multiplication x[B, D] · w[D, F] → out[B, F].
 
@@ -100,7 +90,7 @@ def matmul(
     # In place: a sweep of many sizes spends its time on making new arrays.
     written *= result.bytes
     moved += written
-    return _work("matmul", flops, kind, moved, written)
+    return _work("matmul", {kind: flops}, moved, written)
 
 
 def attention(
@@ -113,86 +103,59 @@ def attention(
     *,
     causal: bool = True,
     fused: bool = True,
-    x: Type = "bf16",
-    kv: Type | None = None,
-    out: Type | None = None,
-    scores: Type | None = None,
-    compute: Type | None = None,
     softmax: Type | bool = "fp32",
+    x: Type = "bf16",
+    kv: Type = "",
+    compute: Type = "",
 ) -> Work:
     """Count scaled dot-product attention: softmax(q · kᵀ) · v.
 
-    The shapes are q[B, T, N, H] and k, v[B, S, K, H].
+    The shapes are q[B, T, N, H] and k, v[B, S, K, H]: B sequences, T positions with a query and S
+    with a key, N heads of queries and K of keys and values, each H wide. With `causal`, the queries
+    are the last T of S positions, and each sees those up to its own. `kv` is the data type of keys
+    and values.
 
-    >>> attention(B=1, T=1, S=8192, N=32, K=8, H=128).table
-    attention
-    FLOPs            134 MFLOP
-    computed in      bf16
-    on vector units  1.05 MFLOP in fp32
-    exponentials     262 kOP
-    loaded           33.6 MB
-    written          8.19 kB
-    intensity        4 FLOP/byte
+    >>> attention(B=1, T=1, S=8192, N=32, K=8, H=128)
+    <Work attention: 134 MFLOP in bf16, 33.6 MB, 4 FLOP/byte>
 
     Queries and keys form P pairs over all heads and sequences: BNTS or, with a causal mask,
     BN(TS - T(T-1)/2). Each pair takes 2H FLOPs in q · kᵀ and 2H in the product with v. BTNH
     elements of q and BSKH each of k and v are loaded; BTNH elements of the result are written. If
-    fused, scores stay on the chip; if not, P scores and P probabilities are written and read, too.
+    not `fused`, P scores and P probabilities are written and read, too.
     Source: Vaswani et al., "Attention Is All You Need", 2017; grouped heads: Ainslie et al.,
     "GQA", 2023; fused: Dao et al., "FlashAttention", 2022.
 
-    The softmax runs on the vector units and the special-function units. A row of n visible scores
-    takes n - 1 comparisons for its maximum, n subtractions, n - 1 additions and n divisions, that
-    is 4n - 2 vector FLOPs, and n exponentials. The rescaling of earlier sums in a fused kernel is
-    not counted. The scaling by √H is left out, since it can be folded into the query weights.
+    The softmax runs on the vector units, in the type `softmax`, and on the special-function units.
+    A row of n visible scores takes n - 1 comparisons for its maximum, n subtractions, n - 1
+    additions and n divisions, that is 4n - 2 vector FLOPs, and n exponentials. Not counted are the
+    rescaling of earlier sums in a fused kernel and the scaling by √H, which the query weights can
+    contain. `softmax=False` leaves it out, for chips with an unknown rate of the vector units.
     Source: Milakov & Gimelshein, "Online normalizer calculation for softmax", 2018.
 
     Raises a ValueError, too, if a size is not whole, N is not a multiple of K, or S is below T with
     a causal mask.
-
-    Parameters
-    ----------
-    B, T, S
-        Sequences, positions with a query, and positions with a key.
-    N, K, H
-        Heads of queries, heads of keys and values (N is a multiple of K), and a head's width.
-    causal
-        Whether each query sees only positions up to its own; the queries are the last T of S.
-    fused
-        Whether scores and probabilities stay on the chip.
-    kv, scores
-        Data types of keys and values, and of written scores and probabilities; `x` if left out.
-    softmax
-        The data type of the softmax. False leaves out its FLOPs and exponentials, for chips with an
-        unknown rate of the vector units.
     """
     for name, flag in (("causal", causal), ("fused", fused)):
         instance(name, flag, (bool, np.bool_), "True or False")
-    read, cache, result, kind = matmul_types(x, kv, out, compute, second="kv")
-    score = read if scores is None else dtype(scores, "scores")
+    read, cache, _, kind = matmul_types(x, kv, compute=compute, second="kv")
     normalized = dtype("fp32" if isinstance(softmax, bool) else softmax, "softmax")
     B, T, S, N, K, H = sizes(B=B, T=T, S=S, N=N, K=K, H=H, whole=True)
-    check_heads(N, K)
+    if np.any(N % K):
+        raise ValueError(f"N must be a multiple of K, the key/value heads; got N={N}, K={K}")
     if causal and np.any(S < T):
         raise ValueError(f"S must be at least T where attention is causal; got S={S}, T={T}")
     pairs = B * N * (T * S - (T * (T - 1) // 2 if causal else 0))
-    kept = 0 if fused else score.bytes * pairs
-    loaded = read.bytes * (B * T * N * H) + 2 * cache.bytes * (B * S * K * H)
-    written = result.bytes * (B * T * N * H)
-    others = {}
+    amounts = {kind: 4 * H * pairs}
     if softmax:
-        others[VECTOR + normalized.name] = 4 * pairs - 2 * (B * N * T)
-        others[EXPONENTIALS] = pairs
-    name = "attention" if fused else "attention, scores written"
+        amounts |= {VECTOR + normalized.name: 4 * pairs - 2 * (B * N * T), EXPONENTIALS: pairs}
+    out = read.bytes * (B * T * N * H)
+    moved = 2 * out + 2 * cache.bytes * (B * S * K * H)
+    if fused:
+        return _work("attention", amounts, moved, out)
     # Probabilities overwrite their scores, so these are held once.
-    moved, held = loaded + written + 4 * kept, loaded + written + kept
-    return _work(name, 4 * H * pairs, kind, moved, written + 2 * kept, held, others)
-
-
-def check_heads(N: Number, K: Number) -> None:
-    """Raise a ValueError unless N is a multiple of K."""
-    if np.any(N % K):
-        raise ValueError(f"N must be a multiple of K, the key/value heads; got N={N}, K={K}")
+    kept = read.bytes * pairs
+    name = "attention, scores written"
+    return _work(name, amounts, moved + 4 * kept, out + 2 * kept, held=moved + kept)
 
 
 def split(
@@ -204,10 +167,9 @@ def split(
     *,
     result: str = "replicated",
     x: Type = "bf16",
-    w: Type | None = None,
-    out: Type | None = None,
-    partial: Type | None = None,
-    compute: Type | None = None,
+    w: Type = "",
+    out: Type = "",
+    compute: Type = "",
 ) -> Work:
     """Count one chip's share of x[B, D] · w[D, F] → out[B, F], with one of B, D, F split over N.
 
@@ -219,20 +181,16 @@ def split(
     "F"       x[B, D] · w[D, F/N]      all-gather of BF            nothing
     ========  =======================  ==========================  =====================
 
-    FLOPs are those of the multiplication, 2BDF/N. The additions of the reduction are not counted,
-    and neither are the HBM bytes that the collective reads and writes. A chip holds its parts of x
-    and w, plus the larger of its partial and its final output: the collective works in place, so
-    the gathered output includes the chip's own part. The ring sends N - 1 sequential messages per
-    chip, 2(N - 1) in an all-reduce. A link whose switch adds spares a part of an all-reduce.
-    Source: How To Scale Your Model, "Sharded Matrices and How to Multiply Them".
-
     `B`, `D` and `F` are the sizes of the whole multiplication; the split one must be a multiple of
     `N`, the number of chips. With `result` "replicated", every chip ends with the whole output;
-    with "sharded", with an Nth of it. `partial` is the data type of the partial sums that split "D"
-    sends, by default `out`.
+    with "sharded", with an Nth of it.
+
+    FLOPs are those of the multiplication, 2BDF/N. The additions of the reduction are not counted,
+    and neither are the HBM bytes that the collective reads and writes. A chip holds its parts of x
+    and w, plus the larger of its partial and its final output. The ring sends N - 1 sequential
+    messages per chip, 2(N - 1) in an all-reduce; a switch that adds spares bytes of an all-reduce.
+    Source: How To Scale Your Model, "Sharded Matrices and How to Multiply Them".
     """
-    output = matmul_types(x, w, out, compute)[2]
-    sums = output if partial is None else dtype(partial, "partial")
     replicated = one_of("result", result, ("replicated", "sharded")) == "replicated"
     B, D, F = sizes(B=B, D=D, F=F)
     N = size("N", N, whole=True)
@@ -241,18 +199,19 @@ def split(
     if np.any(shape[one_of("split", one, shape)] % N):
         given = f"{one}={shape[one]}, N={N}"
         raise ValueError(f"{one} must be a multiple of N to be split; got {given}")
-    gathered = output.bytes * (B * F)
-    shape[one] = shape[one] // N
-    own = matmul(**shape, x=x, w=w, out=sums if one == "D" else output, compute=compute)
-    array = own.written if one == "D" else gathered
-    passes = (2 if one == "D" else 1) - (0 if replicated else 1)
-    end = gathered if replicated else gathered / N
-    name = f"matmul, {one} split over chips"
-    ways = {LINK: passes * all_gather(array, N)} if passes and np.any(N > 1) else {}
-    hops = dict.fromkeys(ways, passes * (N - 1))
-    held = own.loaded + larger(own.written, end)
-    less = {LINK: spared(array, N)} if ways and passes == 2 else {}
-    return Work(name, {**own.amounts, **ways}, own.written, held, hops, less, N)
+    own = matmul(**shape | {one: shape[one] // N}, x=x, w=w, out=out, compute=compute)
+    output = dtype(out or x, "out").bytes * (B * F)
+    passes = (one == "D") + replicated  # an all-reduce is a reduce-scatter and an all-gather
+    ways = (LINK,) if passes and np.any(N > 1) else ()
+    return Work(
+        f"matmul, {one} split over chips",
+        {**own.amounts, **dict.fromkeys(ways, passes * all_gather(output, N))},
+        own.written,
+        held=own.loaded + larger(own.written, output if replicated else output / N),
+        hops=dict.fromkeys(ways, passes * (N - 1)),
+        spared=dict.fromkeys(ways if passes == 2 else (), spared(output, N)),
+        chips=N,
+    )
 
 
 # Collectives on a ring of N chips. In each step, every chip passes one Nth of the array to the next
@@ -291,8 +250,7 @@ def all_reduce(bytes: Size, N: Size, *, in_switch: bool = False) -> Number:
     >>> all_reduce(1000, N=4), all_reduce(1000, N=4, in_switch=True)
     (1500.0, 1000.0)
     """
-    ring = 2 * reduce_scatter(bytes, N)
-    return ring - spared(bytes, N) if in_switch else ring
+    return 2 * reduce_scatter(bytes, N) - (spared(bytes, N) if in_switch else 0)
 
 
 def spared(bytes: Size, N: Size) -> Number:
@@ -302,26 +260,18 @@ def spared(bytes: Size, N: Size) -> Number:
 
 
 def matmul_types(
-    x: Type, w: Type | None, out: Type | None, compute: Type | None, second: str = "w"
+    x: Type, w: Type = "", out: Type = "", compute: Type = "", second: str = "w"
 ) -> tuple[DType, DType, DType, str]:
     """Return the data types of input, weight and output, and the resource of the arithmetic.
 
     `second` is the name of the weight argument in error messages.
     """
-    read = dtype(x, "x")
-    weight = read if w is None else dtype(w, second)
-    kind = common_type(read, weight).name if compute is None else type_name(compute, "compute")
-    return read, weight, read if out is None else dtype(out, "out"), kind
+    read, weight = dtype(x, "x"), dtype(w or x, second)
+    kind = type_name(compute, "compute") if compute else common_type(read, weight).name
+    return read, weight, dtype(out or x, "out"), kind
 
 
 def _work(
-    name: str,
-    flops: Number,
-    kind: str,
-    moved: Number,
-    written: Number,
-    held: Number = None,
-    others: Mapping[str, Any] | None = None,
+    name: str, flops: dict[str, Number], moved: Number, written: Number, held: Number = None
 ) -> Work:
-    amounts = {kind: flops, HBM: moved, **(others or {}), LAUNCH: 1}
-    return Work(name, amounts, written, held)
+    return Work(name, {**flops, HBM: moved, LAUNCH: 1}, written, held)

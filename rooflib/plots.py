@@ -1,16 +1,15 @@
 """Roofline plots with matplotlib.
 
-Functions draw on the given axes and return them.
-Lines are labeled directly instead of in a legend. Dashes and hatches distinguish them in grayscale,
-and the colors are distinguishable with every common form of color blindness.
+Functions draw on the given axes and return them. Lines are labeled directly instead of in a legend;
+each label has a list of offsets, and takes the first at which it covers nothing. Dashes and hatches
+distinguish lines in grayscale, and the colors with every common form of color blindness.
 """
 
 from __future__ import annotations
 
-import itertools
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
     from numpy.typing import ArrayLike
 
-    Movable = tuple[Any, Sequence[tuple[float, float]]]
-
 INK, MUTED, GRID = "#22262b", "#5b6670", "#d3d9de"
 SERIES = ("#0b5fa5", "#b5470f", "#00755a", "#7a4a9e", "#806300")
 ZONES = ("#f6dfd5", "#f5edcf", "#dcefe6", "#dfe9f4", "#ece3f2")
@@ -39,29 +36,19 @@ TINTS = (ZONES[3], ZONES[0], ZONES[2], ZONES[4], ZONES[1])  # fills that match t
 DASHES = ("-", (0, (6, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)), (0, (3, 1.5, 1, 1.5, 1, 1.5)))
 HATCHES = ("", "///", "...", "xxx", "\\\\\\")
 
-# Offsets to try for a label, best first: (right, up) in points.
-ANYWHERE = sorted(
-    ((right, up) for right in range(-240, 241, 8) for up in range(-160, 161, 4)),
-    key=lambda offset: math.hypot(*offset),
-)
+# Offsets of a label to try, best first: (right, up) in points.
+_GRID = [(right, up) for right in range(-240, 241, 8) for up in range(-160, 161, 4)]
+ANYWHERE = sorted(_GRID, key=lambda offset: math.hypot(*offset))
 UP_OR_DOWN = [offset for offset in ANYWHERE if offset[0] == 0]
 LEFTWARDS = [(-left, up) for up in (0, -22) for left in range(0, 200, 8)]
 
 STYLE: dict[Any, Any] = {
-    "figure.facecolor": "none",
-    "axes.facecolor": "none",
-    "savefig.facecolor": "none",
-    "axes.edgecolor": MUTED,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "axes.labelcolor": INK,
-    "xtick.labelcolor": INK,
-    "ytick.labelcolor": INK,
+    **dict.fromkeys(("figure.facecolor", "axes.facecolor", "savefig.facecolor"), "none"),
+    **dict.fromkeys(("axes.edgecolor", "xtick.color", "ytick.color"), MUTED),
+    **dict.fromkeys(("axes.labelcolor", "xtick.labelcolor", "ytick.labelcolor"), INK),
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right"), False),
+    **dict.fromkeys(("axes.axisbelow", "axes.grid"), True),
     "text.color": INK,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.axisbelow": True,
-    "axes.grid": True,
     "axes.titlesize": "medium",
     "axes.titlelocation": "left",
     "grid.color": GRID,
@@ -119,8 +106,7 @@ def roofline(
     span
         Intensities at the left and right edge; by default, wide enough for all ridges and points.
     """
-    points = {} if points is None else points
-    instance("points", points, Mapping, "a mapping from label to intensity")
+    points = {} if points is None else instance("points", points, Mapping, "a mapping from label")
     if isinstance(ceilings, Chip):
         chip, works = ceilings, [at for at in points.values() if isinstance(at, Work)]
         kinds = [kind for work in works for kind in work.compute.split(" and ")]
@@ -129,33 +115,30 @@ def roofline(
     peaks, widths = _rates("ceilings", ceilings), _rates("slopes", slopes)
     if not peaks or not widths:
         raise ValueError("a roofline needs at least one ceiling and one slope")
+
+    def height(x: float) -> float:
+        return min([*peaks.values(), *(x * width for width in widths.values())])
+
+    spots = {name: _position(f"points[{name!r}]", at, height) for name, at in points.items()}
     top, steepest = max(peaks.values()), max(widths.values())
-    positions: dict[str, tuple[float, float]] = {}
-    for name, at in points.items():
-        label = f"points[{name!r}]"
-        at = at.intensity if isinstance(at, Work) else at
-        if not isinstance(at, tuple):
-            x = _rate(label, at)
-            positions[name] = x, min([*peaks.values(), *(x * width for width in widths.values())])
-        elif len(at) == 2:
-            positions[name] = _rate(f"{label}[0]", at[0]), _rate(f"{label}[1]", at[1])
-        else:
-            raise ValueError(f"{label} must be a pair (intensity, FLOP/s); got {short(at)}")
     ridges = [peak / width for peak in peaks.values() for width in widths.values()]
-    shown = [*ridges, *(x for x, _ in positions.values())]
+    shown = [*ridges, *(x for x, _ in spots.values())]
     decades = np.floor(np.log10(min(shown) / 2.5)), np.ceil(np.log10(max(shown) * 2.5))
     low, high = span or (10 ** decades[0], 10 ** decades[1])
-    floor = min([low * min(widths.values()), *(y / 2 for _, y in positions.values())])
+    floor = min([low * min(widths.values()), *(y / 2 for _, y in spots.values())])
     ax.set(xscale="log", yscale="log", xlim=(low, high), ylim=(floor, top * 2.5))
-    ax.set_xlabel("arithmetic intensity (FLOP/byte)")
-    ax.set_ylabel("attainable FLOP/s")
+    ax.set(xlabel="arithmetic intensity (FLOP/byte)", ylabel="attainable FLOP/s")
     ax.yaxis.set(major_formatter=EngFormatter(sep=""), minor_locator=NullLocator())
     ax.xaxis.set(major_formatter=lambda x, _: f"{x:,.10g}", minor_locator=NullLocator())
     ax.figure.draw_without_rendering()  # type: ignore[union-attr]
+    labels: list[tuple[Annotation, Any]] = []
     if regions:
-        _draw_regions(ax, next(iter(peaks.values())), list(widths.values()), regions)
-    zones = ax.texts[len(ax.texts) - len(regions) :]
-    labels: list[Movable] = [(note, ANYWHERE) for note in zones]
+        edges = [
+            low,
+            *sorted(next(iter(peaks.values())) / width for width in widths.values()),
+            high,
+        ]
+        labels += [(zone, ANYWHERE) for zone in _zones(ax, edges, regions)]
     for i, (name, width) in enumerate(widths.items()):
         ends = np.array([max(low, floor / width), top / width])
         style: dict[str, Any] = {"color": SERIES[i % 5]}
@@ -164,22 +147,19 @@ def roofline(
         angle, x = math.atan2(up, across), ends[0] * (ends[1] / ends[0]) ** 0.55
         style |= {"rotation": math.degrees(angle), "rotation_mode": "anchor", "ha": "center"}
         note = _note(ax, f"{name}: {text(width, 'B/s')}", (x, x * width), (-3, 3), **style)
-        # Try positions along one side of the slope, then along the other side.
+        # Positions along one side of the slope, then along the other side.
         offsets = [(along, side) for side in (0, -17) for _, along in UP_OR_DOWN]
-        labels.append((note, list(Affine2D().rotate(angle).transform(offsets))))
+        labels.append((note, Affine2D().rotate(angle).transform(offsets)))
     for i, (name, peak) in enumerate(peaks.items()):
         style = {"color": SERIES[(len(widths) + i) % 5] if i else INK}
         ax.plot([peak / steepest, high], [peak, peak], linestyle=DASHES[i % 5], **style)
         label = f"{name}: {text(peak, 'FLOP/s')}"
         labels.append((_note(ax, label, (high, peak), (-2, 7), ha="right", **style), LEFTWARDS))
-    leader_style = {"arrowstyle": "-", "color": MUTED, "linewidth": 0.7, "shrinkB": 2}
-    for name, position in sorted(positions.items(), key=lambda named: named[1], reverse=True):
-        ax.plot(*position, "o", color=INK, markersize=6, zorder=4)
+    for name, spot in sorted(spots.items(), key=lambda named: named[1], reverse=True):
+        ax.plot(*spot, "o", color=INK, markersize=6, zorder=4)
         # Start below and to the right of the point: if it lies on the roof, no lines run there.
-        labels.append(
-            (_note(ax, name, position, (8, -12), va="center", arrowprops=leader_style), ANYWHERE)
-        )
-    _place_labels(ax, labels)
+        labels.append((_note(ax, name, spot, (8, -12), leader=MUTED, va="center"), ANYWHERE))
+    _place(ax, labels)
     return ax
 
 
@@ -199,23 +179,21 @@ def throughput(
     label: for example, a critical batch. Without any values of x the axes stay empty.
     """
     along = np.asarray(x, dtype=float)
+    ax.set(xlabel=xlabel, ylabel=ylabel)
     if not along.size:
-        ax.set(xlabel=xlabel, ylabel=ylabel)
         return ax
     lines = {name: np.asarray(values, dtype=float) for name, values in curves.items()}
     for i, y in enumerate(lines.values()):
         ax.plot(along, y, color=SERIES[i % 5], linestyle=DASHES[i % 5])
-    ax.set(xlabel=xlabel, ylabel=ylabel, xlim=(along[0], along[-1]))
-    highest = max([float(np.max(y)) for y in lines.values()] + [ceiling or 0.0])
+    ax.set_xlim(along[0], along[-1])
     if ax.get_yscale() == "linear":
-        ax.set_ylim(0, highest * 1.12)
+        ax.set_ylim(0, 1.12 * max([ceiling or 0.0, *map(np.max, lines.values())]))
     ax.yaxis.set_major_formatter(EngFormatter(sep=""))
+    labels: list[tuple[Annotation, Any]] = []
     if ceiling is not None:
         ax.axhline(ceiling, color=MUTED, linewidth=1)
-        at = ("axes fraction", "data")
-        label = f"peak: {text(ceiling, 'FLOP/s')}"
-        _note(ax, label, (1, ceiling), (-2, 3), at, ha="right", color=MUTED)
-    labels: list[Movable] = []
+        where: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "ha": "right"}
+        _note(ax, f"peak: {text(ceiling, 'FLOP/s')}", (1, ceiling), (-2, 3), color=MUTED, **where)
     for name, position in (marks or {}).items():
         ax.plot(*position, "o", color=INK, markersize=5, zorder=4)
         labels.append((_note(ax, name, position, (0, 6), ha="center"), UP_OR_DOWN))
@@ -226,16 +204,15 @@ def throughput(
     # The highest line is labeled where it reaches 72% of its maximum, the lowest at 30%.
     for name in sorted(lines, key=lambda name: -float(lines[name].sum())):
         y, color = lines[name], SERIES[list(lines).index(name) % 5]
-        style: dict[str, Any] = {"va": "center", "color": color}
+        look: dict[str, Any] = {"color": color, "va": "center"}
         if close_together:
             i = int(np.argmax(y >= next(heights) * y.max()))
             ax.plot(along[i], y[i], "o", color=color, markersize=4)
-            style["arrowprops"] = {"arrowstyle": "-", "color": color, "linewidth": 0.7}
-            labels.append((_note(ax, name, (along[i], y[i]), (12, 0), **style), ANYWHERE))
+            labels.append((_note(ax, name, (along[i], y[i]), (12, 0), color, **look), ANYWHERE))
         else:
-            style |= {"coordinates": ("axes fraction", "data"), "in_layout": True}
-            labels.append((_note(ax, name, (1, float(y[-1])), (6, 0), **style), UP_OR_DOWN))
-    _place_labels(ax, labels)
+            look |= {"xycoords": ("axes fraction", "data"), "in_layout": True}
+            labels.append((_note(ax, name, (1, float(y[-1])), (6, 0), **look), UP_OR_DOWN))
+    _place(ax, labels)
     return ax
 
 
@@ -244,35 +221,33 @@ def time_bars(ax: Axes, times: Mapping[str, Times]) -> Axes:
 
     `times` are those of plain numbers, not arrays, by label.
     """
-    instance("times", times, Mapping, "a mapping from label to Times")
+    if not instance("times", times, Mapping, "a mapping from label to Times"):
+        raise ValueError("times must not be empty; got {}")
     for name, each in times.items():
         instance(f"times[{name!r}]", each, Times, "a Times")
         if any(np.size(time) != 1 for time in each.times.values()):
             raise ValueError(f"times[{name!r}] must hold plain numbers, not arrays")
-    if not times:
-        raise ValueError("times must not be empty; got {}")
-    roofs = list(dict.fromkeys(roof for b in times.values() for roof in b.times))
+    roofs = list(dict.fromkeys(roof for each in times.values() for roof in each.times))
     y, ticks = 0.0, {}
-    for name, b in times.items():
-        at = ("axes fraction", "data")
-        _note(ax, name, (0, y - 0.62), (0, 0), at, fontweight="bold", va="center")
-        for roof, time in b.times.items():
+    for name, each in times.items():
+        at: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "va": "center"}
+        _note(ax, name, (0, y - 0.62), (0, 0), fontweight="bold", **at)
+        for roof, time in each.times.items():
             i, seconds = roofs.index(roof), float(time)
             style: dict[str, Any] = {"facecolor": TINTS[i % 5], "edgecolor": SERIES[i % 5]}
             ax.barh(y, seconds, 0.72, hatch=HATCHES[i % 5], linewidth=1.2, **style)
             _note(ax, text(seconds, "s"), (seconds, y), (5, 0), va="center")
             ticks[y] = roof
             y += 1
-        low, high = float(b.lower), float(b.upper)
+        low, high = float(each.lower), float(each.upper)
         ax.plot([low, high], [y, y], color=INK, linewidth=1.6, marker="|", markersize=11)
         label = " to ".join(dict.fromkeys([text(low, "s"), text(high, "s")]))
         _note(ax, label, (high, y), (5, 0), va="center")
         ticks[y] = "bounds"
         y += 2
     ax.set_yticks(list(ticks), list(ticks.values()))
-    ax.set_ylim(y - 1.3, -1.1)
-    # Leave space for the label to the right of the largest upper bound.
-    ax.set_xlim(0, 1.55 * max(float(b.upper) for b in times.values()))
+    # The space to the right is for the label of the largest upper bound.
+    ax.set(ylim=(y - 1.3, -1.1), xlim=(0, 1.55 * max(float(t.upper) for t in times.values())))
     ax.xaxis.set_major_formatter(EngFormatter(unit="s"))
     ax.locator_params(axis="x", nbins=4)
     ax.set_xlabel("time")
@@ -290,69 +265,84 @@ def _rate(name: str, value: Any) -> float:
     return float(size(name, value, single=True, largest=MAX_AMOUNT))
 
 
-def _note(
-    ax: Axes,
-    label: str,
-    point: tuple[float, float],
-    offset: tuple[float, float] = (0, 0),
-    coordinates: Any = "data",
-    **style: Any,
-) -> Annotation:
-    """Write `label` at `point`, shifted by `offset` in points."""
-    usual: dict[str, Any] = {
-        "textcoords": "offset points",
-        "color": INK,
-        "fontsize": STYLE["font.size"],
-        "in_layout": False,  # movable labels must not shrink the axes
-    }
-    return ax.annotate(label, point, offset, xycoords=coordinates, **usual | style)
+def _position(name: str, at: Any, height: Callable[[float], float]) -> tuple[float, float]:
+    """Return where a point lies: on the roof, unless it has a height of its own."""
+    if isinstance(at, tuple):
+        if len(at) != 2:
+            raise ValueError(f"{name} must be a pair (intensity, FLOP/s); got {short(at)}")
+        return _rate(f"{name}[0]", at[0]), _rate(f"{name}[1]", at[1])
+    x = _rate(name, at.intensity if isinstance(at, Work) else at)
+    return x, height(x)
 
 
-def _draw_regions(ax: Axes, peak: float, widths: Sequence[float], labels: Sequence[str]) -> None:
-    edges = [ax.get_xlim()[0], *sorted(peak / w for w in widths), ax.get_xlim()[1]]
+def _zones(ax: Axes, edges: Sequence[float], labels: Sequence[str]) -> Iterator[Annotation]:
+    """Color the zones between the edges, and write their labels at the bottom."""
     if len(labels) != len(edges) - 1:
         wanted = f"{len(edges) - 1} labels, one more than slopes"
         raise ValueError(f"regions must hold {wanted}; got {len(labels)}")
-    at = ("data", "axes fraction")
     for i, label in enumerate(labels):
         ax.axvspan(edges[i], edges[i + 1], color=ZONES[i % 5], zorder=0, linewidth=0)
         middle = float(np.sqrt(edges[i] * edges[i + 1]))
-        note = _note(ax, label, (middle, 0.03), (0, 0), at, ha="center", va="bottom")
+        look: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "ha": "center"}
+        note = _note(ax, label, (middle, 0.03), (0, 0), va="bottom", **look)
         left, right = ax.transData.transform([(edges[i], 1), (edges[i + 1], 1)])[:, 0]
         if Text.get_window_extent(note).width > right - left:
             # In a zone narrower than its label, put each word on its own line.
             note.set_text(label.replace(" ", "\n").replace("-", "-\n"))
+        yield note
 
 
-def _place_labels(ax: Axes, labels: Sequence[Movable]) -> None:
-    """Move each label by its first offset that overlaps no text, dot or line.
+def _note(
+    ax: Axes,
+    label: str,
+    point: tuple[float, float],
+    offset: tuple[float, float],
+    leader: str | None = None,
+    **style: Any,
+) -> Annotation:
+    """Write `label` at `point`, shifted by `offset` in points, with a line of a color to it."""
+    usual: dict[str, Any] = {"color": INK, "fontsize": STYLE["font.size"]}
+    if leader:
+        arrow = {"arrowstyle": "-", "color": leader, "linewidth": 0.7, "shrinkB": 2}
+        usual["arrowprops"] = arrow
+    # Labels that move must not shrink the axes.
+    usual |= {"textcoords": "offset points", "in_layout": False}
+    return ax.annotate(label, point, offset, **usual | style)
 
-    The leader line from a label to its dot must not cross text either. If no offset fits,
-    overlapping lines is allowed before overlapping text.
+
+def _place(ax: Axes, labels: Sequence[tuple[Annotation, Any]]) -> None:
+    """Move each label by its first offset at which neither it nor its leader covers anything.
+
+    If there is none, a label may cover lines, and only then other labels.
     """
-    figure, movable = ax.figure, [note for note, _ in labels]
-    figure.draw_without_rendering()  # type: ignore[union-attr]
-    paths = [line.get_transform().transform_path(line.get_path()) for line in ax.lines]
+    ax.figure.draw_without_rendering()  # type: ignore[union-attr]
+    movable = [note for note, _ in labels]
+    lines = [line.get_transform().transform_path(line.get_path()) for line in ax.lines]
+    dot = np.array([(-5, -5), (5, 5), (-5, 5), (5, -5)])
     taken = [_outline(note) for note in ax.texts if note not in movable]
-    across_dot = np.array([(-5, -5), (5, 5), (-5, 5), (5, -5)])
-    taken += [Path(across_dot + path.vertices) for path in paths if len(path) == 1]
+    taken += [Path(dot + line.vertices) for line in lines if len(line) == 1]
+    scale = ax.figure.dpi / 72
     for note, offsets in labels:
+        room = (ax.figure.bbox if note.get_in_layout() else ax.get_window_extent()).padded(1)
         start, tip = _outline(note).vertices, ax.transData.transform(note.xy)
-        room = (figure.bbox if note.get_in_layout() else ax.get_window_extent()).padded(1)
-        tiers: Any = (([*taken, *paths], taken), (taken, taken), (taken, []), ([], []))
-        for (under, across), offset in itertools.product(tiers, offsets):
-            box = start + np.multiply(offset, figure.dpi / 72)
-            middle = (box[0] + box[2]) / 2
-            leader = Path([middle, tip + (middle - tip) * (7 / (np.hypot(*(middle - tip)) or 1))])
-            own = [Path(box), leader] if note.arrow_patch else [Path(box)]
-            if (
-                all(room.contains(*corner) for corner in box)
-                and not any(own[0].intersects_path(other) for other in under)
-                and not any(own[-1].intersects_path(other) for other in across)
-            ):
-                note.set_position(tuple(np.add(note.get_position(), offset)))
-                taken += [own[0], Path([middle, tip])][: len(own)]
-                break
+        for covered in ([*taken, *lines], taken, []):
+            for offset in offsets:
+                box = start + np.multiply(offset, scale)
+                middle = (box[0] + box[2]) / 2
+                # The leader ends before its own dot.
+                end = tip + (middle - tip) * (7 / (np.hypot(*(middle - tip)) or 1))
+                own = [Path(box), *([Path([middle, end])] if note.arrow_patch else [])]
+                if (
+                    all(room.contains(*corner) for corner in box)
+                    and not any(own[0].intersects_path(other) for other in covered)
+                    and not any(own[-1].intersects_path(other) for other in taken if covered)
+                ):
+                    break
+            else:
+                continue
+            note.set_position(tuple(np.add(note.get_position(), offset)))
+            taken += own
+            break
 
 
 def _outline(note: Text) -> Path:

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -19,13 +21,26 @@ import numpy as np
 
 from rooflib.checks import Number, one_of
 
-_PREFIXES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
-_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
-# Prefixes that `text` chooses from, smallest first.
-_OF_COUNTS = {"": 1.0} | _PREFIXES | {"Z": 1e21, "Y": 1e24}
+# Prefixes, smallest first: those of times, and those of what is counted.
 _OF_TIMES = {"p": 1e-12, "n": 1e-9, "µ": 1e-6, "m": 1e-3, "": 1.0}
-_PREFIXED = ("FLOP/s", "OP/s", "B/s", "B", "FLOP", "OP")
+_OF_COUNTS = {prefix: float(1000**i) for i, prefix in enumerate(["", *"kMGTPEZY"])}
+_PREFIXES = dict.fromkeys(("FLOP/s", "OP/s", "B/s", "B", "FLOP", "OP"), _OF_COUNTS)
+_PREFIXES["s"] = _OF_TIMES
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SPEC = re.compile(r"(\d*)([n%e]?)")
+
+
+def _keeping_unit(compute: Callable[[float, Any], Any], power: int) -> Any:
+    """Return an operator that gives a quantity if the unit of its result is a simple one."""
+
+    def operator(self: Quantity, other: Any) -> Any:
+        result = compute(self, other)
+        if result is NotImplemented:
+            return result
+        unit = _unit(self.unit, other.unit, power) if isinstance(other, Quantity) else self.unit
+        return result if unit is None else Quantity(result, unit)
+
+    return operator
 
 
 class Quantity(float):
@@ -52,13 +67,10 @@ class Quantity(float):
         known = _SPEC.fullmatch(spec)
         if not known:
             whole = spec == "," and self.is_integer()
-            return int(self).__format__(spec) if whole else super().__format__(spec)
+            return format(int(self) if whole else float(self), spec)
         digits, how = known.groups()
-        if how == "%" or (self.unit == "%" and not how):
-            return percent(float(self), int(digits or 2))
-        unit = "" if how == "n" else self.unit
-        show = scientific if how == "e" else text
-        return show(float(self), unit, int(digits or 3))
+        unit = {"n": "", "%": "%"}.get(how, self.unit)
+        return text(float(self), unit, int(digits or 0), power=how == "e")
 
     def __str__(self) -> str:
         return format(self)
@@ -69,23 +81,11 @@ class Quantity(float):
     def __reduce__(self) -> tuple[Any, ...]:
         return Quantity, (float(self), self.unit)
 
-    def __mul__(self, other: Any) -> Any:
-        return _combined(self, other, float.__mul__, 1)
-
-    def __truediv__(self, other: Any) -> Any:
-        return _combined(self, other, float.__truediv__, -1)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return float.__rtruediv__(self, other)
-
-    def __add__(self, other: Any) -> Any:
-        return _combined(self, other, float.__add__, 0)
-
-    def __sub__(self, other: Any) -> Any:
-        return _combined(self, other, float.__sub__, 0)
-
-    def __rsub__(self, other: Any) -> Any:
-        return _combined(self, other, float.__rsub__, 0)
+    __mul__ = __rmul__ = _keeping_unit(float.__mul__, 1)
+    __truediv__ = _keeping_unit(float.__truediv__, -1)
+    __add__ = __radd__ = _keeping_unit(float.__add__, 0)
+    __sub__ = _keeping_unit(float.__sub__, 0)
+    __rsub__ = _keeping_unit(float.__rsub__, 0)
 
     def __floor__(self) -> Any:
         """Return the whole number below, or infinity: a threshold may be that after an edit."""
@@ -95,55 +95,27 @@ class Quantity(float):
         """Return the whole number above, or infinity."""
         return math.ceil(float(self)) if math.isfinite(self) else float(self)
 
-    __rmul__ = __mul__
-    __radd__ = __add__
-
 
 def quantity(value: Number, unit: str = "") -> Number:
     """Return a single number with its unit; an array is returned unchanged."""
     return value if isinstance(value, np.ndarray) else Quantity(value, unit)
 
 
-def _combined(one: Quantity, other: Any, compute: Any, power: int) -> Any:
-    """Compute, with the unit of the sum (power 0), product (1) or quotient (-1) if it is known."""
-    result = compute(one, other)
-    if result is NotImplemented:
-        return result
-    unit = one.unit
-    if isinstance(other, Quantity):
-        found = _unit(unit, other.unit, power)
-        return result if found is None else Quantity(result, found)
-    return Quantity(result, unit)
-
-
 @cache
 def _unit(one: str, other: str, power: int) -> str | None:
-    """Return the unit of a sum (power 0), product or quotient; None if it isn't a simple one."""
+    """Return the unit of a sum (power 0), product (1) or quotient (-1), if it is a simple one."""
     if power == 0:
         return one if one == other else None
-    above, below = _parts(one)
-    more, less = _parts(other)[::power]
-    above, below = above + more, below + less
-    for each in list(above):
-        if each in below:
-            above.remove(each)
-            below.remove(each)
-    if len(above) > 1 or len(below) > len(above):
+    powers: Counter[str] = Counter()
+    for unit, sign in ((one, 1), (other, power)):
+        above, _, below = unit.replace("byte", "B").replace("%", "").partition("/")
+        powers.update({above: sign})
+        powers.subtract({below: sign})
+    numerator, denominator = ([u for u, n in powers.items() if u and n == sign] for sign in (1, -1))
+    simple = len(denominator) <= len(numerator) <= 1
+    if not simple or any(u and abs(n) > 1 for u, n in powers.items()):
         return None
-    return "FLOP/byte" if (above, below) == (["FLOP"], ["B"]) else "/".join(above + below)
-
-
-def _parts(unit: str) -> tuple[list[str], list[str]]:
-    above, _, below = unit.replace("byte", "B").replace("%", "").partition("/")
-    return [above] if above else [], [below] if below else []
-
-
-FACTORS = {
-    f"{p}{u}": f for u in ("FLOP/s", "OP/s", "B", "B/s") for p, f in [("", 1.0), *_PREFIXES.items()]
-}
-FACTORS |= {f"{p}{u}": float(f) for u in ("B", "B/s") for p, f in _BINARY.items()}
-FACTORS |= {f"{p}bit/s": f / 8 for p, f in _PREFIXES.items()} | {"OP/clock": 1.0}
-"""Factors from units of data sheets to FLOP/s, operations/s or per clock, bytes or bytes/s."""
+    return "/".join(numerator + denominator).replace("FLOP/B", "FLOP/byte")
 
 
 def to_base(value: float, unit: str) -> float:
@@ -152,66 +124,64 @@ def to_base(value: float, unit: str) -> float:
     >>> to_base(95, "GiB"), to_base(2.01, "kB/s")
     (102005473280.0, 2010.0)
 
-    An unknown unit raises a ValueError that lists the known ones.
+    A ValueError lists the known units.
     """
-    factor = FACTORS[one_of("unit", unit, FACTORS)]
-    # In whole numbers: 2.01 * 1e3 would be 2009.9999999999998. Factors are multiples of 1/8.
-    decimals = len(f"{value:.12f}".rstrip("0").partition(".")[2])
-    return float(round(value * 10**decimals) * int(factor * 8) / (8 * 10**decimals))
+    from fractions import Fraction  # exact: 2.01 * 1e3 would be 2009.9999999999998
+
+    base = unit.lstrip("KkMGTPEi")
+    prefix = unit.removesuffix(base).replace("K", "k")
+    one_of(f"{unit!r} without a prefix", base, ("FLOP/s", "OP/s", "OP/clock", "B", "B/s", "bit/s"))
+    step = 1024 if prefix.endswith("i") else 1000
+    bits = 8 if base == "bit/s" else 1
+    return float(Fraction(str(value)) * step ** "-kMGTPE".index(prefix[:1] or "-") / bits)
 
 
-def text(value: float, unit: str = "", digits: int = 3) -> str:
+def text(value: float, unit: str = "", digits: int = 0, *, power: bool = False) -> str:
     """Format a number for reading: `text(1.0111e-3, "s")` is "1.01 ms".
 
     Number and unit are joined by a no-break space. Infinity is "∞", a nan is "not a number", and
-    very large or small numbers are written as powers of ten. Times, counts and rates get a prefix;
-    other units are printed unchanged. `digits` counts significant digits; digits before the decimal
-    point are always kept.
+    very large or small numbers, or all with `power`, are written as powers of ten. Times, counts
+    and rates get a prefix; other units are printed unchanged. With unit "%", a share is shown as a
+    percentage, with more digits if it would round to 100%. `digits` counts significant digits, by
+    default 3 and of a share 2; digits before the decimal point are always kept.
 
-    >>> text(8755.6), text(240.537), text(float("inf"))
-    ('8,756', '241', '∞')
+    >>> text(8755.6), text(240.537), text(float("inf")), text(0.999, "%")
+    ('8,756', '241', '∞', '99.9%')
     """
-    prefixes, end = {"": 1.0}, 1e15
-    if unit in _PREFIXED:
-        prefixes, end = _OF_COUNTS, 1e27
-    elif unit == "s":
-        prefixes = _OF_TIMES
-    magnitude = abs(float(f"{value:.{digits - 1}e}"))
-    # Up to six leading zeros after the decimal point are easier to read than a power of ten.
-    # `scientific` also formats zero, infinity and nan.
-    if not min(prefixes.values()) * 1e-6 <= magnitude < end:
-        return scientific(value, unit, digits)
-    fitting = [prefix for prefix, factor in prefixes.items() if factor <= magnitude]
-    prefix = fitting[-1] if fitting else next(iter(prefixes))
-    return _join(_plain(value / prefixes[prefix], digits), prefix + unit)
+    digits = digits or (2 if unit == "%" else 3)
+    if unit == "%":
+        share = 100 * value
+        while share < 100 <= float(f"{share:.{digits}g}"):
+            digits += 1
+        return text(share, "", digits) + ("" if math.isnan(share) else "%")
+    prefix, factor, raised = "", 1.0, ""
+    if value and math.isfinite(value):
+        mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+        magnitude, prefixes = abs(float(f"{mantissa}e{exponent}")), _PREFIXES.get(unit, {"": 1.0})
+        fitting = [each for each, least in prefixes.items() if least <= magnitude]
+        prefix = fitting[-1] if fitting else next(iter(prefixes))
+        factor = prefixes[prefix]
+        # Up to six leading zeros after the decimal point are easier to read than a power of ten.
+        if power or not 1e-6 <= magnitude / factor < (1e15 if factor == 1 else 1e3):
+            prefix, factor, value = "", 1.0, float(mantissa)
+            raised = "×10" + str(int(exponent)).translate(_RAISED)
+    number = _plain(value / factor, digits) + raised
+    # The no-break space keeps number and unit on one line.
+    return f"{number}\N{NO-BREAK SPACE}{prefix}{unit}" if unit else number
 
 
-def scientific(value: float, unit: str = "", digits: int = 3) -> str:
-    """Format a number as a power of ten; zero, infinity and nan as in `text`.
-
-    >>> scientific(1.97e14)
-    '1.97×10¹⁴'
-    """
-    if value == 0 or not math.isfinite(value):
-        return _join(_plain(value, digits), unit)
-    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return _join(f"{_plain(float(mantissa), digits)}×10{raised}", unit)
+def _plain(value: float, digits: int) -> str:
+    """Format a number without a unit, and without zeros that say nothing."""
+    if value == 0:
+        return "0"
+    if not math.isfinite(value):
+        return {math.inf: "∞", -math.inf: "−∞"}.get(value, "not a number")
+    decimals = max(0, digits - 1 - int(f"{value:.{digits - 1}e}".split("e")[1]))
+    number = f"{value:,.{decimals}f}"
+    return (number.rstrip("0").rstrip(".") if decimals else number).replace("-", "−")
 
 
-def percent(fraction: float, digits: int = 2) -> str:
-    """Format a fraction as a percentage, with more digits if it would round to 100%.
-
-    >>> percent(0.0021), percent(0.999), percent(1)
-    ('0.21%', '99.9%', '100%')
-    """
-    share = 100 * fraction
-    while share < 100 <= float(f"{share:.{digits}g}"):
-        digits += 1
-    return text(share, "", digits) + ("" if math.isnan(share) else "%")
-
-
-def shown(values: Any, unit: str | None = None, digits: int = 3) -> str:
+def shown(values: Any, unit: str | None = None) -> str:
     """Format one value, or the smallest and the largest of an array.
 
     A text stays as it is, a whole number gets commas, any other is a quantity.
@@ -223,31 +193,11 @@ def shown(values: Any, unit: str | None = None, digits: int = 3) -> str:
         return values
     if unit is None and isinstance(values, (int, np.integer)) and not isinstance(values, bool):
         return f"{values:,}"
-    if isinstance(values, Quantity) and unit is None:
-        unit = values.unit
+    unit = getattr(values, "unit", "") if unit is None else unit
     ends = (np.min(values), np.max(values)) if np.size(values) else ()
-    texts = [f"{Quantity(end, unit or '')}" for end in ends]
-    return " to ".join(dict.fromkeys(texts)) or "no values"
+    return " to ".join(dict.fromkeys(text(float(end), unit) for end in ends)) or "no values"
 
 
 def breakable(words: str) -> str:
     """Replace no-break spaces with plain ones, which terminals can search."""
     return words.replace("\N{NO-BREAK SPACE}", " ")
-
-
-def _plain(value: float, digits: int) -> str:
-    if value == 0:
-        return "0"
-    if not math.isfinite(value):
-        return {math.inf: "∞", -math.inf: "−∞"}.get(value, "not a number")
-    magnitude = int(f"{value:.{digits - 1}e}".split("e")[1])
-    decimals = max(0, digits - 1 - magnitude)
-    number = f"{value:,.{decimals}f}"
-    if decimals:
-        number = number.rstrip("0").rstrip(".")
-    return number.replace("-", "−")
-
-
-def _join(number: str, unit: str) -> str:
-    # The no-break space keeps number and unit on one line.
-    return f"{number}\N{NO-BREAK SPACE}{unit}" if unit else number

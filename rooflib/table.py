@@ -49,15 +49,12 @@ class Table:
         return "\n".join("| " + " | ".join(c.replace("|", r"\|") for c in r) + " |" for r in lines)
 
     def __str__(self) -> str:
-        table = [tuple(self.columns), *self.rows]
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        lines = (
-            "  ".join(
-                cell.rjust(width) if right else cell.ljust(width)
-                for cell, width, right in zip(row, widths, self._right, strict=True)
-            ).rstrip()
-            for row in table
-        )
+        columns = zip(self.columns, *self.rows, strict=True)
+        padded = []
+        for cells, right in zip(columns, self._right, strict=True):
+            width = max(map(len, cells))
+            padded.append([c.rjust(width) if right else c.ljust(width) for c in cells])
+        lines = ("  ".join(row).rstrip() for row in zip(*padded, strict=True))
         return breakable("\n".join(lines))
 
     __repr__ = __str__

@@ -30,17 +30,24 @@ import numpy as np
 from rooflib.catalog import as_chip
 from rooflib.checks import MAX_AMOUNT, Number, ReadOnlyDict, Size, broadcastable, larger, size
 from rooflib.dtypes import Type, dtype
-from rooflib.hardware import VECTOR, Chip, Link, unit_of
+from rooflib.hardware import (
+    COMPUTE,
+    EXPONENTIALS,
+    HBM,
+    LAUNCH,
+    ROOFS,
+    VECTOR,
+    VECTOR_UNITS,
+    Chip,
+    Link,
+    roof_of,
+    unit_of,
+)
 from rooflib.quantities import breakable, quantity, shown
 from rooflib.table import Table, from_rows
 
 LINK = "link"
 """The key of `Work.amounts` and `Work.hops` for a link that is chosen in `Work.on`."""
-
-COMPUTE, VECTOR_UNITS, EXPONENTIALS = "compute", "vector", "exponentials"
-HBM, LAUNCH = "HBM", "launch"
-OPTIONAL = (EXPONENTIALS, LAUNCH)
-"""Resources that cost no time on a chip whose rate is unknown."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,12 +86,11 @@ class Work:
     __array_ufunc__ = None  # so that an array times work is work, not an array
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "amounts", ReadOnlyDict(self.amounts))
-        object.__setattr__(self, "hops", ReadOnlyDict(self.hops))
-        object.__setattr__(self, "spared", ReadOnlyDict(self.spared))
         held = self.amounts.get(HBM, 0) if self.held is None else self.held
         object.__setattr__(self, "held", quantity(held, "B"))
         object.__setattr__(self, "written", quantity(self.written, "B"))
+        for name in ("amounts", "hops", "spared"):
+            object.__setattr__(self, name, ReadOnlyDict(getattr(self, name)))
 
     def on(self, chip: str | Chip, link: str | Link | None = None) -> Times:
         """Return the time that each resource of a chip is busy.
@@ -100,32 +106,28 @@ class Work:
         if the chip has no such rate, or if a link is needed.
         """
         chip = as_chip(chip)
-        times: dict[str, Number] = {COMPUTE: 0}
-        for name, amount in self.amounts.items():
-            if name in self.hops or (name in OPTIONAL and name not in chip.rates):
-                continue
-            roof = name if name in (*OPTIONAL, HBM) else COMPUTE
-            roof = VECTOR_UNITS if name.startswith(VECTOR) else roof
-            if roof == VECTOR_UNITS and name not in chip.rates and not np.any(amount):
-                continue
-            _add(times, roof, amount / float(chip[name]))
-        times.setdefault(HBM, 0)
-        if VECTOR_UNITS in times and not self._types(False):
-            del times[COMPUTE]
+        busy: dict[str, Number] = {}
+        for resource, amount in self.amounts.items():
+            unknown = resource not in chip and (
+                resource in (EXPONENTIALS, LAUNCH) or not np.any(amount)
+            )
+            if resource not in self.hops and not unknown:
+                roof, seconds = roof_of(resource), amount / float(chip[resource])
+                busy[roof] = busy[roof] + seconds if roof in busy else seconds
+        always = HBM, roof_of(next(iter(self._arithmetic), COMPUTE))
+        times = {roof: busy.get(roof, 0) for roof in ROOFS if roof in busy or roof in always}
         if link is not None and not self.hops:
             times[chip.link(link).name] = 0
         for name, hops in self.hops.items():
             if name == LINK and link is None:
-                reason = "this work sends bytes to other chips"
                 known = ", ".join(known.name for known in chip.links) or "none"
-                raise ValueError(f"link must be given, because {reason}; {chip.name} has: {known}")
+                reason = f"this work sends bytes to other chips; {chip.name} has: {known}"
+                raise ValueError(f"link must be given, because {reason}")
             over = chip.link(link if link is not None and name == LINK else name)
             spared = self.spared.get(name, 0) if over.reduces else 0
             sending = (self.amounts.get(name, 0) - spared) / over.to_group(self.chips)
-            _add(times, over.name, sending + hops * float(over.latency))
-        order = (COMPUTE, VECTOR_UNITS, EXPONENTIALS, HBM)
-        first = {name: times.pop(name) for name in order if name in times}
-        return Times(self, chip, first | times, link)
+            times[over.name] = times.get(over.name, 0) + sending + hops * float(over.latency)
+        return Times(self, chip, times, link)
 
     def named(self, name: str) -> Work:
         """Return the same work with a name: as a part of a sum, it is then one row of a table."""
@@ -134,8 +136,7 @@ class Work:
     @property
     def flops(self) -> Number:
         """FLOPs on the matrix units; of work that has none there, those on the vector units."""
-        kinds = self._types(False) or self._types(True)
-        return quantity(_total(self.amounts[kind] for kind in kinds), self._unit)
+        return quantity(_total(self._arithmetic.values()), self._unit)
 
     @property
     def bytes(self) -> Number:
@@ -160,22 +161,26 @@ class Work:
     @property
     def compute(self) -> str:
         """The data types of the arithmetic: "bf16", "fp8 and bf16", "vector fp32"."""
-        return " and ".join(self._types(False) or self._types(True))
+        return " and ".join(self._arithmetic)
+
+    @property
+    def _arithmetic(self) -> dict[str, Number]:
+        """What `flops` counts, by data type."""
+
+        def under(roof: str) -> dict[str, Number]:
+            others = {k: n for k, n in self.amounts.items() if k not in self.hops}
+            return {k: n for k, n in others.items() if roof_of(k) == roof}
+
+        return under(COMPUTE) or under(VECTOR_UNITS)
 
     @property
     def _unit(self) -> str:
         """The unit of `flops`: "OP" if all are of integers."""
-        kinds = {unit_of(kind) for kind in self._types(False) or self._types(True)}
-        return "OP" if kinds == {"OP/s"} else "FLOP"
-
-    def _types(self, vector: bool) -> list[str]:
-        others = (HBM, *OPTIONAL, *self.hops)
-        names = [name for name in self.amounts if name not in others]
-        return [name for name in names if name.startswith(VECTOR) == vector]
+        return "OP" if {unit_of(kind) for kind in self._arithmetic} == {"OP"} else "FLOP"
 
     def __add__(self, other: Work) -> Work:
-        if not isinstance(other, Work):
-            return self if _is_zero(other) else NotImplemented  # for `sum`, which starts at 0
+        if not isinstance(other, Work):  # `sum` starts at 0
+            return self if isinstance(other, int) and other == 0 else NotImplemented
         rows: dict[str, Work] = {}
         for part in (*self._rows, *other._rows):
             if part.name in rows:
@@ -202,13 +207,17 @@ class Work:
         """Return this and `count` times the other, without a name."""
 
         def summed(mine: Mapping[str, Number], more: Mapping[str, Number]) -> dict[str, Number]:
-            both = {**mine, **more}
-            return {key: mine.get(key, 0) + count * more.get(key, 0) for key in both}
+            return {k: mine.get(k, 0) + count * more.get(k, 0) for k in {**mine, **more}}
 
-        written, held = self.written + count * other.written, self.held + count * other.held
-        amounts, hops = summed(self.amounts, other.amounts), summed(self.hops, other.hops)
-        spared, chips = summed(self.spared, other.spared), larger(self.chips, other.chips)
-        return Work("", amounts, written, held, hops, spared, chips)
+        return Work(
+            "",
+            summed(self.amounts, other.amounts),
+            self.written + count * other.written,
+            self.held + count * other.held,
+            summed(self.hops, other.hops),
+            summed(self.spared, other.spared),
+            larger(self.chips, other.chips),
+        )
 
     @property
     def _label(self) -> str:
@@ -216,32 +225,21 @@ class Work:
 
     def __repr__(self) -> str:
         parts = [f"{shown(self.flops, self._unit)} in {self.compute}"] if self.compute else []
-        parts += [f"{size} {what}" for what, size in self._others]
-        parts.append(shown(self.bytes, "B"))
-        parts += [f"{shown(self.amounts.get(k, 0), 'B')} over {k}" for k in self.hops]
-        return breakable(
-            f"<Work {self._label}: {', '.join([*parts, shown(self.intensity, 'FLOP/byte')])}>"
-        )
-
-    @property
-    def _others(self) -> list[tuple[str, str]]:
-        """What the vector and the special-function units do beside the matrix units."""
-        kinds = self._types(True) if self._types(False) else []
-        found = [
-            ("on vector units", f"{shown(self.amounts[kind], 'FLOP')} in {kind[len(VECTOR) :]}")
-            for kind in kinds
-            if np.any(self.amounts[kind])
+        parts += [
+            shown(self.bytes, "B"),
+            *(f"{shown(self.amounts.get(k, 0), 'B')} over {k}" for k in self.hops),
         ]
-        if np.any(self.amounts.get(EXPONENTIALS, 0)):
-            found.append(("of exponentials", shown(self.amounts[EXPONENTIALS], "OP")))
-        return found
+        parts.append(shown(self.intensity, "FLOP/byte"))
+        return breakable(f"<Work {self._label}: {', '.join(parts)}>")
 
     @property
     def table(self) -> Table:
         """Table of the counts of one chip; arrays show their range."""
         rows = {"FLOPs": shown(self.flops, self._unit), "computed in": self.compute}
-        rows |= {label.removeprefix("of "): size for label, size in self._others}
         rows |= {"loaded": shown(self.loaded, "B"), "written": shown(self.written, "B")}
+        for name, amount in self.amounts.items():
+            if name not in (*self._arithmetic, *self.hops, HBM, LAUNCH) and np.any(amount):
+                rows[name] = shown(amount, unit_of(name))
         rows |= {f"sent over {k}": shown(self.amounts.get(k, 0), "B") for k in self.hops}
         rows["intensity"] = shown(self.intensity, "FLOP/byte")
         return from_rows((self._label, ""), rows.items())
@@ -252,17 +250,10 @@ class Work:
 
 @dataclass(frozen=True, repr=False)
 class Times:
-    """How long work keeps each resource of a chip busy, and how long it takes.
+    """How long `work` keeps each resource of `chip` busy, and how long it takes.
 
-    Attributes
-    ----------
-    work, chip
-        What was done, and where.
-    times
-        Seconds by roof: "compute" (matrix units) or "vector", "HBM", each link by name and, if
-        they apply, "exponentials" and "launch".
-    link
-        The link that `Work.on` was told.
+    `times` are seconds by roof: "compute" (matrix units) or "vector", "HBM", each link by name and,
+    if they apply, "exponentials" and "launch". `link` is the one that `Work.on` was told.
     """
 
     work: Work
@@ -287,9 +278,8 @@ class Times:
     @property
     def roof(self) -> Any:
         """Name of the slowest resource; ties go to the first. An array for arrays."""
-        names = np.array(list(self.times))
         stack = np.stack(np.broadcast_arrays(*self.times.values()))
-        chosen = names[np.argmax(stack, axis=0)]
+        chosen = np.array(list(self.times))[np.argmax(stack, axis=0)]
         return str(chosen) if stack.ndim == 1 else chosen
 
     @property
@@ -321,7 +311,7 @@ class Times:
             "roof": self._roofs,
             "lower bound": shown(self.lower, "s"),
             "upper bound": shown(self.upper, "s"),
-            "attained": shown(self.attained, "FLOP/s"),
+            "attained": shown(self.attained, f"{self.work._unit}/s"),
             "share of peak": shown(self.share_of_peak, "%"),
             "HBM needed": f"{shown(self.work.held, 'B')} of {self.chip.memory}{self._misfit}",
         }
@@ -355,10 +345,9 @@ class Times:
 
     @property
     def _misfit(self) -> str:
-        fits = np.atleast_1d(self.fits)
-        if fits.all():
+        if np.all(self.fits):
             return ""
-        return ", does not fit" if not fits.any() else ", does not always fit"
+        return ", does not always fit" if np.any(self.fits) else ", does not fit"
 
     def __repr__(self) -> str:
         times = f"lower {shown(self.lower, 's')}, upper {shown(self.upper, 's')}"
@@ -379,34 +368,28 @@ def work(
     held: Size | None = None,
     sent: Size | Mapping[str, Size] = 0,
     hops: Size | Mapping[str, Size] = 0,
-    vector: Size = 0,
-    vector_type: Type = "fp32",
-    exponentials: Size = 0,
-    launch: Size = 1,
+    others: Mapping[str, Size] | None = None,
 ) -> Work:
     """Make work from its amounts, each zero or above: numbers, or arrays that broadcast.
 
     >>> work(flops=1e9, type="fp32", loaded=4e9).intensity
     0.25 FLOP/byte
 
-    Arguments are those of `Work`; `loaded` and `written` are bytes of HBM. `type` is the data type
-    of `flops`, "vector fp32" if the vector units do them; `vector` counts FLOPs of the vector units
-    beside `flops`. `sent` and `hops` are numbers, for the link that `Work.on` is told, or mappings
-    from a link's name to a number.
+    `loaded`, `written` and `held` are bytes of HBM. `type` is the data type of `flops`, "vector
+    fp32" if the vector units do them. `sent` and `hops` are numbers, for the link that `Work.on` is
+    told, or mappings from a link's name to a number. `others` are amounts of other resources, such
+    as {"exponentials": 1e6}; one "launch" is counted unless it says something else.
     """
-    given = {"flops": flops, "loaded": loaded, "written": written, "vector": vector}
-    given |= {"exponentials": exponentials, "launch": launch}
+    given = {"flops": flops, "loaded": loaded, "written": written}
     given |= {} if held is None else {"held": held}
     counts = {key: _amount(key, value) for key, value in given.items()}
-    ways, waits = _by_link("sent", sent), _by_link("hops", hops)
-    broadcastable(counts | {f"sent[{k!r}]": n for k, n in ways.items()} | waits)
+    ways, waits = _by_name("sent", sent), _by_name("hops", hops)
+    more = {LAUNCH: 1} | _by_name("others", others or {})
+    broadcastable(counts | {f"sent[{k!r}]": n for k, n in ways.items()} | waits | more)
     waits = {link: waits.get(link, 0) for link in {**ways, **waits}}
     amounts = {type_name(type): counts["flops"], HBM: counts["loaded"] + counts["written"]}
-    if np.any(vector):
-        amounts[VECTOR + dtype(vector_type, "vector_type").name] = counts["vector"]
-    if np.any(exponentials):
-        amounts[EXPONENTIALS] = counts["exponentials"]
-    amounts |= {LAUNCH: counts["launch"], **ways}
+    for key, amount in (more | ways).items():
+        amounts[key] = amounts.get(key, 0) + amount
     return Work(name, amounts, counts["written"], counts.get("held"), waits)
 
 
@@ -420,27 +403,19 @@ def type_name(type: Type, argument: str = "type") -> str:
 def _amount(name: str, value: Any) -> Number:
     number = size(name, value, zero=True, largest=MAX_AMOUNT)
     # A copy: work would otherwise change if the caller changed the array.
-    return number.copy() if number is value and isinstance(value, np.ndarray) else number
+    return number.copy() if isinstance(number, np.ndarray) else number
 
 
-def _by_link(name: str, given: Any) -> dict[str, Number]:
+def _by_name(name: str, given: Any) -> dict[str, Number]:
     if isinstance(given, Mapping):
-        return {link: _amount(f"{name}[{link!r}]", value) for link, value in given.items()}
+        return {key: _amount(f"{name}[{key!r}]", value) for key, value in given.items()}
     number = _amount(name, given)
     return {LINK: number} if np.any(number) else {}
-
-
-def _add(times: dict[str, Number], roof: str, seconds: Number) -> None:
-    times[roof] = times[roof] + seconds if np.any(times.get(roof, 0)) else seconds
 
 
 def _total(numbers: Iterable[Number]) -> Number:
     """Return the sum, without the copy of an array that a start from 0 would make."""
     return reduce(operator.add, [*numbers] or [0])
-
-
-def _is_zero(value: Any) -> bool:
-    return isinstance(value, int) and value == 0
 
 
 def _ratio(above: Number, below: Number) -> Number:

@@ -14,7 +14,7 @@ import numpy as np
 from rooflib.catalog import as_chip
 from rooflib.checks import one_of
 from rooflib.hardware import Chip
-from rooflib.quantities import percent, shown, text
+from rooflib.quantities import shown, text
 from rooflib.table import Table
 from rooflib.work import Times
 from roofmeter import run_files
@@ -166,12 +166,14 @@ class Run:
         """Reasons to be careful with these figures; empty if there are none."""
         found = [f"{key}: left out, {why}" for key, why in self.left_out.items()]
         found += [
-            f"{key}: not settled, its samples differ by {percent(figure.spread)}"
+            f"{key}: not settled, its samples differ by {text(figure.spread, '%')}"
             for key, figure in self.figures.items()
             if not figure.settled
         ]
         if abs(self.drift) > MAX_DRIFT:
-            found.append(f"the peak changed by {percent(abs(self.drift))}: the clock is not steady")
+            found.append(
+                f"the peak changed by {text(abs(self.drift), '%')}: the clock is not steady"
+            )
         if self.staircase and self.caches_end == 0:
             found.append("read: no array was larger than the caches")
         return found
@@ -256,8 +258,8 @@ class Run:
                 "roof": [figure.key for figure, _ in found],
                 chip.name: [text(value, figure.unit) for figure, value in found],
                 "measured": [text(figure.median, figure.unit) for figure, _ in found],
-                "spread": [percent(figure.spread) for figure, _ in found],
-                "share": [percent(figure.median / value) for figure, value in found],
+                "spread": [text(figure.spread, "%") for figure, _ in found],
+                "share": [text(figure.median / value, "%") for figure, value in found],
             }
         )
 
@@ -292,7 +294,7 @@ def _table(figures: list[Figure]) -> Table:
             "best": [text(figure.best, figure.unit) for figure in figures],
             "typical": [text(figure.median, figure.unit) for figure in figures],
             "smallest to largest": [_span(figure.interval, figure.unit) for figure in figures],
-            "spread": [percent(figure.spread) for figure in figures],
+            "spread": [text(figure.spread, "%") for figure in figures],
             "samples": [f"{len(figure.values)} of {len(figure.samples)}" for figure in figures],
             "what ran": [figure.what for figure in figures],
         }

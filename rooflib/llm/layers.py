@@ -18,11 +18,29 @@ from rooflib.operations import check_heads
 
 # Bits of a weight in GGUF files with the scales of its block: llama.cpp, ggml-common.h.
 GGUF = {
-    "q2_k": 2.625, "q3_k": 3.4375, "q4_0": 4.5, "q4_1": 5, "q4_k": 4.5, "q5_0": 5.5, "q5_1": 6,
-    "q5_k": 5.5, "q6_k": 6.5625, "q8_0": 8.5, "iq1_s": 1.5625, "iq1_m": 1.75, "iq2_xxs": 2.0625,
-    "iq2_xs": 2.3125, "iq2_s": 2.5625, "iq3_xxs": 3.0625, "iq3_s": 3.4375, "iq4_nl": 4.5,
-    "iq4_xs": 4.25, "tq1_0": 1.6875, "tq2_0": 2.0625, "mxfp4": 4.25,
-}  # fmt: skip
+    "q2_k": 2.625,
+    "q3_k": 3.4375,
+    "q4_0": 4.5,
+    "q4_1": 5,
+    "q4_k": 4.5,
+    "q5_0": 5.5,
+    "q5_1": 6,
+    "q5_k": 5.5,
+    "q6_k": 6.5625,
+    "q8_0": 8.5,
+    "iq1_s": 1.5625,
+    "iq1_m": 1.75,
+    "iq2_xxs": 2.0625,
+    "iq2_xs": 2.3125,
+    "iq2_s": 2.5625,
+    "iq3_xxs": 3.0625,
+    "iq3_s": 3.4375,
+    "iq4_nl": 4.5,
+    "iq4_xs": 4.25,
+    "tq1_0": 1.6875,
+    "tq2_0": 2.0625,
+    "mxfp4": 4.25,
+}
 
 EXPANDS = "self_attn.kv_b_proj"
 """Name of the matrix that turns latents into keys and values."""

@@ -20,9 +20,13 @@ KEYS = ("quantization_config", "compression_config", "quantization", "expert_dty
 SPEAKS = re.compile("quant|compress.*config|^bits$|expert_dtype")
 # Under which keys formats list the modules that they leave out.
 LEFT_OUT = (
-    "modules_to_not_convert", "ignore", "ignored_layers", "exclude_modules", "exclude",
+    "modules_to_not_convert",
+    "ignore",
+    "ignored_layers",
+    "exclude_modules",
+    "exclude",
     "llm_int8_skip_modules",
-)  # fmt: skip
+)
 MANY = 10**6
 PLAIN = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 # Modules of checkpoints that aren't matrices of the layers counted here.

@@ -11,17 +11,25 @@ import numpy as np
 
 from rooflib.checks import Number, instance, one_of
 from rooflib.dtypes import DType, Type, common_type, dtype
+from rooflib.hardware import HBM
 from rooflib.llm.layers import Layer, Matrix, positions_read, weight_type
 from rooflib.operations import all_gather, all_reduce, spared
-from rooflib.work import HBM, LINK, Work, type_name
+from rooflib.work import LINK, Work, type_name
 
 if TYPE_CHECKING:
     from rooflib.llm.decoders import Model
 
 ROWS = (
-    "embedding, norms", "projections", "attention", "state", "router", "experts", "MLP", "logits",
+    "embedding, norms",
+    "projections",
+    "attention",
+    "state",
+    "router",
+    "experts",
+    "MLP",
+    "logits",
     "collectives",
-)  # fmt: skip
+)
 """Kinds of operations of a step, in the order of `Work.parts`."""
 NORMS = ROWS[0]
 

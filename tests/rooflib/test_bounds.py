@@ -76,8 +76,8 @@ def test_a_chip_with_faster_parts_is_never_slower(chip, B, D, F):
 @given(own_chips(), *[st.floats(0, 1e18)] * 4, st.integers(0, 10**6), st.floats(1e-9, 1))
 def test_each_kind_of_work_has_a_time_of_its_own(chip, flops, moved, vector, sent, hops, launch):
     chip = chip | {"exponentials": 1e9, "launch": 1 / launch if launch else 1e99}
-    op = rl.work("op", flops, loaded=moved, vector=vector, exponentials=vector, sent=sent,
-                 hops=hops)  # fmt: skip
+    others = {"vector fp32": vector, "exponentials": vector}
+    op = rl.work("op", flops, loaded=moved, sent=sent, hops=hops, others=others)
     found = dict(op.on(chip, "wire").times)
     (wire,) = chip.links
     wanted = {"compute": flops / chip["bf16"], "HBM": moved / chip["HBM"]}
@@ -211,11 +211,11 @@ CALLS = {
     "matmul": lambda B, D, F, N: rl.matmul(B, D, F, w="int8"),
     "matmul_per_example": lambda B, D, F, N: B * rl.matmul(1, D, F),
     "work": lambda B, D, F, N: rl.work(
-        "work", B, loaded=D, sent=F, hops=N, vector=B, exponentials=D
+        "work", B, loaded=D, sent=F, hops=N, others={"vector fp32": B, "exponentials": D}
     ),
     "sum": lambda B, D, F, N: N * (rl.matmul(B, D, F) + rl.rms_norm(B, D)),
     "rms_norm": lambda B, D, F, N: rl.rms_norm(B, D),
-    "sharded_matmul": lambda B, D, F, N: rl.split("D", N, B, 8 * D, F, partial="fp32"),
+    "sharded_matmul": lambda B, D, F, N: rl.split("D", N, B, 8 * D, F, out="fp32"),
     "decode": lambda B, D, F, N: rl.model("Mixtral 8x7B").decode(B, D, N),
     "prefill": lambda B, D, F, N: rl.model("Gemma 3 27B").prefill(B, D, N, chunk=F),
     "train": lambda B, D, F, N: rl.model("Llama 3 8B").train(B, D, N),

@@ -20,8 +20,8 @@ LAYER = ["tpu-v5e", "matmul", 64, 4096, 16384]
 ASKED = [
     ([], "usage: python -m rooflib", "operations: .*matmul, attention, split"),
     (["--chips"], r"TPU v5e +197 TFLOP/s +241 FLOP/byte +ICI, PCIe, DCN", "H100 SXM"),
-    (["h100 sxm"], r"bf16, matrix units +989\.5 TFLOP/s +295", r"HBM +3\.35 TB/s, 85\.52 GB",
-     r"fp32, vector units +67 TFLOP/s +20", r"NVLink to one peer +450 GB/s"),
+    (["h100 sxm"], r"bf16 +989\.5 TFLOP/s +295", r"HBM +3\.35 TB/s, 85\.52 GB",
+     r"vector fp32 +67 TFLOP/s +20", r"NVLink to one peer +450 GB/s"),
     # 2·64·4096·16384 FLOPs; 2·(64·4096 + 4096·16384) bytes loaded, 2·64·16384 written.
     (LAYER, r"FLOPs +8\.59 GFLOP", r"loaded +135 MB", r"written +2\.1 MB", r"HBM +167 µs",
      r"compute +43\.6 µs", r"roof +HBM", r"lower bound +167 µs", r"upper bound +211 µs",

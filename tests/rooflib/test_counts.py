@@ -70,7 +70,7 @@ def test_elementwise_operations_and_norms_count_each_element_once(N, inputs, eac
     assert counts(rl.rms_norm(B, D)) == (flops, 2 * (B * D + D), 2 * B * D)
 
 
-def attention_by_hand(B, T, S, N, K, H, causal, fused, x, kv, out, scores):
+def attention_by_hand(B, T, S, N, K, H, causal, fused, x, kv):
     loaded, written, flops, vector, exponentials = Touched(), Touched(), 0, 0, 0
     for b, n, t in itertools.product(range(B), range(N), range(T)):
         group = n // (N // K)
@@ -78,30 +78,30 @@ def attention_by_hand(B, T, S, N, K, H, causal, fused, x, kv, out, scores):
         for s, h in itertools.product(visible, range(H)):
             loaded["q", b, t, n, h] = BITS[x]
             loaded["k", b, s, group, h] = loaded["v", b, s, group, h] = BITS[kv]
-            written["out", b, t, n, h] = BITS[out]
+            written["out", b, t, n, h] = BITS[x]
             flops += 2 + 2  # to the score, and from the share to the output
         exponentials += len(visible)
         vector += 2 * (len(visible) - 1) + 2 * len(visible)  # maximum, sum; minus, divided by
         for s in visible if not fused else []:
             for array in ("score", "share"):
-                written[array, b, n, t, s] = loaded[array, b, n, t, s] = BITS[scores]
+                written[array, b, n, t, s] = loaded[array, b, n, t, s] = BITS[x]
     return flops, vector, exponentials, loaded.bytes, written.bytes
 
 
 @quick
 @given(small, small, small, small, small, small, st.booleans(), st.booleans(), types, types)
 def test_attention_counts_each_visible_pair_and_element_once(
-    B, T, more, groups, K, H, causal, fused, kv, scores
+    B, T, more, groups, K, H, causal, fused, x, kv
 ):
     shape, how = (B, T, T + more - 1, groups * K, K, H), {"causal": causal, "fused": fused}
-    op = rl.attention(*shape, **how, kv=kv, out="fp32", scores=scores, compute="bf16")
+    op = rl.attention(*shape, **how, x=x, kv=kv, compute="bf16")
     found = (
         op.flops,
         *(op.amounts[k] for k in ("vector fp32", "exponentials")),
         op.loaded,
         op.written,
     )
-    assert found == attention_by_hand(*shape, causal, fused, "bf16", kv, "fp32", scores)
+    assert found == attention_by_hand(*shape, causal, fused, x, kv)
 
 
 # ---- many chips

@@ -83,7 +83,7 @@ WRONG = [
     ("rl.split('D', 2, 2, 4, 4).on(H100)", "link must be given", "NVLink"),
     ("rl.attention(1, 8, 8, 1, 1, 8).on('TPU v5e')", "TPU v5e has no rate for 'vector fp32'"),
     ("rl.dot(3).on(rl.dot(3))", "chip must be one of", "dot product"),
-    ("rl.work(launch=-1)", "launch must be zero or above", "-1"),
+    ("rl.work(others={'launch': -1})", "others['launch'] must be zero or above", "-1"),
     # combinations
     ("rl.split('D', 2, 2, 5, 4)", "D must be a multiple of N", "got D=5, N=2"),
     ("rl.split('B', [1, 2], 3, 4, 4)", "B must be a multiple of N"),

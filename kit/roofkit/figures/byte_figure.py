@@ -21,9 +21,9 @@ from roofkit.figures.engine.sentences import one_of as one_of_sentences
 from roofkit.words import _
 from rooflib.catalog import as_chip
 from rooflib.checks import one_of
-from rooflib.hardware import Chip, Link
+from rooflib.hardware import HBM, Chip, Link
 from rooflib.operations import matmul
-from rooflib.work import HBM, Times, Work
+from rooflib.work import Times, Work
 
 SECONDS = 2.0
 """How long a round is played."""

@@ -23,7 +23,7 @@ from roofkit.figures.engine.own_chip import START, with_own
 from roofkit.figures.engine.scene import Mark, drawn
 from roofkit.words import language, spoken
 from rooflib.checks import one_of
-from rooflib.quantities import percent, text
+from rooflib.quantities import text
 
 if TYPE_CHECKING:
     from typing import Self
@@ -261,7 +261,7 @@ def _unit(number: Number, values: Mapping[str, Any]) -> str:
 
 
 def _as_text(value: float, unit: str) -> str:
-    return percent(value) if unit == "%" else text(value, unit)
+    return text(value, unit)
 
 
 def _filled(sentence: str, words: Mapping[str, str]) -> str:

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from rooflib.quantities import percent, text
+from rooflib.quantities import text
 
 Formula = str | float
 """A number, or an expression as text."""
@@ -74,7 +74,7 @@ FUNCTIONS: dict[str, Any] = {
     "max": _largest,
     "min": _smallest,
     "mod": np.mod,
-    "percent": percent,
+    "percent": lambda share: text(share, "%"),
     "pi": np.float64(math.pi),
     "pow": pow,
     "sin": np.sin,
