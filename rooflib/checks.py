@@ -110,11 +110,13 @@ def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
     raise ValueError(f"{name} must be one of {known}; got {short(value)}{hint}")
 
 
-def instance(name: str, value: Any, kind: Any, what: str) -> Any:
+def instance(
+    name: str, value: Any, kind: Any, what: str, error: type[Exception] = TypeError
+) -> Any:
     """Return `value` if it is an instance of `kind`, which the message calls `what`."""
     if isinstance(value, kind):
         return value
-    raise TypeError(f"{name} must be {what}; got {short(value)}")
+    raise error(f"{name} must be {what}; got {short(value)}")
 
 
 def larger(one: Number, other: Number) -> Number:

@@ -140,8 +140,7 @@ def attention(
     read, cache, _, kind = matmul_types(x, kv, compute=compute, second="kv")
     normalized = dtype("fp32" if isinstance(softmax, bool) else softmax, "softmax")
     B, T, S, N, K, H = sizes(B=B, T=T, S=S, N=N, K=K, H=H, whole=True)
-    if np.any(N % K):
-        raise ValueError(f"N must be a multiple of K, the key/value heads; got N={N}, K={K}")
+    check_heads(N, K)
     if causal and np.any(S < T):
         raise ValueError(f"S must be at least T where attention is causal; got S={S}, T={T}")
     pairs = B * N * (T * S - (T * (T - 1) // 2 if causal else 0))
@@ -156,6 +155,12 @@ def attention(
     kept = read.bytes * pairs
     name = "attention, scores written"
     return _work(name, amounts, moved + 4 * kept, out + 2 * kept, held=moved + kept)
+
+
+def check_heads(N: Number, K: Number) -> None:
+    """Raise a ValueError unless N is a multiple of K."""
+    if np.any(N % K):
+        raise ValueError(f"N must be a multiple of K, the key/value heads; got N={N}, K={K}")
 
 
 def split(
