@@ -1,0 +1,70 @@
+"""A check's report: one line that says what came out, details, and the cases folded below."""
+
+import html
+from dataclasses import dataclass, field
+
+from roofkit.words import _
+
+from .wording import joined, kept_together, tight, wrapped
+
+# Colors of the bar beside a report, where JupyterLab or a page of the course defines them.
+COLORS = {
+    "right": "var(--jp-success-color1, var(--pst-color-success, #1a7f37))",
+    "wrong": "var(--jp-error-color1, var(--pst-color-danger, #b3261e))",
+    "unwritten": "var(--jp-border-color1, var(--pst-color-border, #8c8c8c))",
+}
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A sentence that ends with code to run, which a page may have a button for."""
+
+    says: str
+    code: str
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a check found.
+
+    state: a key of COLORS. headline: whether it is right. reasons: sentences, the first of which
+    says why. cases: sentences about what was checked and what grading asks.
+    """
+
+    state: str
+    headline: str
+    reasons: list[str] = field(default_factory=list)
+    cases: list[str] = field(default_factory=list)
+    more: list[str] = field(default_factory=list)
+    offers: list[Offer] = field(default_factory=list)
+
+    @property
+    def first(self) -> str:
+        """The headline with the reason."""
+        return joined([self.headline, *self.reasons[:1]])
+
+    def __repr__(self) -> str:
+        """Return the report as plain text."""
+        lines = [self.first, *self.reasons[1:], *self.more, *self.cases]
+        offers = [tight(f"{offer.says} {offer.code}") for offer in self.offers]
+        return "\n".join([*map(wrapped, lines), *offers])
+
+    def _repr_html_(self) -> str:
+        lines = [html.escape(kept_together(line)) for line in (*self.reasons, *self.more)]
+        why = "".join(f" {line}" for line in lines[: len(self.reasons[:1])])
+        body = _paragraph(f"<strong>{html.escape(self.headline)}</strong>{why}")
+        body += "".join(map(_paragraph, lines[len(self.reasons[:1]) :]))
+        if self.cases:
+            cases = (_paragraph(html.escape(kept_together(line))) for line in self.cases)
+            summary = html.escape(_("The cases, and what grading asks"))
+            body += f"<details><summary>{summary}</summary>{''.join(cases)}</details>"
+        for offer in self.offers:
+            code = html.escape(offer.code)
+            words = f"{html.escape(offer.says)} <code>{code}</code>"
+            body += _paragraph(words, f' data-run="{code}"')
+        bar = f"border-left:0.25em solid {COLORS[self.state]};padding-left:0.75em"
+        return f'<div class="check-report" data-state="{self.state}" style="{bar}">{body}</div>'
+
+
+def _paragraph(content: str, attributes: str = "") -> str:
+    return f'<p style="margin:0.3em 0"{attributes}>{content}</p>'
