@@ -381,7 +381,7 @@ class Reader:
         editor.focus()
         with self.a_run():
             self.page.keyboard.press("Control+Enter")
-        said = self.part(key).locator(".cell_output > :not(.given-stderr) pre")
+        said = self.part(key).locator(".cell_output > :not(.given-stderr)")
         return "\n".join(said.all_text_contents())
 
     def hint(self, key: str) -> str:

@@ -33,7 +33,8 @@ _FLOP = r"(?<![A-Za-z])(?P<prefix>[kKmMgGtTpPeE])?[ -]?(?i:flop)"
 _SECOND = r"(?:s(?:ec(?:ond)?)?s?|秒)(?![a-z])"
 # FLOP/s, FLOPs per second, FLOP s^-1, FLOPS (its last S is "per second"), TFLOPs
 _RATE = re.compile(
-    rf"{_FLOP}(?:s?[ )]*(?:/|per ) ?\(?{_SECOND}|s?[ ·]+s\^\(?-1|S(?![a-z])|(?(prefix)s(?![a-z])|(?!)))"
+    rf"{_FLOP}(?:s?[ )]*(?:/|per ) ?\(?{_SECOND}|s?[ ·]+s\^\(?-1"
+    r"|S(?![a-z])|(?(prefix)s(?![a-z])|(?!)))"
 )
 _POWER = re.compile(r"(?:10\^|1e)\+?(\d{1,2})")
 _BATCH = re.compile(r"batch|token|\brows?\b|(?<![a-z])b(?![a-z])", re.IGNORECASE)
@@ -317,7 +318,7 @@ def _at_ticks(axis: Facts) -> tuple[float, bool]:
 
 
 def _quantity(text: str) -> tuple[float, bool]:
-    """Parse 2×10^14, 1e14 or 100 T: its value, 0 if it is no number, and whether it has a prefix."""
+    """Parse 2×10^14, 1e14 or 100 T: its value (0 for other texts), and whether it has a prefix."""
     parts = _NUMBER.fullmatch(_plain(text))
     if not parts or not (parts[1] or parts[2]):
         return 0.0, False

@@ -19,7 +19,8 @@ WIDTH = 80  # `nbgrader validate` truncates longer lines
 _WIDE = r"[\u2e80-\u9fff\uff00-\uffef“”]"
 # A piece after which a Chinese line may break: a word or a character, with its punctuation.
 _UNIT = re.compile(
-    r"[（“《]*(?:[^ \u2e80-\u9fff\uff00-\uffef（“《，。；：？！、）”》]+|[^ （“《])[，。；：？！、）”》]* *"
+    r"[（“《]*(?:[^ \u2e80-\u9fff\uff00-\uffef（“《，。；：？！、）”》]+|[^ （“《])"
+    r"[，。；：？！、）”》]* *"
 )
 # "B = 24" stays on one line.
 _EQUATION = re.compile(r"(?<=[\w`]) = (?=\S)")
