@@ -8,6 +8,7 @@ failed checks. The check that finds the last part right also prints the exercise
 """
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -169,29 +170,20 @@ def _checked(part: str, known: Mapping[str, Any], function: object) -> Report:
 
 
 def _show(report: Report) -> None:
-    """Show a report where the learner looks, and fail where a program looks for errors."""
-    if report.state != "right" and not _in_notebook():
-        raise CheckFailed(report)
-    try:
-        from IPython.display import display
-    except ImportError:
-        print(report)
-    else:
-        display(report, metadata={"roofkit": {"state": report.state}})
-
-
-def _in_notebook() -> bool:
-    """Return whether a notebook shows reports, and no program looks for errors.
+    """Show a report where the learner looks, and fail where a program looks for errors.
 
     nbgrader sets the variable for Validate and for autograding, which count errors.
     """
-    if "NBGRADER_EXECUTION" in os.environ:
-        return False
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return False
-    return get_ipython() is not None
+    ipython = sys.modules.get("IPython")  # imported in each notebook
+    in_notebook = ipython is not None and ipython.get_ipython() is not None
+    if report.state != "right" and (not in_notebook or "NBGRADER_EXECUTION" in os.environ):
+        raise CheckFailed(report)
+    if ipython is None:
+        print(report)
+    else:
+        from IPython.display import display
+
+        display(report, metadata={"roofkit": {"state": report.state}})
 
 
 def headline(part: str, verdict: Verdict) -> str:

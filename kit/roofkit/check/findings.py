@@ -73,14 +73,13 @@ class Findings:
             return said.format(**about, count=len(off) - 1)
         said = _("For {case} you returned {value}, which is not it.")
         if isinstance(expected, list) and not self.names and len(expected) == 2:
-            wrong = tuple(not self._same(*pair) for pair in zip(value, expected, strict=True))
-            said = {
-                (True, True): _(
-                    "For {case} you returned {value}, which is not it (neither of the two)."
-                ),
-                (True, False): _("For {case} you returned {value}, which is not it (the first)."),
-                (False, True): _("For {case} you returned {value}, which is not it (the second)."),
-            }[wrong]
+            first, second = (self._same(*pair) for pair in zip(value, expected, strict=True))
+            if second:
+                said = _("For {case} you returned {value}, which is not it (the first).")
+            elif first:
+                said = _("For {case} you returned {value}, which is not it (the second).")
+            else:
+                said = _("For {case} you returned {value}, which is not it (neither of the two).")
         return said.format(**about)
 
     def _curve(self, value: Plain, expected: Plain, case: Mapping[str, Any]) -> str:

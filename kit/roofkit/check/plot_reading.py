@@ -211,8 +211,10 @@ def reading(seen: Facts, case: Mapping[str, Any]) -> tuple[dict[str, list[float]
     values, labels = {}, []
     for size in case["sizes"]:
         curve, problem = _curve_of(size, curves, case["sizes"], seen["legend"])
-        axes = seen["axes"][curve["axes"]] if curve else {}
-        heights, problem = (None, problem) if problem else _heights(curve, axes, batches)
+        if problem:
+            return {}, problem
+        axes = seen["axes"][curve["axes"]]
+        heights, problem = _heights(curve, axes, batches)
         if problem:
             return {}, problem
         factor, problem = _unit(_label("y", axes, seen), axes["y"])

@@ -34,7 +34,7 @@ def written(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}" if abs(value) < 10**12 else _scientific(value)
     if isinstance(value, float):
-        plain = 1e-3 <= abs(value) < 1e10 or not value or math.isinf(value)
+        plain = 1e-3 <= abs(value) < 1e6 or not value or math.isinf(value)
         return f"{value:,.10g}" if plain else _scientific(value)
     if isinstance(value, str):
         return f'"{value if len(value) <= MAX_TEXT else value[: MAX_TEXT - 2] + " …"}"'
