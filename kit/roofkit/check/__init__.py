@@ -156,8 +156,8 @@ def _checked(part: str, known: Mapping[str, Any], function: object) -> Report:
     state = "wrong" if _last[part] == "slow" else _last[part]
     report = Report(state, headline(part, verdict), cases=list(scope(known)))
     report.reasons.extend(_reasons(part, known, function, verdict, slow))
-    if state == "right" and known.get("moral") and not _left():
-        report.more.append(_("All parts are right. {moral}").format(moral=_(known["moral"])))
+    if state == "right" and (moral := known.get("moral")) and not _left():
+        report.more.append(_("All parts are right. {moral}").format(moral=_(moral)))
         if known.get("thoughts"):
             says = _("To compare your answer to the last question, run:")
             report.offers.append(Offer(says, "check.thoughts()"))
@@ -225,21 +225,18 @@ def _reasons(
 def _wrong_parts_called(known: Mapping[str, Any], function: object) -> Iterator[str]:
     """Yield a sentence if the function calls others that were wrong when checked."""
     names = called(function)
-    wrong = [
-        title(key)
-        for key in _parts("wrong", "unwritten")
-        if _published[key]["function"] in names and _published[key] is not known
-    ]
+    functions = [_published[key]["function"] for key in _parts("wrong", "unwritten")]
+    wrong = [f"`{name}`" for name in functions if name in names and name != known["function"]]
     if wrong:
         if len(wrong) == 1:
             said = _(
-                "`{function}` calls the function of “{others}”, which was not right at the last "
-                "check: put that right first."
+                "`{function}` calls {others}, which was not right at the last check: put that "
+                "right first."
             )
         else:
             said = _(
-                "`{function}` calls the functions of {others}, which were not right at the last "
-                "check: put those right first."
+                "`{function}` calls {others}, which were not right at the last check: put that "
+                "right first."
             )
         yield said.format(function=known["function"], others=listed(wrong))
 

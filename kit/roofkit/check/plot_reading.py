@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from roofkit.words import _
-
 Facts = dict[str, Any]
 Floats = NDArray[np.float64]
 Color = tuple[float, ...]
@@ -37,7 +35,7 @@ _RATE = re.compile(
     r"|S(?![a-z])|(?(prefix)s(?![a-z])|(?!)))"
 )
 _POWER = re.compile(r"(?:10\^|1e)\+?(\d{1,2})")
-_BATCH = re.compile(r"batch|token|\brows?\b|(?<![a-z])b(?![a-z])", re.IGNORECASE)
+_BATCH = re.compile(r"batch|token|\brows?\b|(?<![a-z])b(?![a-z])|批", re.IGNORECASE)
 _OTHER = re.compile(r"(?i:flop)|[(\[](?:[mµμn]?s|seconds|bytes?)[)\]]")
 _NUMBER = re.compile(r"([+-]?\d[\d,]*\.?\d*(?:e[+-]?\d+)?)?[×x ]*(?:10\^([+-]?\d+))? ?([kMGTPE]?)")
 _TEX = re.compile(r"\\(?:math\w+|text\w*|left|right|,|;|:|!| )|[${}]")
@@ -130,9 +128,12 @@ def _look(artist: Any, background: Color) -> Look | None:
         faces = artist.get_facecolor() if len(artist.get_facecolor()) else artist.get_edgecolor()
         color = faces[0] if len(faces) else background
         marker = str(np.round(artist.get_paths()[0].vertices, 3).tolist())
-    elif hasattr(artist, "get_facecolor"):  # a patch, which only shows a color, perhaps paler
-        color = _blended(artist.get_facecolor(), background, 1)
-        return {"color": color, "style": "any", "marker": "", "width": 0.0, "seen": True}
+    elif hasattr(artist, "get_facecolor"):  # a patch or error bars, which only show a color
+        for colors in (artist.get_facecolor(), artist.get_edgecolor()):
+            if color is None and np.size(colors):
+                color = _blended(np.atleast_2d(colors)[0], background, 1)
+        style = "any"
+        return {"color": color, "style": style, "marker": "", "width": 0.0, "seen": True}
     if color is None:
         return None
     shown = _blended(color, background, artist.get_alpha())
@@ -284,8 +285,7 @@ def _label(name: str, axes: Facts, seen: Facts) -> str:
 def _problem_of_x(label: str) -> str:
     if not label:
         return "figure-xlabel"
-    batch = _BATCH.search(label) or _("batch") in label
-    return "" if batch and not _OTHER.search(label) else "figure-batch"
+    return "" if _BATCH.search(label) and not _OTHER.search(label) else "figure-batch"
 
 
 def _unit(label: str, axis: Facts) -> tuple[float, str]:
