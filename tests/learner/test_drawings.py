@@ -1,4 +1,4 @@
-"""A learner's plot is read as the question asks for it: right ones pass, others hear what is missing.
+"""A learner's plot is read as the question asks: right ones pass, others hear what is missing.
 
 The collection in tests/support/figures has right plots in many styles, and others with the problem
 that must be named.

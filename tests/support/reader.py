@@ -413,7 +413,7 @@ class Reader:
         """Press the button that shows thoughts on the last question, if there is one."""
         with self.a_run():
             self.page.locator(".answers-end button", has_text=COMPARE).click()
-        return self.page.locator(".answers-end .cell_output:visible pre").last.inner_text()
+        return self.page.locator(".answers-end .cell_output:visible").last.inner_text()
 
     def download(self, folder: Path) -> Path:
         """Press Download; return the path of the file."""

@@ -79,17 +79,17 @@ class Check:
         the part is not right. Raise CheckInterrupted if the learner interrupts the check.
         """
         with _speaking(_languages.get(part, "")):
-            _show(_checked(part, _data(part), function))
+            report = _checked(part, _data(part), function)
+            if report.state != "right" and not _in_notebook():
+                raise CheckFailed(report)
+            _show(report)
 
     def hint(self, part: str) -> None:
         """Print the stronger hint of `part`: what to write down next."""
         with _speaking(_languages.get(part, "")):
-            if hint := _data(part).get("hint"):
-                said = _("{part}: {hint}").format(part=title(part), hint=_(hint))
-            else:
-                said = _("{part}: there is no stronger hint for this part.")
-                said = said.format(part=title(part))
-            print(wrapped(said))
+            hint = _data(part).get("hint")
+            none = _("There is no stronger hint for this part.")
+            _show(Report("note", f"{title(part)}:", [_(hint) if hint else none]))
 
     def thoughts(self) -> None:
         """Print what to compare the last question's answer with, if all parts are right."""
@@ -97,7 +97,7 @@ class Check:
             _require_all()
             found = {text for known in _published.values() if (text := known.get("thoughts"))}
             for text in found or {_("This exercise has nothing to compare with.")}:
-                print(wrapped(_(text)))
+                _show(Report("note", "", [_(text)]))
 
     def solution(self) -> None:
         """Print the reference solution, if the release has it and all parts are right."""
@@ -169,21 +169,24 @@ def _checked(part: str, known: Mapping[str, Any], function: object) -> Report:
     return report
 
 
-def _show(report: Report) -> None:
-    """Show a report where the learner looks, and fail where a program looks for errors.
+def _in_notebook() -> bool:
+    """Return whether a notebook shows reports, and no program looks for errors.
 
     nbgrader sets the variable for Validate and for autograding, which count errors.
     """
     ipython = sys.modules.get("IPython")  # imported in each notebook
-    in_notebook = ipython is not None and ipython.get_ipython() is not None
-    if report.state != "right" and (not in_notebook or "NBGRADER_EXECUTION" in os.environ):
-        raise CheckFailed(report)
-    if ipython is None:
-        print(report)
-    else:
-        from IPython.display import display
+    shell = ipython.get_ipython() if ipython else None
+    return shell is not None and "NBGRADER_EXECUTION" not in os.environ
 
-        display(report, metadata={"roofkit": {"state": report.state}})
+
+def _show(report: Report) -> None:
+    """Show a report in a notebook or on a page, else print it."""
+    if "IPython" not in sys.modules:
+        print(report)
+        return
+    from IPython.display import display
+
+    display(report, metadata={"roofkit": {"state": report.state}})
 
 
 def headline(part: str, verdict: Verdict) -> str:

@@ -7,12 +7,12 @@ from roofkit.words import _
 
 from .wording import joined, kept_together, tight, wrapped
 
-# Colors of the bar beside a report, where JupyterLab or a page of the course defines them.
+# Color of the bar beside a report, as JupyterLab or a page of the course defines it.
 COLORS = {
     "right": "var(--jp-success-color1, var(--pst-color-success, #1a7f37))",
     "wrong": "var(--jp-error-color1, var(--pst-color-danger, #b3261e))",
-    "unwritten": "var(--jp-border-color1, var(--pst-color-border, #8c8c8c))",
 }
+NEUTRAL = "var(--jp-border-color1, var(--pst-color-border, #8c8c8c))"  # unwritten, or a note
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,9 @@ class Offer:
 class Report:
     """What a check found.
 
-    state: a key of COLORS. headline: whether it is right. reasons: sentences, the first of which
-    says why. cases: sentences about what was checked and what grading asks.
+    state: "right", "wrong", "unwritten" or "note". headline: whether it is right. reasons:
+    sentences, the first of which says why. cases: lines about what was checked and what grading
+    asks. more: what the exercise shows, once all parts are right.
     """
 
     state: str
@@ -38,14 +39,10 @@ class Report:
     more: list[str] = field(default_factory=list)
     offers: list[Offer] = field(default_factory=list)
 
-    @property
-    def first(self) -> str:
-        """The headline with the reason."""
-        return joined([self.headline, *self.reasons[:1]])
-
     def __repr__(self) -> str:
         """Return the report as plain text."""
-        lines = [self.first, *self.reasons[1:], *self.more, *self.cases]
+        first = joined(filter(None, [self.headline, *self.reasons[:1]]))
+        lines = [first, *self.reasons[1:], *self.more, *self.cases]
         offers = [tight(f"{offer.says} {offer.code}") for offer in self.offers]
         return "\n".join([*map(wrapped, lines), *offers])
 
@@ -62,7 +59,7 @@ class Report:
             code = html.escape(offer.code)
             words = f"{html.escape(offer.says)} <code>{code}</code>"
             body += _paragraph(words, f' data-run="{code}"')
-        bar = f"border-left:0.25em solid {COLORS[self.state]};padding-left:0.75em"
+        bar = f"border-left:0.25em solid {COLORS.get(self.state, NEUTRAL)};padding-left:0.75em"
         return f'<div class="check-report" data-state="{self.state}" style="{bar}">{body}</div>'
 
 

@@ -52,7 +52,6 @@ FACTORS: tuple[tuple[float, str], ...] = (
 WIDTHS = (8, 16, 32, 64)  # widths in bits of integer types that may overflow
 STEPS = (8, 16, 32, 64, 128, 256, *(10**power for power in range(16)))  # of coarse roundings
 MAX_NEAR_ERROR = 0.05  # largest relative error of a number that counts as close
-MAX_PREFIX_ERROR = 0.02  # relative; a factor this near to a power of 1000 suggests a prefix
 SMALL = 10  # integers up to this size are often limits, and may agree by chance
 FACTOR_TOLERANCE = 3e-6  # relative; slips have exact factors, but float32 has only 7 digits
 
@@ -231,33 +230,6 @@ def _inverse(found: Numbers) -> str:
     return _("A ratio is upside down, and there is a constant factor that does not belong there.")
 
 
-def _shift(found: Numbers) -> str:
-    numbers = [number for pair in found.pairs for number in pair]
-    if len(found.pairs) < 2 or not all(map(math.isfinite, numbers)):
-        return ""
-    shifts = [value - right for value, right in found.pairs]
-    whole = all(number == round(number) for number in numbers)
-    slack = 0 if whole else max(map(abs, numbers)) * FACTOR_TOLERANCE
-    if max(shifts) - min(shifts) > slack or min(map(abs, shifts)) < 100 * slack:
-        return ""
-    return _("The numbers that are not right are all off by one and the same amount.")
-
-
-def _about_prefix(found: Numbers) -> str:
-    if not all(_usable(*pair) for pair in found.pairs):
-        return ""
-    shares = [float(value) / float(right) for value, right in found.pairs]
-    for power in POWERS:
-        for factor in (1000.0**power, 1000.0**-power):
-            if all(abs(share / factor - 1) < MAX_PREFIX_ERROR for share in shares):
-                return _(
-                    "The numbers that are not right are all off by nearly the same factor: "
-                    "{prefix}. Besides, something is rounded, or a small term is missing or too "
-                    "much."
-                ).format(prefix=_(PREFIX))
-    return ""
-
-
 def _near(found: Numbers) -> str:
     if not all(
         _usable(*pair) and math.isclose(*pair, rel_tol=MAX_NEAR_ERROR) for pair in found.pairs
@@ -281,5 +253,5 @@ def _usable(value: float, right: float) -> bool:
 # Detectors are tried in this order, and the first sentence is used.
 DETECTORS: tuple[Callable[[Numbers], str], ...] = (
     *(_infinite, _zeros, _overflow, _negative, _constant, _rounded, _repeated),
-    *(_factor, _inverse, _shift, _about_prefix, _near),
+    *(_factor, _inverse, _near),
 )

@@ -27,8 +27,6 @@
   const parts = (message, nodes) =>
     message.split(/\{(\w+)\}/).flatMap((part, at) => (at % 2 ? nodes[part] : part));
 
-  const text = (source) => (Array.isArray(source) ? source.join("") : source ?? "");
-
   // Returns the parts that are done: those whose last check passed.
   const passed = (notebook) =>
     notebook.cells
