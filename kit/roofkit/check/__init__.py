@@ -40,7 +40,7 @@ class CheckFailed(Exception):
     """A failed check, or one that can't run; shown as its sentences, without a traceback."""
 
     def __init__(self, report: Report | str) -> None:
-        super().__init__(str(report))
+        super().__init__(report.text() if isinstance(report, Report) else report)
         self.report = report if isinstance(report, Report) else None
 
     def _render_traceback_(self) -> list[str]:

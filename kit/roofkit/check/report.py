@@ -1,6 +1,7 @@
 """A check's report: one line that says what came out, details, and the cases folded below."""
 
 import html
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from roofkit.words import _
@@ -41,10 +42,13 @@ class Report:
 
     def __repr__(self) -> str:
         """Return the report as plain text."""
+        return self.text([*self.more, *self.cases])
+
+    def text(self, details: Iterable[str] = ()) -> str:
+        """Return the headline, the reasons, these details and the offers."""
         first = joined(filter(None, [self.headline, *self.reasons[:1]]))
-        lines = [first, *self.reasons[1:], *self.more, *self.cases]
         offers = [tight(f"{offer.says} {offer.code}") for offer in self.offers]
-        return "\n".join([*map(wrapped, lines), *offers])
+        return "\n".join([*map(wrapped, [first, *self.reasons[1:], *details]), *offers])
 
     def _repr_html_(self) -> str:
         lines = [html.escape(kept_together(line)) for line in (*self.reasons, *self.more)]

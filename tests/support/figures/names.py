@@ -235,7 +235,7 @@ def wrong_rounded_sizes(ax, sizes, batches, peak, bandwidth):
     ax.legend()
 
 
-@wrong(None)
+@wrong("figure-legend")
 def wrong_shifted_texts(ax, sizes, batches, peak, bandwidth):
     """Shift each text onto another curve, without an arrow."""
     at = len(batches) // 6
@@ -276,7 +276,7 @@ def wrong_sorted_legend(ax, sizes, batches, peak, bandwidth):
     ax.set(xlabel="batch (tokens)", ylabel="attainable FLOP/s")
 
 
-@wrong(None)
+@wrong("figure-legend")
 def wrong_texts_at_the_other(ax, sizes, batches, peak, bandwidth):
     """Write each size beside another size's curve."""
     at = len(batches) // 5
