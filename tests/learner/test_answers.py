@@ -34,6 +34,7 @@ HINTS = {
     "repeated": "one number for cases that differ",
     "negative": "negative number",
     "percentage": "a percentage",
+    "offset": "the same amount",
     "upside down": "pside down",
     "missing and extra": "Some names are missing, and some",
     "missing": "Some names are missing.",

@@ -1,6 +1,7 @@
 """A check's report: one line that says what came out, details, and the cases folded below."""
 
 import html
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -51,12 +52,12 @@ class Report:
         return "\n".join([*map(wrapped, [first, *self.reasons[1:], *details]), *offers])
 
     def _repr_html_(self) -> str:
-        lines = [html.escape(kept_together(line)) for line in (*self.reasons, *self.more)]
+        lines = [_as_html(line) for line in (*self.reasons, *self.more)]
         why = "".join(f" {line}" for line in lines[: len(self.reasons[:1])])
         body = _paragraph(f"<strong>{html.escape(self.headline)}</strong>{why}")
         body += "".join(map(_paragraph, lines[len(self.reasons[:1]) :]))
         if self.cases:
-            cases = (_paragraph(html.escape(kept_together(line))) for line in self.cases)
+            cases = (_paragraph(_as_html(line)) for line in self.cases)
             summary = html.escape(_("The cases, and what grading asks"))
             body += f"<details><summary>{summary}</summary>{''.join(cases)}</details>"
         for offer in self.offers:
@@ -65,6 +66,11 @@ class Report:
             body += _paragraph(words, f' data-run="{code}"')
         bar = f"border-left:0.25em solid {COLORS.get(self.state, NEUTRAL)};padding-left:0.75em"
         return f'<div class="check-report" data-state="{self.state}" style="{bar}">{body}</div>'
+
+
+def _as_html(text: str) -> str:
+    """Return a sentence as HTML, with code between its backquotes."""
+    return re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(kept_together(text)))
 
 
 def _paragraph(content: str, attributes: str = "") -> str:

@@ -230,6 +230,18 @@ def _inverse(found: Numbers) -> str:
     return _("A ratio is upside down, and there is a constant factor that does not belong there.")
 
 
+def _shift(found: Numbers) -> str:
+    numbers = [number for pair in found.pairs for number in pair]
+    if len(found.pairs) < 2 or not all(map(math.isfinite, numbers)):
+        return ""
+    shifts = [value - right for value, right in found.pairs]
+    whole = all(number == round(number) for number in numbers)
+    slack = 0 if whole else max(map(abs, numbers)) * FACTOR_TOLERANCE
+    if max(shifts) - min(shifts) > slack or min(map(abs, shifts)) < 100 * slack:
+        return ""
+    return _("The numbers that are not right are all off by one and the same amount.")
+
+
 def _near(found: Numbers) -> str:
     if not all(
         _usable(*pair) and math.isclose(*pair, rel_tol=MAX_NEAR_ERROR) for pair in found.pairs
@@ -253,5 +265,5 @@ def _usable(value: float, right: float) -> bool:
 # Detectors are tried in this order, and the first sentence is used.
 DETECTORS: tuple[Callable[[Numbers], str], ...] = (
     *(_infinite, _zeros, _overflow, _negative, _constant, _rounded, _repeated),
-    *(_factor, _inverse, _near),
+    *(_factor, _inverse, _shift, _near),
 )

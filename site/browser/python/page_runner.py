@@ -217,7 +217,8 @@ class Page:
         lines = []
         if isinstance(error, SyntaxError) and error.filename in self.files:
             lines.append(_("Line {number} of this cell:").format(number=error.lineno))
-            lines.append(f"    {(error.text or '').rstrip()}")
+            text = error.text or linecache.getline(error.filename, error.lineno or 0)
+            lines.append(f"    {text.rstrip()}")
         for name, number, function in trace(error.__traceback__):
             if name in self.files:
                 here, inside = self.files[name] == step, function != "<module>"
