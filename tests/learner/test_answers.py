@@ -29,6 +29,7 @@ HINTS = {
     "infinite": "infinite value is returned",
     "only infinite": "wherever the answer is finite",
     "rounded": "look rounded",
+    "whole": "Whole numbers are returned",
     "constant": "the same number in all",
     "zero": "gives 0",
     "repeated": "one number for cases that differ",

@@ -95,9 +95,11 @@ def rounded(pairs: Sequence[Pair]) -> bool:
 
     Small integers don't count: they may as well be limits, or come from another term.
     """
+    return _is_rounding(pairs) and not all(_is_small_integer(value) for value, _ in pairs)
+
+
+def _is_rounding(pairs: Sequence[Pair]) -> bool:
     if not pairs or any(not _usable(*pair) for pair in pairs):
-        return False
-    if all(_is_small_integer(value) for value, _ in pairs):
         return False
     ways: list[Callable[[float], float]] = [math.floor, math.ceil]
     ways += [lambda right, n=n: round(right, n) for n in range(7)]  # type: ignore[misc]
@@ -175,6 +177,17 @@ def _rounded(found: Numbers) -> str:
         return ""
     return _(
         "The numbers look rounded, further than the tolerance allows: return them as they are."
+    )
+
+
+def _whole(found: Numbers) -> str:
+    if all(right == round(right) for _, right in found.pairs if math.isfinite(right)):
+        return ""
+    if not _is_rounding(found.pairs):
+        return ""
+    return _(
+        "Whole numbers are returned where the answers have fractions. Is something rounded, or "
+        "divided with `//`, or does a limit stand for the exact value?"
     )
 
 
@@ -264,6 +277,6 @@ def _usable(value: float, right: float) -> bool:
 
 # Detectors are tried in this order, and the first sentence is used.
 DETECTORS: tuple[Callable[[Numbers], str], ...] = (
-    *(_infinite, _zeros, _overflow, _negative, _constant, _rounded, _repeated),
+    *(_infinite, _zeros, _overflow, _negative, _constant, _rounded, _whole, _repeated),
     *(_factor, _inverse, _shift, _near),
 )
