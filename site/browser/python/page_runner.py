@@ -232,8 +232,8 @@ class Page:
                 lines.append(f"    {linecache.getline(name, number).strip()}")
         if isinstance(error, SyntaxError) and only_in_jupyter(error):
             said = _(
-                "Lines that begin with `%` or `!`, and `await` outside of a function, are Jupyter's "
-                "own and don't run on this page: delete them, or work in JupyterLab."
+                "Lines that begin with `%` or `!`, and `await` outside of a function, are "
+                "Jupyter's own and don't run on this page: delete them, or work in JupyterLab."
             )
             return "\n".join([*lines, said])
         message = error.msg if isinstance(error, SyntaxError) else str(error)
