@@ -15,7 +15,7 @@ from typing import Any, Self
 from grading.execution.time_limits import Clock, TimeLimits
 from grading.sandbox.box import Box, UnsafeBox
 from grading.schema.parts import Part
-from roofkit.check.answers import Answer
+from roofkit.check.answers import Answer, Plain
 from roofkit.check.messages import PROBLEMS
 from roofkit.check.packing import literal
 
@@ -67,6 +67,7 @@ class Questions:
             self.late_seconds = 0.0
             self.late: set[Clock] = set()
             self.told = False  # whether a hidden case has been sent
+            self.calls: dict[str, Plain] = {}  # part → the functions that its function calls
             self.stack = stack.pop_all()
         return self
 
@@ -172,8 +173,11 @@ class Questions:
                 question["wall_seconds"] *= 2
         if late:
             self.late.add(LATE[late])
-        if again and (problem := answers.pop().problem):
-            return [Answer(problem=problem)] * len(answers)
+        if again:
+            last = answers.pop()
+            if last.problem:
+                return [Answer(problem=last.problem)] * len(answers)
+            self.calls[part.key] = last.value
         return answers
 
 

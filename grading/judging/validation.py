@@ -38,14 +38,10 @@ def validated(answer: Answer, kind: str) -> Answer:
 
 
 def _check_figure(value: Any) -> None:
-    """Check the dictionary that `roofkit.check.plot_reading.figure_facts` makes."""
-    facts = _with_types(
-        value,
-        {
-            **{"curves": list, "legend": bool, "entries": int, "axes": list},
-            **{"xlabel": str, "ylabel": str},
-        },
-    )
+    """Check the dictionary that `roofkit.check.plot_reading.facts` makes."""
+    types = {"curves": list, "legend": list, "axes": list, "xlabel": str, "ylabel": str}
+    facts = _with_types(value, types)
+    _check_texts(facts["legend"])
     for axes in _limited(facts["axes"]):
         for axis in _with_types(axes, {"x": dict, "y": dict}).values():
             _check_axis(axis)
@@ -67,20 +63,17 @@ def _check_axis(value: Any) -> None:
 
 
 def _check_curve(value: Any, axes: int) -> None:
-    curve = _with_types(
-        value,
-        {
-            **{"x": list, "y": list, "axes": int, "seen": bool, "same_look": bool},
-            **{"legend": list, "texts": list, "between": list},
-        },
-    )
+    curve = _with_types(value, {"x": list, "y": list, "axes": int, "seen": bool, "names": list})
     _check_each(curve["x"], _check_finite)
     _check_each(curve["y"], _check_finite)
     if len(curve["x"]) != len(curve["y"]) or not 0 <= curve["axes"] < axes:
         raise ValueError("not a curve")
-    for kind in ("legend", "texts", "between"):
-        for text in _limited(curve[kind]):
-            _check_text(text)
+    _check_texts(curve["names"])
+
+
+def _check_texts(values: Any) -> None:
+    for text in _limited(values):
+        _check_text(text)
 
 
 def _with_types(value: Any, types: Mapping[str, type]) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Judging of a notebook's answers: points and sentences, part by part."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, NamedTuple
 
@@ -105,8 +105,17 @@ def judge_parts(
         )
         for part in parts
     }
+    right_parts: dict[str, str] = {}  # filled as the parts are judged, in order
     judged = {
-        part.key: functools.partial(_graded, part, asked[part.key], known[part.key], trouble)
+        part.key: functools.partial(
+            _graded,
+            part,
+            asked[part.key],
+            known[part.key],
+            trouble,
+            Answer(questions.calls.get(part.key)),
+            right_parts,
+        )
         for part in parts
     }
     # Judge small answers in this process: a fork costs more than everything else here.
@@ -167,18 +176,31 @@ def _continues(answers: Sequence[Answer] | None) -> bool:
     )
 
 
-def _graded(part: Part, asked: Asked, known: tuple[Cases, Cases], trouble: str) -> dict[str, Any]:
-    """Judge the answers for a part; return its `Graded` as a dictionary."""
+def _graded(
+    part: Part,
+    asked: Asked,
+    known: tuple[Cases, Cases],
+    trouble: str,
+    again: Answer,
+    right_parts: dict[str, str],
+) -> dict[str, Any]:
+    """Judge the answers for a part; return its `Graded` as a dictionary.
+
+    again, right_parts: as for `roofkit.check.compare.judge`. A right part is added to the latter.
+    """
     if asked.published is None:
         why = trouble or _("The notebook did not get as far as this check.")
         return asdict(Graded(part.key, 0, part.points, "not-reached", (why,), False))
     try:
-        first = whole = _judged(asked.published, known[0], part)
+        first = whole = _judged(asked.published, known[0], part, again, right_parts)
         if asked.hidden is not None:
-            whole = _judged([*asked.published, *asked.hidden], known[0] + known[1], part)
+            answers = [*asked.published, *asked.hidden]
+            whole = _judged(answers, known[0] + known[1], part, again, right_parts)
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
         # The probe never sends such values: learner code must have forged them.
         return asdict(_unreadable(part))
+    if first.passed:
+        right_parts[part.function] = part.key
     return asdict(
         Graded(
             part.key,
@@ -195,12 +217,26 @@ def _unreadable(part: Part) -> Graded:
     return Graded(part.key, 0, part.points, "unreadable", (_("The values could not be read."),))
 
 
-def _judged(answers: Sequence[Answer], cases: Cases, part: Part) -> Verdict:
+def _judged(
+    answers: Sequence[Answer],
+    cases: Cases,
+    part: Part,
+    again: Answer,
+    right_parts: Mapping[str, str],
+) -> Verdict:
     """Compare answers with expected values; raise ValueError for malformed ones."""
     checked = [validated(answer, part.kind) for answer in answers]
     with numpy.errstate(all="ignore"):  # no warnings about a learner's numbers
         known = [replace(one, read=place(one.read)) for one in cases.misconceptions]
-        return judge(checked, cases.expected, known, part.tolerance, cases.inputs)
+        return judge(
+            checked,
+            cases.expected,
+            known,
+            part.tolerance,
+            cases.inputs,
+            again=again,
+            right_parts=right_parts,
+        )
 
 
 def write(cell: NotebookNode, part: Graded) -> None:

@@ -2,7 +2,8 @@
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from nbformat import NotebookNode
@@ -18,6 +19,10 @@ from roofkit.words import ORIGINAL, _, language
 
 CASES = "cases"  # grade id of the cell that EmbedCases adds
 
+# "Part 2: bytes moved (4 points)", also with the full-width punctuation of Chinese.
+TITLE = re.compile(
+    r"(?:[^:\uff1a]*\d[^:\uff1a]*[:\uff1a]\s*)?(?P<title>.*?)(?:\s*[(\uff08][^()\uff08\uff09]*[)\uff09])?"
+)
 MARK = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
 
 
@@ -37,14 +42,18 @@ class EmbedCases(NbGraderPreprocessor):  # type: ignore[misc]
         return nb, resources
 
 
-def data(name: str, place: Callable[[str], str] = str) -> str:
+def data(
+    name: str, place: Callable[[str], str] = str, words: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """Return the packed data of all parts, with texts in the language in force.
 
-    place: returns where to read in that language.
+    place: returns where to read in that language. words: the headings of the parts in it.
     """
     exercise = exercises.load(name)
     closing = {"moral": _(exercise.moral), "thoughts": _(exercise.thoughts)}
     parts = {part.key: released(name, part, place) | closing for part in exercise.parts}
+    for part, heading in headings(name).items():
+        parts[part]["title"] = title(words.get(heading, heading))
     if os.environ.get("SOLUTIONS"):
         for part, source in solutions(name).items():
             parts[part]["solution"] = source
@@ -121,6 +130,22 @@ def solutions(name: str) -> dict[str, str]:
         for cell in exercises.source(name).cells
         if cell.metadata.get("nbgrader", {}).get("solution")
     }
+
+
+def headings(name: str) -> dict[str, str]:
+    """Return the heading above each part, such as "Part 2: bytes moved (4 points)"."""
+    found, heading = {}, ""
+    for cell in exercises.source(name).cells:
+        if cell.cell_type == "markdown" and (match := re.match(r"## (.+)", cell.source)):
+            heading = match[1]
+        elif exercises.is_check(cell):
+            found[str(cell.metadata.nbgrader.grade_id)] = heading
+    return found
+
+
+def title(heading: str) -> str:
+    """Return the name of a part from its heading, without number and points."""
+    return TITLE.fullmatch(heading)["title"]  # type: ignore[index]
 
 
 def short(value: Plain) -> Plain:

@@ -38,7 +38,7 @@ def translated(nb: NotebookNode, name: str, code: str) -> NotebookNode:
             if cell.cell_type == "markdown" and not marks:
                 cell.source = in_words(cell.source, texts)
             elif marks.get("grade_id") == embedding.CASES:
-                replace(cell, embedding.cases_cell(embedding.data(name, place)).source)
+                replace(cell, embedding.cases_cell(embedding.data(name, place, texts)).source)
             elif marks.get("grade_id") == opening.OPENING:
                 replace(cell, opening.source(opening.address(opening.CONFIG)))
     nb.metadata["exercise"]["language"] = code

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from roofkit.check.wording import written
 from roofkit.words import _
 
 
@@ -61,7 +62,8 @@ class Whole(_Formless):
             said = _("a multiple of {number} from {low} to {high}")
         else:
             said = _("a whole number from {low} to {high}")
-        return said.format(low=self.low, high=self.high, number=self.multiple_of)
+        ends = {"low": written(self.low), "high": written(self.high)}
+        return said.format(**ends, number=self.multiple_of)
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,8 @@ class Real(_Formless):
             yield float(f"{number:.5e}")
 
     def __str__(self) -> str:
-        return _("a number from {low} to {high}").format(low=f"{self.low:g}", high=f"{self.high:g}")
+        ends = {"low": written(self.low), "high": written(self.high)}
+        return _("a number from {low} to {high}").format(**ends)
 
 
 class Choice:

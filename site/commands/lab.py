@@ -81,19 +81,18 @@ def asked(options: list[str]) -> tuple[str | None, list[str]]:
 
 
 def copy_nbgrader_config(*folders: Path) -> None:
-    """Configure `nbgrader validate` in these folders to show compared values."""
+    """Configure `nbgrader validate` in these folders to exit with 1 if a part is wrong."""
     copy_once(ROOT / NBGRADER, [folder / "nbgrader_config.py" for folder in folders])
 
 
 def command(folder: Path, *options: str) -> list[str]:
     """Return the command for JupyterLab on a folder.
 
-    It has our start page and Validate dialog.
+    It has our start page.
     """
     return [
         *(sys.executable, "-m", "jupyterlab"),
         f"--ServerApp.root_dir={folder}",
-        "--ServerApp.jpserver_extensions=roofkit.validate.server=True",
         f"--LabApp.extra_labextensions_path={ROOT / EXTENSIONS}",
         f"--LabApp.extra_labextensions_path={ROOT / 'site/commands/jupyterlab/labextensions'}",
         # Looking for language servers starts npm, which writes into HOME.

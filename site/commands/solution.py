@@ -114,9 +114,9 @@ def name_of(cell: NotebookNode) -> str:
 
 
 def passed(cell: NotebookNode) -> bool:
-    """Return whether a cell ran without an error."""
-    outputs = cell.get("outputs", [])
-    return bool(cell.get("execution_count")) and all(o.output_type != "error" for o in outputs)
+    """Return whether the report of a check says that the part is right."""
+    shown = [output.get("metadata", {}).get("roofkit", {}) for output in cell.get("outputs", [])]
+    return any(report.get("state") == "right" for report in shown)
 
 
 def main() -> int:

@@ -30,10 +30,10 @@ HINTS = {
     "infinite": "infinite value is returned",
     "only infinite": "wherever the answer is finite",
     "rounded": "look rounded",
+    "whole": "Whole numbers are returned",
     "constant": "the same number in all",
     "zero": "gives 0",
     "repeated": "one number for cases that differ",
-    "nearly one factor": "nearly the same factor",
     "negative": "negative number",
     "percentage": "a percentage",
     "offset": "the same amount",
@@ -159,4 +159,6 @@ def test_grading_gives_the_points_and_names_the_mistakes_that_the_check_named(
                 wrong.append(f"{one.name}, {key}: {points} points")
             elif (named := one.expected.get(key)) and named not in cause:
                 wrong.append(f"{one.name}, {key}: {cause!r} instead of {named}")
+            elif one.told.get(key, "").startswith("hint: ") and cause != "other":
+                wrong.append(f"{one.name}, {key}: {cause!r}, which the check does not say")
     assert wrong == []

@@ -386,7 +386,7 @@ class Reader:
         editor.focus()
         with self.a_run():
             self.page.keyboard.press("Control+Enter")
-        said = self.part(key).locator(".cell_output > :not(.given-stderr) pre")
+        said = self.part(key).locator(".cell_output > :not(.given-stderr)")
         return "\n".join(said.all_text_contents())
 
     def hint(self, key: str) -> str:
@@ -418,7 +418,7 @@ class Reader:
         """Press the button that shows thoughts on the last question, if there is one."""
         with self.a_run():
             self.page.locator(".answers-end button", has_text=COMPARE).click()
-        return self.page.locator(".answers-end .cell_output:visible pre").last.inner_text()
+        return self.page.locator(".answers-end .cell_output:visible").last.inner_text()
 
     def download(self, folder: Path) -> Path:
         """Press Download; return the path of the file."""

@@ -7,6 +7,8 @@ failed checks. The check that finds the last part right also prints the exercise
 `check.solution()` the reference solution if it was released.
 """
 
+import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -15,11 +17,12 @@ from roofkit.words import _, spoken
 
 from .answers import ask_all
 from .call_limit import CALL_SECONDS, CALL_WALL_SECONDS, doubt, limited
+from .called import called
 from .compare import MisconceptionValues, Verdict, judge
-from .earlier_parts import called
 from .newer_syntax import remark
 from .packing import cases_of, unpack
-from .wording import listed, percent, series, wrapped, written
+from .report import Offer, Report
+from .wording import case_text, listed, percent, wrapped
 
 __all__ = ["CheckFailed", "CheckInterrupted", "cases", "check"]
 
@@ -28,13 +31,17 @@ TRIES = 2  # offer a stronger hint after this many failed checks
 _published: dict[str, Any] = {}  # part → its published cases
 _languages: dict[str, str] = {}  # part → the language of its notebook
 _failed: dict[str, int] = {}  # part → failed checks, not counting an unwritten function
-_wrong: set[str] = set()  # parts whose last check found a wrong answer
-_passed: set[str] = set()  # parts whose last check passed without a time warning
-_right: dict[str, object] = {}  # part → its function, if the last check found no wrong answer
+# part → what its last check found: "right", "slow" (right, but grading may stop it), "wrong" or
+# "unwritten".
+_last: dict[str, str] = {}
 
 
 class CheckFailed(Exception):
-    """A failed check; shown as its sentences, without a traceback."""
+    """A failed check, or one that can't run; shown as its sentences, without a traceback."""
+
+    def __init__(self, report: Report | str) -> None:
+        super().__init__(report.text() if isinstance(report, Report) else report)
+        self.report = report if isinstance(report, Report) else None
 
     def _render_traceback_(self) -> list[str]:
         return str(self).splitlines()
@@ -66,44 +73,23 @@ class Check:
     """`check("part", function)` checks a part; `check.hint("part")` prints a hint."""
 
     def __call__(self, part: str, function: object) -> None:
-        """Compare `function` with the published cases of `part`.
+        """Compare `function` with the published cases of `part`, and show a report.
 
-        Print the result if all cases pass. Raise CheckFailed with an explanation otherwise, and
-        CheckInterrupted if the learner interrupts the check.
+        Where no notebook shows it, as in `nbgrader validate`, raise CheckFailed with the report if
+        the part is not right. Raise CheckInterrupted if the learner interrupts the check.
         """
         with _speaking(_languages.get(part, "")):
-            self._check(part, function)
-
-    def _check(self, part: str, function: object) -> None:
-        known = _data(part)
-        try:
-            verdict = _judged(known, function)
-        except KeyboardInterrupt:
-            said = _("{part}: the check was interrupted.").format(part=part)
-            raise CheckInterrupted(said) from None
-        _remember(part, function, verdict)
-        slow = doubt()
-        report = "\n".join(_report(part, known, function, verdict, slow))
-        if slow or not verdict.passed:
-            _passed.discard(part)
-            raise CheckFailed(report)
-        print(report)
-        _passed.add(part)
-        if (moral := known.get("moral")) and not _left():
-            print("\n" + wrapped(_("All parts are right. {moral}").format(moral=_(moral))))
-            if known.get("thoughts"):
-                print(_("To compare your answer to the last question, run: check.thoughts()"))
-            if known.get("solution"):
-                print(_("To compare your code with another solution, run: check.solution()"))
+            report = _checked(part, _data(part), function)
+            if report.state != "right" and not _in_notebook():
+                raise CheckFailed(report)
+            _show(report)
 
     def hint(self, part: str) -> None:
         """Print the stronger hint of `part`: what to write down next."""
         with _speaking(_languages.get(part, "")):
-            if hint := _data(part).get("hint"):
-                said = _("{part}: {hint}").format(part=part, hint=_(hint))
-            else:
-                said = _("{part}: there is no stronger hint for this part.").format(part=part)
-            print(wrapped(said))
+            hint = _data(part).get("hint")
+            none = _("There is no stronger hint for this part.")
+            _show(Report("note", f"{title(part)}:", [_(hint) if hint else none]))
 
     def thoughts(self) -> None:
         """Print what to compare the last question's answer with, if all parts are right."""
@@ -111,7 +97,7 @@ class Check:
             _require_all()
             found = {text for known in _published.values() if (text := known.get("thoughts"))}
             for text in found or {_("This exercise has nothing to compare with.")}:
-                print(wrapped(_(text)))
+                _show(Report("note", "", [_(text)]))
 
     def solution(self) -> None:
         """Print the reference solution, if the release has it and all parts are right."""
@@ -124,61 +110,178 @@ class Check:
 check = Check()
 
 
-def headline(part: str, verdict: Verdict) -> str:
-    """Return the result of a check in one line."""
-    right, total = verdict.right, verdict.total
-    if verdict.passed and total == 1:
-        return _("{part}: right for the published case.").format(part=part)
-    if verdict.passed:
-        return _("{part}: right for {total} published cases.").format(part=part, total=total)
-    if total == 1 or verdict.cause in ("changing", "changed-inputs"):
-        return _("{part}: not right yet.").format(part=part)
-    said = _("{part}: not right yet ({right} of {total} published cases).")
-    return said.format(part=part, right=right, total=total)
-
-
-def scope(known: Mapping[str, Any]) -> list[str]:
-    """Return sentences on the cases checked here and on the cases of grading."""
-    cases = cases_of(known["cases"])
-    if shown := series(dict.fromkeys(line for case in cases if (line := _short(case)))):
-        lines = [_("Checked here: {cases}.").format(cases=shown)]
-    else:
-        lines = [_("Checked here: the cases of the question.")]
-    if known["kind"] != "names":
-        said = _("A value counts within {tolerance} of the right one.")
-        lines.append(said.format(tolerance=percent(known["tolerance"])))
-    ranges = series(
-        _("{name}: {values}").format(name=name, values=values)
-        for name, values in known["ranges"].items()
-    )
-    said = _(
-        "Grading asks {function} with these values and with others, not shown here ({ranges})."
-    )
-    return [*lines, said.format(function=known["function"], ranges=ranges)]
+def title(part: str) -> str:
+    """Return the title of a part in the notebook's language; a release without it has its key."""
+    return str(_published.get(part, {}).get("title") or part)
 
 
 def tries() -> dict[str, Any]:
     """Return counts and results of checks, to restore after a restart of Python."""
-    return {"failed": dict(_failed), "wrong": sorted(_wrong), "passed": sorted(_passed)}
+    return {"failed": dict(_failed), "last": dict(_last)}
 
 
 def take_tries(data: Mapping[str, Any]) -> None:
     """Restore the `tries` of an earlier Python process."""
     _failed.update(data["failed"])
-    _wrong.update(data["wrong"])
-    _passed.update(data["passed"])
+    _last.update(data["last"])
+
+
+def _checked(part: str, known: Mapping[str, Any], function: object) -> Report:
+    """Call the function, remember what came out, and return the report."""
+    inputs = cases_of(known["cases"])
+    misconceptions = [MisconceptionValues(**entry) for entry in known["misconceptions"]]
+    try:
+        *answers, again = ask_all(function, inputs, known["kind"], limited)  # type: ignore[arg-type]
+    except KeyboardInterrupt:
+        said = _("{part}: the check was interrupted.").format(part=title(part))
+        raise CheckInterrupted(said) from None
+    verdict = judge(
+        answers,
+        known["expected"],
+        misconceptions,
+        known["tolerance"],
+        inputs,
+        private=True,
+        again=again,
+        right_parts={_published[key]["function"]: key for key in _parts("right", "slow")},
+    )
+    slow = doubt()
+    if verdict.passed:
+        _last[part] = "slow" if slow else "right"
+    elif verdict.cause == "unwritten":
+        _last[part] = "unwritten"
+    else:
+        _last[part] = "wrong"
+        _failed[part] = _failed.get(part, 0) + 1
+    state = "wrong" if _last[part] == "slow" else _last[part]
+    report = Report(state, headline(part, verdict), cases=list(scope(known)))
+    report.reasons.extend(_reasons(part, known, function, verdict, slow))
+    if state == "right" and (moral := known.get("moral")) and not _left():
+        report.more.append(_("All parts are right. {moral}").format(moral=_(moral)))
+        if known.get("thoughts"):
+            says = _("To compare your answer to the last question, run:")
+            report.offers.append(Offer(says, "check.thoughts()"))
+        if known.get("solution"):
+            says = _("To compare your code with another solution, run:")
+            report.offers.append(Offer(says, "check.solution()"))
+    if state == "wrong" and _failed.get(part, 0) >= TRIES and known.get("hint"):
+        report.offers.append(Offer(_("For a stronger hint, run:"), f'check.hint("{part}")'))
+    return report
+
+
+def _in_notebook() -> bool:
+    """Return whether a notebook shows reports, and no program looks for errors.
+
+    nbgrader sets the variable for Validate and for autograding, which count errors.
+    """
+    ipython = sys.modules.get("IPython")  # imported in each notebook
+    shell = ipython.get_ipython() if ipython else None
+    return shell is not None and "NBGRADER_EXECUTION" not in os.environ
+
+
+def _show(report: Report) -> None:
+    """Show a report in a notebook or on a page, else print it."""
+    if "IPython" not in sys.modules:
+        print(report)
+        return
+    from IPython.display import display
+
+    display(report, metadata={"roofkit": {"state": report.state}})
+
+
+def headline(part: str, verdict: Verdict) -> str:
+    """Return the result of a check in one line."""
+    right, total = verdict.right, verdict.total
+    if verdict.passed and total == 1:
+        said = _("{part}: right for the published case.")
+    elif verdict.passed:
+        said = _("{part}: right for {total} published cases.")
+    elif verdict.cause == "unwritten":
+        said = _("{part}: still to be written.")
+    elif total == 1 or verdict.cause in ("changing", "changed-inputs"):
+        said = _("{part}: not right yet.")
+    else:
+        said = _("{part}: not right yet ({right} of {total} published cases).")
+    return said.format(part=title(part), right=right, total=total)
+
+
+def _reasons(
+    part: str, known: Mapping[str, Any], function: object, verdict: Verdict, slow: str
+) -> Iterator[str]:
+    """Yield sentences that explain the result, the most important first.
+
+    slow: a warning that grading may time out, or "".
+    """
+    if not verdict.passed and verdict.cause not in ("unwritten", "calls-unwritten"):
+        yield from _wrong_parts_called(known, function)
+    if verdict.cause != "unwritten":
+        yield from verdict.sentences
+    if verdict.cause == "too-late":
+        said = _(
+            "It was stopped: a call gets {seconds} s of computing and {wall_seconds} s in all, in "
+            "grading too."
+        )
+        yield said.format(seconds=f"{CALL_SECONDS:g}", wall_seconds=f"{CALL_WALL_SECONDS:g}")
+    yield from filter(None, [slow if verdict.passed else "", remark(function)])
+
+
+def _wrong_parts_called(known: Mapping[str, Any], function: object) -> Iterator[str]:
+    """Yield a sentence if the function calls others that were wrong when checked."""
+    names = called(function)
+    functions = [_published[key]["function"] for key in _parts("wrong", "unwritten")]
+    wrong = [f"`{name}`" for name in functions if name in names and name != known["function"]]
+    if wrong:
+        if len(wrong) == 1:
+            said = _(
+                "`{function}` calls {others}, which was not right at the last check: put that "
+                "right first."
+            )
+        else:
+            said = _(
+                "`{function}` calls {others}, which were not right at the last check: put that "
+                "right first."
+            )
+        yield said.format(function=known["function"], others=listed(wrong))
+
+
+def scope(known: Mapping[str, Any]) -> Iterator[str]:
+    """Yield lines about the cases checked here and the cases of grading."""
+    cases = cases_of(known["cases"])
+    if shown := [line for line in dict.fromkeys(map(_short, cases)) if line]:
+        yield _("Checked here:")
+        yield from (f"– {line}" for line in shown)
+    else:
+        yield _("Checked here: the cases of the question.")
+    if known["kind"] != "names":
+        said = _("A value counts within {tolerance} of the right one.")
+        yield said.format(tolerance=percent(known["tolerance"]))
+    said = _("Grading asks {function} with these values and with others, not shown here:")
+    yield said.format(function=known["function"])
+    for name, values in known["ranges"].items():
+        yield "– " + _("{name}: {values}").format(name=name, values=values)
+
+
+def _short(case: Mapping[str, Any]) -> str:
+    """Return a case as text without lists and dictionaries, which would be too long."""
+    plain = {key: value for key, value in case.items() if isinstance(value, int | float | str)}
+    return case_text(plain)
+
+
+def _parts(*states: str) -> list[str]:
+    """Return the parts whose last check found one of these states."""
+    return [part for part, state in _last.items() if state in states and part in _published]
 
 
 def _left() -> list[str]:
     """Return the parts that were not checked yet, or whose last check did not pass."""
-    return [part for part in _published if part not in _passed]
+    return [part for part in _published if _last.get(part) != "right"]
 
 
 def _require_all() -> None:
     """Raise CheckFailed unless the last checks of all parts passed."""
     if left := _left():
         said = _("First run the checks of all parts. Left: {parts}.")
-        raise CheckFailed(wrapped(said.format(parts=listed(left))))
+        raise CheckFailed(wrapped(said.format(parts=listed([*map(title, left)]))))
 
 
 def _speaking(language: str) -> AbstractContextManager[None]:
@@ -195,85 +298,3 @@ def _data(part: str) -> Mapping[str, Any]:
         raise CheckFailed(wrapped(said.format(part=part)))
     data: Mapping[str, Any] = _published[part]
     return data
-
-
-def _judged(known: Mapping[str, Any], function: Any) -> Verdict:
-    inputs = cases_of(known["cases"])
-    *answers, again = ask_all(function, inputs, known["kind"], limited)
-    misconceptions = [MisconceptionValues(**entry) for entry in known["misconceptions"]]
-    if any(one.excluded_by for one in misconceptions):
-        right_parts = _right_parts_called(function)
-        misconceptions = [one for one in misconceptions if one.excluded_by not in right_parts]
-    return judge(
-        answers, known["expected"], misconceptions, known["tolerance"], inputs, True, again
-    )
-
-
-def _right_parts_called(function: Any) -> set[str]:
-    """Return the parts called by this function that were right at their last check."""
-    parts = {_published[key]["function"]: key for key in _right if key in _published}
-    return {
-        parts[name]
-        for name, found in called(function, parts).items()
-        if found is _right[parts[name]]
-    }
-
-
-def _remember(part: str, function: object, verdict: Verdict) -> None:
-    _wrong.discard(part)
-    _right.pop(part, None)
-    if verdict.passed:
-        _right[part] = function
-    else:
-        _wrong.add(part)
-        if verdict.cause != "unwritten":
-            _failed[part] = _failed.get(part, 0) + 1
-
-
-def _report(
-    part: str, known: Mapping[str, Any], function: Any, verdict: Verdict, slow: str
-) -> Iterator[str]:
-    """Yield the lines to print; `slow`: a warning that grading may time out, or ""."""
-    yield wrapped(headline(part, verdict))
-    if verdict.passed and slow:
-        yield wrapped(slow)
-    if newer := remark(function):
-        yield wrapped(newer)
-    if not verdict.passed and verdict.cause != "calls-unwritten":
-        yield from map(wrapped, _wrong_parts_called(part, known, function))
-    yield from map(wrapped, verdict.sentences)
-    if verdict.cause == "too-late":
-        said = _(
-            "It was stopped: a call gets {seconds} s of computing and {wall_seconds} s in all, in "
-            "grading too."
-        )
-        limits = {"seconds": f"{CALL_SECONDS:g}", "wall_seconds": f"{CALL_WALL_SECONDS:g}"}
-        yield wrapped(said.format(**limits))
-    yield from map(wrapped, scope(known))
-    if part in _wrong and _failed.get(part, 0) >= TRIES and known.get("hint"):
-        yield _("For a stronger hint, run: {command}").format(command=f'check.hint("{part}")')
-
-
-def _wrong_parts_called(part: str, known: Mapping[str, Any], function: Any) -> Iterator[str]:
-    """Yield a sentence if the function calls others that were wrong when checked."""
-    parts = {_published[key]["function"]: key for key in _wrong if key in _published}
-    parts.pop(known["function"], None)
-    wrong = [f"`{name}`" for name in called(function, parts)]
-    if wrong:
-        if len(wrong) == 1:
-            said = _(
-                "`{function}` calls {others}, which was not right at the last check: put that "
-                "right first."
-            )
-        else:
-            said = _(
-                "`{function}` calls {others}, which were not right at the last check: put that "
-                "right first."
-            )
-        yield said.format(function=known["function"], others=listed(wrong))
-
-
-def _short(case: Mapping[str, Any]) -> str:
-    """Return a case as text without lists and dictionaries, which would be too long."""
-    plain = {key: value for key, value in case.items() if isinstance(value, int | float | str)}
-    return ", ".join(f"{key} = {written(value)}" for key, value in plain.items())

@@ -11,12 +11,13 @@ from typing import Any
 
 from roofkit.words import _
 
-from .calling import Mismatch, caller
+from .called import called
 from .plain_data import Plain, Unusable, describe, plain, same
 from .plot_reading import facts
 
 __all__ = ["Answer", "Plain", "TooLate", "ask", "ask_all", "describe", "plain"]
 
+AXIS = "ax"  # name of the parameter for the axes to draw on, as used in the questions
 MAX_DETAIL = 300  # longest error message that is shown, in characters
 # Function names of comprehensions in tracebacks; since Python 3.12 most have no frame.
 COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
@@ -65,7 +66,8 @@ def ask_all(
     Each call gets its own copy of the arguments; the repeated call gets the same objects as the
     first one. If its answer differs, the problem of the last answer says why: "changed-inputs" if
     the function has changed those objects and a new copy gives the first answer, else "changing".
-    If the answers agree, or if the first call failed, the problem is "".
+    If the answers agree, or if the first call failed, the problem is "". The last answer's value
+    lists the notebook's functions that `function` calls.
 
     limit: a context manager around each call. No more calls follow one that timed out.
     """
@@ -79,7 +81,7 @@ def ask_all(
             answer = ask(function, case, kind, limit)
         yield answer
     if first.problem or answer.problem == "too-late":
-        yield Answer()
+        yield Answer(called(function))
         return
     changed = _as_text(first_arguments) != _as_text(dict(cases[0]))
     again = _asked(function, first_arguments, kind, limit)
@@ -90,7 +92,7 @@ def ask_all(
         else:
             changed = changed and _agree(fresh, first)
             again = Answer(problem="changed-inputs" if changed else "changing")
-    yield Answer(problem=again.problem)
+    yield Answer(called(function), again.problem)
 
 
 def _agree(answer: Answer, first: Answer) -> bool:
@@ -111,15 +113,15 @@ def _asked(
     """Call `function` with these objects, not copies, and return its answer."""
     if not callable(function):
         return Answer(problem="not-a-function", detail=_describe_non_function(function))
-    try:
-        call = caller(function, arguments, figure=kind == "figure")
-    except Mismatch as mismatch:
-        return Answer(problem="arguments", detail=str(mismatch))
+    figure = kind == "figure"
+    names = [AXIS, *arguments] if figure else [*arguments]
+    if mismatch := _mismatch(function, names):
+        return Answer(problem="arguments", detail=mismatch)
     try:
         with limit():
-            if kind == "figure":
-                return Answer(value=facts(call, arguments))
-            return Answer(value=plain(call(**arguments), kind))
+            if figure:
+                return Answer(facts(lambda **drawn: _call(function, drawn), arguments))
+            return Answer(plain(_call(function, arguments), kind))
     except TooLate:
         return Answer(problem="too-late")
     except Unusable as unusable:
@@ -129,6 +131,56 @@ def _asked(
         raise
     except BaseException as error:
         return _failure(function, error)
+
+
+def _call(function: Callable[..., object], named: Mapping[str, Any]) -> object:
+    """Call `function` with arguments by name; those before a `/` by position."""
+    signature = _signature(function)
+    if signature is None:
+        return function(**named)
+    positional, rest = _placed(signature, named)
+    return function(*positional, **rest)
+
+
+def _mismatch(function: Callable[..., object], names: Sequence[str]) -> str:
+    """Return the names and the parameter list if it doesn't accept them, else ""."""
+    signature = _signature(function)
+    if signature is None:
+        return ""  # an invalid call raises its own error
+    positional, rest = _placed(signature, dict.fromkeys(names))
+    try:
+        signature.bind(*positional, **rest)
+    except TypeError:
+        empty = inspect.Parameter.empty
+        plain = [p.replace(default=empty, annotation=empty) for p in signature.parameters.values()]
+        if takes := str(inspect.Signature(plain))[1:-1]:
+            said = _("{names} (yours takes {parameters})")
+        else:
+            said = _("{names} (yours takes none)")
+        return said.format(names=", ".join(names), parameters=takes)
+    return ""
+
+
+def _placed(
+    signature: inspect.Signature, named: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Split arguments into those before a `/` and the others.
+
+    The axes go to the first parameter if none is named `ax`.
+    """
+    rest, parameters = dict(named), list(signature.parameters.values())
+    by_place = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if AXIS in rest and AXIS not in signature.parameters and by_place:
+        rest = {by_place[0].name: rest.pop(AXIS)} | rest
+    first = [p.name for p in parameters if p.kind == p.POSITIONAL_ONLY and p.name in rest]
+    return [rest.pop(name) for name in first], rest
+
+
+def _signature(function: Callable[..., object]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):  # as for some functions written in C
+        return None
 
 
 def _describe_non_function(value: object) -> str:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from roofkit.words import N_, _
@@ -61,12 +62,17 @@ def judge(
     cases: Sequence[Mapping[str, Any]],
     private: bool = False,
     again: Answer = NO_MORE,
+    right_parts: Mapping[str, str] = MappingProxyType({}),
 ) -> Verdict:
     """Compare each answer with what is expected for its case.
 
+    Check and grading both call this, so that they name the same cause.
+
     private: whether the sentences may quote arguments and results, because only the learner reads
     them and the cases are published.
-    again: the answer to the repeated call; a problem there makes all answers wrong.
+    again: the last answer of `ask_all`, about the repeated call; a problem there makes all answers
+    wrong. Its value lists the functions that this one calls.
+    right_parts: function → part, for parts whose answers to the published cases are right.
     """
     total = len(answers)
     if again.problem:
@@ -78,6 +84,8 @@ def judge(
     ]
     if all(right):
         return Verdict(total, total)
+    excluded = {right_parts[name] for name in again.value or () if name in right_parts}
+    misconceptions = [one for one in misconceptions if one.excluded_by not in excluded]
     found = Findings(seen, expected, right, cases, tolerance)
     known, everywhere = recognize(seen, right, misconceptions, tolerance)
     if known:

@@ -38,33 +38,31 @@ class Findings:
         """Whether the question asks for names."""
         return all(map(has_names, self.expected))
 
-    def sentences(self, private: bool) -> Iterator[str]:
-        """Yield a sentence about a wrong case if `private`, else a summary; then a hint."""
-        first = self.right.index(False)
-        value, expected = self.seen[first].value, self.expected[first]
-        if private:
-            yield self._shown(value, expected, self.cases[first])
-        else:
-            if any(self.right):
-                yield _("The values are not as expected: some of them are right.")
-            else:
-                yield _("The values are not as expected: none of them is right.")
-        if self.names:
-            yield self._about_names(private)
-        elif said := slip(self.pairs, self.fine):
-            yield said
+    def sentences(self, private: bool) -> list[str]:
+        """Return a hint, if one is known, and a sentence about a wrong case.
 
-    def _shown(self, value: Plain, expected: Plain, case: Mapping[str, Any]) -> str:
+        Without `private`, a summary without values comes before the hint.
+        """
+        first = self.right.index(False)
+        if self.names:
+            hints = [self._about_names(private)]
+        else:
+            hints = list(filter(None, [slip(self.pairs, self.fine)]))
+        if private:
+            return [*hints, self._shown(first)]
+        if any(self.right):
+            return [_("The values are not as expected: some of them are right."), *hints]
+        return [_("The values are not as expected: none of them is right."), *hints]
+
+    def _shown(self, number: int) -> str:
         """Return a sentence with the learner's own value and its case."""
+        value, expected, case = self.seen[number].value, self.expected[number], self.cases[number]
         if "sizes" in case and isinstance(value, dict):
             return self._curve(value, expected, case)
-        about = {"case": case_text(case)}
+        about = {"case": case_text(case), "value": returned(value)}
         if isinstance(expected, dict):
-            off = {
-                key: entry for key, entry in value.items() if not self._same(entry, expected[key])
-            }
-            first = next(iter(off))
-            about |= {"value": written(off[first]), "name": first}
+            off = [key for key, entry in value.items() if not self._same(entry, expected[key])]
+            about |= {"value": written(value[off[0]]), "name": off[0]}
             if len(off) == 1:
                 said = _("For {case} you returned {value} for {name}, which is not it.")
                 return said.format(**about)
@@ -73,18 +71,16 @@ class Findings:
                 "that are not it)."
             )
             return said.format(**about, count=len(off) - 1)
-        wrong: list[bool] = []
-        if isinstance(expected, list) and not has_names(expected) and len(expected) == 2:
-            wrong = [not self._same(*pair) for pair in zip(value, expected, strict=True)]
-        if wrong == [True, True]:
-            said = _("For {case} you returned {value}, which is not it (neither of the two).")
-        elif wrong == [True, False]:
-            said = _("For {case} you returned {value}, which is not it (the first).")
-        elif wrong == [False, True]:
-            said = _("For {case} you returned {value}, which is not it (the second).")
-        else:
-            said = _("For {case} you returned {value}, which is not it.")
-        return said.format(**about, value=returned(value))
+        said = _("For {case} you returned {value}, which is not it.")
+        if isinstance(expected, list) and not self.names and len(expected) == 2:
+            first, second = (self._same(*pair) for pair in zip(value, expected, strict=True))
+            if second:
+                said = _("For {case} you returned {value}, which is not it (the first).")
+            elif first:
+                said = _("For {case} you returned {value}, which is not it (the second).")
+            else:
+                said = _("For {case} you returned {value}, which is not it (neither of the two).")
+        return said.format(**about)
 
     def _curve(self, value: Plain, expected: Plain, case: Mapping[str, Any]) -> str:
         for size, heights in value.items():

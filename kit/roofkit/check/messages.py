@@ -40,7 +40,7 @@ PROBLEMS = {
         "gives another value."
     ),
     "figure-empty": N_(
-        "There is no curve on the axis that was handed in: draw lines or points on `ax`."
+        "There is no curve on the axis that was handed in: draw it with `ax.plot` or `ax.scatter`."
     ),
     "figure-unseen": N_(
         "A curve is drawn, but can't be seen: look at its color, its width or markers, and alpha."
@@ -50,29 +50,35 @@ PROBLEMS = {
         "colors, line styles or markers."
     ),
     "figure-curve": N_(
-        "Not every size can be told from the legend or the texts beside the curves."
+        "The legend does not name each size as a number: give every curve a label such as "
+        "`D = 4096`, with its own size."
     ),
     "figure-legend": N_(
-        "There is no telling which curve is which: a legend, or a text beside each curve, "
-        "must name its size."
-    ),
-    "figure-legend-empty": N_(
-        "The legend is empty: call `ax.legend()` after the curves are drawn, each with its `label`."
+        "There is no legend that says which curve is which: give each curve a `label` such as "
+        "`D = 4096`, and call `ax.legend()` after all of them are drawn."
     ),
     "figure-swapped": N_(
         "The axes are swapped: the batches are drawn as heights. Hand them to `ax.plot` first."
     ),
-    "figure-range": N_("A curve does not go through all the batches."),
+    "figure-range": N_(
+        "A curve does not go through all the batches, drawn as they were handed in."
+    ),
     "figure-outside": N_(
         "The limits of an axis cut a curve off: all of it must be inside, at every batch."
     ),
     "figure-xlabel": N_("The horizontal axis has no label: call `ax.set_xlabel` with one."),
-    "figure-batch": N_("The label of the horizontal axis does not say that it shows the batch."),
+    "figure-batch": N_(
+        "The label of the horizontal axis does not say that it shows the batch: write `batch` "
+        "or `B` in it."
+    ),
     "figure-ylabel": N_("The vertical axis has no label: call `ax.set_ylabel` with one."),
-    "figure-unit": N_("The label of the vertical axis does not name the unit."),
+    "figure-unit": N_(
+        "The label of the vertical axis does not name the unit: write `FLOP/s` in it, or "
+        "`TFLOP/s` if its numbers are in units of 1e12."
+    ),
     "figure-rate": N_(
         "The label of the vertical axis names operations, but not operations per second: "
-        "FLOP is a count, FLOP/byte an intensity."
+        "FLOP is a count, FLOP/byte an intensity. Write `FLOP/s`."
     ),
 }
 

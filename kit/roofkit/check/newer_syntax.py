@@ -7,7 +7,6 @@ same cell may be a syntax error.
 import ast
 import io
 import linecache
-import re
 import sys
 import tokenize
 from collections.abc import Iterator
@@ -15,18 +14,6 @@ from collections.abc import Iterator
 from roofkit.words import _
 
 OLDEST = (3, 11)  # the oldest Python that may grade
-# What the oldest Python takes as one string, from its quotes to the next ones.
-STRINGS = {
-    quotes: re.compile(
-        rf"[^{quotes[0]}\\]*(?:(?:\\.|{inner})[^{quotes[0]}\\]*)*{quotes}", re.DOTALL
-    )
-    for quotes, inner in {
-        "'": r"(?!)",
-        '"': r"(?!)",
-        "'''": "'(?!'')",
-        '"""': '"(?!"")',
-    }.items()
-}
 
 
 def remark(function: object) -> str:
@@ -62,38 +49,26 @@ def newer(source: str) -> Iterator[tuple[int, str]]:
 def _newer_f_strings(source: str) -> Iterator[tuple[int, str]]:
     """Yield line and reason of f-strings that only Python 3.12 takes, by PEP 701.
 
-    Before, an f-string was read as any string, up to the next of its quotes and to the end of its
-    line. Its braces could contain neither a backslash nor a comment.
+    Before, braces could contain neither the f-string's own quotes nor a backslash or a comment,
+    and no line break between single quotes.
     """
     if sys.version_info < (3, 12):
         return
-    lines = source.splitlines(keepends=True)
-
-    def between(start: tuple[int, int], end: tuple[int, int]) -> str:
-        part = lines[start[0] - 1 : end[0]]
-        part[-1] = part[-1][: end[1]]
-        part[0] = part[0][start[1] :]
-        return "".join(part)
-
-    starts: list[tokenize.TokenInfo] = []  # of the f-strings around a token
-    before = (1, 0)  # the end of the last token
+    quotes: list[str] = []  # of the f-strings around a token
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        line = token.start[0]
-        literal = token.type == tokenize.FSTRING_MIDDLE and len(starts) == 1
-        if starts and not literal:
+        line, own = token.start[0], quotes[-1] if quotes else ""
+        if token.type == tokenize.FSTRING_END:
+            quotes.pop()
+        elif token.type == tokenize.FSTRING_MIDDLE and len(quotes) == 1:
+            continue  # text outside of the braces
+        elif own:
             if token.type == tokenize.COMMENT:
                 yield line, _("a comment in the braces of an f-string")
-            elif "\\" in between(before, token.end):
+            elif "\\" in token.string:
                 yield line, _("a backslash in the braces of an f-string")
+            elif any(outer in token.string for outer in quotes):
+                yield line, _("an f-string with its own quotes in its braces")
+            elif token.type == tokenize.NL and len(own) == 1:
+                yield line, _("a line break in the braces of an f-string")
         if token.type == tokenize.FSTRING_START:
-            starts.append(token)
-        elif token.type == tokenize.FSTRING_END:
-            start = starts.pop()
-            quotes = start.string.lstrip("fFrR")
-            text = between(start.end, token.end)
-            found = STRINGS[quotes].match(text)
-            if not found or found.end() < len(text):
-                yield start.start[0], _("an f-string with its own quotes in its braces")
-            elif len(quotes) == 1 and re.search(r"(?<!\\)\n", text):
-                yield start.start[0], _("a line break in the braces of an f-string")
-        before = token.end
+            quotes.append(token.string.lstrip("fFrR"))

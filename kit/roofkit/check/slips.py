@@ -5,7 +5,8 @@ slip, but never the direction or size of the error, which would reveal the right
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from roofkit.words import N_, _
 
@@ -49,61 +50,71 @@ FACTORS: tuple[tuple[float, str], ...] = (
     ),
 )
 WIDTHS = (8, 16, 32, 64)  # widths in bits of integer types that may overflow
-TILES = (8, 16, 32, 64, 128, 256)  # tile sizes to whose multiples batches may be rounded
-MAX_NEAR_ERROR = 0.3  # largest relative error of a number that counts as close
-MAX_PREFIX_ERROR = 0.02  # relative; a factor this near to a power of 1000 suggests a prefix
+STEPS = (8, 16, 32, 64, 128, 256, *(10**power for power in range(16)))  # of coarse roundings
+MAX_NEAR_ERROR = 0.05  # largest relative error of a number that counts as close
 SMALL = 10  # integers up to this size are often limits, and may agree by chance
 FACTOR_TOLERANCE = 3e-6  # relative; slips have exact factors, but float32 has only 7 digits
 
 
-def slip(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
+@dataclass(frozen=True)
+class Numbers:
+    """Each wrong number with the right one, and the numbers that were returned right."""
+
+    pairs: Sequence[Pair]
+    fine: Sequence[float]
+
+    @property
+    def values(self) -> list[float]:
+        """All numbers that were returned, as floats, which don't overflow with an error."""
+        return [float(number) for number in (*(value for value, _ in self.pairs), *self.fine)]
+
+    def all_agree(self, combine: Callable[[float, float], float]) -> float:
+        """Return what combining each pair gives if it is always the same, else 0.
+
+        It must be positive and finite.
+        """
+        if any(not _usable(*pair) for pair in self.pairs):
+            return 0
+        found = [combine(float(value), float(right)) for value, right in self.pairs]
+        if not all(0 < one < math.inf for one in found):
+            return 0
+        return max(found) if max(found) - min(found) <= FACTOR_TOLERANCE * max(found) else 0
+
+
+def slip(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
     """Return a sentence about the wrong numbers, "" if none of the slips fits.
 
-    pairs: each wrong number with the right one. right_numbers: numbers that were returned right.
+    pairs: each wrong number with the right one. fine: numbers that were returned right.
     """
-    hints = (detect(pairs, right_numbers) for detect in DETECTORS)
+    hints = (detect(Numbers(pairs, fine)) for detect in DETECTORS)
     return next(filter(None, hints), "") if pairs else ""
 
 
 def rounded(pairs: Sequence[Pair]) -> bool:
-    """Return whether all these numbers are the right ones, rounded in the same way."""
-    if any(not math.isfinite(right) or not math.isfinite(value) for value, right in pairs):
+    """Return whether all these numbers are the right ones, rounded in the same way.
+
+    Small integers don't count: they may as well be limits, or come from another term.
+    """
+    return _is_rounding(pairs) and not all(_is_small_integer(value) for value, _ in pairs)
+
+
+def _is_rounding(pairs: Sequence[Pair]) -> bool:
+    if not pairs or any(not _usable(*pair) for pair in pairs):
         return False
     ways: list[Callable[[float], float]] = [math.floor, math.ceil]
-    ways += [lambda right, digits=digits: round(right, digits) for digits in range(7)]  # type: ignore[misc]
-    ways += [lambda right, digits=digits: float(f"{right:.{digits}e}") for digits in range(5)]  # type: ignore[misc]
-    if len(pairs) > 1 and all(min(pair) > 0 for pair in pairs):  # a single number may fit by chance
-        ways += _coarse_roundings()
-    return bool(pairs) and any(
-        all(math.isclose(way(right), value) for value, right in pairs) for way in ways
-    )
+    ways += [lambda right, n=n: round(right, n) for n in range(7)]  # type: ignore[misc]
+    ways += [lambda right, n=n: float(f"{right:.{n}e}") for n in range(5)]  # type: ignore[misc]
+    if len(pairs) > 1:  # a single number may fit by chance
+        for cut in (math.floor, math.ceil, round):
+            ways += [lambda right, c=cut, s=s: s * c(right / s) for s in STEPS]  # type: ignore[misc]
+            ways.append(lambda right, c=cut: 2.0 ** c(math.log2(abs(right))))  # type: ignore[misc]
+    return any(all(math.isclose(way(right), value) for value, right in pairs) for way in ways)
 
 
-def _coarse_roundings() -> Iterator[Callable[[float], float]]:
-    """Yield roundings to multiples of a power of ten or a tile, and to powers of two."""
-    for cut in (math.floor, math.ceil, round):
-        for step in (*TILES, *(10**power for power in range(16))):
-            yield lambda right, cut=cut, step=step: step * cut(right / step)  # type: ignore[misc]
-        yield lambda right, cut=cut: 2.0 ** cut(math.log2(right))  # type: ignore[misc]
-
-
-def _zeros(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
-    if any(value for value, _ in pairs):
-        return ""
-    if len(pairs) > 1 and not right_numbers:
-        return _(
-            "The function gives 0 in all of these cases. Are the arguments used? Or is something "
-            "divided with `//`, or rounded?"
-        )
-    return _(
-        "The function gives 0 there. Is something divided with `//`, or rounded, or did a whole "
-        "number of a fixed width (numpy's int32) overflow?"
-    )
-
-
-def _infinite(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
+def _infinite(found: Numbers) -> str:
+    pairs = found.pairs
     if all(math.isinf(right) for _, right in pairs):
-        if not any(math.isfinite(number) for number in right_numbers):
+        if not any(math.isfinite(number) for number in found.fine):
             return ""
         return _(
             "It is right wherever the answer is finite. The question says what to return where it "
@@ -119,26 +130,35 @@ def _infinite(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     return ""
 
 
-def _overflow(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
-    for bits in WIDTHS:
-        if all(_wrapped(value, right, bits) for value, right in pairs):
-            return _(
-                "A whole number overflowed: a type of fixed width, such as numpy's int32, keeps "
-                "only part of a number that is too large for it. Use Python's own numbers."
-            )
-    return ""
+def _zeros(found: Numbers) -> str:
+    if any(value for value, _ in found.pairs):
+        return ""
+    return _(
+        "The function gives 0 there. Is something divided with `//`, or rounded, or did a whole "
+        "number of a fixed width (numpy's int32) overflow?"
+    )
+
+
+def _overflow(found: Numbers) -> str:
+    if not any(all(_wrapped(*pair, bits) for pair in found.pairs) for bits in WIDTHS):
+        return ""
+    return _(
+        "A whole number overflowed: a type of fixed width, such as numpy's int32, keeps "
+        "only part of a number that is too large for it. Use Python's own numbers."
+    )
 
 
 def _wrapped(value: float, right: float, bits: int) -> bool:
-    whole = math.isfinite(value) and math.isfinite(right) and value == int(value)
-    if not whole or right != int(right) or -(2 ** (bits - 1)) <= right < 2 ** (bits - 1):
+    if not (math.isfinite(value) and math.isfinite(right)):
+        return False
+    if value != int(value) or right != int(right) or -(2 ** (bits - 1)) <= right < 2 ** (bits - 1):
         return False
     fits: bool = -(2 ** (bits - 1)) <= value < 2**bits
     return fits and (int(value) - int(right)) % 2**bits == 0
 
 
-def _signs(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
-    if not any(value < 0 < right for value, right in pairs):
+def _negative(found: Numbers) -> str:
+    if not any(value < 0 < right for value, right in found.pairs):
         return ""
     return _(
         "A negative number is returned where none can be. Is a difference the wrong way round, or "
@@ -146,43 +166,42 @@ def _signs(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     )
 
 
-def _constant(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
-    values = [*(value for value, _ in pairs), *right_numbers]
-    if len(values) < 2 or any(value != values[0] for value in values):
+def _constant(found: Numbers) -> str:
+    if len(found.values) < 2 or len(set(found.values)) > 1:
         return ""
-    if rounded(pairs):
-        return _(
-            "It is one and the same number in all of these cases. Are the arguments used? Or is it "
-            "rounded?"
-        )
     return _("It is one and the same number in all of these cases. Are the arguments used?")
 
 
-def _rounded(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
-    if not rounded(pairs):
+def _rounded(found: Numbers) -> str:
+    if not rounded(found.pairs):
         return ""
-    # Small integers may also come from a maximum or a limit, without rounding.
-    if all(_is_small_integer(value) for value, _ in pairs):
-        return _(
-            "The numbers look rounded, further than the tolerance allows; or limits stand for the "
-            "exact values; or one of two terms decides where the other should."
-        )
     return _(
         "The numbers look rounded, further than the tolerance allows: return them as they are."
     )
 
 
-def _repeated(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
-    """Detect a number returned for several cases with different right answers."""
-    if any(_is_small_integer(value) for value, _ in pairs):
+def _whole(found: Numbers) -> str:
+    if all(right == round(right) for _, right in found.pairs if math.isfinite(right)):
         return ""
-    everything = [*pairs, *((value, value) for value in right_numbers)]
+    if not _is_rounding(found.pairs):
+        return ""
+    return _(
+        "Whole numbers are returned where the answers have fractions. Is something rounded, or "
+        "divided with `//`, or does a limit stand for the exact value?"
+    )
+
+
+def _repeated(found: Numbers) -> str:
+    """Detect a number returned for several cases with different right answers."""
+    if any(_is_small_integer(value) for value, _ in found.pairs):
+        return ""
+    everything = [*found.pairs, *((value, value) for value in found.fine)]
     if not all(
         any(
             value == other and not math.isclose(right, wanted, rel_tol=1e-9)
             for other, wanted in everything
         )
-        for value, right in pairs
+        for value, right in found.pairs
     ):
         return ""
     return _(
@@ -191,16 +210,12 @@ def _repeated(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     )
 
 
-def _factor(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
-    shares = _shares([value / right if _usable(value, right) else 0 for value, right in pairs])
-    if shares is None:
-        return ""
-    least, most = shares
-    if most - least > FACTOR_TOLERANCE * most:
-        return ""
-    for factor, slips in FACTORS:
-        if any(math.isclose(most, way, rel_tol=FACTOR_TOLERANCE) for way in (factor, 1 / factor)):
-            if len(pairs) == 1:
+def _factor(found: Numbers) -> str:
+    factor = found.all_agree(lambda value, right: value / right)
+    one = len(found.pairs) == 1
+    for known, slips in FACTORS if factor else ():
+        if any(math.isclose(factor, way, rel_tol=FACTOR_TOLERANCE) for way in (known, 1 / known)):
+            if one:
                 said = _(
                     "The number that is not right is off by a simple factor. Slips that do this: "
                     "{slips}."
@@ -211,7 +226,7 @@ def _factor(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
                     "that do this: {slips}."
                 )
             return said.format(slips=_(slips))
-    if len(pairs) < 2:
+    if not factor or one:
         return ""
     return _(
         "The numbers that are not right are all off by one and the same factor. Look for a "
@@ -219,53 +234,31 @@ def _factor(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
     )
 
 
-def _inverse(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
-    # Multiply floats, which overflow to infinity: huge integers would raise an OverflowError.
-    products = _shares(
-        [float(value) * float(right) if _usable(value, right) else 0 for value, right in pairs]
-    )
-    if products is None:
-        return ""
-    least, most = products
-    if most - least > FACTOR_TOLERANCE * most:
-        return ""
-    if math.isclose(most, 1, rel_tol=FACTOR_TOLERANCE):
+def _inverse(found: Numbers) -> str:
+    product = found.all_agree(lambda value, right: value * right)
+    if math.isclose(product, 1, rel_tol=FACTOR_TOLERANCE):
         return _("The ratio is upside down.")
-    if len(pairs) < 2:
+    if not product or len(found.pairs) < 2:
         return ""
     return _("A ratio is upside down, and there is a constant factor that does not belong there.")
 
 
-def _shift(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
-    if len(pairs) < 2 or not all(math.isfinite(number) for pair in pairs for number in pair):
+def _shift(found: Numbers) -> str:
+    numbers = [number for pair in found.pairs for number in pair]
+    if len(found.pairs) < 2 or not all(map(math.isfinite, numbers)):
         return ""
-    shifts = [value - right for value, right in pairs]
-    whole = all(number == round(number) for pair in pairs for number in pair)
-    digits = (
-        0 if whole else max(abs(number) for pair in pairs for number in pair) * FACTOR_TOLERANCE
-    )
-    if max(shifts) - min(shifts) > digits or min(map(abs, shifts)) < 100 * digits:
+    shifts = [value - right for value, right in found.pairs]
+    whole = all(number == round(number) for number in numbers)
+    slack = 0 if whole else max(map(abs, numbers)) * FACTOR_TOLERANCE
+    if max(shifts) - min(shifts) > slack or min(map(abs, shifts)) < 100 * slack:
         return ""
     return _("The numbers that are not right are all off by one and the same amount.")
 
 
-def _about_factor(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
-    shares = _shares([value / right if _usable(value, right) else 0 for value, right in pairs])
-    for power in POWERS:
-        for factor in (1000.0**power, 1000.0**-power):
-            if shares and all(abs(share / factor - 1) < MAX_PREFIX_ERROR for share in shares):
-                return _(
-                    "The numbers that are not right are all off by nearly the same factor: "
-                    "{prefix}. Besides, something is rounded, or a small term is missing or too "
-                    "much."
-                ).format(prefix=_(PREFIX))
-    return ""
-
-
-def _near(pairs: Sequence[Pair], right_numbers: Sequence[float]) -> str:
-    if not all(_usable(value, right) for value, right in pairs):
-        return ""
-    if any(abs(value / right - 1) > MAX_NEAR_ERROR for value, right in pairs):
+def _near(found: Numbers) -> str:
+    if not all(
+        _usable(*pair) and math.isclose(*pair, rel_tol=MAX_NEAR_ERROR) for pair in found.pairs
+    ):
         return ""
     return _(
         "The numbers come close, but not within the tolerance. A small term is missing or too "
@@ -282,15 +275,8 @@ def _usable(value: float, right: float) -> bool:
     return math.isfinite(value) and math.isfinite(right) and value != 0 and right != 0
 
 
-def _shares(values: Sequence[float]) -> tuple[float, float] | None:
-    """Return the smallest and largest value, None unless all are positive and finite."""
-    if not values or not all(value > 0 and math.isfinite(value) for value in values):
-        return None
-    return min(values), max(values)
-
-
 # Detectors are tried in this order, and the first sentence is used.
-DETECTORS: tuple[Callable[[Sequence[Pair], Sequence[float]], str], ...] = (
-    *(_infinite, _zeros, _overflow, _signs, _constant, _rounded, _repeated),
-    *(_factor, _inverse, _shift, _about_factor, _near),
+DETECTORS: tuple[Callable[[Numbers], str], ...] = (
+    *(_infinite, _zeros, _overflow, _negative, _constant, _rounded, _whole, _repeated),
+    *(_factor, _inverse, _shift, _near),
 )

@@ -15,12 +15,16 @@ from .plain_data import Plain
 MAX_SHOWN = 3
 # Maximum number of characters shown of a string.
 MAX_TEXT = 40
-WIDTH = 80  # `nbgrader validate` truncates longer lines; a page wraps lines itself, and sets more
+WIDTH = 80  # `nbgrader validate` truncates longer lines
 _WIDE = r"[\u2e80-\u9fff\uff00-\uffef“”]"
 # A piece after which a Chinese line may break: a word or a character, with its punctuation.
 _UNIT = re.compile(
-    r"[（“《]*(?:[^\s\u2e80-\u9fff\uff00-\uffef（“《，。；：？！、）”》]+|[^\s（“《])[，。；：？！、）”》]*\s*"
+    r"[（“《]*(?:[^ \u2e80-\u9fff\uff00-\uffef（“《，。；：？！、）”》]+|[^ （“《])"
+    r"[，。；：？！、）”》]* *"
 )
+# "B = 24" stays on one line.
+_EQUATION = re.compile(r"(?<=[\w`]) = (?=\S)")
+NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def written(value: object) -> str:
@@ -30,7 +34,7 @@ def written(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}" if abs(value) < 10**12 else _scientific(value)
     if isinstance(value, float):
-        plain = 1e-3 <= abs(value) < 1e10 or not value or math.isinf(value)
+        plain = 1e-3 <= abs(value) < 1e6 or not value or math.isinf(value)
         return f"{value:,.10g}" if plain else _scientific(value)
     if isinstance(value, str):
         return f'"{value if len(value) <= MAX_TEXT else value[: MAX_TEXT - 2] + " …"}"'
@@ -88,20 +92,25 @@ def joined(sentences: Iterable[str]) -> str:
     return first
 
 
-def wrapped(text: str, width: int = 0) -> str:
-    """Break a text into lines of at most `width` columns, by default WIDTH.
+def wrapped(text: str) -> str:
+    """Break a text into lines of at most WIDTH columns, never within "B = 24".
 
     Chinese is broken between characters, which take two columns.
     """
-    width = width or WIDTH
+    text = kept_together(text)
     if language() == ORIGINAL:
-        return textwrap.fill(text, width, break_on_hyphens=False)
+        return textwrap.fill(text, WIDTH, break_on_hyphens=False).replace(NO_BREAK, " ")
     lines = [""]
-    for unit in _UNIT.findall(tight(text)):
-        if lines[-1] and columns(lines[-1]) + columns(unit.rstrip()) > width:
+    for unit in _UNIT.findall(text):
+        if lines[-1] and columns(lines[-1]) + columns(unit.rstrip(" ")) > WIDTH:
             lines.append("")
         lines[-1] += unit
-    return "\n".join(line.rstrip() for line in lines)
+    return "\n".join(line.rstrip(" ") for line in lines).replace(NO_BREAK, " ")
+
+
+def kept_together(text: str) -> str:
+    """Return a text in which no line can break within "B = 24"."""
+    return _EQUATION.sub(f"{NO_BREAK}={NO_BREAK}", tight(text))
 
 
 def tight(text: str) -> str:

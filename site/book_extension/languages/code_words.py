@@ -31,7 +31,6 @@ FOLDERS: dict[str, tuple[tuple[str, str], ...]] = {
     "checks": (
         ("kit/roofkit", FIRST_CELL),
         ("kit/roofkit/check", "**/*.py"),
-        ("kit/roofkit/validate", "**/*.py"),
         ("exercises", "*/*.py"),
     ),
     "grading": (("grading", "**/*.py"),),

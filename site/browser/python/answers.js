@@ -40,11 +40,12 @@ function button(words, onClick, label = "") {
 
 const show = (place, outputs) => place.replaceChildren(...outputs.map(outputElement));
 
-// Lines of a check that ask to run code, for which the page has buttons.
-const HINT = /^.*check\.hint\(.*\n?/m;
-const THOUGHTS = /^.*check\.thoughts\(\).*\n?/m;
-const withoutCalls = (outputs) =>
-  outputs.map(({ kind, text }) => ({ kind, text: text.replace(HINT, "").replace(THOUGHTS, "").trimEnd() }));
+// Remove what a check's report offers to run, since the page has buttons; return the code of it.
+function takeOffers(place) {
+  const offers = [...place.querySelectorAll("[data-run^='check.hint'], [data-run='check.thoughts()']")];
+  for (const offer of offers) offer.remove();
+  return offers.map(({ dataset }) => dataset.run);
+}
 
 const code = (pre, ...more) =>
   element("div", { className: "cell_input" }, element("div", { className: "highlight" }, pre), ...more);
@@ -169,7 +170,8 @@ export async function open({ place, notebook, name, version }) {
         const outputs = [part.solution, part.key].flatMap(
           (id) => found[order.findIndex((step) => step.id === id)]?.outputs ?? [],
         );
-        show(part.shown, withoutCalls(outputs));
+        show(part.shown, outputs);
+        const offered = takeOffers(part.shown);
         show(part.hintBox, []);
         const passed = found[last]?.failed === false;
         const needed = (found[last + 1]?.needed ?? []).map((at) => order[at].id);
@@ -178,7 +180,7 @@ export async function open({ place, notebook, name, version }) {
           passed: passed ? source : null,
           with: Object.fromEntries(needed.map((id) => [id, now.get(id)])),
         });
-        part.hint.hidden = !outputs.some(({ text }) => HINT.test(text));
+        part.hint.hidden = !offered.includes(part.hintCode);
         progress();
         return passed ? phrase("The check passed.") : phrase("The check found something: see below the answer.");
       });

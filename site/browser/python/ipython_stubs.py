@@ -84,17 +84,11 @@ def skip_artist_docstrings(artists: ModuleType) -> None:
     artists.Artist._update_set_signature_and_docstring = classmethod(lambda cls: None)
 
 
-def unwrap(wording: ModuleType) -> None:
-    """Let checks print each sentence as one line, which the page wraps."""
-    wording.WIDTH = sys.maxsize  # type: ignore[attr-defined]
-
-
 # Module → function that patches it after its import.
 PATCHES: dict[str, Callable[[ModuleType], None]] = {
     "matplotlib.artist": skip_artist_docstrings,
     "numpy": widen,
     "roofkit.check.call_limit": install_host,
-    "roofkit.check.wording": unwrap,
 }
 
 

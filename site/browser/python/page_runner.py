@@ -109,7 +109,10 @@ class Page:
                 self.show_figures(alt, step)
             except BaseException as error:
                 failed = True
-                self.shown.append({"kind": "error", "text": self.error_text(error, step)})
+                if report := getattr(error, "report", None):  # of a check
+                    self.display(report)
+                else:
+                    self.shown.append({"kind": "error", "text": self.error_text(error, step)})
                 close_figures()
         return json.dumps({"outputs": self.shown, "failed": failed})
 
@@ -214,7 +217,8 @@ class Page:
         lines = []
         if isinstance(error, SyntaxError) and error.filename in self.files:
             lines.append(_("Line {number} of this cell:").format(number=error.lineno))
-            lines.append(f"    {(error.text or '').rstrip()}")
+            text = error.text or linecache.getline(error.filename, error.lineno or 0)
+            lines.append(f"    {text.rstrip()}")
         for name, number, function in trace(error.__traceback__):
             if name in self.files:
                 here, inside = self.files[name] == step, function != "<module>"
@@ -226,8 +230,20 @@ class Page:
                 }[here, inside]
                 lines.append(said.format(number=number, function=function))
                 lines.append(f"    {linecache.getline(name, number).strip()}")
+        if isinstance(error, SyntaxError) and only_in_jupyter(error):
+            said = _(
+                "Lines that begin with `%` or `!`, and `await` outside of a function, are "
+                "Jupyter's own and don't run on this page: delete them, or work in JupyterLab."
+            )
+            return "\n".join([*lines, said])
         message = error.msg if isinstance(error, SyntaxError) else str(error)
         return "\n".join([*lines, f"{type(error).__name__}: {message}".removesuffix(": ")])
+
+
+def only_in_jupyter(error: SyntaxError) -> bool:
+    """Return whether a syntax error is due to a magic, a shell command or a top-level await."""
+    command = (error.text or "").split("=")[-1].strip()  # also of `files = !ls`
+    return command.startswith(("%", "!")) or "'await' outside" in error.msg
 
 
 class Stream(io.TextIOBase):

@@ -23,8 +23,8 @@ def right_hidden_offset(ax, **case):
     ax.yaxis.get_offset_text().set_visible(False)
 
 
-@right
-def right_in_thousands(ax, sizes, batches, peak, bandwidth):
+@wrong("figure-range")
+def wrong_in_thousands(ax, sizes, batches, peak, bandwidth):
     """Show batches in thousands, and say so in the label."""
     for size in sizes:
         rates = throughput(size, batches, peak, bandwidth)
@@ -47,8 +47,8 @@ def right_inset(ax, sizes, batches, peak, bandwidth):
     ax.set(xlabel="batch (tokens)", ylabel="attainable FLOP/s")
 
 
-@right
-def right_logarithms(ax, sizes, batches, peak, bandwidth):
+@wrong("figure-range")
+def wrong_logarithms(ax, sizes, batches, peak, bandwidth):
     """Plot logarithms of batches and values, and say so in the labels."""
     for size in sizes:
         rates = throughput(size, batches, peak, bandwidth)
@@ -150,8 +150,8 @@ def right_twin(ax, sizes, batches, peak, bandwidth):
     twin.set_ylabel("share of the peak")
 
 
-@right
-def right_unit_at_ticks(ax, **case):
+@wrong("figure-unit")
+def wrong_unit_at_ticks(ax, **case):
     """Put the unit at the ticks."""
     draw(ax, **case, xlabel="batch", ylabel="attainable")
     ax.yaxis.set_major_formatter(EngFormatter(unit="FLOP/s"))

@@ -77,8 +77,8 @@ def right_halo(ax, sizes, batches, peak, bandwidth):
     ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
 
 
-@right
-def right_line_collection(ax, sizes, batches, peak, bandwidth):
+@wrong("figure-empty")
+def wrong_line_collection(ax, sizes, batches, peak, bandwidth):
     """Add a LineCollection of short segments for each curve."""
     for size, color in zip(sizes, ("C0", "C1", "C2"), strict=False):
         points = np.column_stack([batches, throughput(size, batches, peak, bandwidth)])
@@ -158,8 +158,8 @@ def right_shades(ax, sizes, batches, peak, bandwidth):
     ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
 
 
-@right
-def right_steps_and_dots(ax, sizes, batches, peak, bandwidth):
+@wrong("figure-range")
+def wrong_steps_and_dots(ax, sizes, batches, peak, bandwidth):
     """Draw gray steps, and dots in one shape for each size."""
     for size, shape in zip(sizes, "osD^v", strict=False):
         rates = [float(throughput(size, b, peak, bandwidth)) for b in batches]

@@ -6,8 +6,8 @@ from matplotlib.patches import Patch
 from .base import draw, right, throughput, wrong
 
 
-@right
-def right_arrows(ax, sizes, batches, peak, bandwidth):
+@wrong("figure-legend")
+def wrong_arrows(ax, sizes, batches, peak, bandwidth):
     """Point an arrow from each size to its curve, and draw a line at the peak."""
     arrow = {"arrowstyle": "->"}
     ax.plot(batches, np.full(len(batches), peak), "k--", linewidth=1)
@@ -20,8 +20,8 @@ def right_arrows(ax, sizes, batches, peak, bandwidth):
     ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
 
 
-@right
-def right_beside_the_end(ax, sizes, batches, peak, bandwidth):
+@wrong("figure-legend")
+def wrong_beside_the_end(ax, sizes, batches, peak, bandwidth):
     """Write each size next to the end of its curve, a few typographic points away.
 
     There is no legend.
@@ -59,8 +59,8 @@ def right_figure_legend(ax, sizes, batches, peak, bandwidth):
     ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
 
 
-@right
-def right_labels_at_sides(ax, sizes, batches, peak, bandwidth):
+@wrong("figure-legend")
+def wrong_labels_at_sides(ax, sizes, batches, peak, bandwidth):
     """Write sizes to the left of the highest curve and to the right of the others."""
     for size in sizes:
         rates = throughput(size, batches, peak, bandwidth)
@@ -72,8 +72,8 @@ def right_labels_at_sides(ax, sizes, batches, peak, bandwidth):
     ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
 
 
-@right
-def right_powers_of_two(ax, sizes, batches, peak, bandwidth):
+@wrong("figure-curve")
+def wrong_powers_of_two(ax, sizes, batches, peak, bandwidth):
     """Write sizes that are powers of two as such, in TeX."""
     for size in sizes:
         power = size.bit_length() - 1
@@ -94,8 +94,8 @@ def right_proxies(ax, sizes, batches, peak, bandwidth):
     ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
 
 
-@right
-def right_rotated_texts(ax, sizes, batches, peak, bandwidth):
+@wrong("figure-legend")
+def wrong_rotated_texts(ax, sizes, batches, peak, bandwidth):
     """Write a rotated text along each curve, on logarithmic axes.
 
     The text has the curve's color.
@@ -141,11 +141,11 @@ def right_spanish_labels(ax, sizes, batches, peak, bandwidth):
     ax.legend(loc="upper left", bbox_to_anchor=(1.02, 1), title="Tamaño")
     ax.set_title("Rendimiento alcanzable")
     ax.set_xlabel("tamaño del lote (tokens)")
-    ax.set_ylabel("rendimiento alcanzable (operaciones por segundo)")
+    ax.set_ylabel("rendimiento alcanzable (FLOP/s)")
 
 
-@right
-def right_text_on_curve(ax, sizes, batches, peak, bandwidth):
+@wrong("figure-legend")
+def wrong_text_on_curve(ax, sizes, batches, peak, bandwidth):
     """Write each size exactly on its curve, between two of the points drawn."""
     few = np.geomspace(batches[0], batches[-1], 400)
     for size in sizes:
@@ -157,8 +157,8 @@ def right_text_on_curve(ax, sizes, batches, peak, bandwidth):
     ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
 
 
-@right
-def right_texts_in_color(ax, sizes, batches, peak, bandwidth):
+@wrong("figure-legend")
+def wrong_texts_in_color(ax, sizes, batches, peak, bandwidth):
     """List the sizes in a corner, each in the color of its curve."""
     for row, size in enumerate(sizes):
         (line,) = ax.plot(batches, throughput(size, batches, peak, bandwidth))
@@ -167,8 +167,8 @@ def right_texts_in_color(ax, sizes, batches, peak, bandwidth):
     ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
 
 
-@right
-def right_thousands(ax, sizes, batches, peak, bandwidth):
+@wrong("figure-curve")
+def wrong_thousands(ax, sizes, batches, peak, bandwidth):
     """Write sizes in units of 1,024, as 4k and 0.75k, on a logarithmic axis."""
     for size in sizes:
         rates = throughput(size, batches, peak, bandwidth)
@@ -177,8 +177,8 @@ def right_thousands(ax, sizes, batches, peak, bandwidth):
     ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
 
 
-@right
-def right_whole_figure_labels(ax, sizes, batches, peak, bandwidth):
+@wrong("figure-curve")
+def wrong_whole_figure_labels(ax, sizes, batches, peak, bandwidth):
     """Label the axes with `supxlabel` and `supylabel`, and set lines' labels."""
     figure = ax.get_figure()
     for size in sizes:
@@ -197,7 +197,7 @@ def wrong_hidden_legend(ax, **case):
     ax.get_legend().set_visible(False)
 
 
-@wrong("figure-legend-empty")
+@wrong("figure-legend")
 def wrong_legend_first(ax, sizes, batches, peak, bandwidth):
     """Make the legend before any curve is drawn."""
     ax.set(xlabel="batch (tokens)", ylabel="attainable FLOP/s")
@@ -235,7 +235,7 @@ def wrong_rounded_sizes(ax, sizes, batches, peak, bandwidth):
     ax.legend()
 
 
-@wrong(None)
+@wrong("figure-legend")
 def wrong_shifted_texts(ax, sizes, batches, peak, bandwidth):
     """Shift each text onto another curve, without an arrow."""
     at = len(batches) // 6
@@ -276,7 +276,7 @@ def wrong_sorted_legend(ax, sizes, batches, peak, bandwidth):
     ax.set(xlabel="batch (tokens)", ylabel="attainable FLOP/s")
 
 
-@wrong(None)
+@wrong("figure-legend")
 def wrong_texts_at_the_other(ax, sizes, batches, peak, bandwidth):
     """Write each size beside another size's curve."""
     at = len(batches) // 5
@@ -296,7 +296,7 @@ def wrong_texts_where_curves_meet(ax, sizes, batches, peak, bandwidth):
     ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
 
 
-@wrong("figure-curve")
+@wrong("figure-legend")
 def wrong_white_legend(ax, **case):
     """Write the legend's texts in white on white."""
     draw(ax, **case)

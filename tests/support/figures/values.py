@@ -19,7 +19,7 @@ def right_korean_labels(ax, sizes, batches, peak, bandwidth):
             rates.append(flops / max(flops / Fraction(peak), moved / Fraction(bandwidth)))
         ax.plot(batches.tolist(), rates, label=f"{size} x {size}, int8")
     ax.legend(ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.2))
-    ax.set(xlabel="배치 크기", ylabel="달성 가능한 성능 [FLOP/s]")
+    ax.set(xlabel="배치 크기 (B)", ylabel="달성 가능한 성능 [FLOP/s]")
 
 
 @wrong("figure-range")
