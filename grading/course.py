@@ -102,6 +102,7 @@ class Course:
             gradebook.prepare_extended(book, names)
         with self._nbgrader() as api:
             for name in names:
+                exercises.write_source(name, self.folder / "source")
                 result = api.generate_assignment(name)
                 if not result["success"]:
                     raise Unable(
