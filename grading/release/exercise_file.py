@@ -1,6 +1,6 @@
 """An exercise's file, exercises/<name>.py: what it says, and the notebook that is made of it.
 
-The file is a notebook in the percent format of Jupytext, so JupyterLab opens it, and Python runs it.
+The file is a notebook in the percent format of Jupytext: JupyterLab opens it, and Python runs it.
 The title of a cell says where it belongs:
 
 - without a title: a text of the notebook, or a reference solution, whose body learners write;

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from types import FunctionType, MappingProxyType
 from typing import Any, Literal
 
-from grading.schema.misconceptions import Misconception, wrong as misconception
+from grading.schema.misconceptions import Misconception
+from grading.schema.misconceptions import wrong as misconception
 from grading.schema.ranges import Range
 
 Case = Mapping[str, Any]  # the keyword arguments of one call: numbers, texts, lists, dictionaries

@@ -66,7 +66,8 @@ def of_notebook(notebook: Mapping[str, Any]) -> Facts:
 
 def checked(title: str, told: Mapping[str, Any]) -> Facts:
     """Return facts; raise ValueError if one is invalid."""
-    found = Facts(title, told.get("minutes"), told.get("difficulty"), str(told.get("read_first")))
+    minutes, difficulty = told.get("minutes", 0), told.get("difficulty", "")
+    found = Facts(title, minutes, difficulty, str(told.get("read_first")))
     if type(found.minutes) is not int or found.minutes <= 0:
         raise ValueError(f"{title}: minutes is {found.minutes!r}, not a whole number above 0")
     if found.difficulty not in DIFFICULTIES:
