@@ -4,8 +4,7 @@
 # difficulty: hard
 # read_first: attention
 # description: >-
-#   Count attention: its bytes, its intensity in prefill and in decode, its cache, and the time of
-#   a step.
+#   Count attention: its bytes, its intensity in prefill and in decode, and its cache.
 # ---
 
 # %% page [markdown]
@@ -27,7 +26,7 @@
 # - How many operations does attention take, and how many bytes must a fused kernel move?
 # - What is the intensity of decode, and what does it approach in a long context?
 # - From what length on is prefill compute-bound? For some kernels no length is enough.
-# - How many sequences fit on a chip beside the weights, and how long does a decode step take?
+# - How many sequences fit on a chip beside the weights?
 #
 # ## Hints
 #
@@ -40,11 +39,6 @@
 # FLOPs grow with the square of the length. Sort the bytes by whether they do so too. In the end,
 # the coefficient of the length depends on the chip, and may be zero or negative.
 # :::
-#
-# :::{dropdown} Hint: what does a step load?
-# Everything that the new tokens need, once: the weights, which all sequences share, and the cache
-# of each sequence.
-# :::
 
 # %% [markdown]
 # Attention compares queries with keys and adds up values. For each of `B` sequences there are `T`
@@ -55,8 +49,7 @@
 # of all positions are read from a cache.
 #
 # You count what attention computes and moves, find out which of the two phases can be
-# compute-bound, how many sequences fit on a chip, and how long a step that writes one token for
-# each takes.
+# compute-bound, and how many sequences fit on a chip.
 
 # %% given
 from roofkit.check import check
@@ -114,7 +107,7 @@ def widths_swapped(case):
 
 
 # %% [markdown]
-# ## Part 1: operations (2 points)
+# ## Part 1: operations (3 points)
 #
 # How many FLOPs do the two matrix multiplications take, queries with keys and the resulting
 # probabilities with values? Every query meets every one of the `S` positions (there is no causal
@@ -214,7 +207,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 3: intensity of decode (3 points)
+# ## Part 3: intensity of decode (4 points)
 #
 # In decode each sequence has one query and `S` positions in its cache. What is the exact arithmetic
 # intensity of the same fused kernel? All arguments are passed in, whether you need them or not.
@@ -607,110 +600,12 @@ part(
 )
 
 # %% [markdown]
-# ## Part 7: time of a step (2 points)
-#
-# One step of decode writes one token for each of `B` sequences of `S` positions. How long does it
-# take at least, if arithmetic and traffic overlap perfectly, and at most, if they don't overlap?
-#
-# Count two FLOPs for each parameter and sequence, and leave out the FLOPs of attention itself. Each
-# parameter is loaded once in a step and takes `width` bytes. The cache of all sequences is loaded
-# too, `per_position` bytes for each position of each sequence. Leave out everything else.
-
-
-# %%
-def step_bounds(B, S, parameters, width, per_position, peak, bandwidth):
-    """Lower and upper bound of the time of a step: a pair (lower, upper), both in seconds.
-
-    parameters: their number. width: bytes of one. per_position: bytes of the cache for a position
-    of one sequence, in all layers. peak: FLOP/s. bandwidth: HBM bytes/s.
-    """
-    t_math = 2 * B * parameters / peak
-    t_comms = (width * parameters + B * S * per_position) / bandwidth
-    return max(t_math, t_comms), t_math + t_comms
-
-
-# %% grading
-SMALL_RIDGE = {"peak": 8e13, "bandwidth": 2e12}
-
-
-def step(B, S, parameters, width, per_position, peak, bandwidth, flops=2, loads=1, caches=None):
-    """Return the arithmetic time and the traffic time of a decode step.
-
-    `caches` is the number of caches; by default each sequence has one.
-    """
-    cache = (B if caches is None else caches) * S * per_position
-    return flops * B * parameters / peak, (loads * width * parameters + cache) / bandwidth
-
-
-def bounds(**case):
-    pair = step(**case)
-    return max(pair), sum(pair)
-
-
-STEP_BY = {
-    "compute-bound": lambda **case: step(**case)[0] > step(**case)[1],
-    "bound by the weights": lambda **case: (
-        step(**case)[0] < step(**case)[1] and step(**case)[1] < 2 * step(**case, caches=0)[1]
-    ),
-    "bound by the cache": lambda **case: (
-        step(**case)[0] < step(**case)[1] and step(**case)[1] > 2 * step(**case, caches=0)[1]
-    ),
-}
-
-
-part(
-    step_bounds,
-    "Write two times: FLOPs by FLOPs per second, bytes by bytes per second. Which of the bytes "
-    "does the batch multiply, and which are loaded once for all sequences? Then ask what the "
-    "whole step takes if both go on at once, and what it takes if one waits for the other.",
-    kind="numbers",
-    cases=(
-        {"B": 6, "S": 1500, "parameters": 7.3e9, "width": 2, "per_position": 82944} | GIVEN,
-        {"B": 500, "S": 300, "parameters": 6.9e10, "width": 1, "per_position": 163840}
-        | GIVEN,  # bound by compute
-        {"B": 40, "S": 9000, "parameters": 7.3e9, "width": 1, "per_position": 131072} | SMALL_RIDGE,
-        {"B": 6, "S": 9000, "parameters": 6.9e10, "width": 0.5, "per_position": 82944}
-        | SMALL_RIDGE,
-        # Small models; only the second case has a cache larger than the weights.
-        {"B": 2, "S": 128, "parameters": 1e9, "width": 0.5, "per_position": 524288} | GIVEN,
-        {"B": 1000, "S": 16000, "parameters": 1e9, "width": 0.5, "per_position": 524224}
-        | {"peak": 2e15, "bandwidth": 8e11},
-        {"B": 3, "S": 150, "parameters": 1e9, "width": 1, "per_position": 262144} | SMALL_RIDGE,
-        {"B": 2, "S": 16000, "parameters": 1e9, "width": 1, "per_position": 8192} | SMALL_RIDGE,
-    ),
-    ranges={
-        "B": Whole(2, 1024),
-        "S": Whole(128, 16384),
-        "parameters": Real(1e9, 4e11),
-        "width": Choice(0.5, 1, 2),
-        "per_position": Whole(8192, 524288, multiple_of=64),
-        "peak": Real(1e14, 2e15),
-        "bandwidth": Real(8e11, 8e12),
-    },
-    branches=STEP_BY,
-    wrong={
-        "cache-not-counted": lambda **case: bounds(**case, caches=0),
-        "one-cache-for-all": lambda **case: bounds(**case, caches=1),
-        "weights-not-counted": lambda **case: bounds(**case, loads=0),
-        "weights-for-each-row": lambda **case: bounds(**case, loads=case["B"]),
-        "batch-left-out": lambda **case: bounds(**case, flops=2 / case["B"]),
-        "one-sequence": lambda **case: bounds(**case | {"B": 1}),
-        "multiply-add-once": lambda **case: bounds(**case, flops=1),
-        "swapped": lambda **case: bounds(**case)[::-1],
-        "the-two-times": lambda **case: tuple(sorted(step(**case))),
-        "shorter-of-the-two": lambda **case: (min(step(**case)), sum(step(**case))),
-        "one-time-twice": lambda **case: (max(step(**case)), 2 * max(step(**case))),
-        "milliseconds": lambda **case: tuple(1e3 * t for t in bounds(**case)),
-    },
-)
-
-# %% [markdown]
 # ## To think about (not graded)
 #
 # Your `decode_limit` doesn't depend on the batch, and the weights of a model are shared by all
 # sequences. So what does a larger batch gain in a decode step, and what limits it: time or space?
-# Put numbers into your last two functions for a model and a context of your choice. What changes
-# with fewer heads of keys, and what with a cache of half the width?
+# Put numbers into your last function for a model and a context of your choice. What changes with
+# fewer heads of keys, and what with a cache of half the width?
 
 # %% [markdown]
 # *Write your answer here.*

@@ -20,8 +20,7 @@
 #   cache?
 # - Two suspects are left. Which experiment tells them apart?
 # - How many times as fast is a program after a fix, and which fix gains nothing?
-# - An analysis of twenty lines runs without an error and is wrong in seven places. What would it
-#   say if it were right?
+# - An analysis of ten lines runs without an error. Which of its lines are wrong?
 #
 # ## Hints
 #
@@ -35,7 +34,7 @@
 # them predict a change is not enough.
 # :::
 #
-# :::{dropdown} Hint: read the draft twice
+# :::{dropdown} Hint: read the analysis twice
 # Once as a program, from the definitions to the result; once as a reader of data sheets, who asks
 # of each figure what it counts.
 # :::
@@ -43,8 +42,8 @@
 # %% [markdown]
 # A bound says how fast a program could be, and a measurement says how fast it was. In this exercise
 # you explain the difference. You find the causes of six measured times, the experiments that tell
-# two causes apart, and what a fix would gain. At the end you repair an analysis that runs without
-# an error and is wrong.
+# two causes apart, and what a fix would gain. At the end you find the wrong lines of an analysis
+# that runs without an error.
 
 # %% [markdown]
 # You start from six measurements. Four come from the run of the chapter “Your own machine”: numpy
@@ -139,7 +138,7 @@ rl.Table(
 # %% grading
 import math
 
-from grading.schema import Choice, Made, Real, Whole, combinations, part
+from grading.schema import Choice, Made, part
 
 # Measured by roofmeter on an Intel Xeon on 22 November 2026; tests/exercises/test_diagnose.py
 # compares these with the stored run. Roofs are best samples; measured times are medians.
@@ -577,7 +576,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 3: the experiment (3 points)
+# ## Part 3: the experiment (4 points)
 #
 # A matmul `x[B, D] · w[D, F]` takes longer than you expected, and you suspect two of three causes:
 # `"compute"`, `"memory"` and `"overhead"`. Each predicts how the time changes with the sizes. If it
@@ -910,201 +909,230 @@ part(
 )
 
 # %% [markdown]
-# ## Part 5: a draft to repair, the sheet (3 points)
+# ## Part 5: which lines are wrong (5 points)
 #
-# An analysis was drafted for one layer, `bf16[B, D] · bf16[D, F] → bf16[B, F]`, whose output a chip
-# sends to its neighbor over a link. It runs without an error, and seven things in it are wrong,
-# four of them in this half, which reads a data sheet:
+# An analysis of one layer, `bf16[B, D] · bf16[D, F] → bf16[B, F]`, whose output a chip sends to its
+# neighbor over a link, has ten lines. It starts from a data sheet, and runs without an error:
 #
 # ```python
-# def rates(tflops, sparse, gigabytes, gigabits, both_ways):
-#     peak = tflops * 1e12  # FLOP/s, dense
-#     bandwidth = gigabytes * 2**30  # bytes/s
-#     link = gigabits * 1e9  # bytes/s, one way
-#     return {"peak": peak, "bandwidth": bandwidth, "link": link}
+# peak = sheet["tflops"] * 1e12  # FLOP/s, dense
+# bandwidth = sheet["gigabytes"] * 2**30  # bytes/s
+# link = sheet["gigabits"] * 1e9  # bytes/s, one way
+# flops = B * D * F
+# moved = 2 * (B * D + D * F)  # bytes: each array passes through memory once
+# sent = 2 * B * F  # bytes: the output
+# compute = flops / peak
+# memory = moved / bandwidth
+# network = sent / link
+# bound = compute + memory + network  # all three work at the same time
 # ```
 #
-# Write it without the mistakes. A sheet prints
+# Which of its lines are wrong? Write a function that finds them, in this analysis and in others
+# that make other mistakes. It gets the value of each line: `analysis` is a dictionary from the name
+# of a line to its value, in this order. A line is wrong if it doesn't follow from the sheet, the
+# sizes and the values of the lines above it; a line that goes on correctly from a wrong value is
+# right. A wrong value is off by at least 3%.
 #
-# - a peak in TFLOP/s, for dense matrices, or with `sparse=True` for structured sparsity, which
-#   doubles it;
-# - a memory bandwidth in GB/s, a power of ten;
-# - a link in Gbit/s, one way, or with `both_ways=True` the sum of both directions.
+# A sheet prints
+#
+# - `tflops`: a peak in TFLOP/s, for dense matrices, or if `sparse` is true for structured sparsity,
+#   which doubles it;
+# - `gigabytes`: a memory bandwidth in GB/s, a power of ten;
+# - `gigabits`: a link in Gbit/s, one way, or if `both_ways` is true the sum of both directions.
 
 
 # %%
-def rates(tflops, sparse, gigabytes, gigabits, both_ways):
-    """Dense peak in FLOP/s, bandwidth in bytes/s, and link in bytes/s, one way.
+def wrong_lines(sheet, B, D, F, analysis):
+    """Names of the lines that are wrong: a list, maybe empty.
 
-    Returns a dictionary with "peak", "bandwidth" and "link", as the draft does.
+    sheet: dictionary with "tflops", "sparse", "gigabytes", "gigabits" and "both_ways". analysis:
+    dictionary from the name of a line to its value.
     """
-    return {
-        "peak": tflops * 1e12 / (2 if sparse else 1),
-        "bandwidth": gigabytes * 1e9,
-        "link": gigabits * 1e9 / 8 / (2 if both_ways else 1),
+    one = analysis
+    right = {
+        "peak": sheet["tflops"] * 1e12 / (2 if sheet["sparse"] else 1),
+        "bandwidth": sheet["gigabytes"] * 1e9,
+        "link": sheet["gigabits"] * 1e9 / 8 / (2 if sheet["both_ways"] else 1),
+        "flops": 2 * B * D * F,
+        "moved": 2 * (B * D + D * F + B * F),
+        "sent": 2 * B * F,
+        "compute": one["flops"] / one["peak"],
+        "memory": one["moved"] / one["bandwidth"],
+        "network": one["sent"] / one["link"],
+        "bound": max(one["compute"], one["memory"], one["network"]),
     }
+    return [line for line, value in right.items() if abs(one[line] / value - 1) > 0.01]
 
 
 # %% grading
-def rates_if(
-    tflops,
-    sparse,
-    gigabytes,
-    gigabits,
-    both_ways,
-    halved=lambda sparse: 2 if sparse else 1,
+LINES = ("peak", "bandwidth", "link", "flops", "moved", "sent", "compute", "memory", "network")
+LINES += ("bound",)
+
+
+def line_if(
+    line,
+    sheet,
+    sizes,
+    above,
+    sparse=2,
+    dense=1,
     giga=1e9,
     bits=8,
-    ways=lambda both: 2 if both else 1,
+    both=2,
+    one_way=1,
+    flops=2,
+    out=1,
+    width=2,
+    rate="",
+    over=max,
 ):
-    return {
-        "peak": tflops * 1e12 / halved(sparse),
-        "bandwidth": gigabytes * giga,
-        "link": gigabits * 1e9 / bits / ways(both_ways),
-    }
+    """Return what a line says if the lines above it say `above`, and its rules are these.
+
+    sparse, dense: by what a printed peak is divided. both, one_way: by what a printed link is.
+    rate: the rate by which an amount is divided, if it isn't the right one.
+    """
+    B, D, F = sizes
+    if line == "peak":
+        return sheet["tflops"] * 1e12 / (sparse if sheet["sparse"] else dense)
+    if line == "bandwidth":
+        return sheet["gigabytes"] * giga
+    if line == "link":
+        return sheet["gigabits"] * 1e9 / bits / (both if sheet["both_ways"] else one_way)
+    if line == "flops":
+        return flops * B * D * F
+    if line == "moved":
+        return width * (B * D + D * F + out * B * F)
+    if line == "sent":
+        return width * B * F
+    if line == "bound":
+        return over([above["compute"], above["memory"], above["network"]])
+    amount, usual = {
+        "compute": ("flops", "peak"),
+        "memory": ("moved", "bandwidth"),
+        "network": ("sent", "link"),
+    }[line]
+    return above[amount] / above[rate or usual]
 
 
-def always_one(_):
-    return 1
-
-
-def always_two(_):
-    return 2
-
-
-def rates_with(**counted):
-    return lambda **case: rates_if(**case, **counted)
-
-
-part(
-    rates,
-    "Go through the draft line by line, and say for each figure what the sheet means by it: "
-    "which zeros does a peak count, is a prefix a power of ten, is a link printed in bits or "
-    "bytes, one way or both? Two of the lines need a condition, since not every sheet prints in "
-    "the same way.",
-    kind="numbers",
-    cases=(
-        {"tflops": 1979, "sparse": True, "gigabytes": 3350, "gigabits": 7200} | {"both_ways": True},
-        {"tflops": 197, "sparse": False, "gigabytes": 819, "gigabits": 1600} | {"both_ways": True},
-        {"tflops": 624.0, "sparse": True, "gigabytes": 2039, "gigabits": 400}
-        | {"both_ways": False},
-        {"tflops": 275.25, "sparse": False, "gigabytes": 1228.5, "gigabits": 9601.3}
-        | {"both_ways": False},
-    ),
-    ranges={
-        "tflops": Real(100, 5000),
-        "sparse": Choice(True, False),
-        "gigabytes": Real(500, 8000),
-        "gigabits": Real(100, 15_000),
-        "both_ways": Choice(True, False),
-    },
-    branches=combinations(sparse=(True, False), both_ways=(True, False)),
-    wrong={
-        "sparse-for-dense": rates_with(halved=always_one),
-        "always-halved": rates_with(halved=always_two),
-        "binary-prefix": rates_with(giga=2**30),
-        "bits-for-bytes": rates_with(bits=1),
-        "both-ways": rates_with(ways=always_one),
-        "one-way-always-halved": rates_with(ways=always_two),
-        "link-of-the-draft": rates_with(bits=1, ways=always_one),
-        "as-in-the-draft": rates_with(halved=always_one, giga=2**30, bits=1, ways=always_one),
-    },
+# Mistakes that an analysis may make: line → rules. Some are none on some sheets.
+MISTAKES = (
+    ("peak", {"sparse": 1}),
+    ("peak", {"dense": 2}),
+    ("bandwidth", {"giga": 2**30}),
+    ("link", {"bits": 1}),
+    ("link", {"both": 1}),
+    ("link", {"one_way": 2}),
+    ("link", {"bits": 1, "both": 1}),
+    ("flops", {"flops": 1}),
+    ("moved", {"out": 0}),
+    ("moved", {"width": 1}),
+    ("sent", {"width": 4}),
+    ("compute", {"rate": "bandwidth"}),
+    ("memory", {"rate": "link"}),
+    ("network", {"rate": "bandwidth"}),
+    ("bound", {"over": sum}),
+    ("bound", {"over": min}),
 )
 
-# %% [markdown]
-# ## Part 6: the draft, continued (3 points)
-#
-# The second half of the draft has the other three mistakes:
-#
-# ```python
-# def layer_times(B, D, F, peak, bandwidth, link):
-#     # Each element of the output adds up D products.
-#     flops = B * D * F
-#     # Input and weights, two bytes an element.
-#     moved = 2 * (B * D + D * F)
-#     # The neighbor gets the output, two bytes an element.
-#     sent = 2 * B * F
-#     compute = flops / peak
-#     memory = moved / bandwidth
-#     network = sent / link
-#     # Arithmetic, memory and link all work at the same time.
-#     bound = compute + memory + network
-#     times = {"compute": compute, "memory": memory, "link": network}
-#     return times | {"bound": bound}
-# ```
-#
-# Write it without them: the times of arithmetic, memory and link, and the lower bound of the whole
-# if the three overlap perfectly. The rates handed in are right, and every array is read or written
-# once.
+
+def analyzed(sheet, B, D, F, *mistakes):
+    """Return the case of an analysis that makes these mistakes: pairs of a line and its rules."""
+    rules, values = dict(mistakes), {}
+    for line in LINES:
+        values[line] = line_if(line, sheet, (B, D, F), values, **rules.get(line, {}))
+    return {"sheet": sheet, "B": B, "D": D, "F": F, "analysis": values}
 
 
-# %%
-def layer_times(B, D, F, peak, bandwidth, link):
-    """Times of one layer and its lower bound, in seconds.
+def lines_if(passed_on=False, **rules):
+    """Return a function that finds the lines which differ from these rules.
 
-    peak: FLOP/s. bandwidth, link: bytes/s. Returns a dictionary with "compute", "memory", "link"
-    and "bound", as the draft does.
+    passed_on: whether a line that goes on from a wrong value counts as wrong, too.
     """
-    times = {
-        "compute": 2 * B * D * F / peak,
-        "memory": 2 * (B * D + D * F + B * F) / bandwidth,
-        "link": 2 * B * F / link,
+
+    def found(sheet, B, D, F, analysis):
+        names, above = [], {}
+        for line, value in analysis.items():
+            right = line_if(line, sheet, (B, D, F), above, **rules)
+            names += [line] if abs(value / right - 1) > 0.01 else []
+            above[line] = right if passed_on else value
+        return names
+
+    return found
+
+
+def other_lines(**case):
+    wrong = wrong_lines(**case)
+    return [line for line in case["analysis"] if line not in wrong]
+
+
+def is_off_or_right(**case):
+    """Return whether each line is right, or off by at least 3%."""
+    sizes = (case["B"], case["D"], case["F"])
+    ratios = (
+        value / line_if(line, case["sheet"], sizes, case["analysis"])
+        for line, value in case["analysis"].items()
+    )
+    return all(abs(ratio - 1) < 1e-9 or abs(ratio - 1) > 0.03 for ratio in ratios)
+
+
+def an_analysis(rng):
+    """Return a sheet, sizes and an analysis with at most four mistakes."""
+    sheet = {
+        "tflops": six(log_uniform(rng, 100, 5000)),
+        "sparse": rng.random() < 0.5,
+        "gigabytes": six(log_uniform(rng, 500, 8000)),
+        "gigabits": six(log_uniform(rng, 100, 15_000)),
+        "both_ways": rng.random() < 0.5,
     }
-    return {**times, "bound": max(times.values())}
+    B, D, F = (128 * round(log_uniform(rng, *ends)) for ends in ((2, 64), (4, 64), (4, 64)))
+    mistakes = rng.sample(MISTAKES, rng.randint(0, 4))
+    case = analyzed(sheet, B, D, F, *mistakes)
+    return tuple(case.values())
 
 
-# %% grading
-def layer(B, D, F, peak, bandwidth, link, flops=2, out=2, over=max):
-    found = [
-        flops * B * D * F / peak,
-        (2 * B * D + 2 * D * F + out * B * F) / bandwidth,
-        2 * B * F / link,
-    ]
-    return dict(zip(("compute", "memory", "link"), found, strict=True)) | {"bound": over(found)}
-
-
-def layer_with(**counted):
-    return lambda **case: layer(**case, **counted)
-
-
-def binds(**case):
-    found = layer(**case)
-    return longest({roof: time for roof, time in found.items() if roof != "bound"})
-
+# The sheet of the text, with its mistakes; then others.
+SPARSE = {"tflops": 1979, "sparse": True, "gigabytes": 3350, "gigabits": 7200, "both_ways": True}
+DENSE = {"tflops": 275.25, "sparse": False, "gigabytes": 1228.5, "gigabits": 9601.3}
+OF_THE_TEXT = [MISTAKES[number] for number in (0, 2, 6, 7, 8, 14)]
 
 part(
-    layer_times,
-    "Three lines of the draft are wrong. Count what one element of the output takes: how many "
-    "multiplications, how many additions? List the arrays that pass through memory, the result "
-    "among them. And ask what happens to a total if everything goes on at the same time.",
-    kind="numbers",
+    wrong_lines,
+    "Write a second analysis beside the first: what should each line say, if the lines above it "
+    "are taken as they are? Say of each figure on the sheet what it counts. Ask what one element "
+    "of the output takes, which arrays pass through memory, and what happens to a total if "
+    "everything goes on at the same time. Then compare the two, line by line.",
+    kind="names",
     cases=(
-        # In these three cases the times are close: each mistake changes the largest time in
-        # at least one of them.
-        {"B": 256, "D": 4096, "F": 4096, "peak": 2e14, "bandwidth": 7.5e11, "link": 6e10},
-        {"B": 2048, "D": 8192, "F": 4096, "peak": 9.9e14, "bandwidth": 1e12} | {"link": 1.7e11},
-        {"B": 512, "D": 1024, "F": 2048, "peak": 2e14, "bandwidth": 8e11, "link": 1.7e11},
-        # Sizes small enough for off-by-one errors to show.
-        {"B": 16, "D": 512, "F": 512, "peak": 1e15, "bandwidth": 3.3e12, "link": 4.5e11},
+        analyzed(SPARSE, 2048, 4096, 4096, *OF_THE_TEXT),
+        analyzed(SPARSE, 2048, 4096, 4096),  # nothing is wrong
+        analyzed(DENSE | {"both_ways": False}, 4096, 1024, 8192, MISTAKES[1], MISTAKES[5]),
+        analyzed(DENSE | {"both_ways": False}, 4096, 1024, 8192, MISTAKES[3], MISTAKES[10]),
+        analyzed(DENSE | {"both_ways": True}, 512, 512, 1024, MISTAKES[4], MISTAKES[9]),
+        analyzed(SPARSE | {"both_ways": False}, 1024, 2048, 2048, MISTAKES[11], MISTAKES[15]),
+        analyzed(SPARSE, 4096, 8192, 2048, MISTAKES[12], MISTAKES[13]),
     ),
-    ranges={
-        "B": Whole(16, 8192),
-        "D": Whole(512, 16384, multiple_of=128),
-        "F": Whole(512, 16384, multiple_of=128),
-        "peak": Real(1e14, 2e15),
-        "bandwidth": Real(5e11, 8e12),
-        "link": Real(2e10, 9e11),
-    },
+    ranges={"sheet, B, D, F, analysis": Made(an_analysis, "other sheets, sizes and analyses")},
+    allowed=is_off_or_right,
     branches={
-        "compute takes longest": lambda **case: binds(**case) == "compute",
-        "memory takes longest": lambda **case: binds(**case) == "memory",
-        "the link takes longest": lambda **case: binds(**case) == "link",
+        "nothing is wrong": lambda **case: not wrong_lines(**case),
+        "several lines are wrong": lambda **case: len(wrong_lines(**case)) > 2,
+        "a sparse peak": lambda sheet, **case: sheet["sparse"],
+        "a dense peak": lambda sheet, **case: not sheet["sparse"],
+        "a link both ways": lambda sheet, **case: sheet["both_ways"],
+        "a link one way": lambda sheet, **case: not sheet["both_ways"],
     },
     wrong={
-        "multiply-add-once": layer_with(flops=1),
-        "output-not-counted": layer_with(out=0),
-        "times-added": layer_with(over=sum),
-        "as-in-the-draft": layer_with(flops=1, out=0, over=sum),
+        "passed-on": lines_if(passed_on=True),
+        "the-right-lines": other_lines,
+        "sparse-for-dense": lines_if(sparse=1),
+        "always-halved": lines_if(dense=2),
+        "binary-prefix": lines_if(giga=2**30),
+        "bits-for-bytes": lines_if(bits=1),
+        "both-ways": lines_if(both=1),
+        "one-way-always-halved": lines_if(one_way=2),
+        "multiply-add-once": lines_if(flops=1),
+        "output-not-counted": lines_if(out=0),
+        "times-added": lines_if(over=sum),
     },
 )
 

@@ -21,7 +21,6 @@
 # - What is the peak for dense matrices?
 # - What is a printed bandwidth in bytes per second, one way?
 # - From what batch on is a matmul in bf16 compute-bound, in the small-batch limit?
-# - And on the other chips of the catalog, from their sheets?
 # - Is a batch of a given number of sequences, each with so many tokens, large enough?
 #
 # ## Hints
@@ -196,7 +195,7 @@ ON_SHEETS = {
 }
 
 # %% [markdown]
-# ## Part 1: the dense peak (4 points)
+# ## Part 1: the dense peak (5 points)
 #
 # What is the peak for dense matrices in FLOP/s? A sheet's figure with `sparse=True` counts the
 # operations that structured sparsity skips, which doubles the figure; with `sparse=False` it is
@@ -245,7 +244,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 2: bandwidth (3 points)
+# ## Part 2: bandwidth (4 points)
 #
 # What is a printed bandwidth in bytes per second, one way? Memory bandwidth is printed one way
 # (`both_ways=False`). Links such as NVLink are often printed as the sum of both directions
@@ -298,7 +297,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 3: the critical batch (5 points)
+# ## Part 3: the critical batch (6 points)
 #
 # From what batch on is a matmul with everything in bf16, `bf16[B, D] · bf16[D, F] → bf16[B, F]`,
 # compute-bound in the small-batch limit? The arguments are the entries of a sheet, each in any of
@@ -350,58 +349,13 @@ part(
 )
 
 # %% [markdown]
-# ## Part 4: the other chips (4 points)
-#
-# Now do the same for a list of sheets, of any length. `sheets` above holds the whole catalog; other
-# lists hold other chips.
-
-
-# %%
-def critical_batches(sheets):
-    """Critical batch of a bf16 matmul on each chip.
-
-    sheets: list of dictionaries as in `sheets` above. Returns a dictionary from name to number.
-    """
-    return {
-        sheet["name"]: critical_batch(
-            sheet["peak"],
-            sheet["peak_unit"],
-            sheet["sparse"],
-            sheet["bandwidth"],
-            sheet["bandwidth_unit"],
-        )
-        for sheet in sheets
-    }
-
-
-# %% grading
-part(
-    critical_batches,
-    "A loop over the sheets. Each sheet is a dictionary: its entries are the arguments of your "
-    "function of the part before, and its name is the key of the result. Check one chip by hand "
-    "against a call of that function.",
-    kind="numbers",
-    cases=({"sheets": SHEETS}, {"sheets": INVENTED}),
-    ranges={"sheets": Sheets(2, 8, PEAKS, BANDWIDTHS)},
-    branches=ON_SHEETS,
-    tolerance=0.02,
-    wrong={
-        "sparse-for-dense": for_each(sparse_for_dense),
-        "always-halved": for_each(always_halved),
-        "int8-weights": for_each(int8_weights),
-        "upside-down": for_each(upside_down),
-        "one-prefix-for-all": for_each(one_prefix_for_all),
-        "bits-for-bytes": for_each(bits_for_bytes),
-    },
-)
-
-# %% [markdown]
-# ## Part 5: is this batch enough? (4 points)
+# ## Part 4: is this batch enough? (5 points)
 #
 # A training run gives each replica `sequences` sequences of `length` tokens in every step, and each
 # replica is one chip. On which of the chips is its bf16 matmul compute-bound, in the small-batch
-# limit? Return their names. Every batch differs from the critical ones by at least 3%, so values
-# that counted above are good enough here.
+# limit? Return their names. `sheets` above holds the whole catalog; other lists hold other chips.
+# Every batch differs from the critical ones by at least 3%, so values that counted above are good
+# enough here.
 
 
 # %%
@@ -411,7 +365,12 @@ def enough_on(sheets, sequences, length):
     sheets: list of dictionaries as above. sequences, length: whole numbers. Returns a list of
     names, in any order; an empty list if there are none.
     """
-    return [name for name, batch in critical_batches(sheets).items() if sequences * length > batch]
+    names = []
+    for sheet in sheets:
+        figures = {key: value for key, value in sheet.items() if key != "name"}
+        if sequences * length > critical_batch(**figures):
+            names.append(sheet["name"])
+    return names
 
 
 # %% grading
@@ -463,8 +422,9 @@ def ratios(sheets, sequences, length):
 part(
     enough_on,
     "A row of the matmul is a token. Write down how many tokens one replica has in a step, from "
-    "the two numbers. The part before gives for each chip from which batch on it is "
-    "compute-bound. On which side of that must the tokens be?",
+    "the two numbers. Each sheet is a dictionary, whose entries are the arguments of your function "
+    "of the part before: it says from which batch on that chip is compute-bound. On which side of "
+    "that must the tokens be?",
     kind="names",
     cases=(
         {"sheets": SHEETS, "sequences": 2, "length": 128},
@@ -480,7 +440,7 @@ part(
         "sequences": Whole(2, 512, power_of_two=True),
         "length": Whole(2, 512, power_of_two=True),
     },
-    # Part 4 accepts a rounded critical batch, so rounding must not change any answer here.
+    # Part 3 accepts a rounded critical batch, so rounding must not change any answer here.
     allowed=lambda **case: all(abs(ratio - 1) > 0.03 for ratio in ratios(**case)),
     branches=ON_SHEETS
     | {
@@ -514,8 +474,8 @@ part(
 #
 # Some texts round the dense peak of the H100 to a power of ten before they divide. By how many per
 # cent does that move the critical batch? Name a decision that this difference could change, and one
-# that it couldn't. And look at `critical_batches(sheets)`: is there one rule of thumb for the batch
-# that is right on all of these chips?
+# that it couldn't. And put all `sheets` of the catalog into your `critical_batch`: is there one
+# rule of thumb for the batch that is right on all of these chips?
 
 # %% [markdown]
 # *Write your answer here.*

@@ -151,7 +151,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 2: operations (2 points)
+# ## Part 2: operations (3 points)
 #
 # How many operations does the multiplication take? Count a multiply-add as two operations. Each
 # output element starts from an empty accumulator, so every product is also added.
@@ -181,7 +181,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 3: intensity (3 points)
+# ## Part 3: intensity (4 points)
 #
 # What is the arithmetic intensity, exactly: operations for each byte that is loaded or written?
 
@@ -213,7 +213,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 4: intensity of a small batch (2 points)
+# ## Part 4: intensity of a small batch (3 points)
 #
 # Often the batch is much smaller than the weights' two sides. What does the intensity approach when
 # `B` is much smaller than `D` and `F`? Give the limit itself, not the exact value. All three sizes
@@ -247,40 +247,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 5: critical batch (3 points)
-#
-# From what batch on is the multiplication compute-bound? Stay in the limit of part 4.
-# The batch may be a fraction. There is no need to round, but a value within 1% counts.
-
-
-# %%
-def critical_batch(peak, bandwidth):
-    """Batch (tokens) at which the multiplication turns compute-bound, in the small-batch limit.
-
-    peak: int8 operations per second. bandwidth: HBM bytes per second. Returns a number.
-    """
-    return peak / bandwidth / 2
-
-
-# %% grading
-part(
-    critical_batch,
-    "A chip has an intensity of its own: what it can compute while it moves one byte. Write it "
-    "down from its two figures. The multiplication is compute-bound once its intensity reaches "
-    "that number. Put in what you found for small batches, and solve for the batch.",
-    # The last critical batch is over 6,000, beyond answers that try only small batches.
-    cases=(*CHIPS, {"peak": 3.9e15, "bandwidth": 3.2e11}),
-    ranges=CHIP_RANGES,
-    tolerance=0.01,
-    wrong={
-        "ridge-itself": lambda peak, bandwidth: peak / bandwidth,
-        "bits-for-bytes": lambda peak, bandwidth: 4 * peak / bandwidth,
-        "upside-down": lambda peak, bandwidth: bandwidth / peak,
-    },
-)
-
-# %% [markdown]
-# ## Part 6: two times (4 points)
+# ## Part 5: two times (4 points)
 #
 # How long does the arithmetic take at peak, and how long does moving the bytes take at full
 # bandwidth? Use the exact counts again.
@@ -317,7 +284,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 7: between which bounds (3 points)
+# ## Part 6: between which bounds (3 points)
 #
 # How long does the whole operation take at least, if arithmetic and traffic overlap perfectly? And
 # at most, if they don't overlap at all?
@@ -359,10 +326,10 @@ part(
 # %% [markdown]
 # ## To think about (not graded)
 #
-# Put the given `peak` and `bandwidth` into your `critical_batch`. Then do the same for bf16 on this
-# chip, where an element takes two bytes and the peak is half as high. Compare the two batches. What
-# did using int8 everywhere change, if not the critical batch? Would you notice it at a batch far
-# below the critical one?
+# From what batch on is the multiplication compute-bound on the given chip, in the limit of part 4?
+# Then do the same for bf16 on this chip, where an element takes two bytes and the peak is half as
+# high. Compare the two batches. What did using int8 everywhere change, if not the critical batch?
+# Would you notice it at a batch far below the critical one?
 
 # %% [markdown]
 # *Write your answer here.*

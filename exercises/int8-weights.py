@@ -18,8 +18,8 @@
 # {eval}`f"{rl.Quantity(bandwidth, 'B/s'):e}"`.
 #
 # - What is the exact arithmetic intensity?
-# - From what batch on is the multiplication compute-bound, in the small-batch limit?
-# - And exactly, for given $D$ and $F$? There are sizes for which no batch is enough.
+# - From what batch on is the multiplication compute-bound, for given $D$ and $F$? There are sizes
+#   for which no batch is enough.
 # - How many times faster is it than with bf16 weights, at a given batch?
 #
 # ## Hints
@@ -77,7 +77,7 @@ def moved(B, D, F, x=2, w=1, out=2):
 
 
 # %% [markdown]
-# ## Part 1: intensity (4 points)
+# ## Part 1: intensity (6 points)
 #
 # What is the exact arithmetic intensity? A multiply-add is two FLOPs. Count every byte that must be
 # loaded or written once, each operand in its own type.
@@ -130,45 +130,11 @@ part(
 )
 
 # %% [markdown]
-# ## Part 2: critical batch in the limit (4 points)
+# ## Part 2: critical batch (7 points)
 #
-# When `B` is much smaller than `D` and `F`, only the bytes of one of the three operands matter.
-# In this limit, from what batch on is the multiplication compute-bound? The batch may be a
-# fraction: there is no need to round, but a value within 1% counts.
-
-
-# %%
-def critical_batch_limit(peak, bandwidth):
-    """Critical batch (tokens) in the small-batch limit.
-
-    peak: bf16 FLOP/s. bandwidth: HBM bytes/s. Returns a number.
-    """
-    return peak / bandwidth / 2
-
-
-# %% grading
-part(
-    critical_batch_limit,
-    "Take your intensity and let B be small beside D and F: only the weights' bytes remain. How "
-    "does that intensity depend on B? Set it equal to the chip's own ratio of peak and "
-    "bandwidth, and solve for B. No factor of the arithmetic changes: it stays in bf16.",
-    cases=CHIPS,
-    ranges=CHIP_RANGES,
-    tolerance=0.01,
-    wrong={
-        "ridge-itself": lambda peak, bandwidth: peak / bandwidth,
-        "gained-twice": lambda peak, bandwidth: peak / bandwidth / 4,
-        "bits-for-bytes": lambda peak, bandwidth: 4 * peak / bandwidth,
-        "upside-down": lambda peak, bandwidth: bandwidth / peak,
-    },
-)
-
-# %% [markdown]
-# ## Part 3: critical batch, exactly (7 points)
-#
-# Now without the limit: for given `D` and `F`, from what batch on is the multiplication
-# compute-bound? Set your exact intensity equal to the chip's and solve for `B`. A value
-# within 1% counts again.
+# For given `D` and `F`, from what batch on is the multiplication compute-bound? Set your exact
+# intensity equal to the chip's and solve for `B`. The batch may be a fraction: there is no need to
+# round, but a value within 1% counts.
 #
 # There are sizes for which no batch is enough, because moving the activations alone takes longer
 # than the arithmetic. Then return `math.inf` (or `float("inf")`). No case is so close to the border
@@ -243,7 +209,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 4: what it buys (5 points)
+# ## Part 3: what it buys (7 points)
 #
 # How many times faster is the multiplication with int8 weights than with bf16 weights? Compare the
 # lower bounds of the two running times, at the same batch, with perfect overlap of arithmetic and

@@ -102,63 +102,13 @@ def times_if(B, D, F, N, peak, link, flops=2, ring=sent, sums=2):
 
 
 # %% [markdown]
-# ## Part 1: what each chip sends (3 points)
+# ## Part 1: two times (6 points)
 #
-# Each of `N` chips holds partial sums for an array of `size` bytes. A ring cuts the array into as
-# many pieces as there are chips and goes around twice: the first lap adds up, the second
-# distributes the sums. How many bytes does each chip send in the whole all-reduce? The value may be
-# a fraction: don't round it.
-
-
-# %%
-def bytes_sent(size, N):
-    """Bytes that each of N chips sends in an all-reduce of an array of `size` bytes: a number."""
-    return 2 * (N - 1) * size / N
-
-
-# %% grading
-def not_whole(size, N):
-    """Return whether rounding the sent bytes to an integer exceeds the tolerance."""
-    return 0.1 < sent(size, N) % 1 < 0.9 and sent(size, N) < 4000
-
-
-part(
-    bytes_sent,
-    "How large is one piece? In each step of a lap, a chip sends one piece. A piece starts on "
-    "one chip and has to visit all others: how many steps is that? Count the steps of both laps, "
-    "and multiply by the piece. What comes out for a single chip, and does that make sense?",
-    cases=(
-        {"size": 73_400_320, "N": 4},
-        {"size": 900_000, "N": 12},
-        {"size": 73_400_320, "N": 2},
-        {"size": 5_000_000_000, "N": 4},
-        {"size": 900_000, "N": 1},
-        {"size": 1001, "N": 12},  # neither a piece nor the total is an integer
-    ),
-    ranges={"size": Whole(1000, 10**10), "N": Whole(1, 64)},
-    branches={
-        "one chip": lambda size, N: N == 1,
-        "two chips": lambda size, N: N == 2,
-        "more": lambda size, N: N > 4,
-        "more than 32 bits": lambda size, N: size >= 2**32,
-        "not a whole number": not_whole,
-    },
-    wrong={
-        "one-lap": one_lap,
-        "as-for-two": as_for_two,
-        "a-piece-to-itself": lambda size, N: 2 * size,
-        "whole-array-each-step": lambda size, N: 2 * (N - 1) * size,
-        "all-chips-together": lambda size, N: N * sent(size, N),
-        "whole-array-to-each": lambda size, N: (N - 1) * size,
-        "one-step-a-lap": lambda size, N: 2 * size / N,
-    },
-)
-
-# %% [markdown]
-# ## Part 2: two times (4 points)
-#
-# How long does the arithmetic take on each chip at its peak, and how long the all-reduce over the
-# links? A multiply-add is two FLOPs. Leave out the additions of the all-reduce and the HBM traffic.
+# Each of `N` chips holds partial sums for the whole output. A ring cuts this array into as many
+# pieces as there are chips and goes around twice: the first lap adds up, the second distributes the
+# sums. How long does the arithmetic take on each chip at its peak, and how long the all-reduce over
+# the links? A multiply-add is two FLOPs. Leave out the additions of the all-reduce and the HBM
+# traffic.
 
 
 # %%
@@ -169,7 +119,8 @@ def times(B, D, F, N, peak, link):
     seconds.
     """
     partial_sums = 2 * B * F
-    return 2 * B * D * F / (N * peak), bytes_sent(partial_sums, N) / link
+    bytes_sent = 2 * (N - 1) * partial_sums / N
+    return 2 * B * D * F / (N * peak), bytes_sent / link
 
 
 # %% grading
@@ -202,7 +153,8 @@ part(
     times,
     "Write the shapes of what one chip multiplies: which side is shorter than in the whole "
     "multiplication? Count its FLOPs. Then write the shape of its partial sums, and how many "
-    "bytes they take. That is the array that your function of the part before is about.",
+    "bytes they take. In each step of a lap, a chip sends one piece of them. A piece starts on one "
+    "chip and has to visit all others: how many steps are that in both laps?",
     kind="numbers",
     cases=SIZES,
     ranges=SIZE_RANGES | CHIP_RANGES,
@@ -229,116 +181,14 @@ part(
             sent(2 * (B * D + D * F + B * F), N) / link,
         ),
         "swapped": lambda **case: times_if(**case)[::-1],
+        "one-step-a-lap": network_times(lambda N: 1 / (N - 1)),
+        "a-piece-to-itself": network_times(lambda N: N / (N - 1)),
         "milliseconds": lambda **case: tuple(1e3 * t for t in times_if(**case)),
     },
-    excluded_by={
-        "one-lap": "bytes-sent",
-        "as-for-two": "bytes-sent",
-        "whole-array-each-step": "bytes-sent",
-    },
 )
 
 # %% [markdown]
-# ## Part 3: wide enough (4 points)
-#
-# From what width `D` on does the network take no longer than the arithmetic? If both take equally
-# long, the width is enough. Return the smallest whole `D`, of the whole multiplication and not of
-# one chip's part. Whether it can be split into `N` equal parts does not matter here.
-#
-# Try your function with two chips, with four and with eight.
-
-# %%
-import math
-
-
-def first_depth(N, peak, link):
-    """Smallest whole D at which the network takes no longer than the arithmetic."""
-    return math.ceil(2 * (N - 1) * peak / link)
-
-
-# %% grading
-def depth(N, peak, link):
-    """Return the width at which arithmetic and network take equally long, unrounded."""
-    return 2 * (N - 1) * peak / link
-
-
-# Equivalent formulas whose results round differently in floating point.
-WRITINGS = (
-    lambda N, peak, link: 2 * (N - 1) * peak / link,
-    lambda N, peak, link: 2 * (N - 1) / link * peak,
-    lambda N, peak, link: 2 * (N - 1) / (link / peak),
-    lambda N, peak, link: (1 - 1 / N) * 2 * N * (peak / link),
-    lambda N, peak, link: 2 * (N - 1) / N * 2 / link * peak * N / 2,
-    lambda N, peak, link: 2 * (N - 1) / N * 2 / link / (2 / (N * peak)),
-    lambda N, peak, link: 2 * (N - 1) * 2 / (N * link) * (N * peak) / 2,
-    lambda N, peak, link: 2 * (N - 1) * (peak / 1e9) / (link / 1e9),
-    lambda N, peak, link: 2 * (N - 1) * (1000 * (peak / 1e12)) / (link / 1e9),
-    lambda N, peak, link: 2 * (N - 1) * (peak / 1e12) / (link / 1e9) * 1000,
-)
-
-
-def exact_quotient(case, rng):
-    """Return a case whose arithmetic and network time are equal at a whole width.
-
-    The ratio of peak and link is a power of two, and so is the number of chips, so that floats
-    compute both times without rounding; the quotient is an integer in every formula.
-    """
-    N = rng.choice((2, 4, 8))
-    while True:
-        link = float(f"{rng.uniform(LINKS.low, LINKS.high):.2e}")
-        peaks = [2.0**power * link for power in range(20)]
-        peak = rng.choice([peak for peak in peaks if PEAKS.low <= peak <= PEAKS.high])
-        if len({written(N, peak, link) for written in WRITINGS}) == 1:
-            return {**case, "N": N, "peak": peak, "link": link}
-
-
-def is_whole(**case):
-    return depth(**case) % 1 == 0
-
-
-part(
-    first_depth,
-    "Set your two times equal. Three of the letters stand on both sides and cancel; solve for "
-    "the width. The number of chips stands below the fraction bar on both sides: what of it is "
-    "left? At the end, ask which of the two whole numbers next to your quotient is still too "
-    "narrow.",
-    cases=(
-        {"N": 4, **GIVEN},
-        {"N": 8, **OTHER},
-        {"N": 2, **GIVEN},
-        {"N": 4, "peak": 9e14, "link": 2.1e11},
-        {"N": 6, "peak": 1.97e14, "link": 9e10},
-        {"N": 4, "peak": 5.12e14, "link": 1.25e11},  # whole quotients
-        {"N": 8, "peak": 1.8432e15, "link": 9e11},
-    ),
-    ranges={"N": Choice(2, 3, 4, 6, 8), **CHIP_RANGES},
-    # Widths small enough to show off-by-one errors, and either integers or far from any.
-    allowed=lambda **case: (
-        300 < depth(**case) < 40_000 and (is_whole(**case) or 0.05 < depth(**case) % 1 < 0.95)
-    ),
-    branches={
-        "more than ten thousand": lambda **case: depth(**case) > 10_000,
-        "a whole quotient": is_whole,
-    },
-    boundaries={"a whole quotient": exact_quotient},
-    wrong={
-        "rounded-down": lambda **case: math.floor(depth(**case)),
-        "past-the-tie": lambda **case: math.floor(depth(**case)) + 1,
-        "not-whole": depth,
-        "one-lap": lambda **case: math.ceil(depth(**case) / 2),
-        "sums-in-one-byte": lambda **case: math.ceil(depth(**case) / 2),
-        "both-ways": lambda **case: math.ceil(depth(**case) / 2),
-        "product-counted-more": lambda **case: math.ceil(depth(**case) / 2),
-        "as-for-two": lambda N, peak, link: math.ceil(N * peak / link),
-        "width-for-a-pair": lambda N, peak, link: math.ceil(2 * peak / link),
-        "width-of-a-part": lambda **case: math.ceil(depth(**case) / case["N"]),
-        "multiply-add-once": lambda **case: math.ceil(2 * depth(**case)),
-        "longer-network": lambda **case: math.ceil(2 * depth(**case)),
-    },
-)
-
-# %% [markdown]
-# ## Part 4: what it gains (4 points)
+# ## Part 2: what it gains (6 points)
 #
 # How many times faster are `N` chips than one? Compare the lower bounds of the two running times:
 # arithmetic, HBM and network all overlap perfectly. Count HBM here. One chip loads input and
@@ -455,7 +305,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 5: with a delay (3 points)
+# ## Part 3: with a delay (5 points)
 #
 # So far a byte was on its way as soon as the link was free. In fact each message also waits for a
 # fixed delay, however small it is. Around the ring, a chip's messages wait for one another: each is
@@ -470,7 +320,7 @@ def all_reduce_time(size, N, link, delay):
     link: bytes/s, one way. delay: seconds for each message, beside its bytes.
     """
     steps = 2 * (N - 1)
-    return steps * delay + bytes_sent(size, N) / link
+    return steps * (delay + size / N / link)
 
 
 # %% grading
@@ -510,11 +360,10 @@ part(
         "longer-of-the-two": lambda **case: max(waiting(**case)),
         "milliseconds": lambda **case: 1e3 * sum(waiting(**case)),
     },
-    excluded_by={"whole-array-each-step": "bytes-sent"},
 )
 
 # %% [markdown]
-# ## Part 6: where both cost the same (2 points)
+# ## Part 4: where both cost the same (3 points)
 #
 # For a small array the delays dominate, for a large one the bytes. At what size of the whole array,
 # in bytes, do all delays together take as long as the bytes? The value may be a fraction: don't
@@ -567,8 +416,9 @@ part(
 # %% [markdown]
 # ## To think about (not graded)
 #
-# Your `first_depth` doesn't depend on the batch, but your `speedup` does. For which multiplications
-# do more chips help although `D` is far below what `first_depth` says? And what do the last two
+# From what width `D` on does the network take no longer than the arithmetic, with two chips, with
+# four and with eight? That doesn't depend on the batch, but your `speedup` does. For which
+# multiplications do more chips help although `D` is far below that width? And what do the last two
 # parts add to that: is a step that writes one token for each of a few sequences a matter of
 # bandwidth, or of delay?
 

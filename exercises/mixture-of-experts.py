@@ -356,7 +356,7 @@ SMALL_LONG = {"config": ELDER, "B": 30, "S": 20_000, "width": 0.5, "kv_bytes": 2
 MIDDLE = {"config": BIRCH, "B": 40, "S": 700, "width": 0.5, "kv_bytes": 0.5} | HIGH_RIDGE
 
 # %% [markdown]
-# ## Part 1: weights (5 points)
+# ## Part 1: weights (7 points)
 #
 # Count the weights of the matrices; leave out norms and biases.
 #
@@ -556,87 +556,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 4: the batch that experts need (3 points)
-#
-# Look at the routed experts alone. From how many tokens on, all in one step, does their arithmetic
-# take longer than loading them? At such a batch every expert has been taken by some token, so all E
-# of a layer are loaded, `width` bytes a weight, and nothing else is. A token takes k of them.
-#
-# The batch may be a fraction. A value within 1% counts, so you may round it to a whole number.
-
-
-# %%
-def critical_batch(config, width, peak, bandwidth):
-    """Number of tokens from which the routed experts are compute-bound: a number.
-
-    width: bytes of a weight. peak: FLOP/s. bandwidth: bytes/s.
-    """
-    tokens_of_an_expert = peak / bandwidth * width / 2
-    return tokens_of_an_expert * config["n_routed_experts"] / config["num_experts_per_tok"]
-
-
-# %% grading
-def critical_batch_if(config, width, peak, bandwidth, flops=2, ratio=lambda E, k, shared: E / k):
-    E, k, shared = (
-        config[key] for key in ("n_routed_experts", "num_experts_per_tok", "n_shared_experts")
-    )
-    return peak / bandwidth * width / flops * ratio(E, k, shared)
-
-
-def batch_by(**counted):
-    return lambda **case: critical_batch_if(**case, **counted)
-
-
-def tokens_of_an_expert(**case):
-    return critical_batch_if(**case, ratio=lambda E, k, shared: 1)
-
-
-part(
-    critical_batch,
-    "Take one expert of one layer. How many tokens of the batch does it see on average? Write "
-    "its FLOPs for these tokens and the bytes of its weights: which sizes cancel? Set the "
-    "quotient equal to the chip's ratio of peak and bandwidth, and solve for the batch.",
-    cases=(
-        {"config": ALDER, "width": 2, **GIVEN},
-        {"config": BIRCH, "width": 1, **HIGH_RIDGE},
-        {"config": DOGWOOD, "width": 0.5, "peak": 1.9e15, "bandwidth": 1.8e12},
-        {"config": DOGWOOD, "width": 2, **HIGH_RIDGE},
-        {"config": CEDAR, "width": 1, **HIGH_RIDGE},
-        {"config": ELDER, "width": 2, **GIVEN},
-    ),
-    ranges={
-        "config": Made(a_config, "the config files of other models"),
-        "width": Choice(0.5, 1, 2),
-        "peak": Real(1e14, 2e15),
-        "bandwidth": Real(5e11, 8e12),
-    },
-    # These limits keep two variants within the tolerance: rounded intermediate values, and
-    # a batch computed with the expected number of loaded experts instead of all.
-    allowed=lambda **case: (
-        critical_batch_if(**case) < 100_000 and tokens_of_an_expert(**case) > 170
-    ),
-    branches=OF_A_CONFIG
-    | {
-        "more than ten thousand": lambda **case: critical_batch_if(**case) > 10_000,
-        "not a whole number of experts for each": lambda config, **others: (
-            config["n_routed_experts"] % config["num_experts_per_tok"] > 0
-        ),
-    },
-    tolerance=0.01,
-    wrong={
-        "dense-batch": batch_by(ratio=lambda E, k, shared: 1),
-        "smaller-batch": batch_by(ratio=lambda E, k, shared: k / E),
-        "one-expert-a-token": batch_by(ratio=lambda E, k, shared: E),
-        "shared-among-routed": batch_by(ratio=lambda E, k, shared: (E + shared) / (k + shared)),
-        "multiply-add-once": batch_by(flops=1),
-        "two-bytes-a-weight": lambda **case: critical_batch_if(**case | {"width": 2}),
-        "ridge-itself": lambda peak, bandwidth, **others: peak / bandwidth,
-        "bits-for-bytes": lambda **case: critical_batch_if(**case | {"width": 8 * case["width"]}),
-    },
-)
-
-# %% [markdown]
-# ## Part 5: which change helps most (4 points)
+# ## Part 4: which change helps most (5 points)
 #
 # There is time for one of three changes. Which of them helps most? Compare the tokens per second of
 # all sequences together, at the lower bound of part 3: return, for each change, how many times as

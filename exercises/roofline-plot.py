@@ -13,8 +13,8 @@
 # two sizes: $D = F =$ {eval}`f"{sizes[0]}"` and $D = F =$ {eval}`f"{sizes[1]}"`.
 #
 # - How many FLOP/s are attainable at each batch?
-# - At which batch does each curve reach its ceiling?
-# - How many times as large is that batch for the small matrix?
+# - Each curve reaches its ceiling at some batch. How many times as large is it for the small
+#   matrix?
 # - Draw both curves in one figure that a reader understands without any other explanation.
 #
 # ## Hints
@@ -94,7 +94,7 @@ def straight(B, D, F, peak, bandwidth):
 
 
 # %% [markdown]
-# ## Part 1: attainable FLOP/s (6 points)
+# ## Part 1: attainable FLOP/s (7 points)
 #
 # How many FLOP/s does the multiplication reach at best, if arithmetic and traffic overlap
 # perfectly? Use the exact bytes: loaded and written, each operand in its own type.
@@ -185,97 +185,34 @@ part(
 )
 
 # %% [markdown]
-# ## Part 2: where the curve reaches its ceiling (4 points)
+# ## Part 2: how much later the small one gets there (5 points)
 #
-# At what batch does the curve for weights of shape `[D, F]` reach the chip's peak? The batch may be
-# a fraction, and a value within 1% counts. If the curve never does, return `math.inf`. No case is
-# so close to the border between the two that rounding could decide. If you have done exercise 2,
-# look at what you wrote there.
-
-# %%
-import math
-
-
-def ceiling_batch(D, F, peak, bandwidth):
-    """Batch (tokens) at which attainable FLOP/s reach the peak; math.inf where they never do."""
-    ridge = peak / bandwidth
-    room = 2 - 2 * ridge * (1 / D + 1 / F)
-    return ridge / room if room > 0 else math.inf
-
-
-# %% grading
-MAX_BATCH = 30_000  # tokens; larger critical batches depend too much on rounding the ridge point
-
-
-def clear(**case):
-    """Return whether a curve clearly reaches the ceiling, or clearly never does."""
-    return abs(critical(**case, infinite=False)) < MAX_BATCH
-
-
-part(
-    ceiling_batch,
-    "At the ceiling, arithmetic and traffic take equally long. Write that as an equation with B "
-    "as the unknown, with the exact bytes, and collect the terms with B. If what stands beside B "
-    "is zero or negative, the two never meet.",
-    cases=(
-        {"D": 4096, "F": 4096, **GIVEN},
-        {"D": 1024, "F": 1024, **GIVEN},
-        {"D": 8192, "F": 3072, **CHIPS[1]},
-        {"D": 256, "F": 256, **GIVEN},  # never
-        {"D": 128, "F": 128, **CHIPS[3]},  # stays far below the ceiling
-        {"D": 128, "F": 8192, **GIVEN},  # never
-        {"D": 480, "F": 480, **GIVEN},  # just fails to reach the ceiling
-        # reaches the ceiling at many thousands of tokens
-        {"D": 480, "F": 500, **GIVEN},
-        {"D": 4096, "F": 3072, **CHIPS[3]},
-    ),
-    # D and F start at 128, so that some hidden cases never reach the ceiling.
-    ranges={
-        "D": Whole(128, 8192, power_of_two=True),
-        "F": Whole(128, 8192, multiple_of=128),
-        **CHIP_RANGES,
-    },
-    allowed=clear,
-    branches={
-        "never": lambda **case: critical(**case) == math.inf,
-        "early": lambda **case: critical(**case) < 1_000,
-        "very late": lambda **case: 16_000 < critical(**case) < math.inf,
-    },
-    tolerance=0.01,
-    wrong={
-        "limit-for-exact": lambda D, F, peak, bandwidth: peak / bandwidth / 2,
-        "no-infinity": lambda **case: critical(**case, infinite=False),
-        "bf16-weights": lambda **case: critical(**case, w=2),
-        "all-in-int8": lambda **case: critical(**case, x=1, out=1),
-        "output-not-counted": lambda **case: critical(**case, out=0),
-        "one-side-twice": lambda **case: critical(**case | {"F": case["D"]}),
-    },
-)
-
-# %% [markdown]
-# ## Part 3: how much later the small one gets there (3 points)
-#
-# A small square matrix reaches the ceiling later than a large one. How many times as large must its
-# batch be? “Almost twice” is not enough: compute it, to within 1%.
+# A small square matrix reaches the ceiling, the chip's peak, later than a large one. How many times
+# as large must its batch be? “Almost twice” is not enough: compute it, to within 1%. Both of them
+# reach it. If you have done exercise 2, look at what you wrote there.
 
 
 # %%
 def delay(small, large, peak, bandwidth):
     """Batch at the ceiling for D = F = small, divided by that for D = F = large: a number."""
-    later = ceiling_batch(small, small, peak, bandwidth)
-    return later / ceiling_batch(large, large, peak, bandwidth)
+
+    def ceiling_batch(size):
+        ridge = peak / bandwidth
+        return ridge / (2 - 4 * ridge / size)
+
+    return ceiling_batch(small) / ceiling_batch(large)
 
 
 # %% grading
-def both(small, large, peak, bandwidth):
-    return critical(small, small, peak, bandwidth), critical(large, large, peak, bandwidth)
+def both(small, large, peak, bandwidth, **widths):
+    return tuple(critical(size, size, peak, bandwidth, **widths) for size in (small, large))
 
 
 part(
     delay,
-    "You have a function for the batch at which a curve reaches its ceiling. Which sizes must it "
-    "be called with for the small matrix, and which for the large one? The title of the part "
-    "says how the two batches are compared.",
+    "At the ceiling, arithmetic and traffic take equally long. Write that as an equation with B "
+    "as the unknown, with the exact bytes, and collect the terms with B. Solve it for the small "
+    "matrix and for the large one. The title of the part says how the two batches are compared.",
     cases=(
         {"small": 1024, "large": 4096, **GIVEN},
         {"small": 768, "large": 8192, **CHIPS[2]},
@@ -300,11 +237,13 @@ part(
         "upside-down": lambda **case: both(**case)[1] / both(**case)[0],
         "difference": lambda **case: both(**case)[0] - both(**case)[1],
         "increase": lambda **case: both(**case)[0] / both(**case)[1] - 1,
+        "all-in-int8": lambda **case: both(**case, x=1, out=1)[0] / both(**case, x=1, out=1)[1],
+        "output-not-counted": lambda **case: both(**case, out=0)[0] / both(**case, out=0)[1],
     },
 )
 
 # %% [markdown]
-# ## Part 4: the figure (7 points)
+# ## Part 3: the figure (8 points)
 #
 # Draw attainable FLOP/s against the batch on the given matplotlib axis: one curve for each entry of
 # `sizes` (a square matrix, `D = F = size`), through all the `batches`. A reader who sees nothing

@@ -82,38 +82,7 @@ def shared(B, D, F):
 
 
 # %% [markdown]
-# ## Part 1: operations (3 points)
-#
-# How many operations does it take? Count a multiply-add as two, and start each output element from
-# an empty accumulator.
-
-
-# %%
-def operations(B, D, F):
-    """Operations (OP) of int8[B, D] · int8[B, D, F] → int8[B, F]: a number."""
-    return 2 * B * D * F
-
-
-# %% grading
-part(
-    operations,
-    "Row b of the input meets matrix b and no other. Write down what one row costs with its own "
-    "matrix. Then ask how often that happens. Does it differ from a multiplication in which all "
-    "rows share one matrix?",
-    cases=(*SIZES, SMALLEST, TALL),
-    ranges=SIZE_RANGES,
-    branches=LARGE,
-    wrong={
-        "multiply-add-once": lambda B, D, F: B * D * F,
-        "one-addition-less": lambda B, D, F: B * F * (2 * D - 1),
-        "batch-left-out": lambda B, D, F: 2 * D * F,
-        "batch-twice": lambda B, D, F: 2 * B * B * D * F,
-        "contraction-left-out": lambda B, D, F: 2 * B * F,
-    },
-)
-
-# %% [markdown]
-# ## Part 2: bytes (5 points)
+# ## Part 1: bytes (6 points)
 #
 # How many bytes must be loaded and written in all? Everything is stored in int8, and each element
 # is moved once.
@@ -145,22 +114,25 @@ part(
 )
 
 # %% [markdown]
-# ## Part 3: intensity (4 points)
+# ## Part 2: intensity (5 points)
 #
-# What is the exact arithmetic intensity?
+# What is the exact arithmetic intensity? Count a multiply-add as two operations, and start each
+# output element from an empty accumulator.
 
 
 # %%
 def intensity(B, D, F):
     """Exact arithmetic intensity, in OP/byte: a number."""
-    return operations(B, D, F) / bytes_moved(B, D, F)
+    return 2 * B * D * F / bytes_moved(B, D, F)
 
 
 # %% grading
 part(
     intensity,
-    "Use your functions of the parts before. Which is divided by which follows from the unit, "
-    "OP/byte. To see whether it is plausible, double B and look what happens to both.",
+    "Row b of the input meets matrix b and no other: write down how many operations one row "
+    "costs, and how often that happens. You have a function for the bytes. Which is divided by "
+    "which follows from the unit, OP/byte. To see whether it is plausible, double B and look "
+    "what happens to both.",
     # With small D and F, the exact intensity and its limit differ in the second decimal.
     cases=(*SIZES, {"B": 3, "D": 256, "F": 384}),
     ranges=SIZE_RANGES,
@@ -168,6 +140,8 @@ part(
     wrong={
         "one-matrix-for-all": lambda B, D, F: 2 * B * D * F / shared(B, D, F),
         "a-factor-of-two": lambda B, D, F: B * D * F / moved(B, D, F),
+        "batch-left-out": lambda B, D, F: 2 * D * F / moved(B, D, F),
+        "batch-twice": lambda B, D, F: 2 * B * B * D * F / moved(B, D, F),
         "large-limit-for-exact": lambda B, D, F: 2,
         "output-not-counted": lambda B, D, F: 2 * B * D * F / moved(B, D, F, out=0),
         "bits-for-bytes": lambda B, D, F: 2 * B * D * F / (8 * moved(B, D, F)),
@@ -176,7 +150,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 4: its limit (3 points)
+# ## Part 3: its limit (4 points)
 #
 # What does the intensity approach as `D` and `F` grow? Answer for elements of any width: all three
 # arrays take `bytes_per_element` bytes per element (½ for int4, and so on). The answer may be a
@@ -212,13 +186,13 @@ part(
 )
 
 # %% [markdown]
-# ## Part 5: on which chips (5 points)
+# ## Part 4: on which chips (5 points)
 #
 # On which chips can this operation ever be compute-bound, whatever the batch and however large `D`
 # and `F` are? Return their names, or an empty list if there are none. Start with `catalog` above.
 # The check also passes in invented chips and elements of other widths, for which the answer is
 # different: compute it from the figures, don't list names that you know. Some of the invented chips
-# need exactly the limit of part 4, or slightly less. Which of them can large but finite sizes keep
+# need exactly the limit of part 3, or slightly less. Which of them can large but finite sizes keep
 # busy?
 
 
