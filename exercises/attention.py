@@ -201,6 +201,10 @@ part(
             moved(**case, kept=0) + moved(**case | {"B": 1}, ends=0)
         ),
         "one-width-for-all": lambda **case: moved(**case | {"kv_bytes": case["q_bytes"]}),
+        "result-as-wide-as-the-cache": lambda B, T, N, H, q_bytes, kv_bytes, **others: (
+            moved(B, T, N=N, H=H, q_bytes=q_bytes, kv_bytes=kv_bytes, ends=1, **others)
+            + kv_bytes * B * T * N * H
+        ),
         "cache-width-swapped": lambda **case: moved(**widths_swapped(case)),
         "bits-for-bytes": lambda **case: 8 * moved(**case),
     },
@@ -348,16 +352,33 @@ LOW_RIDGE = {"peak": 2e14, "bandwidth": 2e12}
 
 
 def start(
-    N, K, H, width, peak, bandwidth, fused, flops=4, ends=2, kept=2, infinite=True, score=None
+    N,
+    K,
+    H,
+    width,
+    peak,
+    bandwidth,
+    fused,
+    flops=4,
+    ends=2,
+    kept=2,
+    infinite=True,
+    score=None,
+    squares=4,
 ):
     """Return the length from which attention is compute-bound.
 
-    A score takes `score` bytes, by default `width`.
+    A score takes `score` bytes, by default `width`. squares: how many arrays of their size move.
     """
     ridge = peak / bandwidth
-    room = flops * H - ridge * (0 if fused else 4 * (width if score is None else score))
+    room = flops * H - ridge * (0 if fused else squares * (width if score is None else score))
     length = ridge * width * H * (ends + kept * K / N)
     return length / room if room > 0 or not infinite else math.inf
+
+
+def border_without_width(**case):
+    none = not case["fused"] and case["H"] <= case["peak"] / case["bandwidth"]
+    return math.inf if none else start(**case, infinite=False)
 
 
 def room(H, width, peak, bandwidth, fused, **heads):
@@ -400,6 +421,8 @@ part(
         | {"fused": False},
         {"N": 24, "K": 8, "H": 128, "width": 1, "peak": 2.56e14, "bandwidth": 2e12}
         | {"fused": False},  # just never compute-bound
+        {"N": 32, "K": 8, "H": 192, "width": 2, "peak": 2.56e14, "bandwidth": 2e12}
+        | {"fused": False},  # never, though H is above the ridge point
     ),
     ranges={
         "N, K": HEADS,
@@ -441,7 +464,9 @@ part(
         "scores-not-moved": lambda **case: start(**case | {"fused": True}),
         "scores-in-one-byte": lambda **case: start(**case, score=1),
         "scores-always-moved": lambda **case: start(**case | {"fused": False}),
-        "no-infinity": lambda **case: start(**case, infinite=False),
+        "no-infinite-length": lambda **case: start(**case, infinite=False),
+        "scores-moved-twice": lambda **case: start(**case, squares=2),
+        "border-without-width": border_without_width,
         "ridge-for-length": lambda peak, bandwidth, **others: peak / bandwidth,
     },
 )

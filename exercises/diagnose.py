@@ -615,8 +615,8 @@ SUSPECTS = ("compute", "memory", "overhead")
 TELLING = 1.25  # predicted times that differ by this factor tell two causes apart
 
 
-def bytes_of(B, D, F, x=1, out=1):
-    return x * B * D + D * F + out * B * F
+def bytes_of(B, D, F, x=1, w=1, out=1):
+    return x * B * D + w * D * F + out * B * F
 
 
 def predicted(old, new, suspect, moved=bytes_of, calls=lambda rows: 1):
@@ -643,6 +643,10 @@ def telling_if(B, D, F, changes, one, other, **counted):
 
 def telling_by(**counted):
     return lambda **case: telling_if(**case, **counted)
+
+
+def by_bytes(**counts):
+    return telling_by(moved=lambda B, D, F: bytes_of(B, D, F, **counts))
 
 
 def any_change(B, D, F, changes, one, other):
@@ -720,6 +724,11 @@ OF_MANY = {
     "half of the rows, twice the columns": [4096, 1024, 4096],
     "a quarter of all sizes": [2048, 256, 512],
 }
+# The first of these tells apart which arrays are counted, and how wide.
+OF_ALL = {
+    "a quarter of the rows, four times all else": [2048, 16384, 16384],
+    "twice the depth, half of the columns": [8192, 8192, 2048],
+}
 
 
 part(
@@ -734,6 +743,7 @@ part(
         {**FEW, "changes": OF_FEW, "one": "compute", "other": "overhead"},
         {**MANY, "changes": OF_MANY, "one": "memory", "other": "compute"},
         {**MANY, "changes": OF_MANY, "one": "memory", "other": "overhead"},
+        {"B": 8192, "D": 4096, "F": 4096, "changes": OF_ALL, "one": "compute", "other": "memory"},
     ),
     ranges={
         "B, D, F, changes, one, other": Made(
@@ -755,7 +765,12 @@ part(
         "one-suspect-alone": only("one"),
         "any-prediction-changes": either,
         "cannot-tell": cannot_tell,
-        "activations-not-counted": telling_by(moved=lambda B, D, F: bytes_of(B, D, F, 0, 0)),
+        "activations-not-counted": by_bytes(x=0, out=0),
+        "input-not-counted": by_bytes(x=0),
+        "output-not-counted": by_bytes(out=0),
+        "input-twice": by_bytes(x=2),
+        "output-twice": by_bytes(out=2),
+        "weights-at-half-width": by_bytes(w=0.5),
         "overhead-of-each-row": telling_by(calls=lambda rows: rows),
     },
 )
@@ -806,6 +821,13 @@ def full_gain(fix, **case):
     if fix == "fuse":
         return case["moved"] / case["needed"]
     return math.inf if fix == "one call" else 2
+
+
+def also(wider, change):
+    """Return a function that computes gains as if the fix `wider` changed these quantities, too."""
+    return lambda fix, **case: (
+        fixed("", **case) / fixed(fix, **case | (change(case) if fix == wider else {}))
+    )
 
 
 def no_bytes_left(fix, **case):
@@ -886,6 +908,8 @@ part(
         program("fuse", 10**9, 10**6, 4 * 10**6, 2e-5),
         program("twice the peak", 5 * 10**10, 18 * 10**7, 18 * 10**7, 1e-4),
         program("half the bytes", 5 * 10**9, 9 * 10**7, 9 * 10**7, 1.5e-3),
+        program("half the bytes", 4 * 10**10, 27 * 10**7, 27 * 10**7, 1e-4),
+        program("one call", 10**9, 9 * 10**6, 9 * 10**7, 1.5e-3),
     ),
     ranges=FIXED | {PROGRAM: Made(times_of_a_program, "counts and rates of other programs")},
     allowed=clearly,
@@ -904,6 +928,8 @@ part(
         "saved-share": lambda **case: 1 - 1 / gain_if(**case),
         "overhead-left-out": of_two_roofs,
         "no-bytes-left": no_bytes_left,
+        "arithmetic-faster-too": also("half the bytes", lambda case: {"peak": 2 * case["peak"]}),
+        "fused-too": also("one call", lambda case: {"moved": case["needed"]}),
         "traffic-left-out": from_the_least,
     },
 )

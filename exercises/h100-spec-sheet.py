@@ -329,6 +329,7 @@ part(
         B200 | {"bandwidth": 2.4e12, "bandwidth_unit": "B/s"},
         H100 | {"bandwidth": 3350, "bandwidth_unit": "GB/s"},
         V5E | {"bandwidth": 0.9, "bandwidth_unit": "TB/s"},
+        V5E | {"bandwidth": 1.71, "bandwidth_unit": "TB/s"},  # a batch rounded to tens is off
     ),
     ranges={
         "peak, peak_unit": PEAKS,
@@ -342,6 +343,7 @@ part(
         "sparse-for-dense": sparse_for_dense,
         "always-halved": always_halved,
         "int8-weights": int8_weights,
+        "rounded-to-tens": lambda **sheet: round(batch(**sheet), -1),
         "upside-down": upside_down,
         "one-prefix-for-all": one_prefix_for_all,
         "bits-for-bytes": bits_for_bytes,

@@ -154,13 +154,18 @@ def layer(
     gates=3,
     router=1,
     shared=1,
+    shared_X="",
 ):
-    """Count a layer's weights: those used by all tokens, and those of one expert."""
+    """Count a layer's weights: those used by all tokens, and those of one expert.
+
+    X, shared_X: the keys of the width of an expert, and of a shared one if that is another.
+    """
     D, H = config["hidden_size"], head_width(config, given)
     attention = 2 * D * H * (config["num_attention_heads"] + config[kv])
     expert = gates * D * config[X]
     common = attention + router * D * config["n_routed_experts"]
-    return {"common": common + shared * config["n_shared_experts"] * expert, "expert": expert}
+    of_all = shared * config["n_shared_experts"] * gates * D * config[shared_X or X]
+    return {"common": common + of_all, "expert": expert}
 
 
 def table(config):
@@ -410,6 +415,7 @@ part(
         "heads-not-shared": counted_by(kv="num_attention_heads"),
         "head-width-from-the-model": counted_by(given=False),
         "dense-width": counted_by(X="intermediate_size"),
+        "shared-experts-as-wide-as-dense": counted_by(shared_X="intermediate_size"),
         "layers-left-out": counted_by(layers=1),
         "embedding-multiplied": counted_by(ends=lambda config: (tables(config), tables(config))),
         "output-matrix-left-out": counted_by(ends=lambda config: (tables(config), 0)),
