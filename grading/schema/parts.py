@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from grading.schema.misconceptions import Misconception
 from grading.schema.misconceptions import wrong as misconception
-from grading.schema.ranges import Range
+from grading.schema.ranges import Range, Real, Whole
 
 Case = Mapping[str, Any]  # the keyword arguments of one call: numbers, texts, lists, dictionaries
 Kind = Literal["number", "numbers", "names", "figure"]
@@ -72,14 +72,23 @@ class Part:
 
     def strata(self) -> frozenset[str]:
         """Return the strata that hidden cases must cover: kinds of values, branches."""
-        forms = {f"{name}: {form}" for name, span in self.ranges.items() for form in span.forms()}
+        forms = {f"{name}: {form}" for name, span in self._spans() for form in span.forms()}
         return frozenset(forms | set(self.branches))
+
+    def _spans(self) -> Iterator[tuple[str, Range]]:
+        """Yield the ranges whose kinds of values must occur: of figures, not the ends of numbers.
+
+        A figure has too few hidden cases for them.
+        """
+        for name, span in self.ranges.items():
+            if self.kind != "figure" or not isinstance(span, Whole | Real):
+                yield name, span
 
     def strata_of(self, case: Case) -> frozenset[str]:
         """Return the strata that one case belongs to."""
         forms = {
             f"{name}: {form}"
-            for name, span in self.ranges.items()
+            for name, span in self._spans()
             if (form := span.form(_value(name, case)))
         }
         return frozenset(forms | {key for key, so in self.branches.items() if so(**case)})
