@@ -252,7 +252,7 @@ part(
     ),
     ranges={"B": Whole(2, 256), "S": Whole(64, 8192), "N, K": HEADS, "H": H_RANGE, **WIDTHS},
     wrong={
-        "half-the-operations": lambda **case: decode(**case, flops=2),
+        "half-the-intensity-of-decode": lambda **case: decode(**case, flops=2),
         "output-not-counted": lambda **case: decode(**case, ends=1),
         "values-not-counted": lambda **case: decode(**case, kept=1),
         "heads-not-shared": lambda **case: decode(**case | {"K": case["N"]}),
@@ -263,11 +263,6 @@ part(
         "one-position-loaded": prefill,
         "long-context-for-exact": lambda **case: decode(**case, ends=0),
         "upside-down": lambda **case: 1 / decode(**case),
-    },
-    excluded_by={
-        "half-the-operations": "operations",
-        "output-not-counted": "bytes-moved",
-        "values-not-counted": "bytes-moved",
     },
 )
 

@@ -296,12 +296,6 @@ part(
         "hbm-in-one-byte": gain_by(width=1),
         "upside-down": lambda **case: 1 / gain(**case),
     },
-    excluded_by={
-        "one-lap": "times",
-        "sums-in-one-byte": "times",
-        "both-ways": "times",
-        "as-for-two": "times",
-    },
 )
 
 # %% [markdown]

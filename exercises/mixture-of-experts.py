@@ -767,14 +767,6 @@ part(
         "cache-not-counted": gains_by(caches=0),
         "one-cache-for-all": gains_by(caches=1),
     },
-    excluded_by={
-        "no-overlap": "step",
-        "all-experts-loaded": "step",
-        "experts-of-one-token": "step",
-        "no-expert-shared": "step",
-        "cache-not-counted": "step",
-        "one-cache-for-all": "step",
-    },
 )
 
 # %% [markdown]

@@ -22,12 +22,9 @@ class Misconception:
     # Where to read: chapter and heading.
     read: str
     answer: Callable[..., object]  # computes the wrong answer from a case's arguments
-    # Key of an earlier part: a function that calls a right function of that part can't have this
-    # misconception.
-    excluded_by: str = ""
 
 
-def wrong(key: str, answer: Callable[..., object], excluded_by: str = "") -> Misconception:
+def wrong(key: str, answer: Callable[..., object]) -> Misconception:
     """Return the misconception with this key; raise ValueError if the file lacks it.
 
     answer: computes what the misconception leads to in one part.
@@ -35,7 +32,7 @@ def wrong(key: str, answer: Callable[..., object], excluded_by: str = "") -> Mis
     if key not in messages():
         raise ValueError(f"{FILE.name} has no mistake called {key!r}")
     says, read = messages()[key]
-    return Misconception(key, says, read, answer, excluded_by)
+    return Misconception(key, says, read, answer)
 
 
 @functools.cache

@@ -4,7 +4,7 @@ import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import FunctionType, MappingProxyType
+from types import FunctionType
 from typing import Any, Literal
 
 from grading.schema.misconceptions import Misconception
@@ -115,7 +115,6 @@ def part(
     ranges: Mapping[str, Range],
     wrong: Mapping[str, Callable[..., object]],
     key: str = "",
-    excluded_by: Mapping[str, str] = MappingProxyType({}),
     **others: Any,
 ) -> Part:
     """Return the part that asks for `function`, the reference solution above.
@@ -129,9 +128,7 @@ def part(
         function=function.__name__,
         cases=tuple(cases),
         ranges=ranges,
-        misconceptions=tuple(
-            misconception(key, answer, excluded_by.get(key, "")) for key, answer in wrong.items()
-        ),
+        misconceptions=tuple(misconception(key, answer) for key, answer in wrong.items()),
         hint=hint,
         **others,
     )
