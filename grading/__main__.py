@@ -147,6 +147,8 @@ def nbgrader(options: argparse.Namespace) -> None:
     course.prepare()
     if (course.folder / "gradebook.db").is_file():
         course.gradebook().close()  # repairs the gradebook if a command was interrupted
+    if {"generate_assignment", "formgrader"} & set(options.words):  # what reads source/
+        course.write_sources()
     command = [Path(sys.executable).with_name("nbgrader"), *options.words]
     with tools_on_path():
         raise SystemExit(subprocess.call(command, cwd=course.folder))

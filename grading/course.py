@@ -98,6 +98,7 @@ class Course:
         self.prepare()
         done = results.read(self._released) or {}
         names = names or exercises.names()
+        self.write_sources(names)
         with self.gradebook() as book:
             gradebook.prepare_extended(book, names)
         with self._nbgrader() as api:
@@ -114,6 +115,11 @@ class Course:
         for code in languages:
             for name in names:
                 self._translate(name, code)
+
+    def write_sources(self, names: Sequence[str] = ()) -> None:
+        """Write source/<exercise>/<exercise>.ipynb, with solutions, all if `names` is empty."""
+        for name in names or exercises.names():
+            exercises.write_source(name, self.folder / "source")
 
     def _translate(self, name: str, language: str) -> None:
         """Write a released notebook in another language."""

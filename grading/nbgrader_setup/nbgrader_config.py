@@ -1,8 +1,8 @@
 """nbgrader's settings for this course.
 
-A course folder's own nbgrader_config.py loads this file. The source notebooks come from this
-repository. submitted/, autograded/, feedback/, release/ and gradebook.db belong to the course
-folder that nbgrader runs in.
+A course folder's own nbgrader_config.py loads this file. source/, submitted/, autograded/,
+feedback/, release/ and gradebook.db belong to the course folder that nbgrader runs in;
+`python -m grading release` writes source/ from this repository's exercises.
 """
 
 import os
@@ -17,7 +17,6 @@ from nbgrader.converters import (  # type: ignore[import-untyped]  # noqa: E402
     Autograde,
     GenerateAssignment,
 )
-from nbgrader.coursedir import CourseDirectory  # type: ignore[import-untyped]  # noqa: E402
 from nbgrader.preprocessors import (  # type: ignore[import-untyped]  # noqa: E402
     ComputeChecksums,
     Execute,
@@ -40,12 +39,8 @@ def default(converter: Any, name: str) -> list[Any]:
 c = get_config()  # type: ignore[name-defined]  # noqa: F821 - traitlets defines it
 
 c.CourseDirectory.course_id = "roofline"
-c.CourseDirectory.source_directory = str(ROOT / "exercises")
 if os.environ.get(DATABASE):
     c.CourseDirectory.db_url = database(Path())
-
-# Don't release the exercise's page (*.md), nor its parts with the hidden ranges (*.py).
-c.CourseDirectory.ignore = [*default(CourseDirectory, "ignore"), "*.md", "*.py"]
 
 # Our preprocessors must precede the one that records the checksums of the check cells.
 steps = default(GenerateAssignment, "preprocessors")

@@ -12,8 +12,8 @@ from roofkit.check.answers import Plain, plain
 from roofkit.check.compare import MisconceptionValues, same
 from roofkit.check.plot_reading import looked_at, reading
 
-HIDDEN_CASES = 8  # per part
-HIDDEN_CASES_BY_KIND = {"figure": 2}  # figures take longer
+HIDDEN_CASES = 8  # per part, and more if kinds of cases are many
+HIDDEN_FIGURES = 2  # figures take longer
 MAX_TRIES = 200
 MAX_DRAWS = 20_000  # every stratum must occur within this many draws
 
@@ -59,26 +59,29 @@ def hidden(name: str, part: Part, seed: str) -> Cases:
 
 
 def stratified(name: str, part: Part, draws: Iterator[Case]) -> list[Case]:
-    """Return as many draws as a part has hidden cases, such that each stratum occurs.
+    """Return hidden cases of a part, such that each stratum occurs.
 
-    A draw is accepted if enough places remain for the missing strata, or if it covers its share of
-    them. Raises ValueError if a stratum never occurs.
+    A draw is accepted if enough places remain for the missing strata, or if it covers one of them;
+    then there may be more cases. Of figures, which take longer, there are never more: each covers
+    its share. Raises ValueError if a stratum never occurs.
     """
-    count = HIDDEN_CASES_BY_KIND.get(part.kind, HIDDEN_CASES)
+    is_figure = part.kind == "figure"
+    count = HIDDEN_FIGURES if is_figure else HIDDEN_CASES
     missing, taken = set(part.strata()), list[Case]()
     for case in itertools.islice(draws, MAX_DRAWS):
         brought, places = missing & part.strata_of(case), count - len(taken)
-        if len(missing) < places or len(brought) * places >= len(missing):
+        share = len(missing) / places if is_figure else 1
+        if len(missing) < places or len(brought) >= share:
             taken.append(case)
             missing -= brought
-        if len(taken) == count:
+        if len(taken) >= count and not missing:
+            return taken
+        if is_figure and len(taken) == count:
             break
-    if len(taken) < count:
-        raise ValueError(
-            f"{name}, {part.key}: the ranges don't give {count} cases with all of "
-            f"{', '.join(sorted(part.strata()))}"
-        )
-    return taken
+    raise ValueError(
+        f"{name}, {part.key}: the ranges don't give cases with all of "
+        f"{', '.join(sorted(part.strata()))}"
+    )
 
 
 def with_values(name: str, part: Part, inputs: Iterable[Case]) -> Cases:
@@ -93,7 +96,6 @@ def with_values(name: str, part: Part, inputs: Iterable[Case]) -> Cases:
                 known.says,
                 known.read,
                 [_value(known, part, case) for case in cases],
-                known.excluded_by,
             )
             for known in part.misconceptions
         ),

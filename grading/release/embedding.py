@@ -112,7 +112,6 @@ def released(name: str, part: Part, place: Callable[[str], str] = str) -> dict[s
                 "says": _(known.says),
                 "read": place(known.read),
                 "values": short(known.values),
-                "excluded_by": known.excluded_by,
             }
             for known in cases.misconceptions
         ],

@@ -1,14 +1,11 @@
 """Loading of exercises: parts, notebooks and answers of reference solutions.
 
-One exercise is one folder, exercises/<name>/, with three files of that name: the notebook with the
-reference solution (.ipynb), the page of the book (.md), and the parts (.py).
+One exercise is one file, exercises/<name>.py; see `grading.release.exercise_file`.
 """
 
 import functools
 import hashlib
-import runpy
 from pathlib import Path
-from typing import Any
 
 import nbformat
 import yaml
@@ -16,6 +13,7 @@ from nbformat import NotebookNode
 
 import roofkit.check
 import rooflib
+from grading.release import exercise_file
 from grading.schema.parts import Case, Exercise, Part
 from roofkit.check.answers import Plain, ask
 
@@ -25,30 +23,35 @@ FOLDER = ROOT / "exercises"
 
 def names() -> list[str]:
     """Return the exercises in the order of `_toc.yml`; one that it lacks comes last."""
-    found = sorted(
-        folder.name for folder in FOLDER.iterdir() if _file(folder.name, ".ipynb").exists()
-    )
+    found = sorted(path.stem for path in FOLDER.glob("*.py"))
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     pages = [page["file"] for part in contents["parts"] for page in part["chapters"]]
-    listed = [page.split("/")[1] for page in pages if page.startswith("exercises/")]
+    listed = [page.removeprefix("exercises/") for page in pages if page.startswith("exercises/")]
     return sorted(found, key=lambda name: listed.index(name) if name in listed else len(listed))
 
 
-@functools.cache
 def load(name: str) -> Exercise:
-    """Load `EXERCISE` from exercises/<name>/<name>.py."""
-    exercise: Exercise = runpy.run_path(str(_file(name, ".py")))["EXERCISE"]
-    return exercise
+    """Return an exercise's parts."""
+    return _read(name).exercise
 
 
-@functools.cache
 def source(name: str) -> NotebookNode:
     """Return the source notebook, with the reference solution.
 
     Callers must not change it.
     """
-    notebook: NotebookNode = nbformat.read(_file(name, ".ipynb"), as_version=4)
-    return notebook
+    return _read(name).notebook
+
+
+def write_source(name: str, folder: Path) -> None:
+    """Write the source notebook into nbgrader's folder for it, <folder>/<name>/<name>.ipynb."""
+    (folder / name).mkdir(parents=True, exist_ok=True)
+    nbformat.write(source(name), folder / name / f"{name}.ipynb")
+
+
+@functools.cache
+def _read(name: str) -> exercise_file.Read:
+    return exercise_file.read(_file(name))
 
 
 def digest(name: str) -> str:
@@ -66,7 +69,8 @@ def decisive(name: str) -> list[tuple[str, Path]]:
     Labels don't depend on the repository's location. The files are the exercise, the grader, its
     checks, and `rooflib`, whose catalog provides the hardware figures of published cases.
     """
-    files = [(f"{name}{suffix}", _file(name, suffix)) for suffix in (".ipynb", ".py")]
+    shared = ("misconceptions.toml", exercise_file.SHARED)
+    files = [(path.name, path) for path in (_file(name), *(FOLDER / name for name in shared))]
     packages = {
         "grading": Path(__file__).parents[1],
         "check": Path(roofkit.check.__file__).parent,
@@ -95,23 +99,13 @@ def is_check(cell: NotebookNode) -> bool:
     return bool(cell.metadata.get("nbgrader", {}).get("grade"))
 
 
-@functools.cache
-def _solutions(name: str) -> dict[str, Any]:
-    """Run the trusted source notebook without its checks; return the namespace."""
-    namespace: dict[str, Any] = {"__name__": "reference"}
-    for cell in source(name).cells:
-        if cell.cell_type == "code" and not is_check(cell):
-            exec(compile(cell.source, f"{name}.ipynb", "exec"), namespace)
-    return namespace
-
-
 def expected(name: str, part: Part, case: Case) -> Plain:
     """Return the reference solution's answer as plain data."""
-    answer = ask(_solutions(name)[part.function], case, part.kind)
+    answer = ask(_read(name).names[part.function], case, part.kind)
     if answer.problem:
         raise ValueError(f"{name}, {part.key}: the reference {answer.problem}: {answer.detail}")
     return answer.value
 
 
-def _file(name: str, suffix: str) -> Path:
-    return FOLDER / name / f"{name}{suffix}"
+def _file(name: str) -> Path:
+    return FOLDER / f"{name}.py"

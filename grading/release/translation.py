@@ -83,7 +83,7 @@ def pieces(block: str) -> Iterator[tuple[str, str]]:
 def messages(name: str, code: str) -> dict[str, str]:
     """Return English → translation of an exercise's page and of the notebooks."""
     found: dict[str, str] = {}
-    for catalog in (f"exercises/{name}/{name}", NOTEBOOKS):
+    for catalog in (f"exercises/{name}", NOTEBOOKS):
         found |= _read(CATALOGS / code / "LC_MESSAGES" / f"{catalog}.po")
     return found
 

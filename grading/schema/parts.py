@@ -1,34 +1,19 @@
-"""Data types that define an exercise: parts, published cases, misconceptions.
-
-None of them computes an answer; the reference solution is in the source notebook.
-"""
+"""Data types that define an exercise, and `part`, with which an exercise's file makes them."""
 
 import itertools
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any, Literal
 
-from grading.schema.ranges import Range
+from grading.schema.misconceptions import Misconception
+from grading.schema.misconceptions import wrong as misconception
+from grading.schema.ranges import Range, Real, Whole
 
 Case = Mapping[str, Any]  # the keyword arguments of one call: numbers, texts, lists, dictionaries
 Kind = Literal["number", "numbers", "names", "figure"]
 BOUNDARY_EVERY = 3  # every third draw is moved onto a boundary, if the part has any
-
-
-@dataclass(frozen=True)
-class Misconception:
-    """A known misconception, with the answers that it leads to."""
-
-    key: str  # "output-not-counted"
-    # Message to the learner: names the misconception, never the answer.
-    says: str
-    # Where to read: chapter and heading.
-    read: str
-    answer: Callable[..., object]  # computes the wrong answer from a case's arguments
-    # Key of an earlier part: a function that calls a right function of that part can't have this
-    # misconception.
-    excluded_by: str
 
 
 @dataclass(frozen=True)
@@ -42,7 +27,6 @@ class Part:
 
     key: str  # "bytes-moved"; also the nbgrader grade_id of the check cell
     function: str  # its name
-    points: float
     cases: tuple[Case, ...]  # published
     ranges: Mapping[str, Range]  # argument names → range for hidden cases
     misconceptions: tuple[Misconception, ...]
@@ -55,6 +39,8 @@ class Part:
     boundaries: Mapping[str, Callable[[Case, random.Random], Case]] = field(default_factory=dict)
     allowed: Callable[..., bool] = lambda **case: True  # whether these arguments may be drawn
     hint: str = ""  # stronger hint, shown on request
+    title: str = ""  # "bytes", from the heading of the question, as are the points
+    points: float = 0
 
     def __post_init__(self) -> None:
         if unknown := self.boundaries.keys() - self.branches.keys():
@@ -86,14 +72,23 @@ class Part:
 
     def strata(self) -> frozenset[str]:
         """Return the strata that hidden cases must cover: kinds of values, branches."""
-        forms = {f"{name}: {form}" for name, span in self.ranges.items() for form in span.forms()}
+        forms = {f"{name}: {form}" for name, span in self._spans() for form in span.forms()}
         return frozenset(forms | set(self.branches))
+
+    def _spans(self) -> Iterator[tuple[str, Range]]:
+        """Yield the ranges whose kinds of values must occur: of figures, not the ends of numbers.
+
+        A figure has too few hidden cases for them.
+        """
+        for name, span in self.ranges.items():
+            if self.kind != "figure" or not isinstance(span, Whole | Real):
+                yield name, span
 
     def strata_of(self, case: Case) -> frozenset[str]:
         """Return the strata that one case belongs to."""
         forms = {
             f"{name}: {form}"
-            for name, span in self.ranges.items()
+            for name, span in self._spans()
             if (form := span.form(_value(name, case)))
         }
         return frozenset(forms | {key for key, so in self.branches.items() if so(**case)})
@@ -103,13 +98,40 @@ class Part:
 class Exercise:
     """An exercise and its parts."""
 
-    name: str  # "int8-matmul": folder, notebook and nbgrader assignment
-    title: str
+    name: str  # "int8-matmul": file, notebook and nbgrader assignment
+    title: str  # "Exercise 1: int8 matmul"
     parts: tuple[Part, ...]
     moral: str  # what the exercise shows; printed once all parts are right
     # Text with which learners compare their answer to "To think about"; available once all parts
     # are right.
     thoughts: str
+
+
+def part(
+    function: FunctionType,
+    hint: str,
+    *,
+    cases: Iterable[Case],
+    ranges: Mapping[str, Range],
+    wrong: Mapping[str, Callable[..., object]],
+    key: str = "",
+    **others: Any,
+) -> Part:
+    """Return the part that asks for `function`, the reference solution above.
+
+    hint: shown on request. cases: published ones. ranges: from which hidden cases are drawn. wrong:
+    key of a misconception → function that gives the answers that it leads to. key: by default the
+    function's name with hyphens. others: further attributes of `Part`.
+    """
+    return Part(
+        key=key or function.__name__.replace("_", "-"),
+        function=function.__name__,
+        cases=tuple(cases),
+        ranges=ranges,
+        misconceptions=tuple(misconception(key, answer) for key, answer in wrong.items()),
+        hint=hint,
+        **others,
+    )
 
 
 def combinations(**options: tuple[Any, ...]) -> dict[str, Callable[..., bool]]:

@@ -1,8 +1,8 @@
 """Ranges from which the arguments of hidden cases are drawn.
 
 `draws` yields values endlessly; they depend only on the state of `rng`. `forms` lists the kinds of
-values, such as units, that must occur among the hidden cases, and `form` returns the kind of one
-value. `str` describes the range to learners.
+values, such as units or the two ends of a range, that must occur among the hidden cases, and `form`
+returns the kind of one value. `str` describes the range to learners.
 """
 
 import bisect
@@ -14,6 +14,8 @@ from typing import Any
 
 from roofkit.check.wording import written
 from roofkit.words import _
+
+END_SHARE = 0.25  # of the numbers that are drawn, this share is one of the range's two ends
 
 
 class _Formless:
@@ -27,8 +29,8 @@ class _Formless:
 
 
 @dataclass(frozen=True)
-class Whole(_Formless):
-    """Whole numbers from `low` to `high`, drawn uniformly on a logarithmic scale."""
+class Whole:
+    """Whole numbers from `low` to `high`, drawn uniformly on a logarithmic scale, and both ends."""
 
     low: int
     high: int
@@ -50,10 +52,20 @@ class Whole(_Formless):
     def draws(self, rng: random.Random) -> Iterator[int]:
         allowed = self._allowed()
         while True:
+            if rng.random() < END_SHARE:
+                yield rng.choice((allowed[0], allowed[-1]))
+                continue
             aim = math.exp(rng.uniform(math.log(allowed[0]), math.log(allowed[-1])))
             place = bisect.bisect(allowed, aim)
             nearest = allowed[max(place - 1, 0) : place + 1]
             yield min(nearest, key=lambda number: abs(math.log(number / aim)))
+
+    def forms(self) -> tuple[str, ...]:
+        allowed = self._allowed()
+        return str(allowed[0]), str(allowed[-1])
+
+    def form(self, value: Any) -> str:
+        return str(value) if str(value) in self.forms() else ""
 
     def __str__(self) -> str:
         if self.power_of_two:
@@ -67,17 +79,26 @@ class Whole(_Formless):
 
 
 @dataclass(frozen=True)
-class Real(_Formless):
-    """Real numbers from `low` to `high`, drawn uniformly on a logarithmic scale."""
+class Real:
+    """Real numbers from `low` to `high`, drawn uniformly on a logarithmic scale, and both ends."""
 
     low: float
     high: float
 
     def draws(self, rng: random.Random) -> Iterator[float]:
         while True:
+            if rng.random() < END_SHARE:
+                yield rng.choice((self.low, self.high))
+                continue
             number = math.exp(rng.uniform(math.log(self.low), math.log(self.high)))
             # Six significant digits are readable and make ties with a threshold unlikely.
             yield float(f"{number:.5e}")
+
+    def forms(self) -> tuple[str, ...]:
+        return str(self.low), str(self.high)
+
+    def form(self, value: Any) -> str:
+        return str(value) if value in (self.low, self.high) else ""
 
     def __str__(self) -> str:
         ends = {"low": written(self.low), "high": written(self.high)}

@@ -1,9 +1,8 @@
 """Facts about an exercise: minutes, difficulty, and the chapter to read first.
 
-They are in the metadata of the exercise's source notebook, and only there.
+They stand at the top of the exercise's file, and only there.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from typing import Any
 
 COURSE = Path(__file__).resolve().parents[2]
 DIFFICULTIES = ("easy", "medium", "hard")
+FACT = re.compile(r'^# (\w+): "?(.*?)"?$', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -32,24 +32,42 @@ class Facts:
             return "minutes and difficulty are given on its page"
         return f"about {self.minutes} minutes, {self.difficulty}"
 
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The facts as a notebook's metadata keep them."""
+        found = {"difficulty": self.difficulty, "minutes": self.minutes}
+        return found | {"read_first": self.read_first}
+
 
 def facts(name: str, course: Path = COURSE) -> Facts:
-    """Return the facts of the exercise in exercises/<name>/.
+    """Return the facts of the exercise in exercises/<name>.py.
 
     If the course's files are missing, as for a page downloaded as a notebook, return empty facts,
     whose `effort` refers to the exercise's page.
     """
-    path = course / "exercises" / name / f"{name}.ipynb"
-    if not path.exists():
-        return Facts(name, 0, "", "")
-    return of_notebook(json.loads(path.read_text(encoding="utf-8")))
+    file = course / "exercises" / f"{name}.py"
+    return of_file(file) if file.exists() else Facts(name, 0, "", "")
+
+
+def of_file(file: Path) -> Facts:
+    """Return the facts at the top of an exercise's file; raise ValueError if one is invalid."""
+    top = file.read_text(encoding="utf-8").split("# ---\n")[1]
+    told = dict(FACT.findall(top))
+    minutes = told.get("minutes", "")
+    known = told | {"minutes": int(minutes) if minutes.isdigit() else minutes}
+    return checked(told.get("title", file.stem), known)
 
 
 def of_notebook(notebook: Mapping[str, Any]) -> Facts:
     """Return an exercise notebook's facts; raise ValueError if one is invalid."""
     title = "".join(notebook["cells"][0]["source"]).splitlines()[0].removeprefix("# ")
-    told = notebook["metadata"].get("exercise", {})
-    found = Facts(title, told.get("minutes"), told.get("difficulty"), str(told.get("read_first")))
+    return checked(title, notebook["metadata"].get("exercise", {}))
+
+
+def checked(title: str, told: Mapping[str, Any]) -> Facts:
+    """Return facts; raise ValueError if one is invalid."""
+    minutes, difficulty = told.get("minutes", 0), told.get("difficulty", "")
+    found = Facts(title, minutes, difficulty, str(told.get("read_first")))
     if type(found.minutes) is not int or found.minutes <= 0:
         raise ValueError(f"{title}: minutes is {found.minutes!r}, not a whole number above 0")
     if found.difficulty not in DIFFICULTIES:

@@ -34,6 +34,8 @@ def setup(app: "Sphinx") -> None:
 
     app.add_role("eval", values.ValueRole(), override=True)
     blocks.setup(app)
+    app.add_source_suffix(".py", "myst-nb")  # exercises; include_patterns has no other Python
+    app.connect("source-read", pages.read_exercises, priority=400)
     app.connect("source-read", typed_numbers.warn)
     app.connect("config-inited", pages.read_pages_with_values)
     app.add_source_parser(pages.PageParser, override=True)

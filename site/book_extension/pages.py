@@ -16,6 +16,7 @@ from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 from sphinx.errors import SphinxError
 
+from . import exercise_pages
 from .prose import expressions, premises
 
 PAGE_FILES = (".html", ".ipynb", ".steps.json")
@@ -30,7 +31,14 @@ class PageError(SphinxError):
 def read_pages_with_values(app: Sphinx, config: Config) -> None:
     """Make MyST-NB read every page with `values.read_page`."""
     reader_options = {"myst_extensions": sorted(config.myst_enable_extensions)}
-    config.nb_custom_formats = {".md": ["book_extension.values.read_page", reader_options, False]}
+    reader = ["book_extension.values.read_page", reader_options, False]
+    config.nb_custom_formats = {".md": reader, ".py": reader}
+
+
+def read_exercises(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Replace the text of an exercise's file by that of its page."""
+    if Path(app.env.doc2path(docname)).suffix == ".py":
+        source[0] = exercise_pages.page(Path(docname).name, source[0])
 
 
 def remove_pages_without_source(app: Sphinx, env: BuildEnvironment) -> None:

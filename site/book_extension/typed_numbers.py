@@ -66,8 +66,7 @@ class Typed:
 
 def warn(app: Sphinx, docname: str, source: list[str]) -> None:
     """Warn of each number that is typed by hand in a page of the original."""
-    page = Path(app.env.doc2path(docname))
-    if is_translation(app) or page.suffix != ".md":
+    if is_translation(app):
         return
     file = Path(app.srcdir) / ALLOWED
     entries = tomllib.loads(file.read_text(encoding="utf-8"))["allowed"] if file.exists() else []

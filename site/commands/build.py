@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import MappingProxyType
 
-from book_extension import published
+from book_extension import exercise_pages, published
 from browser.pyodide import files as pyodide_files
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,10 +87,9 @@ def code_digest(book: Path) -> str:
     digest = hashlib.sha256()
     for path in [*sorted(files), ROOT / "requirements.txt"]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    for path in sorted((book / "exercises").glob("*/*.ipynb")):
-        # Hash only the metadata that pages show (minutes, difficulty): rerunning pages takes long.
-        told = json.loads(path.read_text(encoding="utf-8"))["metadata"].get("exercise")
-        digest.update(f"{path.name}\0{json.dumps(told)}\0".encode())
+    for path in exercise_pages.files(book):
+        # Hash only the facts that pages show (minutes, difficulty): rerunning pages takes long.
+        digest.update(f"{path.name}\0{exercise_pages.top(path)}\0".encode())
     return digest.hexdigest()
 
 

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import yaml
+from book_extension.exercise_pages import markdown_of
 from book_extension.values import read_page
 from browser import figures as live_figures
 from jupyter_cache import get_cache
@@ -47,10 +48,10 @@ def read_pages(book: Path) -> Iterator[tuple[Path, NotebookNode]]:
     """Yield each page as the notebook that MyST-NB would run."""
     config = yaml.safe_load((book / "_config.yml").read_text(encoding="utf-8"))
     extensions = sorted(config["parse"]["myst_enable_extensions"])
-    for pattern in ("index.md", "chapters/*.md", "exercises/*/*.md", "slides/*.md"):
+    for pattern in ("index.md", "chapters/*.md", "exercises/*.py", "slides/*.md"):
         for path in sorted(book.glob(pattern)):
             try:
-                page = read_page(path.read_text(encoding="utf-8"), extensions)
+                page = read_page(markdown_of(path), extensions)
             except Exception:  # Sphinx will report the error with file and line
                 continue
             yield path, page

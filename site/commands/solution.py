@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import nbformat
+from book_extension import exercise_pages
 from book_extension.contents import names
 from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
@@ -39,9 +40,9 @@ def solution(exercise: str, book: Path, work: Path, release: Path) -> str:
     solutions.
     """
     copies = {Path(name).name: place for name, place in names(book / "_toc.yml").items()}
-    source = book / "exercises" / exercise / f"{exercise}.ipynb"
-    if exercise not in copies or not source.exists():
-        known = ", ".join(sorted(path.stem for path in book.glob("exercises/*/*.ipynb")))
+    files = {file.stem: file for file in exercise_pages.files(book)}
+    if exercise not in copies or exercise not in files:
+        known = ", ".join(files)
         raise Refused(f"EXERCISE must be one of {known}; got {exercise!r}")
     copy = work / copies[exercise]
     shown = f"{work.name}/{copies[exercise]}"
@@ -55,7 +56,7 @@ def solution(exercise: str, book: Path, work: Path, release: Path) -> str:
             f"{exercise}: {len(left)} of {parts} checks do not pass in {shown}, "
             f"as it was saved last: {', '.join(left)}"
         )
-    worked = handouts.worked(source)
+    worked = handouts.worked(files[exercise])
     if "```python" not in worked:
         raise Refused(f"{exercise}: this copy of the course holds no solutions")
     return (

@@ -34,51 +34,6 @@ def asked(name: str, key: str) -> list[tuple[dict[str, Any], Any]]:
     return list(zip(cases.inputs, cases.expected, strict=True))
 
 
-def times_apart(N: int, peak: float, link: float, D: int, written: str) -> float:
-    """Return the network time minus the arithmetic time at width D.
-
-    `written` names one of the formulas that learners write.
-    """
-    B, F = 24, 3072
-    ways: dict[str, Callable[[], float]] = {
-        "whole": lambda: 2 * (N - 1) / N * 2 * B * F / link - 2 * B * D * F / (N * peak),
-        "pieces": lambda: 2 * (N - 1) * (2 * B * F / N) / link - 2 * B * (D / N) * F / peak,
-        "share": lambda: 4 * B * F * (1 - 1 / N) / link - 2 * B * D * F / N / peak,
-        "cancelled": lambda: 2 * (N - 1) / link - D / peak,
-        "each chip": lambda: 2 * (N - 1) / N / link - D / N / peak,
-    }
-    return ways[written]()
-
-
-@pytest.mark.parametrize("written", ["whole", "pieces", "share", "cancelled", "each chip"])
-def test_the_first_compute_bound_width_is_the_same_however_times_are_written(written: str) -> None:
-    for case, expected in asked("many-chips", "first-depth"):
-        assert times_apart(**case, D=expected, written=written) <= 0, case
-        assert times_apart(**case, D=expected - 1, written=written) > 0, case
-
-
-DEPTHS: dict[str, Callable[[int, float, float], float]] = {
-    "in one": lambda N, peak, link: 2 * (N - 1) * peak / link,
-    "bytes first": lambda N, peak, link: 2 * (N - 1) / N * 2 / link * peak * N / 2,
-    "quotient first": lambda N, peak, link: peak / link * 2 * (N - 1),
-    "per byte": lambda N, peak, link: 2 * (N - 1) / (link / peak),
-    "upside down": lambda N, peak, link: 1 / (link / (2 * (N - 1) * peak)),
-    "share of a chip": lambda N, peak, link: N * (2 * (1 - 1 / N) * peak / link),
-    "in units": lambda N, peak, link: 2 * (N - 1) * (peak / 1e12) / (link / 1e9) * 1e3,
-    "exact": lambda N, peak, link: Fraction(2 * (N - 1)) * Fraction(peak) / Fraction(link),
-    "whole numbers": lambda N, peak, link: Fraction(2 * (N - 1) * round(peak), round(link)),
-}
-
-
-@pytest.mark.parametrize("written", DEPTHS)
-def test_every_formula_for_the_first_width_rounds_up_to_the_expected_width(written: str) -> None:
-    ties = 0
-    for case, expected in asked("many-chips", "first-depth"):
-        assert math.ceil(DEPTHS[written](**case)) == expected, case
-        ties += DEPTHS[written](**case) == expected
-    assert ties > CLASSES
-
-
 def one_by_one(free: float, each: float) -> int:
     found = 0
     while free >= each:

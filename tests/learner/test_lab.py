@@ -93,7 +93,7 @@ def test_the_start_page_lists_the_whole_course_and_leads_to_it(lab: Lab) -> None
         assert "minutes" in card.inner_text()
         assert "Read first" in card.inner_text()
     sheet.locator(f"a[href$='{FIRST}.ipynb']").first.click()
-    heading = f"Exercise 1: {exercises.load(FIRST).title}"
+    heading = exercises.load(FIRST).title
     lab.page.locator(".jp-Notebook").get_by_role("heading", name=heading).wait_for()
     assert lab.page.locator(".lm-MenuBar-item", has_text="Nbgrader").count() == 0
 

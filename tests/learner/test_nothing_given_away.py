@@ -28,12 +28,6 @@ GIVEN = 8.1e11  # bandwidth in B/s that exercises 1 to 3 state
 V5E = rl.chip("TPU v5e")
 # (page, part) → why the page may show a number equal to the part's answer.
 HARMLESS = {
-    ("chapters/intensity", "int8-weights/critical-batch-limit"): "ridge point, twice the bandwidth",
-    ("chapters/roofline", "int8-weights/critical-batch-limit"): "ridge point, twice the bandwidth",
-    ("chapters/summary", "int8-weights/critical-batch-limit"): "a golden rule of the course",
-    ("chapters/own-model", "int8-weights/critical-batch-limit"): "a number of another kind",
-    ("chapters/hardware", "int8-weights/critical-batch-limit"): "gigabytes a second of other chips",
-    ("chapters/hardware", "roofline-plot/ceiling-batch"): "the ridge point of another chip",
     ("chapters/machine", "roofline-plot/delay"): "a ratio of two measured times",
     ("chapters/summary", "roofline-plot/delay"): "folded, to open after the exercise",
 }

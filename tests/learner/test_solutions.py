@@ -59,12 +59,16 @@ def test_reference_agrees_with_rooflib(name: str, part: Part) -> None:
 def test_int8_matmul_is_compute_bound_from_243_rows() -> None:
     book = reference("int8-matmul")
     assert book["peak"] / book["bandwidth"] == pytest.approx(486, abs=0.5)
-    assert round(book["critical_batch"](book["peak"], book["bandwidth"])) == 243
+    size = {"D": 10**12, "F": 10**12, "peak": book["peak"], "bandwidth": book["bandwidth"]}
+    below, above = (book["times"](B=B, **size) for B in (242, 244))
+    assert below[0] < below[1]
+    assert above[0] > above[1]
 
 
 def test_int8_weights_halve_the_critical_batch_only_in_the_limit() -> None:
     book = reference("int8-weights")
-    assert book["critical_batch_limit"](V5E["bf16"], V5E["HBM"]) == pytest.approx(120, abs=0.5)
+    large = book["critical_batch"](10**9, 10**9, V5E["bf16"], V5E["HBM"])
+    assert large == pytest.approx(120, abs=0.5)
     assert round(book["critical_batch"](4096, 4096, V5E["bf16"], V5E["HBM"])) == 136
     assert book["critical_batch"](256, 256, V5E["bf16"], V5E["HBM"]) == math.inf
 
@@ -73,8 +77,6 @@ def test_a_1024_matmul_reaches_the_ceiling_at_1_66_times_the_4096_batch() -> Non
     book = reference("roofline-plot")
     delay = book["delay"](1024, 4096, V5E["bf16"], V5E["HBM"])
     assert delay == pytest.approx(1.66, abs=0.005)
-    small = book["ceiling_batch"](1024, 1024, V5E["bf16"], V5E["HBM"])
-    assert small == pytest.approx(226, abs=1)
 
 
 def test_weights_per_example_are_compute_bound_on_no_chip() -> None:
@@ -96,7 +98,10 @@ def test_h100_has_a_critical_batch_of_295_and_298_is_accepted() -> None:
 def test_critical_batches_of_other_chips_match_published_ones() -> None:
     book = reference("h100-spec-sheet")
     table = {"A100 80GB SXM": 153, "H200 SXM": 206, "B200": 292, "TPU v6e": 560, "TPU7x": 313}
-    batches = book["critical_batches"](book["sheets"])
+    batches = {
+        sheet["name"]: book["critical_batch"](**{key: sheet[key] for key in sheet if key != "name"})
+        for sheet in book["sheets"]
+    }
     assert {name: round(batches[name]) for name in table} == table
 
 
@@ -129,28 +134,6 @@ def test_prefill_becomes_compute_bound_at_the_reference_length() -> None:
             assert bounds_of(kernel(**above, **shape), **chip).roof == "compute"
         found.add((case["fused"], length < math.inf))
     assert found == {(True, True), (False, True), (False, False)}
-
-
-PLAIN = [model for model in rl.models() if not model.kinds]
-
-
-@pytest.mark.parametrize("model", PLAIN, ids=lambda model: model.name)
-def test_step_bounds_agree_with_a_decode_step_without_attention_flops(model: rl.Model) -> None:
-    bounds, B, S = reference("attention")["step_bounds"], 8, 2048
-    step = model.decode(B, S)
-    attention = model.layers * rl.attention(B, 1, S, model.N, model.K, model.H).flops
-    used = model.parameters - (0 if model.tied else model.vocabulary * model.D)
-    sizes = {"parameters": used, "width": 2, "per_position": model.kv_bytes_per_token()}
-    traffic, _ = bounds(B, S, **sizes, peak=1e30, bandwidth=1)
-    arithmetic, _ = bounds(B, S, **sizes, peak=1, bandwidth=1e30)
-    assert traffic == pytest.approx(step.bytes, rel=1e-3)
-    assert arithmetic == pytest.approx(step.flops - attention, rel=1e-3)
-
-
-def test_smallest_depths_at_which_v5e_links_keep_up_match_the_chapter() -> None:
-    first_depth, link = reference("many-chips")["first_depth"], V5E.link("ICI").bandwidth
-    widths = [first_depth(N, V5E["bf16"], link) for N in (2, 4, 8)]
-    assert widths == [8_756, 26_267, 61_289]
 
 
 @pytest.mark.parametrize("N", [2, 3, 8, 64])
@@ -228,17 +211,6 @@ def test_step_times_match_rooflib_up_to_small_terms(model: rl.Model, B: int) -> 
 
 
 @each_mixture
-def test_rooflib_finds_experts_compute_bound_from_the_critical_batch_on(model: rl.Model) -> None:
-    batch = reference(MIXTURE)["critical_batch"](config_of(model), 2, **CHIP)
-
-    def binding(B: int) -> str | None:
-        (experts,) = (part for part in model.decode(B, 1).parts if part.name == "experts")
-        return experts.on(H100).roof
-
-    assert (binding(int(0.99 * batch)), binding(int(1.01 * batch))) == ("HBM", "compute")
-
-
-@each_mixture
 def test_gains_of_changes_match_rooflib(model: rl.Model) -> None:
     served = rl.Serving(model, H100, B=16, S=8192)
     # Some don't fit on one chip, as the exercise doesn't ask.
@@ -259,7 +231,7 @@ def test_gains_of_changes_match_rooflib(model: rl.Model) -> None:
 def test_the_notebook_defines_the_model_configs_of_the_checks() -> None:
     known = [case["config"] for case in part_of(MIXTURE, "parameters").cases]
     assert reference(MIXTURE)["configs"] == known
-    for key in ("cache", "step", "critical-batch", "gains"):
+    for key in ("cache", "step", "gains"):
         assert all(case["config"] in known for case in part_of(MIXTURE, key).cases)
 
 

@@ -73,7 +73,7 @@ ALL_EXERCISES = """
 import pathlib, runpy
 import rooflib as rl
 
-for path in sorted(pathlib.Path("exercises").glob("*/*.py")):
+for path in sorted(pathlib.Path("exercises").glob("*.py")):
     runpy.run_path(str(path))
 x1 = rl.chip("X1")
 print(x1, float(x1.link().to_group(2)), [p.source.key for p in rl.figures() if p.chip == "X1"])

@@ -92,14 +92,6 @@ def sequences_that_fit(
     return found
 
 
-def decode_step(
-    B: int, S: int, parameters: float, width: float, per_position: float, **chip: float
-) -> tuple[Any, Any]:
-    loaded = parameters * width + B * S * per_position
-    found = bounds_of(rl.work("work", 2 * B * parameters, loaded=loaded), **chip)
-    return found.lower, found.upper
-
-
 def sharded(B: int, D: int, F: int, N: int, peak: float, link: float) -> rl.Times:
     chip = dataclasses.replace(chip_with(peak, 1e30), links=(rl.Link("ring", link),))
     return rl.split("D", N, B, D, F).on(chip, "ring")
@@ -186,15 +178,23 @@ def gain(
     return float(lower(**before) / lower(**before | changes[fix]))
 
 
-def layer_times(
-    B: int, D: int, F: int, peak: float, bandwidth: float, link: float
-) -> dict[str, float]:
-    matmul, out = rl.matmul(B, D, F), rl.Link("out", link)
-    chip = dataclasses.replace(chip_with(peak, bandwidth), links=(out,))
-    found = rl.work("work", matmul.flops, loaded=matmul.bytes, sent=2 * B * F).on(chip, out)
-    return dict(zip(("compute", "memory", "link"), found.times.values(), strict=True)) | {
-        "bound": found.lower
-    }
+def wrong_lines(
+    sheet: dict[str, Any], B: int, D: int, F: int, analysis: dict[str, float]
+) -> list[str]:
+    chip = sheet_chip(sheet["tflops"], "TFLOP/s", sheet["sparse"], sheet["gigabytes"], "GB/s")
+    matmul = rl.matmul(B, D, F)
+    amounts = {"flops": matmul.flops, "moved": matmul.bytes, "sent": matmul.written}
+    rates = {"peak": chip["bf16"], "bandwidth": chip["HBM"]}
+    rates |= {"link": link_bandwidth(sheet["gigabits"], "Gbit/s", sheet["both_ways"])}
+    times = dict(
+        zip(("compute", "memory", "network"), zip(amounts, rates, strict=True), strict=True)
+    )
+    right = rates | amounts
+    right |= {time: analysis[amount] / analysis[rate] for time, (amount, rate) in times.items()}
+    right["bound"] = max(analysis[time] for time in times)
+    return [
+        line for line in analysis if not math.isclose(analysis[line], right[line], rel_tol=0.02)
+    ]
 
 
 # Rows of a decode step whose FLOPs and weights the exercise counts. Of attention, it counts only
@@ -234,17 +234,6 @@ def mixture_step(
     return float(bounds_of(rl.work("work", flops, loaded=loaded), **chip).lower)
 
 
-def batch_of_experts(
-    config: dict[str, Any], width: float, peak: float, bandwidth: float, B: int = 10**7
-) -> float:
-    """Return the batch at which the experts' compute and memory times are equal.
-
-    It is computed from a very large batch.
-    """
-    experts = parts_of(config, B, width=width)["experts"]
-    return float(B * experts.loaded / bandwidth / (experts.flops / peak))
-
-
 def mixture_gains(changes: dict[str, dict[str, float]], **now: Any) -> dict[str, float]:
     def rate(**case: Any) -> float:
         return float(case["B"] / mixture_step(**case))
@@ -259,7 +248,6 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
             DTYPES[kv_bytes]
         ),
         "step": mixture_step,
-        "critical-batch": batch_of_experts,
         "gains": mixture_gains,
     },
     "diagnose": {
@@ -269,21 +257,10 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
         ],
         "telling": telling,
         "gain": gain,
-        "rates": lambda tflops, sparse, gigabytes, gigabits, both_ways: {
-            "peak": sheet_chip(tflops, "TFLOP/s", sparse, 1, "TB/s")["bf16"],
-            "bandwidth": sheet_chip(1, "TFLOP/s", False, gigabytes, "GB/s")["HBM"],
-            "link": link_bandwidth(gigabits, "Gbit/s", both_ways),
-        },
-        "layer-times": layer_times,
+        "wrong-lines": wrong_lines,
     },
     "many-chips": {
-        "bytes-sent": rl.all_reduce,
         "times": lambda **case: tuple(sharded(**case).times[at] for at in ("compute", "ring")),
-        "first-depth": lambda N, peak, link: math.ceil(
-            rl.critical_depth(
-                dataclasses.replace(chip_with(peak, 1), links=(rl.Link("ring", link),)), "ring", N
-            )
-        ),
         "speedup": speedup,
         "all-reduce-time": all_reduce_time,
         "equal-size": lambda N, link, delay: (
@@ -299,14 +276,12 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
         ),
         "compute-bound-from": compute_bound_from,
         "sequences-that-fit": sequences_that_fit,
-        "step-bounds": decode_step,
     },
     "int8-matmul": {
         "bytes-moved": lambda **size: (int8(**size).loaded, int8(**size).written),
         "operations": lambda **size: int8(**size).flops,
         "intensity": lambda **size: int8(**size).intensity,
         "intensity-small-batch": lambda B, D, F: int8(B, 1e13, 1e13).intensity,
-        "critical-batch": lambda **chip: rl.critical_batch(chip_with(**chip), x="int8"),
         "times": lambda B, D, F, **chip: tuple(bounds_of(int8(B, D, F), **chip).times.values()),
         "bounds": lambda B, D, F, **chip: (
             bounds_of(int8(B, D, F), **chip).lower,
@@ -315,7 +290,6 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
     },
     "int8-weights": {
         "intensity": lambda **size: mixed(**size).intensity,
-        "critical-batch-limit": lambda **chip: rl.critical_batch(chip_with(**chip), w="int8"),
         "critical-batch": critical_batch,
         "speedup": lambda B, D, F, **chip: (
             bounds_of(mixed(B, D, F, w="bf16"), **chip).lower
@@ -324,7 +298,6 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
     },
     "roofline-plot": {
         "attainable": lambda B, D, F, **chip: bounds_of(mixed(B, D, F), **chip).attained,
-        "ceiling-batch": critical_batch,
         "delay": lambda small, large, **chip: (
             critical_batch(small, small, **chip) / critical_batch(large, large, **chip)
         ),
@@ -334,7 +307,6 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
         },
     },
     "weight-per-example": {
-        "operations": lambda **size: per_example(**size).flops,
         "bytes-moved": lambda **size: per_example(**size).bytes,
         "intensity": lambda **size: per_example(**size).intensity,
         "intensity-limit": lambda B, bytes_per_element: (
@@ -361,9 +333,6 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
         ],
         "one-way-bandwidth": link_bandwidth,
         "critical-batch": lambda **sheet: rl.critical_batch(sheet_chip(**sheet)),
-        "critical-batches": lambda sheets: {
-            sheet["name"]: rl.critical_batch(sheet_chip(**sheet)) for sheet in sheets
-        },
         "enough-on": lambda sheets, sequences, length: [
             sheet["name"]
             for sheet in sheets

@@ -371,7 +371,7 @@ class Reader:
 
     def answer_here(self, name: str, language: str = "en") -> None:
         """Open an exercise and press the button that lets readers answer in the page."""
-        self.open(f"exercises/{name}/{name}", language)
+        self.open(f"exercises/{name}", language)
         self.press(ANSWER_HERE[language])
         self.page.locator(".answers h3").first.wait_for()
 

@@ -4,9 +4,6 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-import nbformat
-from repository import ROOT
-
 from grading.release import exercises
 from grading.release.cases import Cases, hidden, published
 from grading.schema.parts import Part
@@ -49,10 +46,9 @@ def asked(name: str, key: str, seed: int) -> Cases:
 @cache
 def solved(name: str) -> tuple[str, ...]:
     """Return the code cells of the reference notebook, without the checks."""
-    book = nbformat.read(ROOT / "exercises" / name / f"{name}.ipynb", as_version=4)
     return tuple(
         cell.source
-        for cell in book.cells
+        for cell in exercises.source(name).cells
         if cell.cell_type == "code" and not cell.metadata.get("nbgrader", {}).get("grade")
     )
 

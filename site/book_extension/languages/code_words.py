@@ -3,14 +3,15 @@
 In Python and templates they stand in ``_("…")``, in JavaScript in ``phrase("…")``.
 """
 
-import json
 import re
+import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import yaml
 from babel.messages.extract import extract_from_file
 
+from .. import exercise_pages
 from . import markdown, value_words
 
 FIRST_CELL = "first_cell.py"
@@ -31,7 +32,6 @@ FOLDERS: dict[str, tuple[tuple[str, str], ...]] = {
     "checks": (
         ("kit/roofkit", FIRST_CELL),
         ("kit/roofkit/check", "**/*.py"),
-        ("exercises", "*/*.py"),
     ),
     "grading": (("grading", "**/*.py"),),
     "lab": (
@@ -60,6 +60,8 @@ THEMES = (
     "© Copyright %(copyright)s.",
 )
 KEYWORDS = {"_": None, "N_": None, "phrase": None}
+# Arguments that are messages: the hint of a part, and what a range of values is.
+IN_EXERCISES = {"part": (2,), "Made": (2,)}
 GENERATED = ".min.js"
 PROMPT = re.compile(r'^ +code_prompt_(?:show|hide): "(.*)"$', re.MULTILINE)
 OF_PAGES = ("course", "figures")  # message catalogs of the scripts that pages load
@@ -79,6 +81,8 @@ def words(book: Path) -> dict[str, list[str]]:
             continue
         first = first_words(book) if name == "course" else []
         last = of_readme(book) if name == "lab" else []
+        last += of_exercises(book) if name == "checks" else []
+        last += of_mistakes(book) if name == "grading" else []
         messages = dict.fromkeys([*first, *extracted(book, FOLDERS[name]), *last])
         found[name] = [message for message in messages if message not in seen]
         seen.update(messages)
@@ -94,6 +98,23 @@ def of_readme(book: Path) -> list[str]:
     """Return the messages of the README in the archive of exercises."""
     file = book / README
     return markdown.messages(file.read_text(encoding="utf-8")) if file.exists() else []
+
+
+def of_exercises(book: Path) -> Iterator[str]:
+    """Yield the hints of exercises, and what they say once all parts are right."""
+    for file in exercise_pages.files(book):
+        for _line, message, *_ in extract_from_file("python", file, keywords=IN_EXERCISES):
+            yield str(message)
+        yield from exercise_pages.closing(file)
+
+
+def of_mistakes(book: Path) -> Iterator[str]:
+    """Yield what mistakes are, and where to read if that isn't a chapter."""
+    file = book / exercise_pages.MISTAKES
+    for place, mistakes in tomllib.loads(file.read_text(encoding="utf-8")).items():
+        if not place.startswith("“"):  # else headings, which the chapters' catalogs have
+            yield place
+        yield from mistakes.values()
 
 
 def of_javascript(book: Path, names: Iterable[str] = OF_PAGES) -> list[str]:
@@ -116,11 +137,11 @@ def of_notebooks(book: Path) -> Iterator[str]:
 
     A release finds them by the same rules (`grading.release.translation.pieces`).
     """
-    for file in sorted((book / "exercises").glob("*/*.ipynb")):
-        for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]:
-            if cell["cell_type"] == "markdown" and "nbgrader" not in cell["metadata"]:
-                for block in re.split(r"\n{2,}", "".join(cell["source"])):
-                    yield from pieces(block)
+    for file in exercise_pages.files(book):
+        shared = file.with_name(exercise_pages.SHARED).read_text(encoding="utf-8")
+        for text in (*exercise_pages.texts(file), *shared.split("\n+++\n")):
+            for block in re.split(r"\n{2,}", text.strip()):
+                yield from pieces(block)
 
 
 def pieces(block: str) -> Iterator[str]:

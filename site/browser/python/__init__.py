@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from book_extension import licenses, prose, published
+from book_extension import exercise_pages, licenses, prose, published
 from book_extension.languages import catalogs
 from book_extension.pages import PageError
 from book_extension.values import caption, is_hidden, is_values_cell, is_values_cell_of
@@ -62,7 +62,7 @@ SCRIPTS = (
 BUTTONS, ANSWER, DONE = "run-buttons.js", "answer-button.js", "parts-done.js"
 STYLE = "page-python.css"
 OVERVIEW = "chapters/learners"  # the page that lists the progress of all exercises
-EXERCISE = re.compile(r"exercises/(?P<name>[\w-]+)/(?P=name)")
+EXERCISE = re.compile(r"exercises/(?P<name>[\w-]+)")
 LIVE = '<figure class="live"'
 # Modules of this folder that the browser's Python imports, besides the course's packages.
 PYTHON_FILES = (
@@ -328,17 +328,9 @@ def packed(book: Path) -> Mapping[str, bytes]:
         for path in sorted(folder.rglob("*")):
             if path.suffix in PACKED and "validate" not in path.parts:
                 found[path.relative_to(book).as_posix()] = path.read_bytes()
-    for path in sorted((book / "exercises").glob("*/*.ipynb")):
-        found[path.relative_to(book).as_posix()] = facts_of(path)
+    for path in exercise_pages.files(book):
+        found[path.relative_to(book).as_posix()] = exercise_pages.top(path).encode()
     return found
-
-
-def facts_of(notebook: Path) -> bytes:
-    """Return a notebook with only the title and the metadata of an exercise."""
-    source = json.loads(notebook.read_text(encoding="utf-8"))
-    title = "".join(source["cells"][0]["source"]).splitlines()[0]
-    facts = {"exercise": source["metadata"].get("exercise", {})}
-    return compact({"cells": [{"source": title}], "metadata": facts}).encode()
 
 
 @cache

@@ -11,27 +11,26 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nbformat
+from book_extension import exercise_pages
 from book_extension.languages import chosen
 from book_extension.languages.handouts import BUNDLE
 
 from commands.handouts import bundle, wheels
 
 SERVED = Path("_build/served")  # copied to the top of the site, so that the addresses never change
-SOLUTION = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
 
 
 def prepare(book: Path) -> None:
     """Make the files that exercise pages take from ``_build``, if outdated."""
-    notebooks = sorted((book / "exercises").glob("*/*.ipynb"))
-    if not notebooks:
+    exercises = exercise_pages.files(book)
+    if not exercises:
         return
     released(book)
     solutions = book / "_build" / "solutions"
     solutions.mkdir(exist_ok=True)
-    for notebook in notebooks:
-        text = worked(notebook) if os.environ.get("SOLUTIONS") else ""
-        page = solutions / f"{notebook.stem}.md"
+    for exercise in exercises:
+        text = worked(exercise) if os.environ.get("SOLUTIONS") else ""
+        page = solutions / f"{exercise.stem}.md"
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
 
@@ -56,8 +55,7 @@ def released(book: Path) -> Path:
 def digest_of(book: Path) -> str:
     """Return a hash of the files that determine what is released and packed."""
     inputs = [path for name in ("exercises", "grading") for path in (book / name).rglob("*")]
-    files = [path for path in inputs if path.suffix in (".ipynb", ".py")]
-    files = [path for path in files if ".ipynb_checkpoints" not in path.parts]
+    files = [path for path in inputs if path.suffix in (".py", ".toml", ".md")]
     # The notebooks contain the configured address, the edition's folder and perhaps solutions.
     settings = "\0".join(os.environ.get(name, "") for name in ("EDITION", "SOLUTIONS"))
     digest = hashlib.sha256(settings.encode())
@@ -72,13 +70,9 @@ def digest_of(book: Path) -> str:
     return digest.hexdigest()
 
 
-def worked(notebook: Path) -> str:
+def worked(exercise: Path) -> str:
     """Return each part's reference solution as Markdown, under the part's heading."""
-    lines, heading = ["## Worked solution", ""], ""
-    for cell in nbformat.read(notebook, as_version=4).cells:
-        if cell.cell_type == "markdown" and cell.source.startswith("## "):
-            heading = cell.source.splitlines()[0].removeprefix("## ")
-        elif cell.metadata.get("nbgrader", {}).get("solution"):
-            code = SOLUTION.sub("", cell.source).rstrip()
-            lines += [f"### {heading}", "", "```python", code, "```", ""]
+    lines = ["## Worked solution", ""]
+    for heading, code in exercise_pages.solutions(exercise):
+        lines += [f"### {heading}", "", "```python", code, "```", ""]
     return "\n".join(lines)

@@ -16,7 +16,7 @@ from .page_values import Steps, computed
 
 FILE = Path("_build") / "page-values.json"
 USED = (
-    *("requirements.txt", "exercises/*/*.ipynb"),
+    *("requirements.txt", "exercises/*.py"),
     *(f"{room}/**/*.{kind}" for room in ("rooflib", "kit") for kind in ("py", "toml", "json")),
 )
 

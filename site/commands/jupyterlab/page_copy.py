@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from book_extension import contents
+from book_extension import contents, exercise_pages
 from book_extension.languages import ORIGINAL, Language, catalogs, value_words, words
 from book_extension.languages.code_words import extracted
 from book_extension.languages.markdown import Words, in_words
@@ -97,7 +97,7 @@ class Book:
 def book_of(folder: Path, language: Language = ORIGINAL) -> Book:
     """Return the book; recompute what its pages share only if a file changed."""
     texts = [folder / "_toc.yml", *folder.glob("*.bib"), *folder.glob("*.md")]
-    texts += [path for room in ("chapters", "exercises") for path in (folder / room).rglob("*.md")]
+    texts += [*(folder / "chapters").rglob("*.md"), *exercise_pages.files(folder)]
     if language is not ORIGINAL:
         texts += catalogs.folder(folder, language.code).rglob("*.po")
     digest = hashlib.sha256()

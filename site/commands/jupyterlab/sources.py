@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import jupytext
+from book_extension.exercise_pages import markdown_of
 from book_extension.languages.markdown import Words, in_words, translated
 from book_extension.prose import DIRECTIVE, FENCE, expressions, without_code
 from book_extension.prose import Block as ProseBlock
@@ -66,7 +67,7 @@ def read_pieces(page: Path, words: Words = str) -> list[Piece]:
 
     words: returns a message of the page in the reader's language.
     """
-    notebook = jupytext.reads(page.read_text(encoding="utf-8"), fmt="md:myst")
+    notebook = jupytext.reads(markdown_of(page), fmt="md:myst")
     found: list[Piece] = []
     for cell in notebook.cells:
         if cell.cell_type == "code":

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from book_extension import contents
+from book_extension import contents, exercise_pages
 from book_extension.languages.markdown import Words
 
 from .sources import Piece, read_pieces
@@ -50,7 +50,7 @@ def read_targets(book: Path, words_of: Callable[[str], Words]) -> Targets:
     titles: dict[str, str] = {}
     labels: dict[str, Target] = {}
     for page in contents.pages(book / "_toc.yml"):
-        path = book / f"{page.docname}.md"
+        path = exercise_pages.file_of(book, page.docname)
         if not path.exists():
             continue
         words = words_of(page.docname)

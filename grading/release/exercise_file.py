@@ -1,0 +1,168 @@
+"""An exercise's file, exercises/<name>.py: what it says, and the notebook that is made of it.
+
+The file is a notebook in the percent format of Jupytext: JupyterLab opens it, and Python runs it.
+The title of a cell says where it belongs:
+
+- without a title: a text of the notebook, or a reference solution, whose body learners write;
+- `given`: code that the notebook gives;
+- `grading`: code that is not in the notebook. If its last expression is a part, the check of that
+  part takes its place there;
+- `page`: of the exercise's page in the book, which site/ makes;
+- `next`: the end of the notebook. `moral`, `thoughts`: see `grading.schema.parts.Exercise`.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from grading.schema.parts import Exercise, Part
+from roofkit.exercise_facts import of_file
+
+SHARED = "every-notebook.md"  # beside the exercises: how to work, and what to do next
+MARK = re.compile(r"^# %%(?P<title>.*?)(?P<text>\[markdown\])?$", re.MULTILINE)
+HEADING = re.compile(r"## Part \d+: (?P<title>.+) \((?P<points>[\d.]+) points?\)")
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of an exercise's file."""
+
+    title: str
+    source: str
+    is_text: bool
+
+
+@dataclass(frozen=True)
+class Read:
+    """An exercise's file after its cells have run.
+
+    notebook: with the reference solution. names: what its code defines, without that of grading.
+    """
+
+    exercise: Exercise
+    notebook: NotebookNode
+    names: Mapping[str, Any]
+
+
+def cells(file: Path) -> Iterator[Cell]:
+    """Yield the cells of an exercise's file."""
+    text = file.read_text(encoding="utf-8")
+    marks = list(MARK.finditer(text))
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    for mark, end in zip(marks, ends, strict=True):
+        source, is_text = text[mark.end() : end].strip("\n"), bool(mark["text"])
+        if is_text:
+            source = re.sub(r"^# ?", "", source, flags=re.MULTILINE)
+        yield Cell(mark["title"].strip(), source, is_text)
+
+
+def read(file: Path) -> Read:
+    """Run an exercise's file; raise ValueError if a part lacks its question or solution."""
+    facts, found = of_file(file), list(cells(file))
+    shown: dict[str, Any] = {"__name__": "reference"}
+    parts = run(file, found, shown)
+    texts = {cell.title: " ".join(cell.source.split()) for cell in found if cell.is_text}
+    exercise = Exercise(
+        name=file.stem,
+        title=facts.title,
+        parts=tuple(part for place, part in parts.items() if found[place].title == "grading"),
+        moral=texts["moral"],
+        thoughts=texts["thoughts"],
+    )
+    made = list(notebook_cells(file, found, parts, facts.title))
+    metadata = {"exercise": facts.metadata, "kernelspec": KERNEL}
+    metadata |= {"language_info": {"name": "python"}}
+    return Read(exercise, new_notebook(cells=made, metadata=metadata), shown)
+
+
+def run(file: Path, found: list[Cell], shown: dict[str, Any]) -> dict[int, Part]:
+    """Run the cells; return the part of each solution and of each check, by the cell's place.
+
+    shown: receives what the notebook's own code defines. Code for grading sees that, too, but not
+    the other way round: a solution works with what a learner has.
+    """
+    hidden: dict[str, Any] = {"__name__": "grading"}
+    parts: dict[int, Part] = {}
+    question, solution = None, None
+    for place, cell in enumerate(found):
+        if cell.is_text and not cell.title:
+            question = HEADING.match(cell.source) or question
+        elif not cell.is_text and cell.title in ("", "given"):
+            run_cell(cell, shown, file)
+            hidden |= shown
+            solution = solution if cell.title else place
+        elif cell.title == "grading":
+            value = run_cell(cell, hidden, file)
+            if isinstance(value, Part):
+                if question is None or solution is None:
+                    raise ValueError(f"{file.name}: {value.key} has no question or no solution")
+                points = float(question["points"])
+                part = replace(value, title=question["title"], points=points)
+                parts |= {solution: part, place: part}
+                question, solution = None, None
+    return parts
+
+
+def run_cell(cell: Cell, names: dict[str, Any], file: Path) -> object:
+    """Run a cell; return the value of its last expression, None without one."""
+    tree = ast.parse(cell.source, file.name)
+    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, file.name, "exec"), names)
+    if last is None:
+        return None
+    return eval(compile(ast.Expression(last.value), file.name, "eval"), names)
+
+
+def notebook_cells(
+    file: Path, found: list[Cell], parts: dict[int, Part], title: str
+) -> Iterator[NotebookNode]:
+    """Yield the cells of the notebook, as nbgrader expects them."""
+    shared = file.with_name(SHARED).read_text(encoding="utf-8").strip()
+    how_to_work, what_next = shared.split("\n\n+++\n\n")
+    is_first = True
+    for place, cell in enumerate(found):
+        name = f"text-{place}"
+        if cell.title == "given":
+            yield marked(cell.source, "given")
+        elif cell.title == "next":
+            yield new_markdown_cell(f"{what_next}\n\n{cell.source}", id=name)
+        elif cell.title == "" and cell.is_text and is_first:
+            yield new_markdown_cell(f"# {title}\n\n{cell.source}", id=name)
+            yield new_markdown_cell(how_to_work, id="how-to-work")
+            is_first = False
+        elif cell.title == "" and cell.is_text:
+            yield new_markdown_cell(cell.source, id=name)
+        elif cell.title == "" and (part := parts.get(place)):
+            source = with_marks(cell.source)
+            yield marked(source, f"{part.key}-solution", solution=True, locked=False)
+        elif part := parts.get(place):
+            check = f'check("{part.key}", {part.function})'
+            yield marked(check, part.key, grade=True, points=part.points)
+
+
+def marked(source: str, name: str, **marks: Any) -> NotebookNode:
+    """Return a code cell with nbgrader's metadata; by default locked and without points."""
+    known = {"cell_type": "code", "grade": False, "grade_id": name, "locked": True}
+    known |= {"schema_version": 3, "solution": False, "task": False}
+    cell: NotebookNode = new_code_cell(source, id=name, metadata={"nbgrader": known | marks})
+    return cell
+
+
+def with_marks(solution: str) -> str:
+    """Return a solution with the marks between which nbgrader puts its stub.
+
+    They stand around the body of its function, below the docstring.
+    """
+    (function,) = (node for node in ast.parse(solution).body if isinstance(node, ast.FunctionDef))
+    first, lines = function.body[0], solution.splitlines()
+    start = first.end_lineno if ast.get_docstring(function) else first.lineno - 1
+    end = function.end_lineno
+    body = ["    ### BEGIN SOLUTION", *lines[start:end], "    ### END SOLUTION"]
+    return "\n".join([*lines[:start], *body, *lines[end:]])
