@@ -12,6 +12,7 @@ from concurrent.futures import Executor
 
 from grading.box import Refused, Server
 from grading.grade import Job, Outcome, grade
+from grading.version import version
 
 WINDOW = 1_000  # jobs that are sent before others are done
 _one_at_a_time = threading.Lock()
@@ -38,8 +39,6 @@ def _server(unsafe: bool) -> Server:
 
 def grade_there(job: Job) -> Outcome:
     """Do what `grade` does, on a worker."""
-    from grading.course import version
-
     if job.version != version(job.exercise):
         raise Refused(f"A worker has another state of {job.exercise}, or of the grading, than this")
     with _one_at_a_time:

@@ -9,12 +9,10 @@ all result files at the end of each run. So a run may be stopped at any moment, 
 stale: the next one goes on where it was.
 """
 
-import ast
 import contextlib
 import errno
 import fcntl
 import functools
-import hashlib
 import json
 import logging
 import os
@@ -41,9 +39,11 @@ from traitlets.config.loader import PyFileConfigLoader
 
 from grading import cluster, gradebook, report
 from grading.box import Refused, Server
+from grading.files import put, read_json
 from grading.grade import Job, Outcome, grade
 from grading.intake import Submission, printable, submissions
 from grading.release import exercises, translation
+from grading.version import version
 from roofkit.words import ORIGINAL
 
 CONFIG = Path(__file__).with_name("nbgrader_config.py")
@@ -63,8 +63,6 @@ except Exception as error:
     raise SystemExit(f"{{SETTINGS}} cannot be used: {{error}}") from None
 """
 COURSE_ID = "roofline"  # in nbgrader's tables
-# Files of this package that decide what a submission gets; the exercises and the check do, too.
-DECIDING = ("grading/grade.py", "grading/inside.py", "grading/notebook.py")
 RETRY_SECONDS = 1_800  # for all submissions together in which a call took too long
 DISK_IS_FULL = (
     "The disk is full ({}). Free some space and run this again: it continues where it stopped, and "
@@ -381,28 +379,6 @@ def _done(
 # --- small things --------------------------------------------------------------------------------
 
 
-@functools.cache
-def version(name: str, deciding: tuple[str, ...] = DECIDING) -> str:
-    """Return a digest of all that decides what submissions of an exercise get.
-
-    deciding: files of this package; none for what decides about the released notebook. Comments and layout of code don't count: a class is not graded again because of one.
-    """
-    total = hashlib.sha256()
-    for label, path in exercises.decisive(name):
-        if label.startswith("grading/") and label.count("/") == 1 and label not in deciding:
-            continue  # tables, platforms and the like change no points
-        total.update(f"{label}\0{_meaning(path)}\0".encode())
-    return total.hexdigest()
-
-
-@functools.cache
-def _meaning(path: Path) -> str:
-    content = path.read_bytes()
-    if path.suffix == ".py":
-        return ast.dump(ast.parse(content))
-    return hashlib.sha256(content).hexdigest()
-
-
 def known_exercise(name: str) -> None:
     if name not in exercises.names():
         raise Unable(f"{name!r} is not an exercise; there is {', '.join(exercises.names())}")
@@ -435,39 +411,6 @@ def tools_on_path() -> Iterator[None]:
         yield
     finally:
         os.environ["PATH"] = before
-
-
-def read_json(file: Path) -> Any:
-    """Return the JSON in this file, None if it is missing or damaged."""
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return None
-
-
-def put(file: Path, text: str) -> None:
-    """Write a file whole, or leave it as it was; a file with this text is not touched."""
-    with contextlib.suppress(OSError, ValueError):
-        if file.read_text(encoding="utf-8") == text:
-            return
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(file) as new:
-        new.write_text(text, encoding="utf-8")
-
-
-@contextlib.contextmanager
-def replacing(file: Path) -> Iterator[Path]:
-    """Yield a temporary path that replaces `file` unless an error is raised."""
-    new = file.with_name(f".{file.name}.new")
-    try:
-        yield new
-        with new.open("rb") as stream:
-            os.fsync(stream.fileno())
-        new.replace(file)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            new.unlink()
-        raise
 
 
 @contextlib.contextmanager

@@ -286,8 +286,8 @@ class Budget:
             }
             if kind == "execute_result":
                 made["execution_count"] = None
-            if PNG in data:
-                _check_picture(data[PNG])
+            if not _is_picture(made["data"].get(PNG, "")):
+                made["data"].pop(PNG, None)
         else:
             raise TypeError("not an output")
         self.left -= len(str(made))
@@ -297,12 +297,14 @@ class Budget:
         return shown
 
 
-def _check_picture(text: str) -> None:
-    """Raise ValueError unless this is a PNG, in base64, that can be shown."""
-    start = base64.b64decode(text, validate=True)[:24]
-    wide, high = struct.unpack(">8x4x4xII", start)
-    if not start.startswith(b"\x89PNG") or wide * high > MOST_PIXELS:
-        raise ValueError("not a picture")
+def _is_picture(text: str) -> bool:
+    """Return whether this is a PNG, in base64, that a browser can show."""
+    try:
+        start = base64.b64decode(text, validate=True)[:24]
+        wide, high = struct.unpack(">16xII", start)
+    except (ValueError, struct.error):
+        return False
+    return start.startswith(b"\x89PNG") and 0 < wide * high <= MOST_PIXELS
 
 
 def _text(found: object) -> str:

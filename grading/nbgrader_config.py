@@ -150,7 +150,7 @@ c.ExchangeFactory.release_feedback = exchange.ReleaseFeedback
 
 # The formgrader, where an instructor is logged in, shows Markdown as pages of feedback do, and
 # fetches nothing: formgrade/ here has no MathJax.
-c.HTMLExporter.filters = {"markdown2html": lambda source: str(report.prose(source))}
+c.HTMLExporter.filters = {"markdown2html": report.prose}
 c.HTMLExporter.extra_template_basedirs = [
     str(Path(__file__).parent),
     str(Path(str(formgrader.__file__)).parent / "templates"),

@@ -44,11 +44,12 @@ def read(content: bytes) -> tuple[list[Cell], str]:
     Raises ValueError with the reason, as the end of a sentence that begins with the file.
     """
     try:
-        return cells_of(json.loads(content.decode(json.detect_encoding(content))))
+        found = json.loads(content.decode(json.detect_encoding(content)))
     except UnicodeDecodeError:
         raise ValueError("the file is not text") from None
-    except (json.JSONDecodeError, RecursionError):
+    except (ValueError, RecursionError):
         raise ValueError("the file is not JSON, and so not a notebook") from None
+    return cells_of(found)
 
 
 def cells_of(found: Any) -> tuple[list[Cell], str]:

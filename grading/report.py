@@ -8,6 +8,7 @@ import collections
 import csv
 import functools
 import hashlib
+import html
 import io
 import re
 import statistics
@@ -18,7 +19,6 @@ from typing import Any
 
 import jinja2
 import nh3
-from markupsafe import Markup
 from nbconvert.filters import markdown2html
 from nbformat import NotebookNode
 from pygments import highlight  # type: ignore[import-untyped]
@@ -26,6 +26,7 @@ from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
 from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
 from grading import alike
+from grading.files import put
 from grading.grade import NO_RESPONSE
 from grading.gradebook import Key, Marks
 from grading.intake import misplaced
@@ -90,7 +91,7 @@ def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
             cells=[_cell(cell, points, marks) for cell in nb.cells if _is_shown(cell)],
             comments=_(COMMENTS),
             figure=_(FIGURE),
-            highlighting=Markup(HtmlFormatter().get_style_defs(".code")),
+            highlighting=HtmlFormatter().get_style_defs(".code"),
         )
 
 
@@ -122,21 +123,29 @@ def _cell(cell: NotebookNode, points: Mapping[str, float], marks: Marks) -> dict
 
 
 @functools.lru_cache(maxsize=500)  # most cells are as they were released
-def _colored(source: str) -> Markup:
+def _colored(source: str) -> str:
     if len(source) > MOST_COLORED:  # coloring takes time
-        return Markup('<div class="code"><pre>{}</pre></div>').format(source[:MOST_TEXT])
-    return Markup(highlight(source, PythonLexer(), HtmlFormatter(cssclass="code")))
+        return f'<div class="code">{_plain(source)}</div>'
+    return str(highlight(source, PythonLexer(), HtmlFormatter(cssclass="code")))
+
+
+def _plain(source: str) -> str:
+    return f"<pre>{html.escape(source[:MOST_TEXT])}</pre>"
 
 
 @functools.lru_cache(maxsize=500)
-def prose(source: str) -> Markup:
+def prose(source: str) -> str:
     """Return Markdown as HTML without anything that acts or is fetched.
 
     The formgrader, in which an instructor is logged in, shows Markdown through this, too.
     """
     if len(source) > MOST_COLORED:
-        return Markup("<pre>{}</pre>").format(source[:MOST_TEXT])
-    return Markup(nh3.clean(markdown2html(source), tags=set(TAGS.split())))
+        return _plain(source)
+    try:
+        made = markdown2html(source)
+    except Exception:  # a picture that is not attached, lists that are nested too deep
+        return _plain(source)
+    return nh3.clean(made, tags=set(TAGS.split()))
 
 
 def _output(output: Mapping[str, Any]) -> dict[str, Any]:
@@ -163,8 +172,6 @@ def write(
 
     marks: what the gradebook says. people: the students in it.
     """
-    from grading.course import put
-
     names = course.names()
     order = {name: place for place, name in enumerate(exercises.names())}
     state = dict(sorted(state.items(), key=lambda one: (one[0][0], order.get(one[0][1], 99))))
