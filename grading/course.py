@@ -276,20 +276,21 @@ class Course:
                     pass
                 stack.callback(server.stop)  # after Ctrl-C, threads end instead of going on
             progress = stack.enter_context(tqdm(total=len(todo)))
-            late = []
+            again = []
             jobs = (
                 (one, digest, self._job(one, released[one.exercise], unsafe))
                 for one, digest in todo
             )
             for (one, digest, _), outcome in _done(executor, task, jobs, window):
-                self._keep(one, digest, outcome, unsafe)
+                # Without its digest, the next run would grade it again if this one is stopped.
+                self._keep(one, "" if outcome.again else digest, outcome, unsafe)
                 progress.set_description(f"{one.student} {one.exercise}")
                 progress.update()
-                if outcome.late:
-                    late.append((one, digest))
+                if outcome.again:
+                    again.append((one, digest))
             # Perhaps others took the time: once more, one after the other.
             end = time.monotonic() + RETRY_SECONDS
-            for one, digest in late:
+            for one, digest in again:
                 if time.monotonic() < end:
                     job = self._job(one, released[one.exercise], unsafe)
                     outcome = executor.submit(task, job).result()

@@ -46,6 +46,7 @@ MOST_ENTRIES, MOST_TEXT = 20_000, 20_000  # of a list, and of a text, in an answ
 MOST_NUMBER = 1.7e308
 PNG = "image/png"
 SHOWN = ("text/plain", PNG)  # all that leaves a sandbox
+FORGED = (TypeError, AttributeError, LookupError, ValueError)  # what malformed data may raise
 SHOWN_BYTES = 1_500_000  # of all cells together
 MOST_PIXELS = 25_000_000  # of a picture: a small file can unpack to a huge one, in a browser
 CUT = N_("More was shown than fits on this page.")
@@ -109,16 +110,16 @@ class Job:
 class Outcome:
     """The graded notebook, as text, and what else is known about a submission.
 
-    reason: why it was not graded, or not run to its end. late: whether a call took too long,
-    perhaps because the machine had other work. untouched: keys of the answers that are as released.
-    code: what the learner wrote, for `alike`.
+    reason: why it was not graded, or not run to its end. again: whether to grade it once more: a
+    call took too long, perhaps because the machine had other work. untouched: keys of the answers
+    that are as released. code: what the learner wrote, for `alike`.
     """
 
     notebook: str
     parts: list[Graded]
     reason: str = ""
     remarks: list[str] = field(default_factory=list)
-    late: bool = False
+    again: bool = False
     untouched: list[str] = field(default_factory=list)
     code: str = ""
 
@@ -143,7 +144,7 @@ def grade(server: Server, job: Job) -> Outcome:
             parts=parts,
             reason=reason,
             remarks=remarks,
-            late=any(part.cause == "too-late" for part in parts),
+            again=any(part.cause == "too-late" for part in parts),
             untouched=_untouched(nb, job.released),
             code=code(nb),
         )
@@ -151,7 +152,8 @@ def grade(server: Server, job: Job) -> Outcome:
         raise
     except Exception as error:  # a fault of ours must not stop the others
         what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-        return not_graded(job, f"the grading itself failed ({what})")
+        failed = not_graded(job, f"the grading itself failed ({what})")
+        return replace(failed, again=True)
 
 
 def graded(server: Server, nb: NotebookNode, exercise: str, seed: str) -> tuple[list[Graded], str]:
@@ -159,29 +161,21 @@ def graded(server: Server, nb: NotebookNode, exercise: str, seed: str) -> tuple[
 
     Returns (parts, why it was not run to its end or "").
     """
-    with spoken(language_of(nb)):
-        return _graded(server, nb, exercise, seed)
-
-
-def _graded(server: Server, nb: NotebookNode, exercise: str, seed: str) -> tuple[list[Graded], str]:
     end = time.monotonic() + NOTEBOOK
     parts = exercises.load(exercise).parts
-    with server.box() as box:
-        copies, trouble = run(box, nb, {part.key: part.function for part in parts}, end)
-        asked = ask(parts, copies, exercise, seed, end)
-    verdicts: list[Graded] = []
-    for part in parts:
-        right = {
-            one.function: one.key
-            for one, verdict in zip(parts, verdicts, strict=False)
-            if verdict.points == verdict.of
-        }
-        verdict = judged(part, asked[part.key], cases(exercise, part.key, seed), right)
-        if verdict.cause == "not-reached" and trouble:
-            verdict = replace(verdict, sentences=(trouble,))
-        verdicts.append(verdict)
-    verdicts = name_syntax_errors(nb, verdicts)
-    write(nb, verdicts)
+    with spoken(language_of(nb)):
+        with server.box() as box:
+            copies, trouble = run(box, nb, {part.key: part.function for part in parts}, end)
+            asked = ask(parts, copies, exercise, seed, end)
+        verdicts: list[Graded] = []
+        right: dict[str, str] = {}
+        for part in parts:
+            known = cases(exercise, part.key, seed)
+            verdicts.append(judged(part, asked[part.key], known, right, trouble))
+            if verdicts[-1].points == part.points:
+                right[part.function] = part.key
+        verdicts = name_syntax_errors(nb, verdicts)
+        write(nb, verdicts)
     return verdicts, trouble.rstrip(".")
 
 
@@ -250,14 +244,7 @@ def run(
         last = _keep(box)
         for key in copies:
             copies[key].append(last)
-    except (
-        Ended,
-        TypeError,
-        AttributeError,
-        LookupError,
-        ValueError,
-        struct.error,
-    ) as error:  # or forged
+    except (Ended, *FORGED) as error:
         why = error.why if isinstance(error, Ended) else "ended"
         begins = textwrap.shorten(cell.source.strip().partition("\n")[0], 40, placeholder=" …")
         trouble = _(WHY[why]).format(cell=begins)
@@ -423,7 +410,7 @@ def _called(
         was_late = ended.why == "late" or time.monotonic() - start >= CALL_SECONDS
         problem = "too-large" if ended.why == "large" else "too-late" if was_late else "died"
         answers += [Answer(problem=problem)] * (len(inputs) + again - len(answers))
-    except (TypeError, ValueError):  # forged
+    except FORGED:
         answers = [Answer(problem="died")] * (len(inputs) + again)
     if again and (problem := answers.pop().problem):
         answers = [Answer(problem=problem)] * len(answers)
@@ -442,12 +429,16 @@ def _name(module: object) -> str:
 
 
 def judged(
-    part: Part, asked: Asked, known: tuple[Cases, Cases], right: Mapping[str, str]
+    part: Part, asked: Asked, known: tuple[Cases, Cases], right: Mapping[str, str], trouble: str
 ) -> Graded:
-    """Return the verdict on one part. right: function → key of the earlier parts that are right."""
+    """Return the verdict on one part.
+
+    right: function → key of the earlier parts that are right. trouble: why the notebook was not run
+    to its end, "" if it was.
+    """
     none = functools.partial(Graded, part.key, 0, part.points)
     if asked.published is None:
-        return none("not-reached", (_(NOT_REACHED),))
+        return none("not-reached", (trouble or _(NOT_REACHED),))
     shown, more = known
     # A function that calls a right function of an earlier part can't have some misconceptions.
     excluded = {right[function] for function in asked.calls if function in right}
@@ -455,7 +446,7 @@ def judged(
         first = whole = _compared(asked.published, shown, part, excluded)
         if asked.hidden is not None:
             whole = _compared([*asked.published, *asked.hidden], shown + more, part, excluded)
-    except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError):
+    except (ArithmeticError, RecursionError, *FORGED):
         return none("unreadable", (_(UNREADABLE),))  # no honest copy sends such values
     if whole.passed and asked.hidden is not None:
         return Graded(part.key, part.points, part.points)

@@ -259,40 +259,40 @@ def functions(source: str) -> dict[str, str]:
 def misplaced(course: Path, known: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield (path below submitted/, problem) of what is not graded because of where it is."""
     base = course / "submitted"
-    for name, mode in entries(base):
-        if name in SYSTEM_FILES:
-            continue
-        if stat.S_ISLNK(mode):
-            if (base / name).is_dir():
-                yield printable(name), "a link and not a folder"
-        elif not stat.S_ISDIR(mode):
-            if is_notebook(name):
-                yield printable(name), "a notebook must lie in STUDENT/EXERCISE/"
-        elif problem := name_problem(name) or _unreadable(base / name):
-            yield printable(name), problem
-        else:
-            for inner, why in _misplaced_in(base / name, known):
-                yield f"{name}/{inner}", why
+    for student, mode in entries(base):
+        problem = _problem(base / student, mode)
+        if not problem and stat.S_ISDIR(mode):
+            problem = name_problem(student) or _unreadable(base / student)
+        if problem:
+            yield printable(student), problem
+        elif stat.S_ISDIR(mode) and student not in SYSTEM_FILES:
+            own = _exercises(base / student, known)
+            for name, inner in entries(base / student):
+                problem = _problem(base / student / name, inner)
+                if (
+                    not problem
+                    and stat.S_ISDIR(inner)
+                    and name not in (*own.values(), *SYSTEM_FILES)
+                ):
+                    problem = _folder_problem(name, own)
+                if problem:
+                    yield f"{student}/{printable(name)}", problem
 
 
-def _misplaced_in(folder: Path, known: Sequence[str]) -> Iterator[tuple[str, str]]:
-    taken = _exercises(folder, known)
-    all_names = {name.casefold() for name in exercises.names()}
-    for name, mode in entries(folder):
-        if name in SYSTEM_FILES or name in taken.values():
-            continue
-        if stat.S_ISLNK(mode):
-            if (folder / name).is_dir():
-                yield printable(name), "a link and not a folder"
-        elif not stat.S_ISDIR(mode):
-            if is_notebook(name):
-                yield printable(name), "a notebook must lie in a folder named as its exercise"
-        elif name.casefold() in {one.casefold() for one in taken}:
-            yield printable(name), "the exercise has another folder"
-        elif name.casefold() in all_names:
-            yield printable(name), "this exercise was not released"
-        elif not name.startswith("."):
-            yield printable(name), "not the name of an exercise"
+def _problem(path: Path, mode: int) -> str:
+    if stat.S_ISLNK(mode) and path.is_dir():
+        return "a link and not a folder"
+    is_file = stat.S_ISREG(mode) and path.name not in SYSTEM_FILES
+    return "a notebook must lie in STUDENT/EXERCISE/" if is_file and is_notebook(path.name) else ""
+
+
+def _folder_problem(name: str, own: Mapping[str, str]) -> str:
+    exercise = name.casefold()
+    if exercise in map(str.casefold, own):
+        return "the exercise has another folder"
+    if exercise in map(str.casefold, exercises.names()):
+        return "this exercise was not released"
+    return "" if name.startswith(".") else "not the name of an exercise"
 
 
 def _unreadable(folder: Path) -> str:

@@ -127,10 +127,11 @@ def restored(
     source = nbformat.reads(released[language], as_version=4)
     ours = {key: cell for cell in source.cells if (key := key_of(cell))}
     by_id = {cell.id: key for key, cell in ours.items()}
-    keys = [
-        one.key if one.key in ours else by_id.get(one.id) or _by_content(one.source, functions)
-        for one in cells
-    ]
+    keys = [one.key if one.key in ours else by_id.get(one.id, "") for one in cells]
+    known = {*keys}
+    for place, one in enumerate(cells):
+        found = "" if keys[place] else _by_content(one.source, functions)
+        keys[place] = keys[place] or (found if found not in known else "")
     nb, remarks = new_notebook(metadata=source.metadata), []
     nb.metadata.setdefault("exercise", {})["language"] = language
     for place, (one, key) in enumerate(zip(cells, keys, strict=True)):

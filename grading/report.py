@@ -52,7 +52,7 @@ MOST_COLORED, MOST_TEXT = 5_000, 100_000
 ESCAPES = re.compile(r"\x1b\[[\d;]*[A-Za-z]")  # colors of terminals
 NOT_HANDED_IN = "not handed in"
 COMMENTS, PENALTY = N_("Comments:"), N_("Late submission penalty")
-FIGURE = N_("Figure")
+FIGURE = N_("Figure drawn by this cell")
 
 
 # --- feedback ------------------------------------------------------------------------------------
@@ -206,6 +206,7 @@ def write(
             for name, one, other, share, median, count in similar
         ],
     }
+    places = [("/".join(filter(None, place)), why) for *place, why in ungraded]
     all_remarks = [(kind, *row) for kind, rows in by_kind.items() for row in rows]
     tables: dict[str, tuple[Sequence[str], Sequence[Row]]] = {
         "grades": (("student", "assignment", "score", "max_score", "note"), grades),
@@ -223,7 +224,7 @@ def write(
         "scores": _scores(grades, names),
         "averages": list(_averages(parts)),
         "misconceptions": mistakes,
-        "ungraded": ungraded,
+        "ungraded": places,
         "late": late,
         "remarks": remarks,
         "similar": similar,
@@ -233,7 +234,7 @@ def write(
     return [
         *_aligned([("assignment", "part", "misconception", "students"), *mistakes]),
         *(["", "not graded, or not completely:"] if ungraded else []),
-        *(f"  {'/'.join(filter(None, place))}: {why}" for *place, why in ungraded),
+        *(f"  {place}: {why}" for place, why in places),
         *([f"graded without a sandbox: {len(unsafe)} (--unsafe)"] if unsafe else []),
         f"report: {course.folder / 'report.html'}",
         f"grades: {course.folder / 'grades.csv'}",

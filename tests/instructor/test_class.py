@@ -514,7 +514,7 @@ def test_changed_locked_cells_and_files_named_like_modules_are_stated(graded: Gr
     told: dict[str, str] = {}
     for row in graded.room.remarks("changed"):
         told[row["student"]] = told.get(row["student"], "") + row["remark"] + "\n"
-    assert not told.keys() & {one.name for one in graded.of("honest")}
+    assert not told.keys() & {one.name for one in graded.of("honest", "notebook")}
     expected = {
         "mistake-check-edited": "times",
         "mistake-check-emptied": "times",
