@@ -76,7 +76,7 @@ lock: dev  ## each requirements*.in -> .txt; LOCK_ARGS=--upgrade for newer versi
 	done
 
 release: environment  ## write the exercises without solutions into _build/course or COURSE=folder; LANGUAGE=zh_CN
-	@$(BIN)/python -m grading release $(if $(COURSE),"$(COURSE)") \
+	@$(BIN)/python -m grading release $(if $(COURSE),"$(COURSE)" $(EXERCISES)) \
 		$(IN_LANGUAGE)
 
 grade: environment  ## grade the submissions of a class: make grade COURSE=folder, options in GRADE_ARGS

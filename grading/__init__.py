@@ -1,10 +1,9 @@
 """The instructor's side: from notebooks to points, reports and feedback.
 
-A learner's functions are called with hidden inputs inside the process of their notebook, in a
-`sandbox`. The values that they return are judged outside it, against the reference solution.
-
-`course` runs `make grade`: `intake` finds the submissions, `work` turns each into a graded notebook
-(with `execution` and `judging`), `parallel` spreads that over processes, `records` stores the
-results, and `reports` presents them. `nbgrader_setup` makes plain nbgrader commands do the same.
-`schema` defines what an exercise consists of; `release` loads the exercises.
+The way of a submission: `intake` finds it; `notebook` reads it and puts the learner's cells into
+the released notebook; `grade` runs that in a `box`, where `inside` keeps a copy of the process at
+each check, asks the copies for hidden inputs, and judges outside what they return. `course` keeps
+one result file for each submission, and brings nbgrader's `gradebook`, pages and tables (`report`)
+into line with them. `week` has the commands before and after grading, `nbgrader_config` makes plain
+nbgrader do the same. `release` loads exercises, and makes of them what learners get.
 """

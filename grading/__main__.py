@@ -1,46 +1,32 @@
 """The command line: ``python -m grading release``, ``grade COURSE`` and others."""
 
 import argparse
-import gc
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from grading.allowed_modules import CannotAllow, allow, modules_folder
-from grading.errors import Unable
-from grading.execution.time_limits import TIME_LIMITS
-from grading.parallel import pool
-from grading.sandbox import modules
-from grading.sandbox.box import accepted
 from roofkit.words import ORIGINAL
 
 # The functions below import what they need: importing nbgrader takes a second, which would delay
-# --help, errors in the arguments, and the start of the fork server.
+# --help and errors in the arguments.
 BUILT = Path(__file__).resolve().parent.parent / "_build" / "course"
 STOPPED = "stopped; finished work is kept, and the same command continues from there"
 CLUSTER_MODULES = {"dask", "distributed", "psycopg"}  # from requirements-cluster.txt
 INTERRUPTED = 130  # a shell's exit status after Ctrl-C
+MOST_MEMORY = "80%"  # of the machine, for the grading and all that it runs
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     options = parser().parse_args(arguments)
+    if options.command == "grade" and arguments is None:
+        limit_memory()
     try:
-        if options.command == "grade":
-            _allow(options)
-        if options.command == "grade" and not options.cluster:
-            # Create the backend first: its fork server starts up while this process imports.
-            options.backend = pool.Local(options.workers, not (options.unsafe or accepted()))
-        # Imports create little garbage: disable collection during them, and exempt their objects
-        # from later collections.
-        gc.disable()
-        from grading.course import errors_in_one_line
+        from grading.course import Unable, errors_in_one_line
 
-        gc.freeze()
-        gc.enable()
         try:
             with errors_in_one_line():
                 options.run(options)
@@ -55,18 +41,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raise SystemExit(INTERRUPTED) from None
 
 
-def _allow(options: argparse.Namespace) -> None:
-    """Install the packages named with --allow, before the fork server starts.
+def limit_memory() -> None:
+    """Go on inside a systemd scope with a limit of memory, where there is systemd.
 
-    The fork server mounts them in sandboxes.
+    It saves the machine from many notebooks that each take what one may have.
     """
-    if options.allow:
-        try:
-            for line in allow(options.course.resolve(), options.allow):
-                print(line, flush=True)
-        except CannotAllow as error:
-            raise SystemExit(str(error)) from None
-    modules.use(modules_folder(options.course.resolve()))
+    scope = ["systemd-run", "--user", "--scope", "--quiet", f"--property=MemoryMax={MOST_MEMORY}"]
+    if os.environ.get("GRADING_SCOPE") or not shutil.which(scope[0]):
+        return
+    os.environ["GRADING_SCOPE"] = "1"
+    if subprocess.run([*scope, "true"], capture_output=True, check=False).returncode == 0:
+        os.execvp(scope[0], [*scope, sys.executable, "-m", "grading", *sys.argv[1:]])
 
 
 def release(options: argparse.Namespace) -> None:
@@ -74,36 +59,30 @@ def release(options: argparse.Namespace) -> None:
 
     course = Course(options.course)
     languages = [code for code in options.language if code != ORIGINAL]
-    course.release(languages=languages)
+    course.release(options.exercise, languages)
     print(f"released into {course.folder / 'release'}")
     for code in languages:
         print(f"in {code}: {course.folder / f'release-{code}'}")
 
 
 def grade(options: argparse.Namespace) -> None:
-    from grading import sandbox
-    from grading.course import Course
-    from grading.reports import overview
+    from grading.course import Course, Unable
 
     course = Course(options.course)
-    if options.again:
-        from grading.platforms import week
-
-        week.again(course, options.again)
     if not (course.folder / "submitted").is_dir():
         raise Unable(f"{course.folder / 'submitted'} is missing: no submissions to grade")
-    backend = pool.Cluster(options.cluster) if options.cluster else options.backend
-    limits = replace(TIME_LIMITS, notebook=options.notebook_seconds or TIME_LIMITS.notebook)
-    graded = course.grade(backend, options.unsafe or sandbox.accepted(), limits)
+    if options.scheduler and options.workers:
+        raise Unable("--workers counts notebooks on this machine; a scheduler has its own workers")
+    unsafe = options.unsafe or os.environ.get("GRADING_UNSAFE") == "1"
+    graded, lines = course.grade(options.workers, unsafe, options.scheduler, options.again)
     print(f"{graded} graded; the others have not changed since they were graded")
-    lines = overview.write(course)
-    print(*lines, f"grades: {course.folder / 'grades.csv'}", sep="\n")
+    print(*lines, sep="\n")
 
 
-def before_and_after(options: argparse.Namespace) -> None:
-    """Run a command of `platforms.week`, such as `collect`, and print its report."""
+def week(options: argparse.Namespace) -> None:
+    """Run a command of `grading.week`, such as `collect`, and print its report."""
+    from grading import week
     from grading.course import Course
-    from grading.platforms import week
 
     course = Course(options.course)
     if not course.folder.exists():  # tell the user: the name may be mistyped
@@ -126,27 +105,13 @@ def before_and_after(options: argparse.Namespace) -> None:
     print(*lines, sep="\n")
 
 
-def check(options: argparse.Namespace) -> None:
-    from grading.platforms import check
-
-    lines, summary = check.check(options.course)
-    print(*lines, summary, sep="\n")
-    if lines:
-        raise SystemExit(1)
-
-
 def nbgrader(options: argparse.Namespace) -> None:
-    """Run an nbgrader command in the course folder.
-
-    This environment comes first on the command's PATH.
-    """
-    from grading.course import Course
-    from grading.records.gradebook import tools_on_path
+    """Run an nbgrader command in the course folder, with this environment first on its PATH."""
+    from grading.course import Course, Unable, tools_on_path
 
     course = Course(options.course)
-    course.prepare()
-    if (course.folder / "gradebook.db").is_file():
-        course.gradebook().close()  # repairs the gradebook if a command was interrupted
+    if not (course.folder / "nbgrader_config.py").is_file():
+        raise Unable(f"{course.folder} is no course folder: `make release COURSE=…` makes one")
     if {"generate_assignment", "formgrader"} & set(options.words):  # what reads source/
         course.write_sources()
     command = [Path(sys.executable).with_name("nbgrader"), *options.words]
@@ -154,17 +119,12 @@ def nbgrader(options: argparse.Namespace) -> None:
         raise SystemExit(subprocess.call(command, cwd=course.folder))
 
 
-def worker(options: argparse.Namespace) -> None:
-    from grading.parallel.dask_worker import serve
-
-    serve(options.address, options.workers or len(os.sched_getaffinity(0)))
-
-
 def parser() -> argparse.ArgumentParser:
     whole = argparse.ArgumentParser(prog="python -m grading", description=__doc__)
     commands = whole.add_subparsers(dest="command", required=True)
     command = commands.add_parser("release", help="write the exercises without solutions")
-    command.add_argument("course", nargs="?", default=BUILT)
+    command.add_argument("course", nargs="?", type=Path, default=BUILT)
+    command.add_argument("exercise", nargs="*", help="only these; default: all")
     command.add_argument(
         "--language",
         metavar="CODE",
@@ -175,38 +135,24 @@ def parser() -> argparse.ArgumentParser:
     command.set_defaults(run=release)
     command = commands.add_parser("grade", help="grade what is in COURSE/submitted")
     command.add_argument("course", type=Path)
-    command.add_argument("--workers", type=count, help="processes; default: cores + 1")
-    command.add_argument("--cluster", metavar="tcp://HOST:PORT", help="a Dask scheduler")
+    command.add_argument("--workers", type=count, help="notebooks at once; default: cores + 1")
+    command.add_argument("--scheduler", metavar="tcp://HOST:PORT", default="", help="of Dask")
     command.add_argument(
         "--unsafe", action="store_true", help="no sandbox: submitted code runs with all your rights"
     )
     command.add_argument(
-        "--notebook-seconds",
-        type=count,
-        help=f"wall-clock limit of one notebook; default: {TIME_LIMITS.notebook:g}",
-    )
-    command.add_argument(
-        "--again", metavar="STUDENT[/EXERCISE]", action="append", help="grade even if unchanged"
-    )
-    command.add_argument(
-        "--allow",
-        metavar="PACKAGE",
+        "--again",
+        metavar="STUDENT[/EXERCISE]",
         action="append",
-        help="install it permanently for this class, so that notebooks can import it",
+        default=[],
+        help="grade even if unchanged",
     )
     command.set_defaults(run=grade)
     _add_week(commands)
-    command = commands.add_parser("check", help="list what to fix before grading; changes nothing")
-    command.add_argument("course", type=Path)
-    command.set_defaults(run=check)
     command = commands.add_parser("nbgrader", help="run nbgrader in COURSE")
     command.add_argument("course")
     command.add_argument("words", nargs=argparse.REMAINDER)
     command.set_defaults(run=nbgrader)
-    command = commands.add_parser("worker", help="work for a Dask scheduler")
-    command.add_argument("address", metavar="tcp://HOST:PORT")
-    command.add_argument("--workers", type=count, help="processes; default: one for each core")
-    command.set_defaults(run=worker)
     return whole
 
 
@@ -243,7 +189,7 @@ def _add_week(commands: Any) -> None:
         command = commands.add_parser(name, help=does)
         for place in places.split():
             command.add_argument(place, **words[place])
-        command.set_defaults(run=before_and_after)
+        command.set_defaults(run=week)
         if name in more:
             option, about = more[name]
             command.add_argument(option, **about)

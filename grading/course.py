@@ -1,42 +1,52 @@
-"""Course folders: releasing exercises into one, and grading its submissions."""
+"""A course folder: submitted/<student>/<exercise>/ goes in, and what people read comes out.
+
+    source/ release/ release-zh_CN/    by `release`: notebooks with solutions, and without
+    .grading/                          the seed of hidden inputs, and one result file per submission
+    autograded/ gradebook.db feedback/ and tables, made of the result files
+
+A result file is written whole or not at all. Gradebook, pages and tables are brought into line with
+all result files at the end of each run. So a run may be stopped at any moment, and nothing goes
+stale: the next one goes on where it was.
+"""
 
 import contextlib
 import errno
+import fcntl
+import functools
+import json
 import logging
 import os
 import re
+import secrets
+import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import nbformat
-from nbgrader.api import InvalidEntry  # type: ignore[import-untyped]
+from nbgrader.api import Gradebook, InvalidEntry  # type: ignore[import-untyped]
 from nbgrader.apps.api import NbGraderAPI  # type: ignore[import-untyped]
+from rapidfuzz import process
 from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
 from tqdm import tqdm  # type: ignore[import-untyped]
+from traitlets.config import Config
+from traitlets.config.loader import PyFileConfigLoader
 
-from grading import sandbox
-from grading.allowed_modules import modules_folder
-from grading.errors import Unable
-from grading.execution.time_limits import TIME_LIMITS, TimeLimits
-from grading.intake import submissions
-from grading.intake.submissions import Submission
-from grading.parallel import pool
-from grading.parallel.workers import CannotWork
-from grading.records import gradebook, results
-from grading.records.gradebook_writer import GradebookWriter, parse_timestamp
-from grading.records.seed import FOLDER, course_seed
+from grading import cluster, gradebook, report
+from grading.box import Refused, Server
+from grading.files import put, read_json
+from grading.grade import Job, Outcome, grade
+from grading.intake import Submission, printable, submissions
 from grading.release import exercises, translation
-from grading.sandbox import modules
-from grading.sandbox.modules import is_installed
-from grading.settings import CONFIG, database, settings
-from grading.work import Job, Outcome, work
+from grading.version import version
+from roofkit.words import ORIGINAL
 
+CONFIG = Path(__file__).with_name("nbgrader_config.py")
 OWN_CONFIG = """\
 # Through this file plain nbgrader commands and the formgrader find the course's settings.
 from pathlib import Path
@@ -52,261 +62,72 @@ try:
 except Exception as error:
     raise SystemExit(f"{{SETTINGS}} cannot be used: {{error}}") from None
 """
-EXCEPTION_LINE = r"\s*(?:\w+\.)*[A-Z]\w+: (.+)"  # the last line of a traceback
 COURSE_ID = "roofline"  # in nbgrader's tables
-GAVE_UP = "the process that graded it ended each time"
-TOO_MUCH = "reading it takes more computing than there is for one"
-LATE = "something took too long, and others took the time to try it again; the next run does"
+RETRY_SECONDS = 1_800  # for all submissions together in which a call took too long
 DISK_IS_FULL = (
     "The disk is full ({}). Free some space and run this again: it continues where it stopped, and "
     "no grade is lost."
 )
 FULL_DISK = ("disk is full", os.strerror(errno.ENOSPC))  # words in SQLite's and PostgreSQL's errors
-MIN_JOB_SECONDS = 10  # lowest CPU limit of a job, even if its notebook may run for less
-RETRY_NOTEBOOKS = 3  # all retries together may take this many times one notebook's time limit
+Result = dict[str, Any]  # a result file: the fields of `Outcome`, and digest, unsafe, recorded
+State = dict[tuple[str, str], Result]  # (student, exercise) → result
+
+
+class Unable(Exception):
+    """The command cannot go on; the message is one line that says why."""
 
 
 class Course:
-    """A course folder.
-
-    Submissions are in submitted/<student>/<exercise>/<exercise>.ipynb.
-    """
+    """A course folder."""
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder).resolve()
-        self.results = results.Results(self.folder / FOLDER / "graded")
-        self._versions: dict[str, str] | None = None  # exercise → digest, cached while grading
+        self.own = self.folder / ".grading"
+
+    # --- what is there ---------------------------------------------------------------------------
 
     def prepare(self) -> None:
         """Make the folder usable for nbgrader, without overwriting anything."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.own.mkdir(mode=0o700, parents=True, exist_ok=True)
         own = self.folder / "nbgrader_config.py"
         if not own.exists():
-            results.replace(own, OWN_CONFIG.format(path=str(CONFIG)))
-        course_seed(self.folder)
+            put(own, OWN_CONFIG.format(path=str(CONFIG)))
+        self.seed()
 
-    def release(self, names: Sequence[str] = (), languages: Sequence[str] = ()) -> None:
-        """Write release/<exercise>/<exercise>.ipynb and add it to the gradebook.
+    def seed(self) -> str:
+        """Return the seed from which hidden inputs are drawn; draw it on first use."""
+        file = self.own / "seed"
+        if not file.exists() or not file.read_text(encoding="ascii").strip():
+            put(file, secrets.token_hex(16) + "\n")
+            file.chmod(0o600)
+        return file.read_text(encoding="ascii").strip()
 
-        names: the exercises to release, all if empty. languages: also write the notebooks in these
-        languages, below release-<language>; all are graded alike. Raises Unable if nbgrader fails.
-        """
-        known = translation.languages()
-        for code in languages:
-            if code not in known:
-                raise Unable(f"no translation is called {code!r}, only {', '.join(known)}")
-        self.prepare()
-        done = results.read(self._released) or {}
-        names = names or exercises.names()
-        self.write_sources(names)
-        with self.gradebook() as book:
-            gradebook.prepare_extended(book, names)
-        with self._nbgrader() as api:
-            for name in names:
-                result = api.generate_assignment(name)
-                if not result["success"]:
-                    raise Unable(
-                        f"{name} could not be released: {_reason(result)}. Put that right and "
-                        "run this again."
-                    )
-                results.write(self._released, done := done | {name: exercises.digest(name)})
-        with self.gradebook() as book:
-            gradebook.add_missing_notebooks(book)
-        for code in languages:
-            for name in names:
-                self._translate(name, code)
+    def names(self) -> list[str]:
+        """Return the exercises that this class was given, in the book's order."""
+        place = self.folder / "release"
+        return [one for one in exercises.names() if (place / one / f"{one}.ipynb").is_file()]
 
-    def write_sources(self, names: Sequence[str] = ()) -> None:
-        """Write source/<exercise>/<exercise>.ipynb, with solutions, all if `names` is empty."""
-        for name in names or exercises.names():
-            exercises.write_source(name, self.folder / "source")
-
-    def _translate(self, name: str, language: str) -> None:
-        """Write a released notebook in another language."""
-        file = Path(name, f"{name}.ipynb")
-        nb = nbformat.read(self.folder / "release" / file, as_version=4)
-        text = nbformat.writes(translation.translated(nb, name, language))
-        results.replace(self.folder / f"release-{language}" / file, f"{text}\n")
-
-    def grade(
-        self,
-        backend: pool.Backend | None = None,
-        unsafe: bool = False,
-        limits: TimeLimits = TIME_LIMITS,
-    ) -> int:
-        """Grade new and changed submissions; return how many there were.
-
-        backend: where the work is done, `pool.Local()` if None. unsafe: whether to run notebooks
-        without a sandbox. Raises Unable with one line for the instructor; a second call continues
-        where the first stopped.
-        """
-        with errors_in_one_line(), self._locked():
-            if not unsafe:
-                try:
-                    # Cheap checks only: the first notebook will show whether a sandbox starts.
-                    sandbox.refuse_what_cannot_work()
-                except sandbox.Refused as refused:
-                    raise Unable(str(refused)) from None
-            self._release_what_changed()
-            return self._grade(backend or pool.Local(), unsafe, limits)
-
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        self.prepare()  # creates the lock file's folder, which other users may not read
-        with contextlib.ExitStack() as stack:
-            try:
-                stack.enter_context(results.lock(self.folder / FOLDER / "lock"))
-            except BlockingIOError:
-                raise Unable(
-                    f"{self.folder} is being graded already; wait until that is done"
-                ) from None
-            yield
-
-    def _grade(self, backend: pool.Backend, unsafe: bool, limits: TimeLimits) -> int:
-        # Cache the digests while grading: each one reads over a hundred files.
-        self._versions = {name: exercises.digest(name) for name in exercises.names()}
-        try:
-            return self._graded(backend, unsafe, limits)
-        finally:
-            self._versions = None
-
-    def _graded(self, backend: pool.Backend, unsafe: bool, limits: TimeLimits) -> int:
-        modules.use(modules_folder(self.folder))
-        backend.limit(max(MIN_JOB_SECONDS, limits.notebook))
-        state = self.state()
-        found = submissions.submissions(self.folder)
-        todo = [one for one in found if not self._done(one, state)]
-        common: dict[str, Any] = {
-            "seed": course_seed(self.folder),
-            "limits": limits,
-            "unsafe": unsafe,
-            "modules": str(folder) if (folder := modules_folder(self.folder)).is_dir() else "",
-        }
-        with (
-            warnings.catch_warnings(),
-            GradebookWriter(self.folder, settings(self.folder)) as writer,
-            tqdm(total=len(todo), disable=not todo) as progress,
-            contextlib.ExitStack() as stack,
-        ):
-            warnings.simplefilter("ignore", SAWarning)  # raised by nbgrader's own queries
-            given = writer.all_given()
-            self._update_pages(writer, found, todo, given)
-            jobs = (self._job(one, writer, common) for one in todo)
-            graded = _done(backend, jobs, RETRY_NOTEBOOKS * limits.notebook)
-            # On exit, close the generator, which ends the workers.
-            stack.enter_context(contextlib.closing(graded))
-            for (job, submission, timestamp), result in graded:
-                name, student = job.exercise, job.student
-                outcome = result if isinstance(result, Outcome) else self._given_up(job, result)
-                if writer.record(student, name, outcome, timestamp):
-                    self._make_page(student, name)
-                remarks = [*submission.remarks, *outcome.remarks]
-                if timestamp.strip() and parse_timestamp(timestamp) is None:
-                    remarks.append("timestamp.txt does not say a time")
-                reason = job.reason + submission.question
-                digest = self._digest(name, job.content, timestamp, reason)
-                record: results.Result = {
-                    "digest": "" if outcome.again else digest,
-                    "reason": "; ".join(filter(None, (outcome.reason, submission.question))),
-                    "remarks": remarks,
-                    "parts": outcome.parts,
-                    "seconds": round(outcome.seconds, 3),
-                    "tampering": [*submission.tampering, *outcome.tampering],
-                    "unsafe": unsafe,
-                    "code": outcome.code,
-                    "given": given.get((student, name), []),
-                    "told": digest if outcome.again and outcome.told else "",
-                    "missing": outcome.missing,
-                }
-                self.results.put(student, name, record)
-                progress.set_description(f"{student} {name}")
-                progress.update()
-        return len(todo)
-
-    def _update_pages(
-        self,
-        writer: GradebookWriter,
-        found: Sequence[Submission],
-        todo: Sequence[Submission],
-        given: dict[tuple[str, str], list[list[Any]]],
-    ) -> None:
-        """Rewrite feedback pages whose points or comments have changed since.
-
-        Late penalties, manual points and comments may have changed after a page was written.
-        """
-        changed = set(writer.update_penalties())
-        state, waiting = self.state(), set(todo)
-        for one in found:
-            if one in waiting:
-                continue
-            key = (one.student, one.exercise)
-            result = state[one.student][one.exercise]
-            if result.get("given", []) != given.get(key, []):
-                changed.add(key)
-                self.results.put(*key, result | {"given": given.get(key, [])})
-        for student, name in sorted(changed):
-            self._make_page(student, name)
-
-    def _make_page(self, student: str, name: str) -> None:
-        """Write a feedback page; if nbgrader fails, the next grading tries again."""
-        with self._nbgrader() as api:
-            result = api.generate_feedback(name, student)
-        if os.strerror(errno.ENOSPC) in str(result):
-            raise OSError(
-                errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.feedback(student, name))
-            )
-
-    def _job(
-        self, submission: Submission, writer: GradebookWriter, common: dict[str, Any]
-    ) -> tuple[tuple[Job, Submission, bytes], Job]:
-        """Return a submission's (name, job), as `pool.done` takes them.
-
-        The name is (job, submission, content of timestamp.txt).
-        """
-        name, student = submission.exercise, submission.student
-        content, timestamp, reason = submission.read()
-        manual, comments = writer.given(student, name)
-        released = self.folder / "release" / name / f"{name}.ipynb"
-        job = Job(
-            student=student,
-            exercise=name,
-            content=content,
-            released=released.read_text(encoding="utf-8"),
-            version=self._version(name),
-            reason=reason,
-            manual=manual,
-            comments=comments,
-            earlier=self._earlier(student, name, self._digest(name, content, timestamp, reason)),
-            **common,
-        )
-        return (job, submission, timestamp), job
-
-    def _earlier(self, student: str, name: str, digest: str) -> str:
-        """Return the graded notebook of an earlier run that received hidden inputs.
-
-        Returns "" if this grading does not repeat such a run.
-        """
-        before = results.read(self.results.folder / student / f"{name}.json")
-        graded = self.graded(student, name)
-        if not before or before.get("told") != digest or not graded.exists():
-            return ""
-        return graded.read_text(encoding="utf-8")
-
-    def _given_up(self, job: Job, cause: str | None = None) -> Outcome:
-        """Return the outcome of a job for which every worker process died.
-
-        cause: `pool.TOO_MUCH` if a retry is pointless; otherwise the next grading retries the job.
-        """
-        reason = TOO_MUCH if cause == pool.TOO_MUCH else GAVE_UP
-        outcome = work(replace(job, reason=reason))
-        return replace(outcome, again=reason == GAVE_UP)
-
-    def state(self) -> dict[str, dict[str, results.Result]]:
-        """Return student → exercise → result of the last grading."""
-        return self.results.all()
+    def settings(self) -> Config:
+        """Return the repository's settings for nbgrader, merged with those of this folder."""
+        config = _load(CONFIG)
+        own = self.folder / "nbgrader_config.py"
+        if own.exists():
+            config.merge(_load(own))
+        config.CourseDirectory.root = str(self.folder)
+        config.CourseDirectory.db_url = database(self.folder)
+        return config
 
     def gradebook(self) -> Any:
-        return gradebook.opened(database(self.folder), COURSE_ID)
+        with tools_on_path():
+            return Gradebook(database(self.folder), COURSE_ID)
+
+    def state(self) -> State:
+        """Return all results; a damaged file counts as none."""
+        found = {}
+        for file in sorted((self.own / "graded").glob("*/*.json")):
+            if (result := read_json(file)) is not None:
+                found[file.parent.name, file.stem] = result
+        return found
 
     def graded(self, student: str, name: str) -> Path:
         return self.folder / "autograded" / student / name / f"{name}.ipynb"
@@ -314,103 +135,300 @@ class Course:
     def feedback(self, student: str, name: str) -> Path:
         return self.folder / "feedback" / student / name / f"{name}.html"
 
-    def _version(self, name: str) -> str:
-        return self._versions[name] if self._versions else exercises.digest(name)
+    # --- release ---------------------------------------------------------------------------------
 
-    def _digest(self, name: str, content: bytes, timestamp: bytes, reason: str) -> str:
-        return f"{self._version(name)[:16]}-{submissions.digest(content, timestamp, reason)}"
+    def release(self, names: Sequence[str] = (), languages: Sequence[str] = ()) -> None:
+        """Write release/<exercise>/<exercise>.ipynb and add it to the gradebook.
 
-    def _done(self, submission: Submission, state: dict[str, dict[str, results.Result]]) -> bool:
-        result = state.get(submission.student, {}).get(submission.exercise)
-        key = (submission.student, submission.exercise)
-        if result is None or not (self.graded(*key).exists() and self.feedback(*key).exists()):
-            return False
-        if any(map(is_installed, result.get("missing", ()))):  # a missing module is now installed
-            return False
-        content, timestamp, reason = submission.read()
-        reason += submission.question
-        return result["digest"] == self._digest(submission.exercise, content, timestamp, reason)
+        names: the exercises to release, all if empty. languages: also write the notebooks in these
+        languages, below release-<language>; all are graded alike.
+        """
+        for name in names:
+            known_exercise(name)
+        known = translation.languages()
+        for code in languages:
+            if code not in known:
+                raise Unable(f"no translation is called {code!r}, only {', '.join(known)}")
+        self.prepare()
+        self.gradebook().close()  # nbgrader's API needs one
+        done = read_json(self._released) or {}
+        names = names or exercises.names()
+        self.write_sources(names)
+        with self.nbgrader() as api:
+            for name in names:
+                result = api.generate_assignment(name)
+                if not result["success"]:
+                    raise Unable(
+                        f"{name} could not be released: {_reason(result)}. Put that right and run "
+                        "this again."
+                    )
+                put(self._released, json.dumps(done := done | {name: version(name, ())}))
+        for code, name in ((code, name) for code in languages for name in names):
+            nb = nbformat.read(self.folder / "release" / name / f"{name}.ipynb", as_version=4)
+            text = nbformat.writes(translation.translated(nb, name, code))
+            put(self.folder / f"release-{code}" / name / f"{name}.ipynb", f"{text}\n")
+
+    def write_sources(self, names: Sequence[str] = ()) -> None:
+        """Write source/<exercise>/<exercise>.ipynb, with solutions, all if `names` is empty."""
+        for name in names or exercises.names():
+            exercises.write_source(name, self.folder / "source")
 
     @property
     def _released(self) -> Path:
-        """Return the path of the JSON file that maps released exercises to digests."""
-        return self.folder / FOLDER / "released.json"
+        """Return the path of the file that maps released exercises to versions."""
+        return self.own / "released.json"
 
     def _release_what_changed(self) -> None:
-        before = results.read(self._released) or {}
-        released = self.folder / "release"
-        with self.gradebook() as book:  # creates the gradebook if it is missing
-            known = {one.name for one in book.assignments if one.notebooks}
-        changed = [
-            name
-            for name in exercises.names()
-            if before.get(name) != exercises.digest(name)
-            or name not in known
-            or not (released / name / f"{name}.ipynb").exists()
-        ]
-        if changed:
-            self.release(changed)
+        before, names = read_json(self._released) or {}, self.names()
         with self.gradebook() as book:
-            gradebook.add_missing_notebooks(book)
+            known = {one.name for one in book.assignments if one.notebooks}
+        changed = [one for one in names if before.get(one) != version(one, ()) or one not in known]
+        languages = [
+            code
+            for code in translation.languages()
+            if changed and (self.folder / f"release-{code}").is_dir()
+        ]
+        if changed or not names:
+            self.release(changed, languages)
 
-    @contextmanager
-    def _nbgrader(self) -> Iterator[Any]:
+    @contextlib.contextmanager
+    def nbgrader(self) -> Iterator[Any]:
         """Yield nbgrader's API with the course's settings, in the course folder."""
         log = logging.getLogger("traitlets")
         before, log.propagate = log.propagate, False
         here = Path.cwd()
         os.chdir(self.folder)
         try:
-            config = settings(self.folder)
-            with gradebook.tools_on_path(), warnings.catch_warnings():
-                warnings.simplefilter("ignore", SAWarning)
-                yield NbGraderAPI(config=config)
+            with tools_on_path(), warnings.catch_warnings():
+                warnings.simplefilter("ignore", SAWarning)  # raised by nbgrader's own queries
+                yield NbGraderAPI(config=self.settings())
         finally:
             os.chdir(here)
             log.propagate = before
 
+    # --- grade -----------------------------------------------------------------------------------
 
-Named = tuple[Job, Submission, bytes]
+    def grade(
+        self,
+        workers: int | None = None,
+        unsafe: bool = False,
+        scheduler: str = "",
+        again: Sequence[str] = (),
+    ) -> tuple[int, list[str]]:
+        """Grade what is new or has changed; return how many that was, and lines to print.
+
+        workers: how many notebooks run at once, default cores + 1. unsafe: whether to run them
+        without a sandbox. scheduler: the address of a Dask scheduler that has the work done.
+        again: students, or student/exercise, to grade even if unchanged.
+        """
+        with errors_in_one_line(), self._locked():
+            state = self.state()
+            redo = set(self._again(again, state))
+            self._release_what_changed()
+            names = self.names()
+            versions = {name: version(name) for name in names}
+            found, todo = [], []
+            for one in submissions(self.folder, names):
+                key = (one.student, one.exercise)
+                digest = f"{versions[one.exercise][:16]}-{one.digest}"
+                found.append(key)
+                is_same = state.get(key, {}).get("digest") == digest
+                if not is_same or key in redo or not self.graded(*key).exists():
+                    todo.append((one, digest))
+            if todo:
+                self._grade(todo, workers, unsafe, scheduler)
+            return len(todo), self._write(found)
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        self.prepare()  # creates the lock's folder, which other users may not read
+        with (self.own / "lock").open("a") as held:
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Unable(
+                    f"{self.folder} is being graded already; wait until that is done"
+                ) from None
+            yield
+
+    def _again(self, places: Iterable[str], state: State) -> Iterator[tuple[str, str]]:
+        for place in places:
+            student, _, exercise = place.partition("/")
+            own = [key for key in state if key[0] == student and exercise in ("", key[1])]
+            if not own:
+                near = nearest(student, {one for one, _ in state})
+                hint = f"; the nearest name is {near}" if near and near != student else ""
+                raise Unable(f"{printable(place)} has not been graded yet{hint}")
+            yield from own
+
+    def _grade(
+        self,
+        todo: Sequence[tuple[Submission, str]],
+        workers: int | None,
+        unsafe: bool,
+        scheduler: str,
+    ) -> None:
+        workers = workers or len(os.sched_getaffinity(0)) + 1
+        released = {name: self.texts(name) for name in self.names()}
+        with contextlib.ExitStack() as stack:
+            if scheduler:
+                executor: Executor = stack.enter_context(cluster.executor(scheduler))
+                task, window = cluster.grade_there, cluster.WINDOW
+            else:
+                server = stack.enter_context(Server(unsafe))
+                executor = stack.enter_context(ThreadPoolExecutor(workers))
+                task, window = functools.partial(grade, server), 2 * workers
+                with server.box():  # raises Refused if no sandbox is possible here
+                    pass
+                stack.callback(server.stop)  # after Ctrl-C, threads end instead of going on
+            progress = stack.enter_context(tqdm(total=len(todo)))
+            again = []
+            jobs = (
+                (one, digest, self._job(one, released[one.exercise], unsafe))
+                for one, digest in todo
+            )
+            for (one, digest, _), outcome in _done(executor, task, jobs, window):
+                # Without its digest, the next run would grade it again if this one is stopped.
+                self._keep(one, "" if outcome.again else digest, outcome, unsafe)
+                progress.set_description(f"{one.student} {one.exercise}")
+                progress.update()
+                if outcome.again:
+                    again.append((one, digest))
+            # Perhaps others took the time: once more, one after the other.
+            end = time.monotonic() + RETRY_SECONDS
+            for one, digest in again:
+                if time.monotonic() < end:
+                    job = self._job(one, released[one.exercise], unsafe)
+                    outcome = executor.submit(task, job).result()
+                    self._keep(one, digest, outcome, unsafe)
+
+    def texts(self, name: str) -> Mapping[str, str]:
+        """Return language → text of a released notebook."""
+        file = Path(name, f"{name}.ipynb")
+        places = {ORIGINAL: self.folder / "release" / file}
+        places |= {code: self.folder / f"release-{code}" / file for code in translation.languages()}
+        return {
+            code: place.read_text(encoding="utf-8")
+            for code, place in places.items()
+            if place.exists()
+        }
+
+    def _job(self, one: Submission, released: Mapping[str, str], unsafe: bool) -> Job:
+        content, reason = one.read()
+        return Job(
+            student=one.student,
+            exercise=one.exercise,
+            content=content,
+            reason=reason,
+            released=released,
+            seed=self.seed(),
+            version=version(one.exercise),
+            unsafe=unsafe,
+        )
+
+    def _keep(self, one: Submission, digest: str, outcome: Outcome, unsafe: bool) -> None:
+        """Write the graded notebook, and then the result file, which says that it is there."""
+        put(self.graded(one.student, one.exercise), outcome.notebook)
+        result = asdict(outcome) | {"digest": digest, "unsafe": unsafe, "recorded": False}
+        del result["notebook"]
+        result["reason"] = "; ".join(filter(None, (outcome.reason, one.question)))
+        result["timestamp"] = one.timestamp.decode("utf-8-sig", errors="replace").strip()
+        result["remarks"] = [*one.remarks, *outcome.remarks]
+        if result["timestamp"] and gradebook.time_of(result["timestamp"]) is None:
+            result["remarks"].append("timestamp.txt does not say a time")
+        put(self._result(one.student, one.exercise), json.dumps(result))
+
+    def _result(self, student: str, exercise: str) -> Path:
+        return self.own / "graded" / student / f"{exercise}.json"
+
+    def _write(self, found: Iterable[tuple[str, str]]) -> list[str]:
+        """Bring gradebook, pages of feedback and tables into line with the results."""
+        state = self.state()
+        with warnings.catch_warnings(), self.gradebook() as book:
+            warnings.simplefilter("ignore", SAWarning)
+            gradebook.record(book, state, self.settings())
+            marks = gradebook.marks(book)
+            for key in sorted(state.keys() & set(found)):
+                graded = self.graded(*key).read_text(encoding="utf-8")
+                page = report.page_digest(graded, marks[key])
+                if state[key].get("page") != page or not self.feedback(*key).exists():
+                    nb = nbformat.reads(graded, as_version=4)
+                    put(self.feedback(*key), report.page(nb, *key, marks[key]))
+                now = state[key] | {"recorded": True, "page": page}  # only now that it is so
+                if now != state[key]:
+                    put(self._result(*key), json.dumps(now))
+            return report.write(self, state, marks, [one.id for one in book.students])
+
+
+Task = tuple[Submission, str, Job]
 
 
 def _done(
-    backend: pool.Backend, jobs: Iterator[tuple[Named, Job]], seconds: float
-) -> Generator[tuple[Named, Outcome | str | None]]:
-    """Yield as `pool.done` does, but regrade notebooks that exceeded a time limit.
-
-    They are regraded one at a time. The second round takes the fastest first and starts none after
-    `seconds`; the notebooks left over keep their first outcome until the next grading.
-    """
-    late: list[tuple[Named, Outcome]] = []
-    with contextlib.closing(pool.done(backend, work, jobs)) as first:
-        for named, outcome in first:
-            if isinstance(outcome, Outcome) and outcome.late:
-                late.append((named, outcome))
-            else:
-                yield named, outcome
-    late.sort(key=lambda one: one[1].seconds, reverse=True)
-    end = time.monotonic() + seconds
-
-    def repeated() -> Iterator[tuple[Named, Job]]:
-        while late and time.monotonic() < end:
-            named, before = late.pop()
-            yield named, replace(named[0], earlier=before.notebook if before.told else "")
-
-    yield from pool.done(backend, work, repeated(), window=1)
-    for named, before in reversed(late):
-        reason = "; ".join(filter(None, (before.reason, LATE)))
-        yield named, replace(before, reason=reason, again=True)
+    executor: Executor, task: Any, jobs: Iterator[Task], window: int
+) -> Iterator[tuple[Task, Outcome]]:
+    """Yield each job with its outcome; only `window` jobs are in memory at a time."""
+    running: dict[Future[Outcome], Task] = {}
+    try:
+        while True:
+            while len(running) < window and (one := next(jobs, None)):
+                running[executor.submit(task, one[2])] = one
+            if not running:
+                return
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                yield running.pop(future), future.result()
+    except Refused as refused:
+        raise Unable(str(refused)) from None
+    finally:
+        for future in running:
+            future.cancel()
 
 
-@contextmanager
+# --- small things --------------------------------------------------------------------------------
+
+
+def known_exercise(name: str) -> None:
+    if name not in exercises.names():
+        raise Unable(f"{name!r} is not an exercise; there is {', '.join(exercises.names())}")
+
+
+def nearest(name: str, among: Iterable[str]) -> str:
+    """Return the printable name most similar to `name`, "" if none is."""
+    by_text = {one: one.casefold() for one in sorted(among)}
+    found = process.extractOne(name.casefold(), by_text, score_cutoff=60)
+    return printable(found[2]) if found else ""
+
+
+def database(folder: Path) -> str:
+    """Return the gradebook's URL: the environment's COURSE_DB, or a file in the course folder."""
+    address = os.environ.get("COURSE_DB") or f"sqlite:///{folder / 'gradebook.db'}"
+    # Name the driver: SQLAlchemy would load psycopg2 by default.
+    return address.replace("postgresql://", "postgresql+psycopg://", 1)
+
+
+def _load(file: Path) -> Config:
+    return Config(PyFileConfigLoader(file.name, path=str(file.parent)).load_config())
+
+
+@contextlib.contextmanager
+def tools_on_path() -> Iterator[None]:
+    """Put this environment first on the PATH: nbgrader runs its programs by name."""
+    before = os.environ.get("PATH", "")
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = before
+
+
+@contextlib.contextmanager
 def errors_in_one_line() -> Iterator[None]:
-    """Convert errors that the instructor can fix (disk, gradebook) to Unable."""
+    """Convert errors that the instructor can put right (disk, gradebook) to Unable."""
     log = logging.getLogger("tornado.application")  # nbgrader's gradebook logs tracebacks here
     before, log.disabled = log.disabled, True
     try:
         yield
-    except CannotWork as error:
-        raise Unable(f"{error}. Put that right and run this again.") from None
+    except Refused as refused:
+        raise Unable(str(refused)) from None
     except (OperationalError, InterfaceError, InvalidEntry) as error:
         # PostgreSQL's messages have several lines.
         message = " ".join(str(getattr(error, "orig", error)).split())
@@ -437,7 +455,10 @@ def errors_in_one_line() -> Iterator[None]:
 def _reason(result: dict[str, Any]) -> str:
     """Return nbgrader's reason for a failure, from its error or its log."""
     lines = f"{result.get('error', '')}\n{result.get('log', '')}".splitlines()
-    exceptions = [found[1] for line in lines if (found := re.match(EXCEPTION_LINE, line))]
+    # The last line of a traceback, or an error that was logged.
+    exceptions = [
+        found[1] for line in lines if (found := re.match(r"\s*(?:\w+\.)*[A-Z]\w+: (.+)", line))
+    ]
     logged = [found[1] for line in lines if (found := re.match(r"\[.*ERROR\] (.+)", line))]
     reason = (exceptions or logged or ["nbgrader gave no reason"])[-1]
     return reason.split("Error) ")[-1].strip().rstrip(".")  # without SQLAlchemy's error class

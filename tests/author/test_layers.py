@@ -28,7 +28,7 @@ ALLOWED = {
     "chapters": ("rooflib", "roofkit", "roofmeter"),
 }
 # Modules that lie in folders of their own on sys.path, and what only type checkers have.
-LOCAL = ("site", "grading/sandbox/inside", "tests")
+LOCAL = ("site", "tests")
 TYPING_ONLY = {"typing_extensions"}
 
 

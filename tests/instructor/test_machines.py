@@ -15,6 +15,7 @@ from repository import ROOT
 from submissions import submissions
 
 pytestmark = pytest.mark.long
+WORKER = (sys.executable, "-m", "distributed.cli.dask_worker")
 
 
 @pytest.fixture(scope="module")
@@ -61,10 +62,10 @@ def test_a_scheduler_that_is_there_already_gives_the_same_files(
     options = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
     with (
         started(dask, "scheduler", *options) as address,
-        started(*COMMAND, "worker", address, "--workers", "1"),
-        started(*COMMAND, "worker", address, "--workers", "1"),
+        started(*WORKER, address, "--nthreads", "1"),
+        started(*WORKER, address, "--nthreads", "1"),
     ):
-        assert "7 graded" in room.grade("--cluster", address)
+        assert "7 graded" in room.grade("--scheduler", address)
     assert room.files() == alone.files()
     assert room.scores() == alone.scores()
 
@@ -74,7 +75,9 @@ def test_a_scheduler_that_is_not_there_is_named_in_one_line(
 ) -> None:
     room = Classroom(tmp_path / "there", handed_in)
     for address in ("tcp://127.0.0.1:9", "tcp://127.0.0.1:port", "nowhere"):
-        assert address in one_line(room.here("grade", "--cluster", address))
+        assert address in one_line(room.here("grade", "--scheduler", address))
+    words = ("--scheduler", "tcp://127.0.0.1:9", "--workers", 2)
+    assert "workers" in one_line(room.here("grade", *words))
 
 
 def test_a_gradebook_in_postgresql_gives_the_same_files(

@@ -175,9 +175,6 @@ def test_any_notebook_is_graded_or_listed_with_a_reason(
 ) -> None:
     room = Classroom(tmp_path / "course", release)
     fill(random.Random(count), room.folder, nbformat.writes(room.solved()), count)
-    checked = room.here("check")
-    assert checked.returncode in (0, 1)
-    assert "Traceback" not in checked.stdout + checked.stderr
     room.grade()
     listed = " ".join(room.not_graded())
     reasons = " ".join(room.not_graded().values())

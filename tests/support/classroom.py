@@ -6,7 +6,6 @@ import csv
 import functools
 import io
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -142,8 +141,16 @@ class Classroom:
                 found.setdefault(row["student"], {}).update(lost)
         return found
 
+    def remarks(self, kind: str) -> list[dict[str, str]]:
+        """Return the rows of `remarks.csv` of this kind, such as "changed"."""
+        return [row for row in self.table("remarks.csv") if row["kind"] == kind]
+
     def not_graded(self) -> dict[str, str]:
-        return {row["what"]: row["why"] for row in self.table("not-graded.csv")}
+        """Return student/exercise, or a place in submitted/, → why it was not graded."""
+        return {
+            "/".join(filter(None, (row["student"], row["assignment"]))): row["remark"]
+            for row in self.remarks("not graded")
+        }
 
     def graded(self, student: str, name: str = NAME) -> NotebookNode:
         path = self.folder / "autograded" / student / name / f"{name}.ipynb"
@@ -160,13 +167,8 @@ class Classroom:
             name = str(path.relative_to(self.folder))
             if path.is_file() and not name.startswith((".grading", "submitted", "gradebook.db")):
                 found[name] = path.read_bytes()
-        found.pop("times.csv", None)
-        found.pop("report.html", None)  # has the times, too
-        return {name: _without_times(content) for name, content in found.items()}
-
-
-def _without_times(content: bytes) -> bytes:
-    return re.sub(rb'"(iopub|shell)\.[\w.]+": "[^"]*"', b"", content)
+        found.pop("report.html", None)  # says when
+        return found
 
 
 @functools.cache

@@ -162,9 +162,9 @@ FIRST = {
     "little-recursion": ("import sys\nsys.setrecursionlimit(150)", FULL),
     "own-print": ("print = sum = len = range = None", FULL),
     "own-json": ("import json\njson.dumps = json.loads = json.encoder = None", FULL),
-    "own-literal": ("import ast\nast.literal_eval = lambda text: 1 / 0", 0),
+    "own-literal": ("import ast\nast.literal_eval = lambda text: 1 / 0", FULL),
     "own-sockets": ("import socket\nsocket.socket.sendall = lambda *_: None", 0),
-    "forgets-modules": ("import sys\nsys.modules.clear()", None),
+    "forgets-modules": ("import sys\nsys.modules.clear()", 0),
 }
 
 # name → (expression that wraps a correct function, called `right` in it; points)

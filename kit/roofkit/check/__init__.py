@@ -143,7 +143,6 @@ def _checked(part: str, known: Mapping[str, Any], function: object) -> Report:
         inputs,
         private=True,
         again=again,
-        right_parts={_published[key]["function"]: key for key in _parts("right", "slow")},
     )
     slow = doubt()
     if verdict.passed:

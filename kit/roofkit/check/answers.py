@@ -11,7 +11,6 @@ from typing import Any
 
 from roofkit.words import _
 
-from .called import called
 from .plain_data import Plain, Unusable, describe, plain, same
 from .plot_reading import facts
 
@@ -66,8 +65,7 @@ def ask_all(
     Each call gets its own copy of the arguments; the repeated call gets the same objects as the
     first one. If its answer differs, the problem of the last answer says why: "changed-inputs" if
     the function has changed those objects and a new copy gives the first answer, else "changing".
-    If the answers agree, or if the first call failed, the problem is "". The last answer's value
-    lists the notebook's functions that `function` calls.
+    If the answers agree, or if the first call failed, the problem is "".
 
     limit: a context manager around each call. No more calls follow one that timed out.
     """
@@ -81,7 +79,7 @@ def ask_all(
             answer = ask(function, case, kind, limit)
         yield answer
     if first.problem or answer.problem == "too-late":
-        yield Answer(called(function))
+        yield Answer()
         return
     changed = _as_text(first_arguments) != _as_text(dict(cases[0]))
     again = _asked(function, first_arguments, kind, limit)
@@ -92,7 +90,7 @@ def ask_all(
         else:
             changed = changed and _agree(fresh, first)
             again = Answer(problem="changed-inputs" if changed else "changing")
-    yield Answer(called(function), again.problem)
+    yield Answer(problem=again.problem)
 
 
 def _agree(answer: Answer, first: Answer) -> bool:

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from roofkit.words import N_, _
@@ -24,17 +23,12 @@ NO_MORE = Answer()  # default of `again`: the repeated call had no problem
 
 @dataclass(frozen=True)
 class MisconceptionValues:
-    """The value that a misconception gives for each case; None for an error.
-
-    excluded_by: an earlier part, if any. A function that calls a right function of that part can't
-    have this misconception.
-    """
+    """The value that a misconception gives for each case; None for an error."""
 
     key: str
     says: str
     read: str
     values: Sequence[Plain]
-    excluded_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -62,7 +56,6 @@ def judge(
     cases: Sequence[Mapping[str, Any]],
     private: bool = False,
     again: Answer = NO_MORE,
-    right_parts: Mapping[str, str] = MappingProxyType({}),
 ) -> Verdict:
     """Compare each answer with what is expected for its case.
 
@@ -71,8 +64,7 @@ def judge(
     private: whether the sentences may quote arguments and results, because only the learner reads
     them and the cases are published.
     again: the last answer of `ask_all`, about the repeated call; a problem there makes all answers
-    wrong. Its value lists the functions that this one calls.
-    right_parts: function → part, for parts whose answers to the published cases are right.
+    wrong.
     """
     total = len(answers)
     if again.problem:
@@ -84,8 +76,6 @@ def judge(
     ]
     if all(right):
         return Verdict(total, total)
-    excluded = {right_parts[name] for name in again.value or () if name in right_parts}
-    misconceptions = [one for one in misconceptions if one.excluded_by not in excluded]
     found = Findings(seen, expected, right, cases, tolerance)
     known, everywhere = recognize(seen, right, misconceptions, tolerance)
     if known:

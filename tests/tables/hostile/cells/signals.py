@@ -1,4 +1,4 @@
-# Keeps points: sends signals to its parent, to process 1, and to all processes.
+# May lose points: sends signals to its parent, to process 1, and to all processes.
 import os
 import signal
 

@@ -1,0 +1,245 @@
+"""A sandbox for one notebook: bubblewrap builds the walls, and a warm Python steps inside.
+
+    with Server() as server, server.box() as box:
+        box.send("run", "print(1)")
+        box.receive(30)  # ["done", [outputs]]
+
+Starting Python and importing numpy, matplotlib and IPython takes a second. So one process has done
+that before (`inside.py`), and is forked for each notebook; the fork joins the namespaces of a fresh
+bubblewrap. When bubblewrap is killed, Linux kills everything in there.
+"""
+
+import contextlib
+import itertools
+import json
+import os
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import roofkit
+import rooflib
+
+INSIDE = Path(__file__).with_name("inside.py")
+PACKAGES = [Path(one.__path__[0]) for one in (rooflib, roofkit)]
+SCRATCH = ("/tmp", "/home/learner", "/dev/shm")  # folders in which a notebook may write
+SCRATCH_BYTES = 64 << 20  # of each
+LINE_BYTES = 8_000_000  # of one message
+START_SECONDS = 300  # for a start, which takes milliseconds where nothing else runs
+FIRST_USER, USERS = 0x7A000000, 4096  # as root, each box has a user of its own, above the host's
+ENVIRONMENT = {
+    "HOME": "/home/learner",
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+    "MPLBACKEND": "module://matplotlib_inline.backend_inline",
+    "MPLCONFIGDIR": "/tmp/matplotlib",
+    "IPYTHONDIR": "/tmp/ipython",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+}
+# The first process of a box: it buries others' children, and stays until bubblewrap is killed.
+FIRST_PROCESS = ("sh", "-c", 'trap "" CHLD; echo ready; exec cat')
+MISSING = (
+    "bubblewrap is missing, so nothing is graded: sudo apt install bubblewrap. If you accept that "
+    "every submission can read and change what you can, give --unsafe"
+)
+
+
+class Refused(Exception):
+    """No sandbox is possible here; the message says why, in one line."""
+
+
+class Ended(Exception):
+    """The other end gives no more answers.
+
+    why: it is gone ("ended"), was ended since it took too much memory ("memory"), is silent for too
+    long ("late"), or sends too much ("large").
+    """
+
+    def __init__(self, why: str) -> None:
+        super().__init__(why)
+        self.why = why
+
+
+class Lines:
+    """A socket that carries lines of JSON. What arrives may be forged."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection, self.rest, self.files = connection, b"", list[int]()
+
+    def send(self, *message: object) -> None:
+        self.connection.settimeout(10)
+        try:
+            self.connection.sendall(json.dumps(message).encode() + b"\n")
+        except OSError:
+            raise Ended("ended") from None
+
+    def receive(self, seconds: float) -> list[Any]:
+        """Return the next message; descriptors that come with it are in `files`."""
+        end, parts, size = time.monotonic() + seconds, [self.rest], len(self.rest)
+        while b"\n" not in parts[-1]:
+            self.connection.settimeout(max(end - time.monotonic(), 0.001))
+            try:
+                block, files, *_ = socket.recv_fds(self.connection, 1 << 18, 4)
+            except TimeoutError:
+                raise Ended("late") from None
+            except OSError:
+                block, files = b"", []
+            self.files += files
+            size += len(block)
+            if not block or size > LINE_BYTES:
+                raise Ended("large" if block else "ended")
+            parts.append(block)
+        line, _, self.rest = b"".join(parts).partition(b"\n")
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            raise Ended("ended") from None
+        if not (isinstance(message, list) and message) or message[0] in ("ended", "memory"):
+            raise Ended("memory" if message == ["memory"] else "ended")
+        return message
+
+    def close(self) -> None:
+        self.connection.close()
+        for descriptor in self.files:
+            os.close(descriptor)
+
+
+class Server:
+    """The warm Python process, `inside.py`; its boxes may be used by several threads.
+
+    unsafe: whether its boxes have no walls.
+    """
+
+    def __init__(self, unsafe: bool = False) -> None:
+        self.unsafe = unsafe
+        self.numbers: Iterator[int] = itertools.count()
+        self.ready = False
+        self.boxes: set[Box] = set()  # those in use
+
+    def __enter__(self) -> Self:
+        if not self.unsafe and (sys.platform != "linux" or not shutil.which("bwrap")):
+            raise Refused(MISSING)
+        kind = socket.SOCK_STREAM if sys.platform == "darwin" else socket.SOCK_SEQPACKET
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, kind)
+        paths = os.pathsep.join(str(package.parent) for package in PACKAGES)
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-B", str(INSIDE), str(theirs.fileno()), paths],
+                pass_fds=[theirs.fileno()],
+                env=ENVIRONMENT | {"PATH": f"{sys.prefix}/bin:/usr/bin:/bin"},
+                process_group=0,  # Ctrl-C is for the grader, which then ends this one
+                stdin=subprocess.DEVNULL,
+            )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.control.close()  # the process ends when it hears nothing more
+        self.process.wait()
+
+    def stop(self) -> None:
+        """End all boxes that are in use: who waits for one is told that it has ended."""
+        for box in list(self.boxes):
+            box.stop()
+
+    def box(self) -> "Box":
+        """Return a new sandbox; raise Refused if none is possible."""
+        if not self.ready and self.control.recv(16) != b"ready":
+            raise Refused("the process that runs notebooks did not start")
+        self.ready = True
+        return Box(self)
+
+
+class Box(Lines):
+    """One sandbox. Its processes are gone when the `with` ends."""
+
+    def __init__(self, server: Server) -> None:
+        ours, theirs = socket.socketpair()
+        super().__init__(ours)
+        self.server, self.bwrap, init, user = server, None, 0, 0
+        server.boxes.add(self)
+        with theirs:
+            if not server.unsafe:
+                self.bwrap = _started()
+                init = _child_of(self.bwrap.pid)
+                self.gone = os.pidfd_open(init)
+                user = FIRST_USER + next(server.numbers) % USERS if os.geteuid() == 0 else 0
+            request = json.dumps([init, user]).encode()
+            socket.send_fds(server.control, [request], [theirs.fileno()])
+        try:
+            said = self.receive(START_SECONDS)
+        except Ended as ended:
+            said = ["failed", ended.why]
+        if said != ["ready"]:  # before this, nothing of a learner has run
+            self.__exit__()
+            raise Refused(f"a notebook's process could not enter its sandbox: {said[-1]}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def stop(self) -> None:
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_RDWR)
+        if self.bwrap:
+            self.bwrap.kill()
+
+    def __exit__(self, *_: object) -> None:
+        self.server.boxes.discard(self)
+        self.close()
+        if self.bwrap is None:
+            return
+        self.bwrap.kill()
+        self.bwrap.wait()
+        select.select([self.gone], [], [], 60)
+        os.close(self.gone)
+        for stream in (self.bwrap.stdin, self.bwrap.stdout, self.bwrap.stderr):
+            if stream:
+                stream.close()
+
+
+def _started() -> "subprocess.Popen[bytes]":
+    """Start bubblewrap, and return when all walls stand."""
+    pipe = subprocess.PIPE
+    # A group of its own: Ctrl-C must not end a notebook whose result would then count.
+    bwrap = subprocess.Popen(command(), stdin=pipe, stdout=pipe, stderr=pipe, process_group=0)
+    if bwrap.stdout and bwrap.stdout.readline() == b"ready\n":
+        return bwrap
+    said = bwrap.communicate()[1].decode(errors="replace").splitlines() or ["it said nothing"]
+    raise Refused(
+        f"bubblewrap could not make a sandbox ({said[-1]}), so nothing is graded. Ubuntu: sudo "
+        "sysctl kernel.apparmor_restrict_unprivileged_userns=0; a container needs the options on "
+        "the page for instructors"
+    )
+
+
+def _child_of(process: int) -> int:
+    return int(Path(f"/proc/{process}/task/{process}/children").read_text().split()[0])
+
+
+def command() -> list[str]:
+    """Return bubblewrap's command line: all that a notebook sees of this machine."""
+    words = ["bwrap", "--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"]
+    # As root no user namespace is needed: the box's user is another one, without rights.
+    unshared = ("pid", "net", "ipc", "uts", "cgroup-try") if os.geteuid() == 0 else ("all",)
+    words += [f"--unshare-{one}" for one in unshared]
+    words += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"]
+    for folder in SCRATCH:
+        words += ["--perms", "1777", "--size", str(SCRATCH_BYTES), "--tmpfs", folder]
+    shown = ["/usr", "/etc/fonts", "/etc/localtime", "/etc/ld.so.cache", *map(str, PACKAGES)]
+    for prefix in (sys.prefix, sys.base_prefix):
+        shown += [f"{prefix}/{name}" for name in ("bin", "lib", "pyvenv.cfg")]
+    for path in shown:
+        for parent in reversed(Path(path).parents[:-1]):  # else private, if root makes them
+            words += ["--perms", "0755", "--dir", str(parent)]
+        words += ["--ro-bind-try", path, path]
+    for link in ("/bin", "/lib", "/lib64"):
+        is_link = Path(link).is_symlink()
+        words += ["--symlink", f"usr{link}", link] if is_link else ["--ro-bind-try", link, link]
+    words += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/home/learner", "--"]
+    return [*words, *FIRST_PROCESS]

@@ -1,0 +1,532 @@
+"""Grading of one notebook: run it in a sandbox, ask its functions, judge what they return.
+
+What comes out of the sandbox may be forged, so it is plain data, read with care, and compared here
+with the values of the reference solution, which no sandbox ever holds.
+"""
+
+import base64
+import functools
+import math
+import platform
+import re
+import socket
+import struct
+import textwrap
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import nbformat
+import numpy
+from nbformat import NotebookNode, from_dict
+from nbformat.v4 import new_markdown_cell
+
+from grading.alike import code
+from grading.box import Ended, Lines, Refused, Server
+from grading.notebook import STUB, key_of, read, restored
+from grading.release import exercises
+from grading.release.cases import Cases, hidden, published
+from grading.release.translation import place
+from grading.schema.parts import Part
+from roofkit.check.answers import Answer
+from roofkit.check.compare import Verdict, judge
+from roofkit.check.messages import PROBLEMS
+from roofkit.check.packing import literal
+from roofkit.check.wording import tight
+from roofkit.notebook_language import language_of
+from roofkit.words import N_, ORIGINAL, _, spoken
+
+# Seconds by the clock: a little more than what ends a cell, a call or a notebook from inside.
+CELL_WALL, CALL_WALL, NOTEBOOK = 150, 40, 600
+CALL_SECONDS = 5  # a call that ends its process sooner was not too late, but died
+AT_END = ("not-a-function", "unwritten", "calls-unwritten", "raised")  # a later cell may cure these
+ENDING = ("died", "too-late")  # after these the function is not asked again
+MOST_ENTRIES, MOST_TEXT = 20_000, 20_000  # of a list, and of a text, in an answer
+MOST_NUMBER = 1.7e308
+PNG = "image/png"
+SHOWN = ("text/plain", PNG)  # all that leaves a sandbox
+FORGED = (TypeError, AttributeError, LookupError, ValueError)  # what malformed data may raise
+SHOWN_BYTES = 1_500_000  # of all cells together
+MOST_PIXELS = 25_000_000  # of a picture: a small file can unpack to a huge one, in a browser
+CUT = N_("More was shown than fits on this page.")
+NOT_GRADED = "This could not be graded."
+NO_RESPONSE = N_("No response.")  # nbgrader's comment on a cell that is as it was released
+NOT_REACHED = N_("The notebook did not get as far as this check.")
+UNREADABLE = N_("The values could not be read.")
+# No detail: a function could fail on purpose, in a way that tells about the hidden inputs.
+ONLY_HIDDEN = N_(
+    "Right for the published cases, but not for all of the values that were not shown. The check "
+    "names the ranges that they come from: try the ends, and what lies between."
+)
+WHY = {
+    "ended": N_(
+        "The cell that begins with “{cell}” ended the whole Python process; the cells after it "
+        "were not run."
+    ),
+    "memory": N_(
+        "The cell that begins with “{cell}” took more memory than there is for one notebook; the "
+        "cells after it were not run."
+    ),
+    "late": N_("A cell could not be stopped; the cells after it were not run."),
+    "large": N_("A cell sent more than is taken in; the cells after it were not run."),
+}
+
+
+@dataclass(frozen=True)
+class Graded:
+    """The verdict on one part.
+
+    cause: for the instructor, the key of a misconception or of a problem; "" if the part is right
+    or the cause is unknown. sentences: for the learner, about the published cases only.
+    """
+
+    key: str
+    points: float
+    of: float
+    cause: str = ""
+    sentences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Job:
+    """A submission, and all that its grading depends on; it can be sent to another machine.
+
+    reason: why it can't be graded, if that is known already. released: language → the text of the
+    released notebook. version: of the exercise and the grading, which a worker must have, too.
+    """
+
+    student: str
+    exercise: str
+    content: bytes
+    reason: str
+    released: Mapping[str, str]
+    seed: str
+    version: str
+    unsafe: bool = False
+
+
+@dataclass
+class Outcome:
+    """The graded notebook, as text, and what else is known about a submission.
+
+    reason: why it was not graded, or not run to its end. again: whether to grade it once more: a
+    call took too long, perhaps because the machine had other work. untouched: keys of the answers
+    that are as released. code: what the learner wrote, for `alike`.
+    """
+
+    notebook: str
+    parts: list[Graded]
+    reason: str = ""
+    remarks: list[str] = field(default_factory=list)
+    again: bool = False
+    untouched: list[str] = field(default_factory=list)
+    code: str = ""
+
+
+def grade(server: Server, job: Job) -> Outcome:
+    """Grade one submission; whatever it holds, this returns.
+
+    Raises Refused if no sandbox is possible.
+    """
+    if job.reason:
+        return not_graded(job, job.reason)
+    try:
+        cells, language = read(job.content)
+    except ValueError as error:
+        return not_graded(job, str(error))
+    try:
+        functions = {part.key: part.function for part in exercises.load(job.exercise).parts}
+        nb, remarks = restored(cells, job.released, language, functions)
+        parts, reason = graded(server, nb, job.exercise, job.seed)
+        return Outcome(
+            notebook=nbformat.writes(nb),
+            parts=parts,
+            reason=reason,
+            remarks=remarks,
+            again=any(part.cause == "too-late" for part in parts),
+            untouched=_untouched(nb, job.released),
+            code=code(nb),
+        )
+    except Refused:
+        raise
+    except Exception as error:  # a fault of ours must not stop the others
+        what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        failed = not_graded(job, f"the grading itself failed ({what})")
+        return replace(failed, again=True)
+
+
+def graded(server: Server, nb: NotebookNode, exercise: str, seed: str) -> tuple[list[Graded], str]:
+    """Run a restored notebook and judge its parts; write all that into it, in its language.
+
+    Returns (parts, why it was not run to its end or "").
+    """
+    end = time.monotonic() + NOTEBOOK
+    parts = exercises.load(exercise).parts
+    with spoken(language_of(nb)):
+        with server.box() as box:
+            copies, trouble = run(box, nb, {part.key: part.function for part in parts}, end)
+            asked = ask(parts, copies, exercise, seed, end)
+        verdicts = [
+            judged(part, asked[part.key], cases(exercise, part.key, seed), trouble)
+            for part in parts
+        ]
+        verdicts = name_syntax_errors(nb, verdicts)
+        write(nb, verdicts)
+    return verdicts, trouble.rstrip(".")
+
+
+def not_graded(job: Job, reason: str) -> Outcome:
+    """Return the released notebook with zero points, and the reason in a first cell."""
+    nb = _notebook(job.released[ORIGINAL])
+    text = f"**Could not be graded**: {reason}."
+    nb.cells.insert(0, new_markdown_cell(text, id="not-graded"))
+    parts = [
+        Graded(part.key, 0, part.points, "not-graded", (NOT_GRADED,))
+        for part in exercises.load(job.exercise).parts
+    ]
+    write(nb, parts)
+    return Outcome(nbformat.writes(nb), parts, reason)
+
+
+def _notebook(text: str) -> NotebookNode:
+    nb: NotebookNode = nbformat.reads(text, as_version=4)
+    return nb
+
+
+def _untouched(nb: NotebookNode, released: Mapping[str, str]) -> list[str]:
+    before = {key_of(cell): cell.source for cell in _notebook(released[language_of(nb)]).cells}
+    return [
+        key
+        for cell in nb.cells
+        if (key := key_of(cell)).endswith("-solution") and before[key] == cell.source
+    ]
+
+
+# --- running -------------------------------------------------------------------------------------
+
+
+def run(
+    box: Lines, nb: NotebookNode, functions: Mapping[str, str], end: float
+) -> tuple[dict[str, list[Lines]], str]:
+    """Run all cells but the checks; return (part → copies of the process, why it stopped early).
+
+    A copy is made where a check stands; one more, for all parts, at the end. So a function counts
+    that is right at its check, and one that is defined, or can work, only further down.
+    """
+    copies: dict[str, list[Lines]] = {key: [] for key in functions}
+    trouble, count, waiting, cell = "", 0, list[NotebookNode](), NotebookNode(source="")
+    budget = Budget()
+    try:
+        for cell in nb.cells:
+            key = key_of(cell)
+            if cell.cell_type != "code" or not cell.source.strip():
+                continue
+            if key in functions:
+                copies[key].append(_keep(box))
+                continue
+            function = functions.get(key.removesuffix("-solution"), "")
+            is_stub = function and STUB.search(cell.source)
+            if is_stub and _message(box, CELL_WALL, "has", function):
+                continue  # written further up: the stub must not undo it
+            count += 1
+            cell.execution_count = count
+            if not _shows(box, cell, end, budget):
+                waiting.append(cell)
+        while waiting:  # cells that needed a name from further down
+            left = [cell for cell in waiting if not _shows(box, cell, end, budget)]
+            if len(left) == len(waiting):
+                break
+            waiting = left
+        last = _keep(box)
+        for key in copies:
+            copies[key].append(last)
+    except (Ended, *FORGED) as error:
+        why = error.why if isinstance(error, Ended) else "ended"
+        begins = textwrap.shorten(cell.source.strip().partition("\n")[0], 40, placeholder=" …")
+        trouble = _(WHY[why]).format(cell=begins)
+    return copies, trouble
+
+
+class Budget:
+    """What all cells of a notebook may show together, so that its page can still be opened."""
+
+    def __init__(self) -> None:
+        self.left = SHOWN_BYTES
+
+    def output(self, found: Mapping[str, Any]) -> NotebookNode:
+        """Return an output as text and pictures; raise TypeError for a forged one."""
+        kind, data = found["output_type"], found.get("data", {})
+        made: dict[str, Any] = {"output_type": kind}
+        if kind == "stream":
+            made |= {"name": _text(found["name"]), "text": _text(found["text"])}
+        elif kind == "error":
+            made |= {"ename": _text(found["ename"]), "evalue": _text(found["evalue"])}
+            made["traceback"] = list(map(_text, found["traceback"]))
+        elif kind in ("display_data", "execute_result"):
+            made |= {
+                "metadata": {},
+                "data": {one: _text(data[one]) for one in SHOWN if one in data},
+            }
+            if kind == "execute_result":
+                made["execution_count"] = None
+            if not _is_picture(made["data"].get(PNG, "")):
+                made["data"].pop(PNG, None)
+        else:
+            raise TypeError("not an output")
+        self.left -= len(str(made))
+        if self.left < 0:
+            made = {"output_type": "stream", "name": "stderr", "text": _(CUT)}
+        shown: NotebookNode = from_dict(made)
+        return shown
+
+
+def _is_picture(text: str) -> bool:
+    """Return whether this is a PNG, in base64, that a browser can show."""
+    try:
+        start = base64.b64decode(text, validate=True)[:24]
+        wide, high = struct.unpack(">16xII", start)
+    except (ValueError, struct.error):
+        return False
+    return start.startswith(b"\x89PNG") and 0 < wide * high <= MOST_PIXELS
+
+
+def _text(found: object) -> str:
+    if not isinstance(found, str):
+        raise TypeError("not a text")
+    return found.encode("utf-8", "replace").decode()
+
+
+def _shows(box: Lines, cell: NotebookNode, end: float, budget: Budget) -> bool:
+    """Run a cell; return False if it lacked a name."""
+    seconds = min(CELL_WALL, end - time.monotonic())
+    found = _message(box, seconds, "run", cell.source)
+    cell.outputs = [budget.output(one) for one in found]
+    return not any(one.get("ename") == "NameError" for one in cell.outputs)
+
+
+def _message(box: Lines, seconds: float, *words: str) -> Any:
+    box.send(*words)
+    return box.receive(seconds)[1]
+
+
+def _keep(box: Lines) -> Lines:
+    box.send("keep", "")
+    box.receive(60)
+    return Lines(socket.socket(fileno=box.files.pop()))
+
+
+# --- asking --------------------------------------------------------------------------------------
+
+
+@dataclass
+class Asked:
+    """What a part's function answered; `hidden` is None if it was not asked for these.
+
+    lacks: the module that was not installed.
+    """
+
+    published: list[Answer] | None = None
+    hidden: list[Answer] | None = None
+    lacks: str = ""
+
+
+@functools.cache
+def cases(exercise: str, key: str, seed: str) -> tuple[Cases, Cases]:
+    """Return a part's published and hidden cases, the same for all students of a course.
+
+    Published cases count too: a part that fails the learner's own check gets no points.
+    """
+    (part,) = (part for part in exercises.load(exercise).parts if part.key == key)
+    return published(exercise, part), hidden(exercise, part, seed)
+
+
+def ask(
+    parts: Sequence[Part],
+    copies: Mapping[str, Sequence[Lines]],
+    exercise: str,
+    seed: str,
+    end: float,
+) -> dict[str, Asked]:
+    """Ask each part's function for the published cases, and then each for the hidden ones.
+
+    In this order no answer about published cases, of which the learner's page tells, can depend on
+    a hidden input.
+    """
+    found: dict[str, Asked] = {}
+    used: dict[str, Lines] = {}
+    for part in parts:
+        found[part.key] = asked = Asked()
+        for copy in copies[part.key]:
+            inputs = cases(exercise, part.key, seed)[0].inputs
+            answers, lacks = _called(copy, part, inputs, True, end)
+            if asked.published is None or not answers[0].problem:
+                asked.published, asked.lacks = answers, lacks
+                used[part.key] = copy
+            if answers[0].problem not in AT_END:
+                break
+    for part in parts:
+        answers = found[part.key].published or [Answer(problem="died")]
+        if answers[0].problem or any(one.problem in ENDING for one in answers):
+            continue
+        inputs = cases(exercise, part.key, seed)[1].inputs
+        again = part.kind != "figure"  # figures are slow to draw
+        found[part.key].hidden, _lacks = _called(used[part.key], part, inputs, again, end)
+    return found
+
+
+def _called(
+    copy: Lines,
+    part: Part,
+    inputs: Sequence[Mapping[str, Any]],
+    again: bool,
+    end: float,
+) -> tuple[list[Answer], str]:
+    """Return one answer for each case, and the module that was not installed, if any."""
+    answers: list[Answer] = []
+    lacks, start = "", time.monotonic()
+    try:
+        texts = [literal(dict(case)) for case in inputs]
+        copy.send(part.function, part.kind, texts, again)
+        while len(answers) < len(inputs) + again:
+            start = time.monotonic()
+            value, problem, module = copy.receive(min(CALL_WALL, end - start))
+            lacks = lacks or module
+            problem = problem if problem in PROBLEMS else "died" if problem else ""
+            answers.append(Answer(value, problem))
+            if len(answers) == 1 and problem:
+                return answers * len(inputs), _name(lacks)
+    except Ended as ended:
+        was_late = ended.why == "late" or time.monotonic() - start >= CALL_SECONDS
+        problem = "too-large" if ended.why == "large" else "too-late" if was_late else "died"
+        answers += [Answer(problem=problem)] * (len(inputs) + again - len(answers))
+    except FORGED:
+        answers = [Answer(problem="died")] * (len(inputs) + again)
+    if again and (problem := answers.pop().problem):
+        answers = [Answer(problem=problem)] * len(answers)
+    return answers, _name(lacks)
+
+
+def _name(module: object) -> str:
+    return module if isinstance(module, str) and re.fullmatch(r"[\w.]{1,40}", module) else ""
+
+
+# --- judging -------------------------------------------------------------------------------------
+
+
+def judged(part: Part, asked: Asked, known: tuple[Cases, Cases], trouble: str) -> Graded:
+    """Return the verdict on one part.
+
+    trouble: why the notebook was not run to its end, "" if it was.
+    """
+    none = functools.partial(Graded, part.key, 0, part.points)
+    if asked.published is None:
+        return none("not-reached", (trouble or _(NOT_REACHED),))
+    shown, more = known
+    try:
+        first = whole = _compared(asked.published, shown, part)
+        if asked.hidden is not None:
+            whole = _compared([*asked.published, *asked.hidden], shown + more, part)
+    except (ArithmeticError, RecursionError, *FORGED):
+        return none("unreadable", (_(UNREADABLE),))  # no honest copy sends such values
+    if whole.passed and asked.hidden is not None:
+        return Graded(part.key, part.points, part.points)
+    if first.passed:
+        return none(whole.cause, (_(ONLY_HIDDEN),))
+    sentences, cause = first.sentences, whole.cause
+    if asked.lacks and cause == "raised":
+        said = _("{module} is not installed where notebooks are graded.").format(module=asked.lacks)
+        sentences, cause = (*sentences, said), f"not installed: {asked.lacks}"
+    return none(cause, sentences)
+
+
+def _compared(answers: Sequence[Answer], known: Cases, part: Part) -> Verdict:
+    """Compare answers with expected values; raise ValueError for malformed ones."""
+    for answer in answers:
+        if not answer.problem:
+            _check(answer.value, 6 if part.kind == "figure" else 1)
+    with numpy.errstate(all="ignore"):  # no warnings about a learner's numbers
+        misconceptions = [replace(one, read=place(one.read)) for one in known.misconceptions]
+        return judge(answers, known.expected, misconceptions, part.tolerance, known.inputs)
+
+
+def _check(value: Any, depth: int) -> None:
+    """Raise ValueError for a value that an honest copy does not send, or that is too large.
+
+    depth: how many lists or dictionaries may be in each other. Types are compared exactly, since
+    libraries convert values: numpy makes of many short texts and a long one an array that pads all
+    of them to that length.
+    """
+    if isinstance(value, list | dict):
+        entries = [*value, *value.values()] if isinstance(value, dict) else value
+        if not depth or len(entries) > 2 * MOST_ENTRIES:
+            raise ValueError("more than an answer has")
+        for one in entries:
+            _check(one, depth - 1)
+    elif isinstance(value, str):
+        if len(value) > MOST_TEXT:
+            raise ValueError("longer than a name")
+    elif isinstance(value, bool):
+        if depth > 5:
+            raise ValueError("not a number")
+    elif (
+        not isinstance(value, int | float)
+        or math.isnan(value)
+        or MOST_NUMBER < abs(value) < math.inf
+    ):
+        raise ValueError("not a number")
+
+
+def name_syntax_errors(nb: NotebookNode, parts: Sequence[Graded]) -> list[Graded]:
+    """Say of a function that is missing if its cell has a syntax error.
+
+    The learner may have a newer Python than the one that grades, and see no error there.
+    """
+    lines = {
+        key_of(cell).removesuffix("-solution"): _line(output)
+        for cell in nb.cells
+        for output in cell.get("outputs", ())
+        if output.get("ename") in ("SyntaxError", "IndentationError", "TabError")
+    }
+    said = _(
+        "The cell of this function was not run: line {line} is a syntax error in Python {version}, "
+        "which grades. A newer Python may accept it."
+    )
+    version = platform.python_version()
+    return [
+        replace(
+            part,
+            cause="syntax-error",
+            sentences=(said.format(line=lines[part.key], version=version),),
+        )
+        if part.cause == "not-a-function" and part.key in lines
+        else part
+        for part in parts
+    ]
+
+
+def _line(output: Mapping[str, Any]) -> str:
+    found = re.search(r"line (\d{1,5})\)", str(output.get("evalue", "")))
+    return found[1] if found else "?"
+
+
+def write(nb: NotebookNode, parts: Sequence[Graded]) -> None:
+    """Put points and sentences below each check, where nbgrader reads them."""
+    by_key = {part.key: part for part in parts}
+    for cell in nb.cells:
+        part = by_key.get(key_of(cell))
+        if part is None:
+            continue
+        first = _("{part}: {points} of {all} points.").format(
+            part=part.key, points=f"{part.points:g}", all=f"{part.of:g}"
+        )
+        sentences = list(part.sentences)
+        if part.points == part.of:
+            sentences = [_("Right, for the published cases and for values that were not shown.")]
+        text = "\n".join([first, *map(tight, sentences)]) + "\n"
+        result = {"data": {"text/plain": str(float(part.points))}, "metadata": {}}
+        cell.outputs = [
+            from_dict({"output_type": "stream", "name": "stdout", "text": text}),
+            from_dict({"output_type": "execute_result", "execution_count": 1, **result}),
+        ]
+        cell.execution_count = 1

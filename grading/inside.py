@@ -1,0 +1,446 @@
+"""What runs inside the sandbox: cells, and copies of the process that answer at each check.
+
+`serve` is the warm process. For each notebook it forks a process that joins bubblewrap's namespaces
+and gives up all rights; that one gets requests, ["run", source] or ["keep", ""], as lines of JSON.
+For "keep" it forks a copy of itself, which waits until the grader asks it. So a function is called
+in the state that its check saw, no later cell can show what it was asked, and a call that hangs or
+ends Python costs one part only.
+
+Learners' code shares this process and may replace anything in it. That can spoil its own answers
+alone: what is right is known and judged outside.
+"""
+
+import ast
+import base64
+import contextlib
+import ctypes
+import fcntl
+import gc
+import io
+import json
+import os
+import re
+import resource
+import select
+import signal
+import socket
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+CELL_SECONDS, CALL_SECONDS = 30, 5  # of computing
+CELL_WALL, CALL_WALL = 120, 30  # by the clock, for what sleeps or waits
+MEMORY_BYTES = 3 << 30  # of all processes of a box
+LIMITS = {
+    # Less than of all processes: one that takes too much gets a MemoryError, and the others live.
+    resource.RLIMIT_AS: 5 << 29,
+    resource.RLIMIT_CPU: 300,
+    resource.RLIMIT_NPROC: 64,
+    resource.RLIMIT_NOFILE: 256,
+    resource.RLIMIT_FSIZE: 32 << 20,
+    resource.RLIMIT_CORE: 0,
+}
+LINUX_LIMITS = {"RLIMIT_MSGQUEUE": 0}  # message queues are memory that counts for no process
+MOST_FILES = 10_000  # in each scratch folder: a file's node is memory of the kernel
+SCRATCH = ("/tmp", "/home/learner", "/dev/shm")
+# What one cell shows: the page of feedback stays readable.
+TEXT, SHORT_TEXT, LINES, OUTPUTS, PICTURE_BYTES = 100_000, 10_000, 200, 1_000, 1_000_000
+
+# What Flatpak refuses and a little more: the kernel's doors through which others have escaped.
+REFUSED = """
+    ptrace process_vm_readv process_vm_writev pidfd_getfd kcmp bpf perf_event_open userfaultfd
+    io_uring_setup io_uring_enter io_uring_register unshare setns mount umount2 pivot_root chroot
+    open_tree move_mount fsopen fsconfig fsmount fspick mount_setattr name_to_handle_at
+    open_by_handle_at keyctl add_key request_key init_module finit_module delete_module kexec_load
+    kexec_file_load reboot swapon swapoff acct quotactl syslog fanotify_init uselib modify_ldt
+    shmget shmat msgget semget mq_open memfd_create memfd_secret"""
+# Locks of shared files could be heard in other boxes: these succeed and lock nothing.
+LOCKS = [getattr(fcntl, name, 0) for name in ("F_SETLK", "F_SETLKW", "F_OFD_SETLK", "F_SETLEASE")]
+LOCKS += [38]  # F_OFD_SETLKW
+ALLOW, REFUSE = 0x7FFF0000, 0x00050000  # libseccomp's actions; REFUSE + the number of an error
+PERMISSION, NO_SUCH_CALL, NO_SUCH_FAMILY = 1, 38, 97
+NOT_EQUAL, EQUAL, MASKED = 1, 4, 7  # libseccomp's comparisons
+NEW_USER = 0x10000000  # a flag of clone: a user namespace, in which one is root
+OWNER = 0xB701  # an ioctl: the user namespace that owns this one
+DEATH_SIGNAL, NO_NEW_RIGHTS = 1, 38  # of prctl
+REMOUNT = 0x20 | 0x2 | 0x4  # flags of mount: MS_REMOUNT, MS_NOSUID, MS_NODEV
+libc = ctypes.CDLL(None, use_errno=True)
+# A cell may replace these in their modules.
+loads, dumps, literal = json.JSONDecoder().decode, json.JSONEncoder().encode, ast.literal_eval
+fork, setsid = os.fork, os.setsid
+
+
+# --- the warm process, and the way into the sandbox ----------------------------------------------
+
+
+def serve(control: socket.socket) -> None:
+    """Fork a process for each request, until the grader hangs up."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # children need no burial
+    control.send(b"ready")
+    while True:
+        request, files, *_ = socket.recv_fds(control, 4096, 1)
+        if not request:
+            return
+        if os.fork() == 0:
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            control.close()
+            init, user = json.loads(request)
+            enter(init, user, socket.socket(fileno=files[0]))
+        os.close(files[0])
+
+
+def enter(init: int, user: int, grader: socket.socket) -> NoReturn:
+    """Join the namespaces of the process `init`, and watch the notebook's process in there.
+
+    init: 0 for no sandbox. user: who the notebook is, 0 if this process is not root.
+    """
+    try:
+        if init:
+            join(init, user)
+        notebook = os.fork()
+        if notebook == 0:
+            confine(init, user)
+            run_notebook(grader)
+        if init:
+            child = os.pidfd_open(notebook)
+            while not select.select([child], [], [], 0.1)[0]:
+                if held_bytes() > MEMORY_BYTES:
+                    grader.sendall(b'\n["memory"]\n')
+                    os.kill(notebook, signal.SIGKILL)
+        os.waitpid(notebook, 0)  # Linux waits for this before the sandbox is gone
+        grader.sendall(b'\n["ended"]\n')  # the notebook's children may hold the socket
+    except (OSError, RuntimeError) as error:
+        grader.sendall(dumps(["failed", str(error)]).encode() + b"\n")
+    finally:
+        os._exit(0)
+
+
+def join(init: int, user: int) -> None:
+    """Join the namespaces of the process `init`."""
+    names = ("net", "ipc", "uts", "pid", "mnt")
+    spaces = {one: os.open(f"/proc/{init}/ns/{one}", os.O_RDONLY) for one in names}
+    if not user:  # not root: first the user namespace that owns these, then the one in it
+        inner = os.open(f"/proc/{init}/ns/user", os.O_RDONLY)
+        spaces = {"owner": fcntl.ioctl(spaces["mnt"], OWNER), **spaces, "user": inner}
+    for name, space in spaces.items():
+        if libc.setns(space, 0):
+            raise OSError(ctypes.get_errno(), f"setns: {name}")
+        os.close(space)
+        if name == "mnt":
+            limit_files()
+
+
+def limit_files() -> None:
+    """Limit the number of files in each scratch folder, which bubblewrap has no option for."""
+    for folder in SCRATCH:
+        options = f"nr_inodes={MOST_FILES}".encode()
+        libc.mount(b"tmpfs", folder.encode(), b"tmpfs", REMOUNT, options)
+
+
+def held_bytes() -> int:
+    """Return the memory of all processes in here; only a high sum is counted exactly.
+
+    The fast sum counts pages that forked copies share once for each, the exact one (Pss) once.
+    """
+    total = 0
+    for name, before, unit in (("statm", " ", 4096), ("smaps_rollup", "Pss:", 1024)):
+        total = 0
+        for one in Path("/proc").glob(f"[0-9]*/{name}"):
+            with contextlib.suppress(OSError, IndexError):
+                total += int(one.read_text().partition(before)[2].split()[0]) * unit
+        if total <= MEMORY_BYTES:
+            break
+    return total
+
+
+def confine(init: int, user: int) -> None:
+    """Give up all rights, for good."""
+    os.setsid()
+    for limit, most in LIMITS.items():
+        with contextlib.suppress(ValueError, OSError):  # macOS refuses some, and has no sandbox
+            resource.setrlimit(limit, (most, most))
+    for name, most in LINUX_LIMITS.items():
+        if hasattr(resource, name):
+            resource.setrlimit(getattr(resource, name), (most, most))
+    for descriptor in (0, 1, 2):
+        os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
+    if not init:
+        os.chdir(tempfile.gettempdir())
+        return
+    libc.prctl(DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)  # end with the watcher
+    with contextlib.suppress(OSError):  # if memory runs out, Linux ends a notebook, not the grader
+        Path("/proc/self/oom_score_adj").write_text("1000")
+    os.chdir("/home/learner")
+    if user:
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    libc.capset((ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)())
+    libc.prctl(NO_NEW_RIGHTS, 1, 0, 0, 0)
+    with contextlib.suppress(OSError):  # not installed: then the walls alone hold
+        filter_calls(ctypes.CDLL("libseccomp.so.2"))
+
+
+class Comparison(ctypes.Structure):
+    """libseccomp's scmp_arg_cmp: a condition on an argument of a system call."""
+
+    _fields_ = (
+        ("argument", ctypes.c_uint),
+        ("how", ctypes.c_int),
+        ("value", ctypes.c_uint64),
+        ("other", ctypes.c_uint64),
+    )
+
+
+def filter_calls(seccomp: ctypes.CDLL) -> None:
+    """Let Linux refuse some system calls, from now on."""
+    seccomp.seccomp_init.restype = ctypes.c_void_p
+    rules = ctypes.c_void_p(seccomp.seccomp_init(ALLOW))
+
+    def refuse(name: str, error: int, *conditions: Comparison) -> None:
+        number = seccomp.seccomp_syscall_resolve_name(name.encode())
+        if number >= 0:  # else this Linux, or this libseccomp, does not know it
+            action = ctypes.c_uint32(REFUSE + error)
+            seccomp.seccomp_rule_add_exact(rules, action, number, len(conditions), *conditions)
+
+    for name in REFUSED.split():
+        refuse(name, PERMISSION)
+    refuse("clone3", NO_SUCH_CALL)  # its flags can't be seen here; libc then takes clone
+    refuse("clone", PERMISSION, Comparison(0, MASKED, NEW_USER, NEW_USER))
+    refuse("socket", NO_SUCH_FAMILY, Comparison(0, NOT_EQUAL, socket.AF_UNIX, 0))
+    refuse("flock", 0)
+    for kind in LOCKS:
+        refuse("fcntl", 0, Comparison(1, EQUAL, kind, 0))
+    if seccomp.seccomp_load(rules):
+        raise RuntimeError("Linux took no filter of system calls")
+
+
+# --- cells ---------------------------------------------------------------------------------------
+
+
+class Shown:
+    """What one cell shows, as outputs of a notebook: text, and pictures as PNG."""
+
+    def __init__(self) -> None:
+        self.outputs: list[dict[str, Any]] = []
+        self.left, self.picture_bytes = TEXT, PICTURE_BYTES
+
+    def text(self, name: str, text: str) -> None:
+        text = text[: self.left]
+        self.left -= len(text)
+        last = self.outputs[-1] if self.outputs else {}
+        if last.get("name") == name:
+            last["text"] += text
+        elif text:
+            self.add(output_type="stream", name=name, text=text)
+
+    def data(self, kind: str, data: Mapping[str, Any], **more: Any) -> None:
+        kept: dict[str, str] = {"text/plain": self._short(data.get("text/plain", ""))}
+        picture = data.get("image/png", b"")
+        if picture and len(picture) <= self.picture_bytes:
+            self.picture_bytes -= len(picture)
+            is_text = isinstance(picture, str)
+            kept["image/png"] = (
+                picture.replace("\n", "") if is_text else base64.b64encode(picture).decode()
+            )
+        self.add(output_type=kind, data=kept, metadata={}, **more)
+
+    def error(self, name: str, value: str, lines: list[str]) -> None:
+        lines = [self._short(line) for line in lines[:LINES]]
+        self.add(output_type="error", ename=name, evalue=self._short(value), traceback=lines)
+
+    def add(self, **output: Any) -> None:
+        if len(self.outputs) < OUTPUTS:
+            self.outputs.append(output)
+
+    def _short(self, text: object) -> str:
+        short = str(text)[: min(SHORT_TEXT, self.left)]
+        self.left -= len(short)
+        return short
+
+
+class Stream(io.TextIOBase):
+    """Standard output or standard error of cells."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def write(self, text: str) -> int:
+        shown.text(self.name, text)
+        return len(text)
+
+    def writable(self) -> bool:
+        return True
+
+
+shown = Shown()
+
+
+def make_shell() -> None:
+    """Make IPython's shell, and run it once, so that all forks have what it imports."""
+    from IPython.core.displayhook import DisplayHook
+    from IPython.core.displaypub import DisplayPublisher
+    from IPython.core.interactiveshell import InteractiveShell
+    from traitlets.config import Config
+
+    class Hook(DisplayHook):
+        def write_output_prompt(self) -> None: ...
+        def finish_displayhook(self) -> None: ...
+        def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
+            shown.data("execute_result", format_dict, execution_count=self.prompt_count)
+
+    class Publisher(DisplayPublisher):
+        def publish(self, data: Any, *_: Any, **__: Any) -> None:
+            shown.data("display_data", data)
+
+        def clear_output(self, wait: bool = False) -> None:
+            shown.outputs.clear()
+
+    class Shell(InteractiveShell):
+        displayhook_class, display_pub_class = Hook, Publisher
+
+        def _showtraceback(self, etype: Any, evalue: Any, stb: Any) -> None:
+            shown.error(etype.__name__, str(evalue), stb)
+
+        def system(self, cmd: str) -> None:
+            print(self.getoutput(self.var_expand(cmd)))  # type: ignore[no-untyped-call]
+
+        def enable_gui(self, gui: Any = None) -> None: ...
+
+    config = Config()
+    config.HistoryManager.enabled = False
+    shell = Shell.instance(config=config, user_ns={})
+    shell.enable_matplotlib("inline")  # type: ignore[no-untyped-call]
+    shell.run_cell("1 + 1", silent=True)  # type: ignore[no-untyped-call]
+
+
+class TooLate(KeyboardInterrupt):
+    """A cell has computed for too long."""
+
+
+def late(number: int, _: object) -> NoReturn:
+    seconds = CELL_SECONDS if number == signal.SIGPROF else CELL_WALL
+    raise TooLate(f"This cell ran for more than {seconds} s and was stopped.")
+
+
+def run(shell: Any, source: str) -> None:
+    """Run one cell; each import at its top alone, so that one that fails costs nothing else."""
+    with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                try:
+                    exec(compile(ast.Module([node], []), "cell", "exec"), shell.user_ns)
+                except ModuleNotFoundError as error:
+                    shown.error(
+                        "ModuleNotFoundError", str(error), [f"ModuleNotFoundError: {error}"]
+                    )
+                    lines = source.split("\n")
+                    end = node.end_lineno or node.lineno
+                    lines[node.lineno - 1 : end] = [""] * (end - node.lineno + 1)
+                    source = "\n".join(lines)
+                except Exception:
+                    break
+    signal.setitimer(signal.ITIMER_PROF, CELL_SECONDS, 1)  # again each second, if a cell goes on
+    signal.setitimer(signal.ITIMER_REAL, CELL_WALL, 1)
+    try:
+        shell.run_cell(source, store_history=True)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def run_notebook(grader: socket.socket) -> NoReturn:
+    """Answer requests until the grader hangs up."""
+    global shown
+    try:
+        from IPython.core.interactiveshell import InteractiveShell
+
+        shell = InteractiveShell.instance()
+        sys.stdout, sys.stderr = Stream("stdout"), Stream("stderr")
+        sys.path.insert(0, "")
+        sys.modules["numpy"].random.seed()
+        signal.signal(signal.SIGPROF, late)
+        signal.signal(signal.SIGALRM, late)
+        grader.sendall(b'["ready"]\n')
+        for line in grader.makefile("r", encoding="utf-8"):
+            what, source = loads(line)
+            if what == "run":
+                shown = Shown()
+                with contextlib.suppress(BaseException):
+                    run(shell, source)
+                grader.sendall(dumps(["done", shown.outputs]).encode("utf-8", "replace") + b"\n")
+            elif what == "has":
+                grader.sendall(dumps(["has", source in shell.user_ns]).encode() + b"\n")
+            else:
+                keep(shell.user_ns, grader)
+    finally:
+        os._exit(0)
+
+
+def keep(namespace: Mapping[str, Any], grader: socket.socket) -> None:
+    """Fork a copy of this process, and send the grader a socket on which it answers."""
+    ours, theirs = socket.socketpair()
+    if fork() == 0:
+        os.close(grader.fileno())
+        theirs.close()
+        answer_all(namespace, ours)
+    ours.close()
+    socket.send_fds(grader, [b'["kept"]\n'], [theirs.fileno()])
+    theirs.close()
+
+
+# --- answers -------------------------------------------------------------------------------------
+
+
+def answer_all(namespace: Mapping[str, Any], grader: socket.socket) -> NoReturn:
+    """Answer the questions [function, kind, cases, again] in this copy of the process.
+
+    There is a reply for each case, [value, problem, the module that it lacks]; with `again` one
+    more follows, about asking the first case once more.
+    """
+    try:
+        setsid()
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        gc.freeze()
+        for one in (signal.SIGPROF, signal.SIGALRM):  # at a limit, these end this process
+            signal.signal(one, signal.SIG_DFL)
+        sys.stdout = sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123
+        for line in grader.makefile("r", encoding="utf-8"):
+            name, kind, texts, again = loads(line)
+            cases = [literal(text) for text in texts]
+            answers = ask_all(namespace.get(name), cases, kind)
+            for number in range(len(cases) + again):
+                signal.setitimer(signal.ITIMER_PROF, CALL_SECONDS)
+                signal.setitimer(signal.ITIMER_REAL, CALL_WALL)
+                one = next(answers)
+                signal.setitimer(signal.ITIMER_PROF, 0)
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                found = re.match(
+                    r"ModuleNotFoundError: No module named '([\w.]{1,40})'", one.detail
+                )
+                reply = [one.value, one.problem, found[1] if found else ""]
+                grader.sendall(dumps(reply).encode() + b"\n")
+                if number == 0 and one.problem:
+                    break
+    finally:
+        os._exit(0)
+
+
+ask_all: Callable[..., Iterator[Any]]
+
+if __name__ == "__main__":
+    sys.path[:0] = sys.argv[2].split(os.pathsep)
+    import numpy.random  # noqa: F401
+
+    import rooflib
+    import rooflib.plots
+    from roofkit.check.answers import ask_all
+
+    rooflib.chips()
+    make_shell()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(5_000)
+    serve(socket.socket(fileno=int(sys.argv[1])))

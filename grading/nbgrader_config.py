@@ -1,0 +1,153 @@
+"""nbgrader's settings for this course: its own commands and the formgrader grade as `make grade`.
+
+A course folder's own nbgrader_config.py loads this file. source/, submitted/, autograded/,
+feedback/, release/ and gradebook.db belong to the course folder that nbgrader runs in;
+`python -m grading release` writes source/ from this repository's exercises.
+"""
+
+import functools
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+import nbgrader.server_extensions.formgrader as formgrader  # type: ignore[import-untyped]  # noqa: E402
+from nbconvert.exporters.exporter import Exporter  # noqa: E402
+from nbformat import NotebookNode  # noqa: E402
+from nbgrader.converters import GenerateAssignment  # type: ignore[import-untyped]  # noqa: E402
+from nbgrader.preprocessors import (  # type: ignore[import-untyped]  # noqa: E402
+    AssignLatePenalties,
+    ComputeChecksums,
+    GetGrades,
+    NbGraderPreprocessor,
+    SaveAutoGrades,
+)
+from traitlets import default  # noqa: E402
+
+from grading import exchange, report  # noqa: E402
+from grading.box import Refused, Server  # noqa: E402
+from grading.course import COURSE_ID, Course, database  # noqa: E402
+from grading.grade import graded  # noqa: E402
+from grading.gradebook import Marks  # noqa: E402
+from grading.intake import name_problem, printable  # noqa: E402
+from grading.notebook import cells_of, restored  # noqa: E402
+from grading.release import exercises  # noqa: E402
+from grading.release.embedding import EmbedCases  # noqa: E402
+from grading.release.facts_line import AddFactsLine  # noqa: E402
+from grading.release.opening import AddOpening  # noqa: E402
+
+Resources = dict[str, Any]
+
+
+@functools.cache
+def server() -> Server:
+    return Server(os.environ.get("GRADING_UNSAFE") == "1").__enter__()
+
+
+def refuse(notebooks: list[str], **_: Any) -> None:
+    """End the command if a folder would harm, or if no sandbox is possible."""
+    folder = Path(notebooks[0]).absolute().parent
+    student = folder.parent.name
+    try:
+        if folder.is_symlink() or folder.parent.is_symlink():
+            raise ValueError("a link and not a folder")
+        if problem := name_problem(student):
+            raise ValueError(problem)
+        exchange.refuse_odd(folder)
+        with server().box():
+            pass
+    except (ValueError, OSError, Refused) as error:
+        raise SystemExit(f"{printable(student)}/{folder.name}: {error}") from None
+
+
+def remove_others(notebooks: list[str], **_: Any) -> None:
+    """Remove what nbgrader copied beside a notebook: the formgrader would serve it."""
+    folder = Path(notebooks[0]).absolute().parent
+    for path in Path("autograded", folder.parent.name, folder.name).iterdir():
+        if path.is_dir():
+            shutil.rmtree(path)
+        elif path.suffix != ".ipynb" and path.name != "timestamp.txt":
+            path.unlink()
+
+
+class Restore(NbGraderPreprocessor):  # type: ignore[misc]
+    """First step of autograde: the released notebook with the learner's cells."""
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
+        name = resources["nbgrader"]["assignment"]
+        cells, language = cells_of(nb)
+        functions = {part.key: part.function for part in exercises.load(name).parts}
+        texts = Course(Path.cwd()).texts(name)
+        made, remarks = restored(cells, texts, language, functions)
+        for line in remarks:
+            self.log.warning(line)
+        return made, resources
+
+
+class Values(NbGraderPreprocessor):  # type: ignore[misc]
+    """Step of autograde that asks, judges, and writes the verdicts into the notebook."""
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
+        graded(server(), nb, resources["nbgrader"]["assignment"], Course(Path.cwd()).seed())
+        return nb, resources
+
+
+class Page(Exporter):
+    """Makes the course's page of feedback, of what nbgrader has read from its gradebook."""
+
+    @default("file_extension")
+    def _file_extension(self) -> str:
+        return ".html"
+
+    def from_notebook_node(  # type: ignore[override]
+        self, nb: NotebookNode, resources: Resources | None = None, **options: Any
+    ) -> tuple[str, Resources]:
+        nb, resources = super().from_notebook_node(nb, resources, **options)
+        about, marks = resources["nbgrader"], Marks(penalty=resources["nbgrader"]["late_penalty"])
+        for cell in nb.cells:
+            own = cell.metadata.get("nbgrader", {})
+            if own.get("grade"):
+                marks.scores[own["grade_id"]] = own["score"]
+            if own.get("comment"):
+                marks.comments[own["grade_id"]] = own["comment"]
+        return report.page(nb, about["student"], about["assignment"], marks), resources
+
+
+def all_of(converter: Any, name: str) -> list[Any]:
+    return list(converter.class_traits()[name].default())
+
+
+c = get_config()  # type: ignore[name-defined]  # noqa: F821 - traitlets defines it
+
+c.CourseDirectory.course_id = COURSE_ID
+if os.environ.get("COURSE_DB"):
+    c.CourseDirectory.db_url = database(Path())
+
+# Our steps must come before the one that records the checksums of the check cells.
+steps = all_of(GenerateAssignment, "preprocessors")
+at = steps.index(ComputeChecksums)
+steps[at:at] = [AddFactsLine, EmbedCases, AddOpening]
+c.GenerateAssignment.preprocessors = steps
+# Keep this stub as it is: the introductions of the exercise notebooks quote it.
+c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError"}
+
+c.Autograde.pre_convert_hook = refuse
+c.Autograde.post_convert_hook = remove_others
+c.Autograde.sanitize_preprocessors = [Restore]
+c.Autograde.autograde_preprocessors = [Values, SaveAutoGrades, AssignLatePenalties]
+c.GenerateFeedback.preprocessors = [GetGrades]
+c.GenerateFeedback.exporter_class = Page
+c.ExchangeFactory.collect = exchange.Collect
+c.ExchangeFactory.release_feedback = exchange.ReleaseFeedback
+
+# The formgrader, where an instructor is logged in, shows Markdown as pages of feedback do, and
+# fetches nothing: formgrade/ here has no MathJax.
+c.HTMLExporter.filters = {"markdown2html": report.prose}
+c.HTMLExporter.extra_template_basedirs = [
+    str(Path(__file__).parent),
+    str(Path(str(formgrader.__file__)).parent / "templates"),
+]

@@ -1,1 +1,0 @@
-"""Exchange of submissions and grades with learning platforms: Moodle and Canvas."""

@@ -1,0 +1,365 @@
+"""What people read: a page of feedback for each submission; tables and a report for the instructor.
+
+Pages hold text and pictures, and nothing that acts or is fetched. Each text of a learner goes
+through Jinja's escaping, or, if it is Markdown, through nh3.
+"""
+
+import collections
+import csv
+import functools
+import hashlib
+import html
+import io
+import re
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import nh3
+from nbconvert.filters import markdown2html
+from nbformat import NotebookNode
+from pygments import highlight  # type: ignore[import-untyped]
+from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
+from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
+
+from grading import alike
+from grading.files import put
+from grading.grade import NO_RESPONSE
+from grading.gradebook import Key, Marks
+from grading.intake import misplaced
+from grading.notebook import key_of
+from grading.release import exercises
+from roofkit.notebook_language import language_of
+from roofkit.words import N_, _, language, spoken
+
+HERE = Path(__file__).parent
+TEMPLATES = jinja2.Environment(
+    loader=jinja2.FileSystemLoader(HERE),
+    autoescape=True,
+    undefined=jinja2.StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+HIDDEN_CELLS = ("opening", "cases")  # of a released notebook; nobody wants to read these
+TAGS = """
+    a b blockquote br code dd dl dt em h1 h2 h3 h4 h5 h6 hr i li ol p pre s strong sub sup table
+    tbody td th thead tr ul"""
+# Characters of a cell: a longer one is shown as it is, since parsers can be slow, and then cut.
+MOST_COLORED, MOST_TEXT = 5_000, 100_000
+ESCAPES = re.compile(r"\x1b\[[\d;]*[A-Za-z]")  # colors of terminals
+NOT_HANDED_IN = "not handed in"
+COMMENTS, PENALTY = N_("Comments:"), N_("Late submission penalty")
+FIGURE = N_("Figure drawn by this cell")
+
+
+# --- feedback ------------------------------------------------------------------------------------
+
+
+def page_digest(graded: str, marks: Marks) -> str:
+    """Return a digest of all that a page shows; it changes with the code that makes the page."""
+    return hashlib.sha256(f"{_own_digest()}{graded}{marks}".encode()).hexdigest()
+
+
+@functools.cache
+def _own_digest() -> str:
+    files = (HERE / "report.py", HERE / "feedback.html.j2")
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
+    """Return the page of feedback, in the notebook's language."""
+    points = {
+        key_of(cell): float(cell.metadata.nbgrader.points)
+        for cell in nb.cells
+        if cell.metadata.get("nbgrader", {}).get("grade")
+    }
+    with spoken(language_of(nb)):
+        return TEMPLATES.get_template("feedback.html.j2").render(
+            language=language().replace("_", "-"),
+            student=student,
+            title=exercise,
+            score=_score(marks.score, sum(points.values())),
+            parts=[
+                {"key": key, "score": _score(marks.scores.get(key, 0), of)}
+                for key, of in points.items()
+            ],
+            penalty=_(PENALTY) if marks.penalty else "",
+            taken=f"{marks.penalty:g}",
+            cells=[_cell(cell, points, marks) for cell in nb.cells if _is_shown(cell)],
+            comments=_(COMMENTS),
+            figure=_(FIGURE),
+            highlighting=HtmlFormatter().get_style_defs(".code"),
+        )
+
+
+def _score(points: float, of: float) -> str:
+    return _("Score: {points} / {all}").format(points=f"{points:g}", all=f"{of:g}")
+
+
+def _is_shown(cell: NotebookNode) -> bool:
+    return bool(cell.source.strip() or cell.get("outputs")) and (
+        key_of(cell) not in HIDDEN_CELLS or bool(cell.get("outputs"))
+    )
+
+
+def _cell(cell: NotebookNode, points: Mapping[str, float], marks: Marks) -> dict[str, Any]:
+    key = key_of(cell)
+    comment = marks.comments.get(key, "")
+    outputs = [_output(one) for one in cell.get("outputs", ())]
+    verdict = ""
+    if key in points:
+        outputs = outputs[:1]  # the second has the points, for nbgrader
+        verdict = "right" if marks.scores.get(key) == points[key] else "wrong"
+    return {
+        "key": key,
+        "html": _colored(cell.source) if cell.cell_type == "code" else prose(cell.source),
+        "outputs": outputs,
+        "verdict": verdict,
+        "comment": _(NO_RESPONSE) if comment == NO_RESPONSE else comment,
+    }
+
+
+@functools.lru_cache(maxsize=500)  # most cells are as they were released
+def _colored(source: str) -> str:
+    if len(source) > MOST_COLORED:  # coloring takes time
+        return f'<div class="code">{_plain(source)}</div>'
+    return str(highlight(source, PythonLexer(), HtmlFormatter(cssclass="code")))
+
+
+def _plain(source: str) -> str:
+    return f"<pre>{html.escape(source[:MOST_TEXT])}</pre>"
+
+
+@functools.lru_cache(maxsize=500)
+def prose(source: str) -> str:
+    """Return Markdown as HTML without anything that acts or is fetched.
+
+    The formgrader, in which an instructor is logged in, shows Markdown through this, too.
+    """
+    if len(source) > MOST_COLORED:
+        return _plain(source)
+    try:
+        made = markdown2html(source)
+    except Exception:  # a picture that is not attached, lists that are nested too deep
+        return _plain(source)
+    return nh3.clean(made, tags=set(TAGS.split()))
+
+
+def _output(output: Mapping[str, Any]) -> dict[str, Any]:
+    data = output.get("data", {})
+    if "image/png" in data:
+        return {"picture": data["image/png"]}
+    text = output.get("text") or data.get("text/plain") or "\n".join(output.get("traceback", ()))
+    is_error = output["output_type"] == "error"
+    return {"picture": "", "text": ESCAPES.sub("", str(text)), "is_error": is_error}
+
+
+# --- tables --------------------------------------------------------------------------------------
+
+
+Row = tuple[Any, ...]
+
+
+def write(
+    course: Any, state: Mapping[Key, Any], marks: Mapping[Key, Marks], people: Iterable[str]
+) -> list[str]:
+    """Write grades.csv, parts.csv, misconceptions.csv, remarks.csv and report.html.
+
+    Returns lines to print.
+
+    marks: what the gradebook says. people: the students in it.
+    """
+    names = course.names()
+    order = {name: place for place, name in enumerate(exercises.names())}
+    state = dict(sorted(state.items(), key=lambda one: (one[0][0], order.get(one[0][1], 99))))
+    everybody = sorted({*people, *(student for student, _ in state)})
+    grades = list(_grades(state, marks, everybody, names))
+    parts = list(_parts(state, marks, everybody, names))
+    mistakes = list(_misconceptions(parts))
+    ungraded = [(*key, result["reason"]) for key, result in state.items() if result["reason"]]
+    ungraded += [(what, "", why) for what, why in misplaced(course.folder, names)]
+    remarks = [(*key, one) for key, result in state.items() for one in result.get("remarks", ())]
+    codes: dict[str, dict[str, str]] = {name: {} for name in names}
+    for (student, name), result in state.items():
+        codes.setdefault(name, {})[student] = result.get("code", "")
+    similar = list(alike.pairs(codes))
+    late = [
+        (*key, f"{own.penalty:g} points taken off")
+        for key, own in sorted(marks.items())
+        if own.penalty
+    ]
+    unsafe = [(*key, "ran without a sandbox") for key, one in state.items() if one["unsafe"]]
+    by_kind = {
+        "not graded": ungraded,
+        "late": late,
+        "unsafe": unsafe,
+        "changed": remarks,
+        "alike": [
+            (
+                one,
+                name,
+                f"{share}% as {other}; the median of all pairs is {median}% ({count} elements)",
+            )
+            for name, one, other, share, median, count in similar
+        ],
+    }
+    places = [("/".join(filter(None, place)), why) for *place, why in ungraded]
+    all_remarks = [(kind, *row) for kind, rows in by_kind.items() for row in rows]
+    tables: dict[str, tuple[Sequence[str], Sequence[Row]]] = {
+        "grades": (("student", "assignment", "score", "max_score", "note"), grades),
+        "parts": (("student", "assignment", "part", "points", "of", "cause"), parts),
+        "misconceptions": (("assignment", "part", "cause", "students"), mistakes),
+        "remarks": (("kind", "student", "assignment", "remark"), all_remarks),
+    }
+    for name, (heads, rows) in tables.items():
+        put(course.folder / f"{name}.csv", as_csv(heads, rows))
+    about = {
+        "course": course.folder.name,
+        "when": _newest(course, state),
+        "submissions": len(state),
+        "unsafe": len(unsafe),
+        "scores": _scores(grades, names),
+        "averages": list(_averages(parts)),
+        "misconceptions": mistakes,
+        "ungraded": places,
+        "late": late,
+        "remarks": remarks,
+        "similar": similar,
+        "details": _details(parts),
+    }
+    put(course.folder / "report.html", TEMPLATES.get_template("report.html.j2").render(about))
+    return [
+        *_aligned([("assignment", "part", "misconception", "students"), *mistakes]),
+        *(["", "not graded, or not completely:"] if ungraded else []),
+        *(f"  {place}: {why}" for place, why in places),
+        *([f"graded without a sandbox: {len(unsafe)} (--unsafe)"] if unsafe else []),
+        f"report: {course.folder / 'report.html'}",
+        f"grades: {course.folder / 'grades.csv'}",
+    ]
+
+
+def _aligned(rows: Sequence[Row]) -> list[str]:
+    """Return lines of text with aligned columns."""
+    widths = [max(len(str(row[place])) for row in rows) for place in range(len(rows[0]))]
+    return [
+        "  ".join(str(one).ljust(width) for one, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+
+
+def _grades(
+    state: Mapping[Key, Any],
+    marks: Mapping[Key, Marks],
+    people: Sequence[str],
+    names: Sequence[str],
+) -> Iterator[Row]:
+    """Yield (student, exercise, score, full score, note), also for what was not handed in."""
+    for student, name in ((student, name) for student in people for name in names):
+        own, result = marks.get((student, name), Marks()), state.get((student, name))
+        notes = [result["reason"]] if result else [NOT_HANDED_IN]
+        if own.penalty:
+            notes.append(f"{own.penalty:g} points taken off for being late")
+        full = sum(part.points for part in exercises.load(name).parts)
+        yield student, name, f"{own.score:g}", f"{full:g}", "; ".join(filter(None, notes))
+
+
+def _parts(
+    state: Mapping[Key, Any],
+    marks: Mapping[Key, Marks],
+    people: Sequence[str],
+    names: Sequence[str],
+) -> Iterator[Row]:
+    """Yield (student, exercise, part, points, full points, cause) for all parts of all students.
+
+    cause: the key of a misconception or a problem, "other" if neither was recognized, "" if the
+    part is right.
+    """
+    for student, name in ((student, name) for student in people for name in names):
+        result, own = state.get((student, name)), marks.get((student, name), Marks())
+        if result is None:
+            for part in exercises.load(name).parts:
+                yield student, name, part.key, "0", f"{part.points:g}", NOT_HANDED_IN
+            continue
+        for one in result["parts"]:
+            cause = "" if one["points"] >= one["of"] else one["cause"] or "other"
+            points = own.scores.get(one["key"], one["points"])
+            yield student, name, one["key"], f"{points:g}", f"{one['of']:g}", cause
+
+
+def _misconceptions(parts: Iterable[Row]) -> Iterator[Row]:
+    """Yield (exercise, part, cause, number of students), the most frequent of a part first."""
+    counts: dict[tuple[str, str], collections.Counter[str]] = {}
+    for _student, name, part, _points, _of, cause in parts:
+        own = counts.setdefault((name, part), collections.Counter())
+        if cause not in ("", NOT_HANDED_IN):
+            own[cause] += 1
+    for place, own in counts.items():
+        for cause, count in sorted(own.items(), key=lambda one: (-one[1], one[0])):
+            yield *place, cause, count
+
+
+def as_csv(heads: Sequence[str], rows: Iterable[Row]) -> str:
+    """Return a table as CSV, in which no text is a formula for a spreadsheet."""
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(heads)
+    for row in rows:
+        writer.writerow([_harmless(one) if isinstance(one, str) else one for one in row])
+    return text.getvalue()
+
+
+def _harmless(text: str) -> str:
+    is_formula = re.match(r"\s*[=+\-@\t\r]", text) and not re.fullmatch(r"-?\d+(\.\d+)?", text)
+    return f"'{text}" if is_formula else text
+
+
+# --- the report ----------------------------------------------------------------------------------
+
+
+def _scores(grades: Sequence[Row], names: Sequence[str]) -> dict[str, Any]:
+    """Return headings, and a row for each student: name, score of each exercise, sum."""
+    most = {name: full for _student, name, _score, full, _note in grades}
+    by_student: dict[str, list[str]] = {}
+    for student, _name, score, _full, note in grades:
+        shown = "–" if note == NOT_HANDED_IN else score
+        by_student.setdefault(student, []).append(shown)
+    lines = [
+        (student, *own, f"{sum(float(one) for one in own if one != '–'):g}")
+        for student, own in by_student.items()
+    ]
+    return {
+        "heads": [f"{one} of\N{NO-BREAK SPACE}{most.get(one, 0)}" for one in names],
+        "lines": lines,
+    }
+
+
+def _averages(parts: Sequence[Row]) -> Iterator[Row]:
+    """Yield (exercise, part, full points, submissions, right answers, mean points) of each part."""
+    found: dict[tuple[str, str, str], list[tuple[float, str]]] = {}
+    for _student, name, part, points, of, cause in parts:
+        if cause != NOT_HANDED_IN:
+            found.setdefault((name, part, of), []).append((float(points), cause))
+    for place, got in found.items():
+        mean = statistics.fmean(points for points, _ in got)
+        yield *place, len(got), sum(not cause for _, cause in got), f"{mean:.2f}"
+
+
+def _details(parts: Sequence[Row]) -> dict[str, tuple[dict[str, str], dict[str, Any]]]:
+    """Return exercise → (part → its points, student → part → (points, cause))."""
+    tables: dict[str, tuple[dict[str, str], dict[str, Any]]] = {}
+    for student, name, part, points, of, cause in parts:
+        heads, lines = tables.setdefault(name, ({}, {}))
+        heads[part] = of
+        is_missing = cause == NOT_HANDED_IN
+        lines.setdefault(student, {})[part] = ("–", "") if is_missing else (points, cause)
+    return tables
+
+
+def _newest(course: Any, state: Mapping[Key, Any]) -> str:
+    """Return when the newest graded notebook was written: the same if nothing was graded since."""
+    files = [course.graded(*key) for key in state]
+    when = [file.stat().st_mtime for file in files if file.exists()]
+    return f"{datetime.fromtimestamp(max(when), UTC):%d %B %Y, %H:%M} UTC" if when else ""

@@ -1,0 +1,247 @@
+"""Tables of people and of grades, as platforms export and import them.
+
+Canvas and Moodle import the format that they export. So the columns that say who somebody is are
+kept, and one column for each exercise gets the points. Moodle's offline grading worksheet keeps all
+other columns, too, since its import needs some of them; other tables lose theirs, since an import
+would overwrite what the platform has.
+"""
+
+import codecs
+import csv
+import difflib
+import io
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from grading.intake import name_problem, printable
+
+# Headings, in lower case, of columns that say who somebody is. The first that has an entry names
+# the folder. `id` is nbgrader's heading; in Canvas's table the column holds a number.
+IDS = ("sis login id", "username", "id number", "email address", "email", "sis user id", "id")
+NUMBERS = ("lms_user_id", "identifier", "id")
+FIRST = ("first name", "first_name", "firstname", "full name")
+LAST = ("last name", "last_name", "lastname", "surname")
+KEPT = {*IDS, *NUMBERS, *FIRST, *LAST, "student", "institution", "department"}
+# Canvas finds the assignments by the number of columns before them, so all of these stay.
+CANVAS = (
+    *("Student", "LastName", "FirstName", "ID", "SIS User ID", "SIS Login ID"),
+    *("Integration ID", "Root Account", "Section"),
+)
+POINTS, EXCUSED = "Points Possible", "EX"  # in Canvas's table: a row, and a grade
+MOST = "Maximum grade"  # a column of Moodle's worksheet
+MOST_CELL = 20_000_000  # characters, for what a learner typed into Moodle
+SAVE_AS = (
+    "save it as CSV in UTF-8 (Excel: Save As, CSV UTF-8; LibreOffice: Save As, Text CSV, "
+    "character set UTF-8)"
+)
+UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+WORKBOOKS = {
+    b"PK\3\4": "a workbook or another zip",
+    b"\xd0\xcf\x11\xe0": "a workbook of an old Excel",
+}
+
+
+@dataclass(frozen=True)
+class Person:
+    """A student: `id` names the folder, `number` is the platform's."""
+
+    id: str
+    number: str
+    first_name: str
+    last_name: str
+    email: str
+
+
+class Table:
+    """A platform's table: headings, and rows, most of which are about a person.
+
+    of_canvas: whether it is Canvas's gradebook. of_worksheet: whether it is Moodle's offline
+    grading worksheet, in any language. Raises ValueError with the reason, as the end of a line that
+    begins with the file's name.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        text = _text(content)
+        self.marked = text.startswith("\ufeff")
+        lines = text.removeprefix("\ufeff")
+        # A first line such as `sep=;` tells Excel the delimiter.
+        lines = re.sub(r"\Asep=.\r?\n", "", lines, flags=re.IGNORECASE)
+        csv.field_size_limit(MOST_CELL)
+        try:
+            self.delimiter = max(",;\t", key=lambda one: len(next(_rows(lines, one), [])))
+            rows = list(_rows(lines, self.delimiter))
+        except csv.Error as error:
+            raise ValueError(f"is not a table that can be read: {error}; {SAVE_AS}") from None
+        self.heads: Sequence[str] = rows[0] if rows else []
+        wide = len(self.heads)
+        self.rows = [[*row, *[""] * wide][:wide] for row in rows[1:] if any(map(str.strip, row))]
+        names = (
+            {"Student", *self.heads} if {"LastName", "FirstName"} <= {*self.heads} else self.heads
+        )
+        self.of_canvas = "ID" in self.heads and "Student" in names
+        self.of_worksheet = not self.of_canvas and _are_participants([row[0] for row in self.rows])
+        known = {head.strip().lower() for head in self.heads} & {*IDS, *NUMBERS}
+        if not (known or self.of_worksheet):
+            raise ValueError(
+                f"no column says who somebody is: there is {', '.join(self.heads) or 'nothing'}; "
+                f"one of these is needed: {', '.join(sorted({*IDS, *NUMBERS}))}"
+            )
+
+    def person(self, row: Sequence[str]) -> Person | None:
+        """Return the person in a row, None for rows such as Canvas's "Points Possible"."""
+        cells = zip(self.heads, row, strict=False)
+        about = {head.strip().lower(): cell.strip() for head, cell in cells}
+        if self.of_canvas and not about["id"].isdecimal():
+            return None
+        if self.of_worksheet:  # its first column may be headed `ID`
+            about |= {"id": "", "identifier": re.sub(r".*\D", "", row[0].strip())}
+
+        def first_of(heads: Sequence[str]) -> str:
+            return next((about[one] for one in heads if about.get(one)), "")
+
+        number = first_of(NUMBERS)
+        own = first_of(IDS) or number
+        last, _, first = about.get("student", "").partition(",")  # "Lovelace, Ada"
+        if not own:
+            return None
+        return Person(
+            own,
+            number if number.isdecimal() else "",
+            first.strip() or first_of(FIRST),
+            last.strip() or first_of(LAST),
+            first_of(("email address", "email")),
+        )
+
+    def people(self) -> tuple[list[Person], list[str]]:
+        """Return (the people in the table, a line for each whose name is no folder's)."""
+        found, refused = [], []
+        for one in map(self.person, self.rows):
+            if one and ("/" in one.id or name_problem(one.id)):
+                refused.append(f"{printable(one.id)}: not a name that a student can have")
+            elif one:
+                found.append(one)
+        return found, refused
+
+    def text(self, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+        """Return CSV in this table's format; Canvas and Moodle's worksheet need commas."""
+        stream = io.StringIO()
+        delimiter = "," if self.of_canvas or self.of_worksheet else self.delimiter
+        writer = csv.writer(stream, delimiter=delimiter)
+        writer.writerow(heads)
+        writer.writerows(rows)
+        return ("\ufeff" if self.marked else "") + stream.getvalue()
+
+    # --- grades ----------------------------------------------------------------------------------
+
+    def columns(self, exercises: Sequence[str], named: Mapping[str, str]) -> dict[str, str]:
+        """Return exercise → heading of its column: as `named`, or else the one that has its name.
+
+        Canvas writes "int8-matmul (4711)", Moodle "Assignment:int8-matmul (Real)". Raises
+        ValueError if there is none, or if a column is missing or named twice.
+        """
+        found = dict(named)
+        for name in exercises:
+            meant = [head for head in self.heads if _own_name(head) == name]
+            if name not in found and len(meant) == 1:
+                found[name] = meant[0]
+        there = ", ".join(map(repr, self.heads))
+        for name, head in found.items():
+            if head not in self.heads:
+                folded = {one.casefold(): one for one in reversed(self.heads)}
+                near = difflib.get_close_matches(head.casefold(), folded, 1)
+                hint = f"; the nearest is {folded[near[0]]!r}" if near else ""
+                raise ValueError(f"has no column {head!r} for {name}{hint}; there is {there}")
+            if self.heads.count(head) > 1:
+                raise ValueError(f"has two columns headed {head!r}; rename one")
+            if list(found.values()).count(head) > 1:
+                raise ValueError(f"has one column {head!r}, given for more than one exercise")
+        if not found:
+            raise ValueError(
+                "has no column with the name of an exercise; say which one is meant: --column "
+                f"EXERCISE=HEAD, as int8-matmul=Grade; there is {there}"
+            )
+        return found
+
+    def fill(
+        self, scores: Mapping[tuple[str, str], str], columns: Mapping[str, str]
+    ) -> tuple[str, list[str]]:
+        """Return (the table to import, lines about what could not be filled in).
+
+        scores: (student, exercise) → points.
+        """
+        known = {student for student, _ in scores}
+        about = {self.heads.index(head): name for name, head in columns.items()}
+        kept = [place for place, head in enumerate(self.heads) if self._is_kept(head)]
+        places = sorted({*kept, *about})
+        rows, lines, seen = [], [], set()
+        for row in self.rows:
+            cells, person = list(row), self.person(row)
+            if person is None:
+                if self.of_canvas and row[0].strip() == POINTS:
+                    rows.append([cells[place] for place in places])
+                continue
+            names = (person.id, person.email, person.number)
+            student = next((one for one in names if one in known), None)
+            if student is None:
+                lines.append(f"{printable(person.id)}: nothing is graded")
+            else:
+                seen.add(student)
+                for place, name in about.items():
+                    if self.of_canvas and cells[place].strip().upper() == EXCUSED:
+                        lines.append(f"{printable(student)}: excused from {name}, and stays so")
+                    else:  # an empty cell would delete the platform's grade
+                        cells[place] = scores.get((student, name), cells[place])
+                        lines += self._too_many(row, student, name, cells[place])
+            rows.append([cells[place] for place in places])
+        lines += [f"{printable(one)}: not in the platform's table" for one in sorted(known - seen)]
+        return self.text([self.heads[place] for place in places], rows), lines
+
+    def _is_kept(self, head: str) -> bool:
+        if self.of_canvas:
+            return head in CANVAS
+        return self.of_worksheet or head.strip().lower() in KEPT
+
+    def _too_many(self, row: Sequence[str], student: str, name: str, points: str) -> Iterator[str]:
+        """Yield a line if Moodle's import would skip these points."""
+        if not (self.of_worksheet and MOST in self.heads):
+            return
+        most = row[self.heads.index(MOST)].strip().replace(",", ".")
+        numbers = re.fullmatch(r"\d+(\.\d+)?", most) and re.fullmatch(r"[\d.]+", points)
+        if numbers and float(points) > float(most):
+            yield (
+                f"{printable(student)}: {points} points for {name} are above Moodle's maximum of "
+                f"{float(most):g}, and its import would skip them"
+            )
+
+
+def _text(content: bytes) -> str:
+    """Return a table in UTF-8, or in UTF-16 with its mark: in others, names would be garbled."""
+    for sign, what in WORKBOOKS.items():
+        if content.startswith(sign):
+            raise ValueError(f"is {what} and not a table in text; {SAVE_AS}")
+    try:
+        text = content.decode("utf-16" if content.startswith(UTF16) else "utf-8")
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" in text:
+        raise ValueError(f"is not in UTF-8; {SAVE_AS}")
+    return text
+
+
+def _rows(lines: str, delimiter: str) -> Iterator[list[str]]:
+    return csv.reader(io.StringIO(lines, newline=""), delimiter=delimiter)
+
+
+def _are_participants(cells: Sequence[str]) -> bool:
+    """Return whether each cell is like "Participant 1234", in any one language."""
+    found = [re.fullmatch(r"(.*\D)\d+", cell.strip(), re.DOTALL) for cell in cells]
+    words = {one and one[1] for one in found}
+    return len(words) == 1 and None not in words and words.pop() != "-"
+
+
+def _own_name(head: str) -> str:
+    name = head.strip()
+    if name.endswith(")"):
+        name = name.rpartition("(")[0].strip()
+    return name.rpartition(":")[2].strip()
