@@ -252,8 +252,9 @@ part(
 # - see each curve at every batch: inside the axes, in a color that stands out from the background,
 # - tell which curve belongs to which size: a legend names each size as a number, as in `D = 4096`,
 #   and the curves look different,
-# - tell from a label at each axis what it shows, in any language: the horizontal one says `batch` or
-#   `B`, and the vertical one names the unit of its numbers, `FLOP/s`, or `TFLOP/s` if you scale them.
+# - tell from a label at each axis what it shows, in any language: the horizontal one says `batch`
+#   or `B`, and the vertical one names the unit of its numbers, `FLOP/s`, or `TFLOP/s` if you scale
+#   them.
 #
 # Scales, colors and decoration are up to you. Grading draws with other sizes and batches, so take
 # limits and positions of texts from the arguments. Don't create a figure inside the function: draw
