@@ -36,7 +36,8 @@ from submissions import submissions
 
 from grading.release import exercises
 
-WRONG, WRONG_POINTS = "wrong_output_not_counted", 7.0
+WRONG, WRONG_POINTS = "wrong_output_not_counted", 6.0
+HALF = sum(points()[part] for part in accidents.EARLY)
 ALL = exercises.names()
 MOST_BYTES = 2_000_000  # of a graded notebook, and of a page of feedback
 SECRET = "REACHED a secret of the host"
@@ -168,7 +169,7 @@ def honest() -> Iterator[Student]:
     yield Student("honest-right", lambda room, who: all_of(room, who, "right"), FULL, FULL)
     yield Student("honest-wrong", lambda room, who: all_of(room, who, "wrong"), 0, FULL)
     yield Student("honest-empty", lambda room, who: room.hand_in(who, NAME, room.released()), 0, 0)
-    yield Student("honest-half", lambda room, who: half_done(room, who), 5, 5)
+    yield Student("honest-half", lambda room, who: half_done(room, who), HALF, HALF)
     yield Student(
         "honest-copy", lambda room, who: room.hand_in(who, NAME, room.solved()), FULL, FULL
     )

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser
 from processes import nothing_left
 
 FULL = sum(points().values())
-SCORES = {"right": FULL, "wrong": 7, "moved": FULL}
+SCORES = {"right": FULL, "wrong": 6, "moved": FULL}
 CELLS = {one.name: one for one in hostile.cells()}
 # Cells before a right solution → points. The loop has its time limit, and costs only itself.
 HOSTILE = {"course_walk": FULL, "plain_loop": FULL}

@@ -23,7 +23,7 @@ from repository import ROOT
 from grading.release import exercises
 
 FULL = sum(points().values())
-WRONG, WRONG_POINTS = "wrong_output_not_counted", 7.0
+WRONG, WRONG_POINTS = "wrong_output_not_counted", 6.0
 HAN = re.compile("[\u4e00-\u9fff]")
 GRADE = f"{NAME} (4711)"
 PEOPLE = f"""\
@@ -278,7 +278,7 @@ def test_points_and_comments_given_by_hand_count_and_survive_a_second_hand_in(
     assert "the second" in nbformat.writes(room.graded("zoe"))
     with room.gradebook() as book:
         assert book.find_grade(first, NAME, NAME, "zoe").needs_manual_grade
-    assert later.export()["15", GRADE] == "8.5"
+    assert later.export()["15", GRADE] == "7.5"
 
 
 def test_a_class_can_be_given_some_exercises_only(tmp_path: Path) -> None:
