@@ -1,6 +1,6 @@
 # ---
 # title: "Exercise 2: int8 weights, bf16 activations"
-# minutes: 50
+# minutes: 40
 # difficulty: hard
 # read_first: matmul
 # description: >-
