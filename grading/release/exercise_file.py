@@ -113,10 +113,11 @@ def run(file: Path, found: list[Cell], shown: dict[str, Any]) -> dict[int, Part]
 def run_cell(cell: Cell, names: dict[str, Any], file: Path) -> object:
     """Run a cell; return the value of its last expression, None without one."""
     tree = ast.parse(cell.source, file.name)
-    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, file.name, "exec"), names)
-    if last is None:
+    last = tree.body[-1]
+    if not isinstance(last, ast.Expr):
+        exec(compile(tree, file.name, "exec"), names)
         return None
+    exec(compile(ast.Module(tree.body[:-1], []), file.name, "exec"), names)
     return eval(compile(ast.Expression(last.value), file.name, "eval"), names)
 
 
