@@ -1,6 +1,6 @@
 # ---
 # title: "Exercise 6: attention"
-# minutes: 40
+# minutes: 35
 # difficulty: hard
 # read_first: attention
 # description: >-

@@ -1,6 +1,6 @@
 # ---
 # title: "Exercise 1: int8 matmul"
-# minutes: 40
+# minutes: 35
 # difficulty: easy
 # read_first: matmul
 # description: >-

@@ -1,6 +1,6 @@
 # ---
 # title: "Exercise 7: many chips"
-# minutes: 40
+# minutes: 30
 # difficulty: medium
 # read_first: chips
 # description: >-

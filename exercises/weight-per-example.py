@@ -1,6 +1,6 @@
 # ---
 # title: "Exercise 4: a weight matrix per batch element"
-# minutes: 30
+# minutes: 25
 # difficulty: easy
 # read_first: matmul
 # description: >-
@@ -209,11 +209,7 @@ def compute_bound_chips(chips, bytes_per_element):
 
 
 # %% grading
-CATALOG = {
-    chip.name: (float(chip.rates.get("int8") or chip["fp8"]), float(chip["HBM"]))
-    for chip in rl.chips()
-    if {"int8", "fp8"} & chip.rates.keys()
-}
+CATALOG = {name: (float(peak), float(bandwidth)) for name, (peak, bandwidth) in catalog.items()}
 # Invented chips with ridge points just above and below each limit of the intensity.
 INVENTED = {
     "Acorn": (3.8e11, 4e11),

@@ -117,8 +117,7 @@ def run_cell(cell: Cell, names: dict[str, Any], file: Path) -> object:
     if not isinstance(last, ast.Expr):
         exec(compile(tree, file.name, "exec"), names)
         return None
-    tree.body.pop()
-    exec(compile(tree, file.name, "exec"), names)
+    exec(compile(ast.Module(tree.body[:-1], []), file.name, "exec"), names)
     return eval(compile(ast.Expression(last.value), file.name, "eval"), names)
 
 

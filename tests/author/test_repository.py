@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import jupytext
 import pytest
 import yaml
 from packaging.requirements import Requirement
@@ -128,3 +129,13 @@ def test_no_file_names_a_path_of_one_machine_or_a_package_index() -> None:
         if path.is_file() and path.suffix not in (".png", ".ico", ".woff2", ".jsonl"):
             found = machine.search(path.read_text(encoding="utf-8"))
             assert not found, f"{name}: {found[0]}"
+
+
+@pytest.mark.parametrize(
+    "file", sorted((ROOT / "exercises").glob("*.py")), ids=lambda file: file.stem
+)
+def test_an_exercise_opens_as_a_notebook_and_is_saved_unchanged(file: Path) -> None:
+    text = file.read_text(encoding="utf-8")
+    notebook = jupytext.reads(text, "py:percent")
+    assert {cell.cell_type for cell in notebook.cells} == {"raw", "markdown", "code"}
+    assert jupytext.writes(notebook, "py:percent") == text

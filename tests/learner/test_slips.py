@@ -111,8 +111,29 @@ def solutions(name: str, part: Part) -> Iterator[tuple[str, ast.FunctionDef, dic
                 yield who, node, names
 
 
-def in_time(*_: object) -> None:
-    raise TimeoutError
+def grades(function: Any, part: Part, published: Cases, classes: list[Cases]) -> list[bool]:
+    """Return for each class whether an answer is right; nothing if the check says that it isn't.
+
+    Return nothing, either, if it takes too long: the check would say so.
+    """
+    late = []
+
+    def stop(*_: object) -> None:
+        late.append(True)
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(SECONDS)
+    try:
+        given = []
+        if is_right(function, part, published):
+            given = [is_right(function, part, one) for one in classes]
+    except TimeoutError:
+        return []
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+    return [] if late else given
 
 
 @pytest.mark.long
@@ -125,19 +146,12 @@ def in_time(*_: object) -> None:
     ],
 )
 def test_no_slip_that_passes_the_check_depends_on_the_class(name: str, part: Part) -> None:
-    lucky, before = [], signal.signal(signal.SIGALRM, in_time)
-    try:
-        for who, function, names in solutions(name, part):
-            for slipped in slips(function):
-                exec(compile(ast.Module([slipped], []), who, "exec"), names)
-                signal.alarm(SECONDS)
-                with contextlib.suppress(TimeoutError):
-                    if is_right(names[part.function], part, in_check(name, part.key)):
-                        classes = (in_class(name, part.key, seed) for seed in range(CLASSES))
-                        given = [is_right(names[part.function], part, one) for one in classes]
-                        if any(given) and not all(given):
-                            lucky.append(f"{who}, {sum(given)} classes: {ast.unparse(slipped)}")
-                signal.alarm(0)
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    lucky, published = [], in_check(name, part.key)
+    classes = [in_class(name, part.key, seed) for seed in range(CLASSES)]
+    for who, function, names in solutions(name, part):
+        for slipped in slips(function):
+            exec(compile(ast.Module([slipped], []), who, "exec"), names)
+            given = grades(names[part.function], part, published, classes)
+            if any(given) and not all(given):
+                lucky.append(f"{who}, {sum(given)} classes: {ast.unparse(slipped)}")
     assert lucky == [], "\n\n".join(lucky)

@@ -38,7 +38,11 @@ def curves(name: str, function: str, case: Any) -> dict[int, list[float]]:
 
 @pytest.mark.parametrize(
     ("name", "part"),
-    in_part(pytest.param(name, part, id=f"{name}/{part.key}") for name, part in parts()),
+    in_part(
+        pytest.param(name, part, id=f"{name}/{part.key}")
+        for name, part in parts()
+        if name in ORACLES
+    ),
 )
 def test_reference_agrees_with_rooflib(name: str, part: Part) -> None:
     cases = [case for seed in SEEDS.get(name, (1, 2)) for case in drawn(part, seed)]

@@ -51,8 +51,9 @@ class Submission:
 
 @cache
 def submissions(exercise: str) -> tuple[Submission, ...]:
-    """Return the answers to one exercise, the right ones first."""
-    table = tomllib.loads((FOLDER / f"{exercise}.toml").read_text(encoding="utf-8"))
+    """Return the answers to one exercise, the right ones first; none if it has no table yet."""
+    file = FOLDER / f"{exercise}.toml"
+    table = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
     helpers = table.pop("helpers", "")
     return tuple(_submission(exercise, name, helpers, **entry) for name, entry in table.items())
 
