@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +15,6 @@ from rooflib.hardware import HBM
 from rooflib.llm.layers import Layer, Matrix, positions_read, weight_type
 from rooflib.operations import all_gather, all_reduce, spared
 from rooflib.work import LINK, Work, type_name
-
-if TYPE_CHECKING:
-    from rooflib.llm.decoders import Model
 
 ROWS = (
     "embedding, norms",
@@ -42,7 +39,7 @@ class Step:
     tokens are new: of each sequence's S positions, those after the first `start`.
     """
 
-    model: Model
+    model: Any  # a Model, whose module imports this one
     B: Number
     S: Number
     chips: Number
