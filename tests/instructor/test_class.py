@@ -89,7 +89,7 @@ class Student:
     """What somebody hands in, and what is fair: points between `least` and `most`.
 
     listed: whether it can't be graded and must be listed. lost: the only parts that may lose
-    points, if that is known. says: words on the page of feedback, or else in `not-graded.csv`.
+    points, if that is known. says: words on the page of feedback, or else in `remarks.csv`.
     """
 
     name: str
