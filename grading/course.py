@@ -121,10 +121,10 @@ class Course:
             return Gradebook(database(self.folder), COURSE_ID)
 
     def state(self) -> State:
-        """Return all results; a damaged file counts as none."""
+        """Return all results; a damaged file, or one of an older grader, counts as none."""
         found = {}
         for file in sorted((self.own / "graded").glob("*/*.json")):
-            if (result := read_json(file)) is not None:
+            if "recorded" in (result := read_json(file) or {}):
                 found[file.parent.name, file.stem] = result
         return found
 
