@@ -75,7 +75,7 @@ lock: dev  ## each requirements*.in -> .txt; LOCK_ARGS=--upgrade for newer versi
 			--no-header --no-annotate $(LOCK_ARGS) $$name.in --output-file $$name.txt || exit; \
 	done
 
-release: environment  ## write the exercises without solutions into _build/course or COURSE=folder; LANGUAGE=zh_CN
+release: environment  ## write the exercises without solutions into _build/course or COURSE=folder; EXERCISES="a b", LANGUAGE=zh_CN
 	@$(BIN)/python -m grading release $(if $(COURSE),"$(COURSE)" $(EXERCISES)) \
 		$(IN_LANGUAGE)
 

@@ -25,11 +25,10 @@ from typing import Any, Self
 
 import roofkit
 import rooflib
+from grading import inside
 
-INSIDE = Path(__file__).with_name("inside.py")
 PACKAGES = [Path(one.__path__[0]) for one in (rooflib, roofkit)]
-SCRATCH = ("/tmp", "/home/learner", "/dev/shm")  # folders in which a notebook may write
-SCRATCH_BYTES = 64 << 20  # of each
+SCRATCH_BYTES = 64 << 20  # of each folder in which a notebook may write
 LINE_BYTES = 8_000_000  # of one message
 START_SECONDS = 300  # for a start, which takes milliseconds where nothing else runs
 FIRST_USER, USERS = 0x7A000000, 4096  # as root, each box has a user of its own, above the host's
@@ -131,7 +130,7 @@ class Server:
         paths = os.pathsep.join(str(package.parent) for package in PACKAGES)
         with theirs:
             self.process = subprocess.Popen(
-                [sys.executable, "-I", "-B", str(INSIDE), str(theirs.fileno()), paths],
+                [sys.executable, "-I", "-B", inside.__file__, str(theirs.fileno()), paths],
                 pass_fds=[theirs.fileno()],
                 env=ENVIRONMENT | {"PATH": f"{sys.prefix}/bin:/usr/bin:/bin"},
                 process_group=0,  # Ctrl-C is for the grader, which then ends this one
@@ -229,7 +228,7 @@ def command() -> list[str]:
     unshared = ("pid", "net", "ipc", "uts", "cgroup-try") if os.geteuid() == 0 else ("all",)
     words += [f"--unshare-{one}" for one in unshared]
     words += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"]
-    for folder in SCRATCH:
+    for folder in inside.SCRATCH:
         words += ["--perms", "1777", "--size", str(SCRATCH_BYTES), "--tmpfs", folder]
     shown = ["/usr", "/etc/fonts", "/etc/localtime", "/etc/ld.so.cache", *map(str, PACKAGES)]
     for prefix in (sys.prefix, sys.base_prefix):

@@ -1,14 +1,16 @@
 """Many machines: the same function on an existing Dask cluster, through its Executor.
 
 Dask is installed by `make cluster`. Its workers need this repository in the same state, and start
-in its folder: `python -m distributed.cli.dask_worker tcp://HOST:PORT`.
+in its folder: `python -m distributed.cli.dask_worker tcp://HOST:PORT`. A scheduler needs Dask only:
+it sees bytes, and a function without a module.
 """
 
 import contextlib
 import functools
+import pickle
 import threading
-from collections.abc import Iterator
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 
 from grading.box import Refused, Server
 from grading.grade import Job, Outcome, grade
@@ -19,17 +21,22 @@ _one_at_a_time = threading.Lock()
 
 
 @contextlib.contextmanager
-def executor(address: str) -> Iterator[Executor]:
-    """Yield an executor whose work is done by the workers of the scheduler at `address`."""
+def submitter(address: str) -> Iterator[Callable[[Job], "Future[Outcome]"]]:
+    """Yield a function that has a job done by a worker of the scheduler at `address`."""
     from distributed import Client
+
+    def task(data: bytes) -> object:
+        from grading import cluster
+
+        return cluster.grade_here(data)
 
     try:
         client = Client(address, timeout=10)
     except (OSError, ValueError, TimeoutError) as error:
         why = str(error) or type(error).__name__
         raise Refused(f"no scheduler answers at {address}: {why.splitlines()[0]}") from None
-    with client:
-        yield client.get_executor()
+    with client, client.get_executor() as executor:
+        yield lambda job: executor.submit(task, pickle.dumps(job))
 
 
 @functools.cache
@@ -37,8 +44,9 @@ def _server(unsafe: bool) -> Server:
     return Server(unsafe).__enter__()  # ends with the worker, when its socket is closed
 
 
-def grade_there(job: Job) -> Outcome:
-    """Do what `grade` does, on a worker."""
+def grade_here(data: bytes) -> Outcome:
+    """Grade a job in this process, a worker's."""
+    job: Job = pickle.loads(data)
     if job.version != version(job.exercise):
         raise Refused(f"A worker has another state of {job.exercise}, or of the grading, than this")
     with _one_at_a_time:

@@ -12,7 +12,6 @@ stale: the next one goes on where it was.
 import contextlib
 import errno
 import fcntl
-import functools
 import json
 import logging
 import os
@@ -22,8 +21,8 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -122,10 +121,10 @@ class Course:
             return Gradebook(database(self.folder), COURSE_ID)
 
     def state(self) -> State:
-        """Return all results; a damaged file counts as none."""
+        """Return all results; a damaged file, or one of an older grader, counts as none."""
         found = {}
         for file in sorted((self.own / "graded").glob("*/*.json")):
-            if (result := read_json(file)) is not None:
+            if "recorded" in (result := read_json(file) or {}):
                 found[file.parent.name, file.stem] = result
         return found
 
@@ -272,12 +271,12 @@ class Course:
         released = {name: self.texts(name) for name in self.names()}
         with contextlib.ExitStack() as stack:
             if scheduler:
-                executor: Executor = stack.enter_context(cluster.executor(scheduler))
-                task, window = cluster.grade_there, cluster.WINDOW
+                submit: Submit = stack.enter_context(cluster.submitter(scheduler))
+                window = cluster.WINDOW
             else:
                 server = stack.enter_context(Server(unsafe))
-                executor = stack.enter_context(ThreadPoolExecutor(workers))
-                task, window = functools.partial(grade, server), 2 * workers
+                threads = stack.enter_context(ThreadPoolExecutor(workers))
+                submit, window = lambda job: threads.submit(grade, server, job), 2 * workers
                 with server.box():  # raises Refused if no sandbox is possible here
                     pass
                 stack.callback(server.stop)  # after Ctrl-C, threads end instead of going on
@@ -287,7 +286,7 @@ class Course:
                 (one, digest, self._job(one, released[one.exercise], unsafe))
                 for one, digest in todo
             )
-            for (one, digest, _), outcome in _done(executor, task, jobs, window):
+            for (one, digest, _), outcome in _done(submit, jobs, window):
                 # Without its digest, the next run would grade it again if this one is stopped.
                 self._keep(one, "" if outcome.again else digest, outcome, unsafe)
                 progress.set_description(f"{one.student} {one.exercise}")
@@ -299,7 +298,7 @@ class Course:
             for one, digest in again:
                 if time.monotonic() < end:
                     job = self._job(one, released[one.exercise], unsafe)
-                    outcome = executor.submit(task, job).result()
+                    outcome = submit(job).result()
                     self._keep(one, digest, outcome, unsafe)
 
     def texts(self, name: str) -> Mapping[str, str]:
@@ -361,17 +360,16 @@ class Course:
 
 
 Task = tuple[Submission, str, Job]
+Submit = Callable[[Job], "Future[Outcome]"]
 
 
-def _done(
-    executor: Executor, task: Any, jobs: Iterator[Task], window: int
-) -> Iterator[tuple[Task, Outcome]]:
+def _done(submit: Submit, jobs: Iterator[Task], window: int) -> Iterator[tuple[Task, Outcome]]:
     """Yield each job with its outcome; only `window` jobs are in memory at a time."""
     running: dict[Future[Outcome], Task] = {}
     try:
         while True:
             while len(running) < window and (one := next(jobs, None)):
-                running[executor.submit(task, one[2])] = one
+                running[submit(one[2])] = one
             if not running:
                 return
             for future in wait(running, return_when=FIRST_COMPLETED).done:

@@ -22,6 +22,7 @@ import numpy
 from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_markdown_cell
 
+from grading import inside
 from grading.alike import code
 from grading.box import Ended, Lines, Refused, Server
 from grading.notebook import STUB, key_of, read, restored
@@ -38,8 +39,7 @@ from roofkit.notebook_language import language_of
 from roofkit.words import N_, ORIGINAL, _, spoken
 
 # Seconds by the clock: a little more than what ends a cell, a call or a notebook from inside.
-CELL_WALL, CALL_WALL, NOTEBOOK = 150, 40, 600
-CALL_SECONDS = 5  # a call that ends its process sooner was not too late, but died
+CELL_WALL, CALL_WALL, NOTEBOOK = inside.CELL_WALL + 30, inside.CALL_WALL + 10, 600
 AT_END = ("not-a-function", "unwritten", "calls-unwritten", "raised")  # a later cell may cure these
 ENDING = ("died", "too-late")  # after these the function is not asked again
 MOST_ENTRIES, MOST_TEXT = 20_000, 20_000  # of a list, and of a text, in an answer
@@ -397,7 +397,7 @@ def _called(
             if len(answers) == 1 and problem:
                 return answers * len(inputs), _name(lacks)
     except Ended as ended:
-        was_late = ended.why == "late" or time.monotonic() - start >= CALL_SECONDS
+        was_late = ended.why == "late" or time.monotonic() - start >= inside.CALL_SECONDS
         problem = "too-large" if ended.why == "large" else "too-late" if was_late else "died"
         answers += [Answer(problem=problem)] * (len(inputs) + again - len(answers))
     except FORGED:

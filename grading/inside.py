@@ -44,7 +44,7 @@ LIMITS = {
 }
 LINUX_LIMITS = {"RLIMIT_MSGQUEUE": 0}  # message queues are memory that counts for no process
 MOST_FILES = 10_000  # in each scratch folder: a file's node is memory of the kernel
-SCRATCH = ("/tmp", "/home/learner", "/dev/shm")
+SCRATCH = ("/tmp", "/home/learner", "/dev/shm")  # where a notebook may write
 # What one cell shows: the page of feedback stays readable.
 TEXT, SHORT_TEXT, LINES, OUTPUTS, PICTURE_BYTES = 100_000, 10_000, 200, 1_000, 1_000_000
 

@@ -51,6 +51,24 @@ TAGS = """
 MOST_COLORED, MOST_TEXT = 5_000, 100_000
 ESCAPES = re.compile(r"\x1b\[[\d;]*[A-Za-z]")  # colors of terminals
 NOT_HANDED_IN = "not handed in"
+KINDS = {  # kind of remark → what the report says above them
+    "not graded": "It counts as zero, unless the notebook was run in part.",
+    "late": "",
+    "unsafe": (
+        "--unsafe: these ran with all rights of the person who graded. What they did outside their "
+        "notebooks is unknown."
+    ),
+    "changed": (
+        "These are facts. They cost no points, and each may have an innocent reason: accidents "
+        "happen to notebooks on the way. Talk to the learner before you conclude anything."
+    ),
+    "alike": (
+        "A share of 100 says that two hand-ins do the same with the same names, whatever their "
+        "comments and layout. Short exercises have few right solutions, and learners may have "
+        "worked together as you allowed. So look at the median over all pairs of the class beside "
+        "it, and at both notebooks, before you think anything."
+    ),
+}
 COMMENTS, PENALTY = N_("Comments:"), N_("Late submission penalty")
 FIGURE = N_("Figure drawn by this cell")
 
@@ -179,66 +197,62 @@ def write(
     grades = list(_grades(state, marks, everybody, names))
     parts = list(_parts(state, marks, everybody, names))
     mistakes = list(_misconceptions(parts))
-    ungraded = [(*key, result["reason"]) for key, result in state.items() if result["reason"]]
-    ungraded += [(what, "", why) for what, why in misplaced(course.folder, names)]
-    remarks = [(*key, one) for key, result in state.items() for one in result.get("remarks", ())]
-    codes: dict[str, dict[str, str]] = {name: {} for name in names}
-    for (student, name), result in state.items():
-        codes.setdefault(name, {})[student] = result.get("code", "")
-    similar = list(alike.pairs(codes))
-    late = [
-        (*key, f"{own.penalty:g} points taken off")
-        for key, own in sorted(marks.items())
-        if own.penalty
-    ]
-    unsafe = [(*key, "ran without a sandbox") for key, one in state.items() if one["unsafe"]]
-    by_kind = {
-        "not graded": ungraded,
-        "late": late,
-        "unsafe": unsafe,
-        "changed": remarks,
-        "alike": [
-            (
-                one,
-                name,
-                f"{share}% as {other}; the median of all pairs is {median}% ({count} elements)",
-            )
-            for name, one, other, share, median, count in similar
-        ],
-    }
-    places = [("/".join(filter(None, place)), why) for *place, why in ungraded]
-    all_remarks = [(kind, *row) for kind, rows in by_kind.items() for row in rows]
+    remarks = list(_remarks(course, state, marks, names))
     tables: dict[str, tuple[Sequence[str], Sequence[Row]]] = {
         "grades": (("student", "assignment", "score", "max_score", "note"), grades),
         "parts": (("student", "assignment", "part", "points", "of", "cause"), parts),
         "misconceptions": (("assignment", "part", "cause", "students"), mistakes),
-        "remarks": (("kind", "student", "assignment", "remark"), all_remarks),
+        "remarks": (("kind", "student", "assignment", "remark"), remarks),
     }
     for name, (heads, rows) in tables.items():
         put(course.folder / f"{name}.csv", as_csv(heads, rows))
+    by_kind = {kind: [row[1:] for row in remarks if row[0] == kind] for kind in KINDS}
     about = {
         "course": course.folder.name,
         "when": _newest(course, state),
         "submissions": len(state),
-        "unsafe": len(unsafe),
         "scores": _scores(grades, names),
         "averages": list(_averages(parts)),
         "misconceptions": mistakes,
-        "ungraded": places,
-        "late": late,
-        "remarks": remarks,
-        "similar": similar,
+        "kinds": KINDS,
+        "remarks": by_kind,
         "details": _details(parts),
     }
     put(course.folder / "report.html", TEMPLATES.get_template("report.html.j2").render(about))
+    ungraded, unsafe = by_kind["not graded"], by_kind["unsafe"]
     return [
         *_aligned([("assignment", "part", "misconception", "students"), *mistakes]),
         *(["", "not graded, or not completely:"] if ungraded else []),
-        *(f"  {place}: {why}" for place, why in places),
+        *(f"  {'/'.join(filter(None, place))}: {why}" for *place, why in ungraded),
         *([f"graded without a sandbox: {len(unsafe)} (--unsafe)"] if unsafe else []),
         f"report: {course.folder / 'report.html'}",
         f"grades: {course.folder / 'grades.csv'}",
     ]
+
+
+def _remarks(
+    course: Any, state: Mapping[Key, Any], marks: Mapping[Key, Marks], names: Sequence[str]
+) -> Iterator[Row]:
+    """Yield (kind, student or place, exercise, remark), in the order of KINDS."""
+    for key, result in state.items():
+        if result["reason"]:
+            yield "not graded", *key, result["reason"]
+    for place, why in misplaced(course.folder, names):
+        yield "not graded", place, "", why
+    for key, own in sorted(marks.items()):
+        if own.penalty:
+            yield "late", *key, f"{own.penalty:g} points taken off"
+    for key, result in state.items():
+        if result["unsafe"]:
+            yield "unsafe", *key, "ran without a sandbox"
+    for key, result in state.items():
+        yield from (("changed", *key, one) for one in result["remarks"])
+    codes: dict[str, dict[str, str]] = {}
+    for (student, name), result in state.items():
+        codes.setdefault(name, {})[student] = result["code"]
+    for name, one, other, share, median, count in alike.pairs(codes):
+        said = f"{share}% as {other}; the median of all pairs is {median}% ({count} elements)"
+        yield "alike", one, name, said
 
 
 def _aligned(rows: Sequence[Row]) -> list[str]:

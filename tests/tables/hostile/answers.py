@@ -6,8 +6,9 @@ solution, whose functions are then wrapped with it. Only those in FAIR may get p
 
 import itertools
 
-# Answers that may get points. "killing" ends only the kernel, which has run all cells by then.
-FAIR = {"subclass", "noisy_float", "numpy_scalar", "killing"}
+# Answers that get points. "killing" harms itself alone: it may not signal process 1 everywhere.
+FAIR = {"subclass", "noisy_float", "numpy_scalar"}
+EITHER = {"killing"}
 _calls = itertools.count()
 
 
