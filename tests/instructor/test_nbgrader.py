@@ -21,8 +21,8 @@ from processes import nothing_left
 FULL = sum(points().values())
 SCORES = {"right": FULL, "wrong": 6, "moved": FULL}
 CELLS = {one.name: one for one in hostile.cells()}
-# Cells before a right solution → points. The loop has its time limit, and costs only itself.
-HOSTILE = {"course_walk": FULL, "plain_loop": FULL}
+# Cells before a right solution → points.
+HOSTILE = {"course_walk": FULL}
 REFUSED = ("notebook_is_a_fifo", "link_to_the_machine", "fifo_beside")
 
 

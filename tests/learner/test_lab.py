@@ -40,6 +40,8 @@ CODE = re.compile(r"`+[^`]*`+|\$[^$]*\$")
 
 def title(page: str) -> str:
     """Return the title of a page, such as "chapters/time"."""
+    if page.startswith("exercises/"):
+        return exercises.load(page.removeprefix("exercises/")).title
     text = (ROOT / f"{page}.md").read_text(encoding="utf-8")
     return re.findall(r"^# (.*)$", text, re.MULTILINE)[0].replace("`", "")
 
