@@ -394,7 +394,6 @@ FILES = {
     "only-a-checkpoint": (named(".ipynb_checkpoints/{name}-checkpoint.ipynb"), None),
     "other-hyphen": (named("int8\u2011matmul.ipynb"), FULL),
     "blank-in-its-name": (named(" {name} .ipynb"), FULL),
-    "exact-name-wins": (both("{name}.ipynb", "{name}-old.ipynb", "Untitled.ipynb"), FULL),
     "two-that-differ": (both("first.ipynb", "second.ipynb"), None),
     "secret-is-a-folder": (secret_is_a_folder, FULL),
     "set-user-id": (modes, FULL),
