@@ -19,7 +19,7 @@ from typing import Any
 
 import jinja2
 import nh3
-from nbconvert.filters import markdown2html
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 from pygments import highlight  # type: ignore[import-untyped]
 from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
@@ -101,8 +101,8 @@ def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
             title=exercise,
             score=_score(marks.score, sum(points.values())),
             parts=[
-                {"key": key, "score": _score(marks.scores.get(key, 0), of)}
-                for key, of in points.items()
+                {"key": key, "title": title, "score": _score(marks.scores.get(key, 0), points[key])}
+                for key, title in _titles(nb, points)
             ],
             penalty=_(PENALTY) if marks.penalty else "",
             taken=f"{marks.penalty:g}",
@@ -111,6 +111,16 @@ def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
             figure=_(FIGURE),
             highlighting=HtmlFormatter().get_style_defs(".code"),
         )
+
+
+def _titles(nb: NotebookNode, points: Mapping[str, float]) -> Iterator[tuple[str, str]]:
+    """Yield each part's key and the heading above it, in the notebook's language."""
+    heading = ""
+    for cell in nb.cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("## "):
+            heading = cell.source.splitlines()[0].removeprefix("## ")
+        elif key_of(cell) in points:
+            yield key_of(cell), heading or key_of(cell)
 
 
 def _score(points: float, of: float) -> str:
@@ -160,7 +170,8 @@ def prose(source: str) -> str:
     if len(source) > MOST_COLORED:
         return _plain(source)
     try:
-        made = markdown2html(source)
+        renderer = IPythonRenderer(escape=False, exclude_anchor_links=True)
+        made = MarkdownWithMath(renderer=renderer).render(source)
     except Exception:  # a picture that is not attached, lists that are nested too deep
         return _plain(source)
     return nh3.clean(made, tags=set(TAGS.split()))
