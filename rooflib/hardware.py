@@ -28,13 +28,8 @@ from rooflib.table import Table, from_rows
 TOPOLOGIES = ("torus", "mesh", "switch", "host")
 VECTOR = "vector "
 """Begins the name of a rate of the vector units: "vector fp32"."""
-COMPUTE, VECTOR_UNITS, EXPONENTIALS, HBM, LAUNCH = ROOFS = (
-    "compute",
-    "vector",
-    "exponentials",
-    "HBM",
-    "launch",
-)
+ROOFS = ("compute", "vector", "exponentials", "HBM", "launch")
+COMPUTE, VECTOR_UNITS, EXPONENTIALS, HBM, LAUNCH = ROOFS
 """Names of roofs, in the order in which they are shown; links follow, each by its own name."""
 
 
@@ -88,8 +83,8 @@ class Link:
 
     def __post_init__(self) -> None:
         instance("name of a link", self.name, str, "a string")
-        if self.name in (reserved := (*ROOFS, "link")):
-            wanted = f"must not be the name of a roof: {', '.join(reserved)}"
+        if self.name in ROOFS:
+            wanted = f"must not be the name of a roof: {', '.join(ROOFS)}"
             raise ValueError(f"name of a link {wanted}; got {self.name!r}")
         label = f"link {self.name!r}"
         object.__setattr__(self, "bandwidth", _rate(f"{label}: bandwidth", self.bandwidth, "B/s"))
@@ -120,15 +115,6 @@ class Link:
             return self.to_one_peer
         peers = np.clip(size("chips", chips, whole=True) - 1, 1, self.links_per_axis * self.axes)
         return quantity(float(self.bandwidth) * peers, "B/s")
-
-    @property
-    def half_bandwidth_size(self) -> Quantity:
-        """Message size that reaches half the bandwidth to one peer: latency · bandwidth.
-
-        Such a message spends as much time on latency as on transfer. Source: Hockney, "The
-        communication challenge for MPP", Parallel Computing 20(3), 1994, who calls it n½.
-        """
-        return Quantity(self.latency * self.to_one_peer, "B")
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,7 @@ from rooflib.catalog import Source, as_chip, read_catalog
 from rooflib.hardware import Link
 from rooflib.operations import all_reduce, matmul, spared
 from rooflib.quantities import Quantity, to_base
-from rooflib.work import LINK, Work
+from rooflib.work import Work
 
 
 class PublishedRun(NamedTuple):
@@ -46,8 +46,7 @@ def _all_reduce(
     chip: str, chips: int, size: int, printed: float, unit: str, source: Source
 ) -> PublishedRun:
     """Make a run from a bus bandwidth, which counts the bytes of a ring."""
-    ring, less = all_reduce(size, chips), {LINK: spared(size, chips)}
-    name = f"all-reduce among {chips}"
-    done = Work(name, {LINK: ring}, hops={LINK: 0}, held=0, spared=less, chips=chips)
+    ring, less, name = all_reduce(size, chips), spared(size, chips), f"all-reduce among {chips}"
+    done = Work(name, held=0, sent=ring, spared=less, chips=chips)
     seconds = Quantity(ring / to_base(printed, unit), "s")
     return PublishedRun(chip, done, seconds, source, as_chip(chip).link())

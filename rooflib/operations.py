@@ -19,7 +19,7 @@ import numpy as np
 from rooflib.checks import Number, Size, broadcastable, instance, larger, one_of, size, sizes
 from rooflib.dtypes import DType, Type, common_type, dtype
 from rooflib.hardware import EXPONENTIALS, HBM, LAUNCH, VECTOR
-from rooflib.work import LINK, Work, type_name
+from rooflib.work import Work, type_name
 
 
 def dot(N: Size, x: Type = "bf16", *, compute: Type = "") -> Work:
@@ -207,14 +207,14 @@ def split(
     own = matmul(**shape | {one: shape[one] // N}, x=x, w=w, out=out, compute=compute)
     output = dtype(out or x, "out").bytes * (B * F)
     passes = (one == "D") + replicated  # an all-reduce is a reduce-scatter and an all-gather
-    ways = (LINK,) if passes and np.any(N > 1) else ()
     return Work(
         f"matmul, {one} split over chips",
-        {**own.amounts, **dict.fromkeys(ways, passes * all_gather(output, N))},
+        own.amounts,
         own.written,
         held=own.loaded + larger(own.written, output if replicated else output / N),
-        hops=dict.fromkeys(ways, passes * (N - 1)),
-        spared=dict.fromkeys(ways if passes == 2 else (), spared(output, N)),
+        sent=passes * all_gather(output, N),
+        hops=passes * (N - 1),
+        spared=spared(output, N) if passes == 2 else 0,
         chips=N,
     )
 

@@ -13,8 +13,7 @@ time is the roof. Work adds up and repeats, so a layer, a step and a model are s
 
 Resources are the names of a chip's rates: a data type ("bf16") for FLOPs of the matrix units,
 "vector fp32" for those of the vector units, "exponentials", "HBM" for bytes loaded and written, and
-"launch"; a link's name, or "link" for the one that `on` is told, for bytes sent one way. Links
-are also keys of `hops`: that is how `Work` tells them from data types.
+"launch". What is sent to other chips has no resource yet: `on` is told the link.
 """
 
 from __future__ import annotations
@@ -46,9 +45,6 @@ from rooflib.hardware import (
 from rooflib.quantities import breakable, quantity, shown
 from rooflib.table import Table, from_rows
 
-LINK = "link"
-"""The key of `Work.amounts` and `Work.hops` for a link that is chosen in `Work.on`."""
-
 
 @dataclass(frozen=True, repr=False)
 class Work:
@@ -64,10 +60,11 @@ class Work:
         How many of the HBM bytes are written; the others are loaded.
     held
         Bytes in HBM at the same time; those that are loaded and written if left out.
-    hops
-        Messages one after another, by link; each adds the link's latency.
+    sent, hops
+        Bytes sent to other chips, one way, in so many messages one after another; each adds the
+        link's latency.
     spared
-        How many of the bytes sent a link spares whose switch adds, by link.
+        How many of the bytes sent a link spares whose switch adds.
     chips
         How many chips share the work, and send to each other.
     parts
@@ -78,8 +75,9 @@ class Work:
     amounts: Mapping[str, Number] = field(default_factory=dict)
     written: Number = 0
     held: Number = None
-    hops: Mapping[str, Number] = field(default_factory=dict)
-    spared: Mapping[str, Number] = field(default_factory=dict)
+    sent: Number = 0
+    hops: Number = 0
+    spared: Number = 0
     chips: Number = 1
     parts: tuple[Work, ...] = ()
 
@@ -87,10 +85,9 @@ class Work:
 
     def __post_init__(self) -> None:
         held = self.amounts.get(HBM, 0) if self.held is None else self.held
-        object.__setattr__(self, "held", quantity(held, "B"))
-        object.__setattr__(self, "written", quantity(self.written, "B"))
-        for name in ("amounts", "hops", "spared"):
-            object.__setattr__(self, name, ReadOnlyDict(getattr(self, name)))
+        for name, bytes in (("held", held), ("written", self.written), ("sent", self.sent)):
+            object.__setattr__(self, name, quantity(bytes, "B"))
+        object.__setattr__(self, "amounts", ReadOnlyDict(self.amounts))
 
     def on(self, chip: str | Chip, link: str | Link | None = None) -> Times:
         """Return the time that each resource of a chip is busy.
@@ -101,32 +98,28 @@ class Work:
         Source: Williams, Waterman & Patterson, CACM 52(4), 2009, extended to links as in How To
         Scale Your Model; latency: Hockney, Parallel Computing 20(3), 1994.
 
-        `chip` is a `Chip` or the name of one in the catalog. `link` carries what the work sends
-        over no link in particular: a `Link`, or the name of one of the chip's. Raises a ValueError
-        if the chip has no such rate, or if a link is needed.
+        `chip` is a `Chip` or the name of one in the catalog. `link` carries what the work sends: a
+        `Link`, or the name of one of the chip's. Raises a ValueError if the chip has no such rate,
+        or if a link is needed.
         """
         chip = as_chip(chip)
-        busy: dict[str, Number] = {}
+        computes = roof_of(next(iter(self._arithmetic), COMPUTE))
+        busy: dict[str, list[Number]] = {HBM: [], computes: []}
         for resource, amount in self.amounts.items():
-            unknown = resource not in chip and (
-                resource in (EXPONENTIALS, LAUNCH) or not np.any(amount)
-            )
-            if resource not in self.hops and not unknown:
-                roof, seconds = roof_of(resource), amount / float(chip[resource])
-                busy[roof] = busy[roof] + seconds if roof in busy else seconds
-        always = HBM, roof_of(next(iter(self._arithmetic), COMPUTE))
-        times = {roof: busy.get(roof, 0) for roof in ROOFS if roof in busy or roof in always}
-        if link is not None and not self.hops:
-            times[chip.link(link).name] = 0
-        for name, hops in self.hops.items():
-            if name == LINK and link is None:
-                known = ", ".join(known.name for known in chip.links) or "none"
-                reason = f"this work sends bytes to other chips; {chip.name} has: {known}"
-                raise ValueError(f"link must be given, because {reason}")
-            over = chip.link(link if link is not None and name == LINK else name)
-            spared = self.spared.get(name, 0) if over.reduces else 0
-            sending = (self.amounts.get(name, 0) - spared) / over.to_group(self.chips)
-            times[over.name] = times.get(over.name, 0) + sending + hops * float(over.latency)
+            free = resource in (EXPONENTIALS, LAUNCH) or not np.any(amount)
+            if resource in chip or not free:
+                busy.setdefault(roof_of(resource), []).append(amount / float(chip[resource]))
+        times = {roof: _total(busy[roof]) for roof in ROOFS if roof in busy}
+        sends = np.any(self.sent) or np.any(self.hops)
+        if sends and link is None:
+            known = ", ".join(known.name for known in chip.links) or "none"
+            reason = f"this work sends bytes to other chips; {chip.name} has: {known}"
+            raise ValueError(f"link must be given, because {reason}")
+        if link is not None:
+            over = chip.link(link)
+            sent = self.sent - self.spared if over.reduces else self.sent
+            sending = sent / over.to_group(self.chips) + self.hops * float(over.latency)
+            times[over.name] = sending if sends else 0
         return Times(self, chip, times, link)
 
     def named(self, name: str) -> Work:
@@ -149,11 +142,6 @@ class Work:
         return quantity(self.amounts.get(HBM, 0) - self.written, "B")
 
     @property
-    def sent(self) -> Number:
-        """Bytes sent to other chips, one way."""
-        return quantity(_total(self.amounts.get(link, 0) for link in self.hops), "B")
-
-    @property
     def intensity(self) -> Number:
         """Arithmetic intensity in FLOP/byte: infinite without bytes, zero without FLOPs."""
         return quantity(_ratio(self.flops, self.bytes), "FLOP/byte")
@@ -166,12 +154,11 @@ class Work:
     @property
     def _arithmetic(self) -> dict[str, Number]:
         """What `flops` counts, by data type."""
-
-        def under(roof: str) -> dict[str, Number]:
-            others = {k: n for k, n in self.amounts.items() if k not in self.hops}
-            return {k: n for k, n in others.items() if roof_of(k) == roof}
-
-        return under(COMPUTE) or under(VECTOR_UNITS)
+        on_matrix, on_vector = (
+            {kind: n for kind, n in self.amounts.items() if roof_of(kind) == roof}
+            for roof in (COMPUTE, VECTOR_UNITS)
+        )
+        return on_matrix or on_vector
 
     @property
     def _unit(self) -> str:
@@ -183,10 +170,9 @@ class Work:
             return self if isinstance(other, int) and other == 0 else NotImplemented
         rows: dict[str, Work] = {}
         for part in (*self._rows, *other._rows):
-            if part.name in rows:
-                part = replace(rows[part.name]._with(part, 1), name=part.name)
-            rows[part.name] = part
-        return replace(self._with(other, 1), parts=tuple(rows.values()))
+            same = rows.get(part.name)
+            rows[part.name] = same._plus(part).named(part.name) if same else part
+        return replace(self._plus(other), parts=tuple(rows.values()))
 
     __radd__ = __add__
 
@@ -195,7 +181,7 @@ class Work:
             return NotImplemented
         count = size("a repeated work's count", count, zero=True)
         parts = tuple(part * count for part in self.parts)
-        return replace(Work("")._with(self, count), name=self.name, parts=parts)
+        return replace(Work("")._plus(self, count), name=self.name, parts=parts)
 
     __rmul__ = __mul__
 
@@ -203,21 +189,15 @@ class Work:
     def _rows(self) -> tuple[Work, ...]:
         return self.parts if self.parts and not self.name else (self,)
 
-    def _with(self, other: Work, count: Number) -> Work:
-        """Return this and `count` times the other, without a name."""
-
-        def summed(mine: Mapping[str, Number], more: Mapping[str, Number]) -> dict[str, Number]:
-            return {k: mine.get(k, 0) + count * more.get(k, 0) for k in {**mine, **more}}
-
-        return Work(
-            "",
-            summed(self.amounts, other.amounts),
-            self.written + count * other.written,
-            self.held + count * other.held,
-            summed(self.hops, other.hops),
-            summed(self.spared, other.spared),
-            larger(self.chips, other.chips),
-        )
+    def _plus(self, other: Work, count: Number = 1) -> Work:
+        """Return this and `count` times the other, without a name and without parts."""
+        mine, more = self.amounts, other.amounts
+        amounts = {k: mine.get(k, 0) + count * more.get(k, 0) for k in {**mine, **more}}
+        sums = {
+            name: getattr(self, name) + count * getattr(other, name)
+            for name in ("written", "held", "sent", "hops", "spared")
+        }
+        return Work("", amounts, **sums, chips=larger(self.chips, other.chips))
 
     @property
     def _label(self) -> str:
@@ -225,10 +205,8 @@ class Work:
 
     def __repr__(self) -> str:
         parts = [f"{shown(self.flops, self._unit)} in {self.compute}"] if self.compute else []
-        parts += [
-            shown(self.bytes, "B"),
-            *(f"{shown(self.amounts.get(k, 0), 'B')} over {k}" for k in self.hops),
-        ]
+        parts.append(shown(self.bytes, "B"))
+        parts += [f"{shown(self.sent, 'B')} sent"] if np.any(self.sent) else []
         parts.append(shown(self.intensity, "FLOP/byte"))
         return breakable(f"<Work {self._label}: {', '.join(parts)}>")
 
@@ -238,9 +216,9 @@ class Work:
         rows = {"FLOPs": shown(self.flops, self._unit), "computed in": self.compute}
         rows |= {"loaded": shown(self.loaded, "B"), "written": shown(self.written, "B")}
         for name, amount in self.amounts.items():
-            if name not in (*self._arithmetic, *self.hops, HBM, LAUNCH) and np.any(amount):
+            if name not in (*self._arithmetic, HBM, LAUNCH) and np.any(amount):
                 rows[name] = shown(amount, unit_of(name))
-        rows |= {f"sent over {k}": shown(self.amounts.get(k, 0), "B") for k in self.hops}
+        rows |= {"sent": shown(self.sent, "B")} if np.any(self.sent) else {}
         rows["intensity"] = shown(self.intensity, "FLOP/byte")
         return from_rows((self._label, ""), rows.items())
 
@@ -366,31 +344,25 @@ def work(
     loaded: Size = 0,
     written: Size = 0,
     held: Size | None = None,
-    sent: Size | Mapping[str, Size] = 0,
-    hops: Size | Mapping[str, Size] = 0,
-    others: Mapping[str, Size] | None = None,
+    sent: Size = 0,
+    hops: Size = 0,
 ) -> Work:
-    """Make work from its amounts, each zero or above: numbers, or arrays that broadcast.
+    """Make work with one launch from its amounts: numbers or arrays, each zero or above.
 
     >>> work(flops=1e9, type="fp32", loaded=4e9).intensity
     0.25 FLOP/byte
 
-    `loaded`, `written` and `held` are bytes of HBM. `type` is the data type of `flops`, "vector
-    fp32" if the vector units do them. `sent` and `hops` are numbers, for the link that `Work.on` is
-    told, or mappings from a link's name to a number. `others` are amounts of other resources, such
-    as {"exponentials": 1e6}; one "launch" is counted unless it says something else.
+    `type` is the data type of `flops`, "vector fp32" if the vector units do them; the others are
+    those of `Work`.
     """
-    given = {"flops": flops, "loaded": loaded, "written": written}
+    given = {"flops": flops, "loaded": loaded, "written": written, "sent": sent, "hops": hops}
     given |= {} if held is None else {"held": held}
-    counts = {key: _amount(key, value) for key, value in given.items()}
-    ways, waits = _by_name("sent", sent), _by_name("hops", hops)
-    more = {LAUNCH: 1} | _by_name("others", others or {})
-    broadcastable(counts | {f"sent[{k!r}]": n for k, n in ways.items()} | waits | more)
-    waits = {link: waits.get(link, 0) for link in {**ways, **waits}}
-    amounts = {type_name(type): counts["flops"], HBM: counts["loaded"] + counts["written"]}
-    for key, amount in (more | ways).items():
-        amounts[key] = amounts.get(key, 0) + amount
-    return Work(name, amounts, counts["written"], counts.get("held"), waits)
+    n = {key: size(key, value, zero=True, largest=MAX_AMOUNT) for key, value in given.items()}
+    broadcastable(n)
+    # Copies: work would otherwise change if the caller changed an array.
+    n = {key: np.copy(each) if isinstance(each, np.ndarray) else each for key, each in n.items()}
+    amounts = {type_name(type): n["flops"], HBM: n["loaded"] + n["written"], LAUNCH: 1}
+    return Work(name, amounts, n["written"], n.get("held"), n["sent"], n["hops"])
 
 
 def type_name(type: Type, argument: str = "type") -> str:
@@ -398,19 +370,6 @@ def type_name(type: Type, argument: str = "type") -> str:
     if isinstance(type, str) and type.startswith(VECTOR):
         return VECTOR + dtype(type.removeprefix(VECTOR), argument).name
     return dtype(type, argument).name
-
-
-def _amount(name: str, value: Any) -> Number:
-    number = size(name, value, zero=True, largest=MAX_AMOUNT)
-    # A copy: work would otherwise change if the caller changed the array.
-    return number.copy() if isinstance(number, np.ndarray) else number
-
-
-def _by_name(name: str, given: Any) -> dict[str, Number]:
-    if isinstance(given, Mapping):
-        return {key: _amount(f"{name}[{key!r}]", value) for key, value in given.items()}
-    number = _amount(name, given)
-    return {LINK: number} if np.any(number) else {}
 
 
 def _total(numbers: Iterable[Number]) -> Number:

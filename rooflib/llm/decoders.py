@@ -389,7 +389,7 @@ class Model:
             part("update", loaded=moments + slope, written=moments + weights / chips, held=moments),
             replace(part("collectives", sent=sent, hops=hops, held=0), chips=chips),
         )
-        rows = [part for part in parts if np.any(part.bytes) or part.hops]
+        rows = [part for part in parts if np.any(part.bytes) or np.any(part.hops)]
         return sum(rows[1:], start=rows[0]).named(f"training step of {self.name}")
 
     def splits(self, expert_parallel: bool = False) -> list[int]:

@@ -18,7 +18,7 @@ from rooflib.llm.catalog import as_model
 from rooflib.llm.decoders import Model
 from rooflib.quantities import Quantity, text
 from rooflib.table import Table, from_rows
-from rooflib.work import LINK, Times, Work
+from rooflib.work import Times, Work
 
 MAX_POSITIONS = 2**30  # len() fails for longer ranges in a web page's 32-bit Python
 RESERVE = 0.1
@@ -199,7 +199,7 @@ class Serving:
             "a prompt's cache": text(held * self.chips * self.stages, "B"),
         }
         if self._link is not None:
-            moved = Work("cache", {LINK: held}, hops={LINK: 1}, held=0)
+            moved = Work("cache", held=0, sent=held, hops=1)
             sent = moved.on(as_chip(self.chip), self._link).times[
                 as_chip(self.chip).link(self._link).name
             ]
@@ -325,7 +325,7 @@ class Serving:
         """Return one stage's share, that many times, and the tokens' way to the next stage."""
         x = dtype(as_model(self.model).w if self.x is None else self.x).bytes
         sent = tokens // self.replicas * as_model(self.model).D * x
-        way = Work("stages", {LINK: sent}, hops={LINK: self.stages}, held=0)
+        way = Work("stages", held=0, sent=sent, hops=self.stages)
         share = whole * (times / self.stages)
         held = whole.held / self.stages
         return replace((share.named("") + way).named(whole.name), held=held)

@@ -14,7 +14,7 @@ from rooflib.dtypes import DType, Type, common_type, dtype
 from rooflib.hardware import HBM
 from rooflib.llm.layers import Layer, Matrix, positions_read, weight_type
 from rooflib.operations import all_gather, all_reduce, spared
-from rooflib.work import LINK, Work, type_name
+from rooflib.work import Work, type_name
 
 ROWS = (
     "embedding, norms",
@@ -119,7 +119,7 @@ class Step:
         step += self.output()
         parts = {part.name: part for part in step.parts}
         rows = [parts[row] for row in ROWS if row in parts]
-        kept = tuple(row for row in rows if np.any(row.bytes) or row.hops)
+        kept = tuple(row for row in rows if np.any(row.bytes) or np.any(row.hops))
         return replace(step, name=f"{name} of {self.model.name}", parts=kept)
 
     def layer(self, kind: Layer) -> Work:
@@ -227,9 +227,7 @@ class Step:
             sent = sent + 2 * x * (n / chips) * D * kind.chips_reached(group)
             sent += gathers * all_gather(x * n * D, chips)
             hops += self.repeats * (2 * (group - 1) + gathers * (chips - 1))
-        if not np.any(hops):
-            return Work("collectives", held=0)
-        return Work("collectives", {LINK: sent}, 0, 0, {LINK: hops}, {LINK: less}, group)
+        return Work("collectives", {}, 0, 0, sent, hops, less, group)
 
     def embedding(self) -> Work:
         """Rows of the embedding table, and what is outside of the layers."""

@@ -61,7 +61,7 @@ class Draw(random.Random):
         link = rl.Link(LINK, 1.0, topology="switch")
         chip = rl.Chip("chip", {"bf16": 1.0, "HBM": 1.0}, 1.0, links=(link,))
         flops, moved, sent = times
-        return times, rl.work("work", flops, loaded=moved, sent={LINK: sent}).on(chip)
+        return times, rl.work("work", flops, loaded=moved, sent=sent).on(chip, link)
 
     def sharded(self) -> tuple[dict[str, Any], rl.Work]:
         """Return the arguments of a random sharded matmul, and the operation."""
@@ -168,14 +168,13 @@ def to_group(draw: Draw) -> tuple[Arguments, Any]:
 
 def ring_steps(draw: Draw) -> tuple[Arguments, Any]:
     N, passes = draw.chips(), draw.choice((1, 2))
-    return [N, passes], passes * rl.split("D", N, 1, N, 1).hops.get("link", 0) // 2
+    return [N, passes], passes * rl.split("D", N, 1, N, 1).hops // 2
 
 
 def passes(draw: Draw) -> tuple[Arguments, Any]:
     """Draw a split, and its number of ring passes of N - 1 messages each."""
     given, op = draw.sharded()
-    (hops,) = op.hops.values()
-    return [given["split"]], hops / (given["N"] - 1)
+    return [given["split"]], op.hops / (given["N"] - 1)
 
 
 def part(draw: Draw) -> tuple[Arguments, Any]:

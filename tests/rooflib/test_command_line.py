@@ -28,7 +28,7 @@ ASKED = [
      r"share of peak +26%", r"HBM needed +137 MB of 16\.9 GB"),
     # An all-gather sends 3/4 of 2·512·8192 bytes, at 45 GB/s.
     (["TPU v5e", "split", "F", 4, 512, 8192, 8192, "--link", "ICI"],
-     r"sent over link +6\.29 MB", r"ICI +140 µs"),
+     r"sent +6\.29 MB", r"ICI +140 µs"),
     (["H100 SXM", "attention", 1, 8, 8, 1, 1, 8, "causal=False", "softmax=False"],
      r"FLOPs +2\.05 kFLOP", r"roof +HBM"),
     (["H100 SXM", "rms-norm", 8, 64, "compute=vector fp32"], r"vector +",

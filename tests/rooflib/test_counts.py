@@ -158,7 +158,7 @@ def test_a_chip_of_a_sharded_matmul_does_its_share_and_sends_its_sums(
     whole = 2 * sizes["B"] * sizes["F"]
     sent = collective(whole, N) if collective and N > 1 else 0
     assert op.sent == sent
-    assert op.hops.get("link", 0) == (laps * (N - 1) if sent else 0)
+    assert op.hops == (laps * (N - 1) if sent else 0)
     # Its memory holds the inputs, and the larger of its own output and what arrives.
     arrives = whole if result == "replicated" else whole / N
     assert op.held == op.loaded + max(op.written, arrives)
@@ -247,7 +247,7 @@ def test_a_decode_step_counts_each_weight_and_cached_position_on_each_chip(chang
             assert (op.flops, op.loaded, op.written, op.held) == by_hand
         # Two all-reduces of the activations in each layer.
         assert op.sent == 2 * 2 * rl.all_reduce(2 * B * 4, chips)
-        assert op.hops.get("link", 0) == 2 * 2 * 2 * (chips - 1)
+        assert op.hops == 2 * 2 * 2 * (chips - 1)
 
 
 @pytest.mark.parametrize("window", [0, 3])

@@ -263,9 +263,7 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
         "times": lambda **case: tuple(sharded(**case).times[at] for at in ("compute", "ring")),
         "speedup": speedup,
         "all-reduce-time": all_reduce_time,
-        "equal-size": lambda N, link, delay: (
-            N * rl.Link("ring", link, latency=delay).half_bandwidth_size
-        ),
+        "equal-size": lambda N, link, delay: N * link * delay,
     },
     "attention": {
         "operations": lambda **size: kernel(**size).flops,
