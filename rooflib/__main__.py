@@ -71,8 +71,8 @@ def _tables(given: argparse.Namespace) -> list[Any]:
         config, chip = others
         is_file = config.endswith(".json") or os.path.exists(config)  # noqa: PTH110
         served = rl.Serving(rl.model_from_config(config) if is_file else config, chip, **named)
-        first = [served.table, "decode step:", served.decode_table, "prefill of a prompt:"]
-        return [*first, served.prefill_table, served.changes_table]
+        steps = ["decode step:", served.per_token.parts, "prefill of a prompt:"]
+        return [served.table, *steps, served.first_token.parts, served.changes_table]
     chip = rl.chip(name)
     if not others:
         return [chip.table]

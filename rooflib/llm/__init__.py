@@ -1,7 +1,6 @@
 """Language models as sums of work: read from a `config.json`, served and trained on chips."""
 
 from rooflib.llm.catalog import (
-    critical_training_batch,
     kv_bytes_per_token,
     model,
     models,
@@ -10,11 +9,11 @@ from rooflib.llm.catalog import (
 from rooflib.llm.config import model_from_config
 from rooflib.llm.decoders import Model
 from rooflib.llm.layers import Layer
-from rooflib.llm.serving import Serving, expected_tokens, mfu
+from rooflib.llm.serving import Serving, mfu
 
 # fmt: off
 __all__ = [
-    "Layer", "Model", "Serving", "critical_training_batch", "expected_tokens",
-    "kv_bytes_per_token", "mfu", "model", "model_from_config", "models", "published_steps",
+    "Layer", "Model", "Serving", "kv_bytes_per_token", "mfu", "model", "model_from_config",
+    "models", "published_steps",
 ]
 # fmt: on

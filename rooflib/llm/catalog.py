@@ -6,12 +6,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-import numpy as np
-
-from rooflib.catalog import Source, as_chip, look_up, read_catalog
+from rooflib.catalog import Source, look_up, read_catalog
 from rooflib.checks import Number, Size, sizes
 from rooflib.dtypes import Type, dtype
-from rooflib.hardware import Chip, Link
 from rooflib.llm.config import model_from_config
 from rooflib.llm.decoders import Model
 from rooflib.quantities import quantity
@@ -92,33 +89,6 @@ def _make_model(name: str, source: Source, config: Any = None, **shape: Any) -> 
     if config is None:
         return Model(name, source=source, **shape)
     return replace(model_from_config(config, name), source=source)
-
-
-def critical_training_batch(
-    model: Model,
-    chip: str | Chip,
-    link: str | Link,
-    S: Size,
-    chips: Size,
-    *,
-    recompute: bool = False,
-    x: Type = "bf16",
-    gradients: Type = "bf16",
-) -> Number:
-    """Return the fewest sequences per chip whose arithmetic hides the link's time.
-
-    >>> from rooflib.llm import model
-    >>> critical_training_batch(model("Llama 3 70B"), "H100 SXM", "NVLink", S=4096, chips=256)
-    1
-
-    Bytes sent don't depend on the batch, and FLOPs are proportional to it: the link's time ÷ the
-    time of one sequence's arithmetic, rounded up. S is the tokens of a sequence. Errors, and the
-    other arguments, are those of `Model.train` and `Work.on`.
-    """
-    step = model.train(1, S, chips, recompute=recompute, x=x, gradients=gradients)
-    times = step.on(chip, link).times
-    batch = np.ceil(times[as_chip(chip).link(link).name] / times["compute"])
-    return batch if np.ndim(batch) else int(batch)
 
 
 def kv_bytes_per_token(layers: Size, K: Size, H: Size, kv: Type = "bf16") -> Number:

@@ -193,23 +193,8 @@ class Model:
         """Return the format of a matrix: its own, that of its kind of operation, or plain `w`."""
         return matrix.of or self.quantized.get(matrix.row, Format(self.w))
 
-    def decode(
-        self,
-        B: Size,
-        S: Size,
-        chips: Size = 1,
-        *,
-        w: Type | None = None,
-        kv: Type | None = None,
-        x: Type | None = None,
-        compute: Type | None = None,
-        replicas: Size = 1,
-        expert_parallel: bool = False,
-        experts: str = "expected",
-        latent: str = "absorbed",
-        T: Size = 1,
-    ) -> Work:
-        """Return one chip's share of a decode step: a new token for each of B sequences.
+    def decode(self, B: Size, S: Size, chips: Size = 1, *, T: Size = 1, **options: Any) -> Work:
+        """Return one chip's share of a decode step: T new tokens for each of B sequences.
 
         >>> from rooflib.llm import model
         >>> model("Llama 3 8B").decode(B=1, S=8192)
@@ -228,44 +213,16 @@ class Model:
         key/value head is replicated; so are latent caches, routers, norms and biases. Sources: How
         To Scale Your Model, "All About Transformer Inference"; Shoeybi et al., "Megatron-LM", 2019.
 
-        Raises a ValueError if `chips` doesn't divide N, F and the vocabulary, or if neither of
-        `chips` and K divides the other; and as `attention`.
-
-        Parameters
-        ----------
-        B, S, chips
-            Sequences, positions per sequence including the new one, and chips of one replica: whole
-            numbers, or arrays of them that broadcast.
-        w, kv, x, compute
-            Data types of all weights (default: those of the model), of the cache (default `x`), of
-            activations and logits (default: the model's `w`), and of the arithmetic (default: the
-            common type of `x` and `w`).
-        replicas
-            Copies of the model, each on `chips` chips, that share the B sequences.
-        expert_parallel
-            Whether each chip of all replicas holds whole routed experts, instead of a part of
-            each. A token then travels to the chips of its experts and back, once to each: two
-            all-to-alls take the place of a layer's second all-reduce, of which an all-gather
-            remains. All chips get equal shares of tokens and experts, as under uniform routing.
-        experts
-            How many distinct experts B tokens take, which only the router knows: "expected" under
-            uniform routing, E · (1 - (1 - k/E)^B), or the extremes "fewest" (all tokens the same k)
-            and "most" (as many as there are).
-        latent
-            How latent attention computes: "absorbed" compares queries with the cached vectors,
-            "expanded" makes keys and values of every position again.
-        T
-            New tokens of each sequence: more than one where guesses are checked, as in speculative
-            decoding. S counts them.
+        B, S and `chips` are sequences, positions of each including the new ones, and chips of one
+        replica: whole numbers, or arrays that broadcast. T is more than one where guesses are
+        checked, as in speculative decoding. `options` are those of `Step`. Raises a ValueError if
+        `chips` doesn't divide N, F and the vocabulary, or if neither of `chips` and K divides the
+        other; and as `attention`.
         """
-        B, S, chips, replicas = sizes(whole=True, B=B, S=S, chips=chips, replicas=replicas)
-        new = size("T", T, whole=True)
+        S, new = sizes(whole=True, S=S, T=T)
         if np.any(new > S):
             raise ValueError(f"T must be at most S, which counts new tokens; got T={new}, S={S}")
-        shape: Any = {"B": B, "S": S, "chips": chips, "replicas": replicas}
-        types: Any = {"w": w, "kv": kv, "x": x, "compute": compute}
-        routing: Any = {"expert_parallel": expert_parallel, "experts": experts, "latent": latent}
-        step = Step(model=self, start=S - new, chunk=new, **shape, **types, **routing)
+        step = Step(model=self, B=B, S=S, chips=chips, start=S - new, chunk=new, **options)
         return step.total("decode step")
 
     def prefill(
@@ -275,16 +232,10 @@ class Model:
         chips: Size = 1,
         *,
         chunk: Size | None = None,
-        logits: str = "last",
-        w: Type | None = None,
-        kv: Type | None = None,
-        x: Type | None = None,
-        compute: Type | None = None,
-        replicas: Size = 1,
-        expert_parallel: bool = False,
-        experts: str = "expected",
-        latent: str = "expanded",
         cached: Size = 0,
+        logits: str = "last",
+        latent: str = "expanded",
+        **options: Any,
     ) -> Work:
         """Return one chip's share of a prefill: B prompts of S tokens each.
 
@@ -292,33 +243,19 @@ class Model:
         >>> model("Llama 3 8B").prefill(B=1, S=8192)
         <Work prefill of Llama 3 8B: 132 TFLOP in bf16, 17.2 GB, 7,660 FLOP/byte>
 
-        The cache is empty at first. Counts are as for `decode`, with BS tokens instead of B. A
-        query sees the positions up to its own, and exactly those pairs count: S(S+1)/2 per head,
-        less with a window. A prompt is read in chunks of `chunk` tokens, all at once by default.
-        Each chunk loads the weights again, and the cached positions up to its end. Positions that a
-        chunk adds are written and read once. Other parameters, and errors, are those of `decode`.
-
-        Parameters
-        ----------
-        chunk
-            Tokens of a prompt that are read together. The last chunk may be shorter.
-        logits
-            "last": logits of the last position of each prompt, as sampling needs. "all": of all.
-        latent
-            As for `decode`; "expanded": each chunk makes keys and values of all that it sees.
-        cached
-            How many first positions of each prompt are in the cache already.
+        The first `cached` positions of each prompt are in the cache already. Counts are as for
+        `decode`, with all new tokens instead of B. A query sees the positions up to its own, and
+        exactly those pairs count: S(S+1)/2 per head, less with a window. A prompt is read in chunks
+        of `chunk` tokens, all at once by default; the last may be shorter. Each chunk loads the
+        weights again, and the cached positions up to its end. Positions that a chunk adds are
+        written and read once. Errors, and other arguments, are those of `decode` and `Step`.
         """
-        B, S, chips, replicas = sizes(whole=True, B=B, S=S, chips=chips, replicas=replicas)
-        start = size("cached", cached, zero=True, whole=True)
+        S, start = size("S", S, whole=True), size("cached", cached, zero=True, whole=True)
         if np.any(start >= S):
             raise ValueError(f"cached must be less than S; got cached={start}, S={S}")
         read = S - start if chunk is None else size("chunk", chunk, whole=True)
-        shape: Any = {"B": B, "S": S, "chips": chips, "replicas": replicas}
-        types: Any = {"w": w, "kv": kv, "x": x, "compute": compute}
-        routing: Any = {"expert_parallel": expert_parallel, "experts": experts, "latent": latent}
-        step = Step(model=self, start=start, chunk=read, logits=logits, **shape, **types, **routing)
-        return step.total("prefill")
+        given = {"start": start, "chunk": read, "logits": logits, "latent": latent, **options}
+        return Step(model=self, B=B, S=S, chips=chips, **given).total("prefill")
 
     def train(
         self,

@@ -42,7 +42,7 @@ class Serving:
     B, S
         Sequences on all chips together, and positions of each; S is also the length of a prompt.
     chips, replicas, expert_parallel, experts, w, kv, x, compute
-        As for `Model.decode`, with single whole numbers. On a chip without the data type of the
+        As for `Step`, with single whole numbers. On a chip without the data type of the
         checkpoint's activations, activations are in that of its plain weights.
     stages
         Groups of `chips` chips that hold an equal part of the layers each, one after another:
@@ -58,8 +58,8 @@ class Serving:
         Price of one chip for an hour, in any currency; for the cost of a million tokens.
     """
 
-    model: Model | str
-    chip: Chip | str
+    model: Any
+    chip: Any
     B: int = 1
     S: int = 8192
     chips: int = 1
@@ -81,7 +81,8 @@ class Serving:
         object.__setattr__(self, "model", as_model(self.model))
         object.__setattr__(self, "chip", as_chip(self.chip))
         for name in ("B", "S", "chips", "replicas", "stages"):
-            object.__setattr__(self, name, _whole(name, getattr(self, name)))
+            count = size(name, getattr(self, name), single=True, whole=True)
+            object.__setattr__(self, name, count)
         if self.price is not None:
             size("price", self.price, single=True)
         if not 0 <= size("reserve", self.reserve, zero=True, single=True) < 1:
@@ -98,29 +99,27 @@ class Serving:
     @cached_property
     def prefill(self) -> Work:
         """One chip's share of a prefill of one prompt of S tokens on each replica."""
-        model, B = as_model(self.model), self.replicas
-        options = self._layout | {"chunk": self.chunk, "cached": self.cached}
-        prompt = model.prefill(B, self.S, **options)
-        if self.stages == 1:
-            return prompt
+        B, new = self.replicas, self.S - self.cached
+        read = {"chunk": self.chunk, "cached": self.cached}
+        prompt = self.model.prefill(B, self.S, **read, **self._layout)
         # The first chunk passes all stages, one after the other; the others follow it closely.
-        chunks = -(-(self.S - self.cached) // (self.chunk or self.S))
-        return self._staged(prompt, (chunks + self.stages - 1) / chunks, B * (self.S - self.cached))
+        chunks = -(-new // (self.chunk or self.S))
+        return self._staged(prompt, (chunks + self.stages - 1) / chunks, B * new)
 
     @cached_property
     def per_token(self) -> Times:
         """Bounds of a decode step: the time from one token of a sequence to the next."""
-        return self.decode.on(as_chip(self.chip), self._link)
+        return self.decode.on(self.chip, self._link)
 
     @cached_property
     def first_token(self) -> Times:
         """Bounds of the prefill: the time to the first token, if a prompt doesn't wait."""
-        return self.prefill.on(as_chip(self.chip), self._link)
+        return self.prefill.on(self.chip, self._link)
 
     @property
     def room(self) -> Quantity:
         """Bytes of one chip's memory that weights and cache may take."""
-        return Quantity(as_chip(self.chip).memory * (1 - self.reserve), "B")
+        return Quantity(self.chip.memory * (1 - self.reserve), "B")
 
     @property
     def fits(self) -> bool:
@@ -155,30 +154,34 @@ class Serving:
 
         Only `chips` changes. Raises a ValueError if no number of chips is enough.
         """
-        for chips in as_model(self.model).splits(self.expert_parallel):
+        for chips in self.model.splits(self.expert_parallel):
             with suppress(ValueError):
                 found = replace(self, chips=chips)
                 if found.fits and (seconds is None or found.per_token.lower <= seconds):
                     return found
         wanted = "" if seconds is None else f" and a token takes at most {text(seconds, 's')}"
-        model, chip = as_model(self.model).name, as_chip(self.chip).name
-        raise ValueError(f"chips must be so many that {model} fits{wanted}; no number of {chip} is")
+        raise ValueError(
+            f"chips must be so many that {self.model.name} fits{wanted};"
+            f" no number of {self.chip.name} is"
+        )
 
-    def guessed(self, accepted: float, guesses: int, draft: Model | str | None = None) -> Times:
-        """Return the bounds of one token if a step checks guesses of further tokens.
+    def guessed(self, guesses: int, rate: float, draft: Model | str | None = None) -> Times:
+        """Return the bounds of one token if a step checks guesses, each right at a `rate`.
 
-        `guesses` tokens are guessed for each sequence, by a model `draft` on the same chips or, as
-        by layers that predict further tokens, for nothing; one step checks them. `accepted` is the
-        mean number of tokens that a step yields, from 1 to guesses + 1: see `expected_tokens`.
+        `guesses` further tokens are guessed for each sequence, by a model `draft` on the same chips
+        or, as by layers that predict further tokens, for nothing; one step checks them. It yields
+        1 + rate + … + rate^guesses tokens on average: the guesses before the first wrong one, and
+        one that it makes itself.
         Source: Leviathan et al., "Fast Inference from Transformers via Speculative Decoding", 2023.
         """
-        most = _whole("guesses", guesses) + 1
-        if not 1 <= size("accepted", accepted, single=True) <= most:
-            raise ValueError(f"accepted must be from 1 to guesses + 1, {most}; got {accepted}")
-        check = self._decode(self.B, self.S + most - 1, T=most)
+        count = int(size("guesses", guesses, single=True, whole=True))
+        if not 0 <= size("rate", rate, zero=True, single=True) <= 1:
+            raise ValueError(f"rate must be a share from 0 to 1; got {rate}")
+        check = self._decode(self.B, self.S + count, T=count + 1)
         if draft is not None:
-            check += guesses * as_model(draft).decode(self.B, self.S, **self._split)
-        return (check * (1 / accepted)).named("a token").on(as_chip(self.chip), self._link)
+            check += count * as_model(draft).decode(self.B, self.S, **self._split)
+        accepted = sum(rate**i for i in range(count + 1))
+        return (check * (1 / accepted)).named("a token").on(self.chip, self._link)
 
     def separate(self, tokens: int, other: Chip | str | None = None) -> Table:
         """Return a table of prefill on chips of its own, with answers of so many `tokens`.
@@ -187,28 +190,20 @@ class Serving:
         for decode busy, and how long a prompt's cache takes over the link between them.
         """
         ahead = self if other is None else replace(self, chip=other, link=None)
-        rate = self.B / (tokens * self.per_token.lower)  # requests per second of decode
-        cache = as_model(self.model).decode(1, self.S, **self._layout).parts
-        held = sum(part.held for part in cache if part.name in ("attention", "state"))
+        answers = self.B / (tokens * self.per_token.lower)  # a second
+        prompts = self.replicas / ahead.first_token.lower
+        cached = self.model.decode(1, self.S, **self._layout).parts
+        held = sum(part.held for part in cached if part.name in ("attention", "state"))
         rows = {
-            "requests/s of decode, at most": text(rate),
-            "requests/s of prefill, at most": text(self.replicas / ahead.first_token.lower),
-            "prefill for one of decode, at least": text(
-                rate * ahead.first_token.lower / self.replicas
-            ),
+            "requests/s of decode, at most": text(answers),
+            "requests/s of prefill, at most": text(prompts),
+            "prefill for one of decode, at least": text(answers / prompts),
             "a prompt's cache": text(held * self.chips * self.stages, "B"),
         }
         if self._link is not None:
-            moved = Work("cache", held=0, sent=held, hops=1)
-            sent = moved.on(as_chip(self.chip), self._link).times[
-                as_chip(self.chip).link(self._link).name
-            ]
-            rows["its way from chip to chip, at least"] = text(sent, "s")
-        return from_rows(("prefill and decode apart", as_chip(ahead.chip).name), rows.items())
-
-    def mfu(self, seconds: float) -> Quantity:
-        """Return the model FLOPs utilization of decode steps that take `seconds`, as `mfu` does."""
-        return mfu(self.decode, as_chip(self.chip), seconds)
+            moved = Work("cache", held=0, sent=held, hops=1).on(self.chip, self._link)
+            rows["its way from chip to chip, at least"] = f"{moved.lower}"
+        return from_rows(("prefill and decode apart", ahead.chip.name), rows.items())
 
     def cost(self, upper: bool = False) -> float:
         """Return the price of a million generated tokens at the lower or the upper bound.
@@ -248,18 +243,8 @@ class Serving:
             }
         if self.price is not None and self.fits:
             rows["cost of a million tokens"] = f"{self.cost():.3g} to {self.cost(upper=True):.3g}"
-        chips = f"on {self._all_chips} × {as_chip(self.chip).name}"
-        return from_rows((as_model(self.model).name, chips), rows.items())
-
-    @property
-    def decode_table(self) -> Table:
-        """Table of a decode step by kind of operation, as `Times.parts` makes it."""
-        return self.per_token.parts
-
-    @property
-    def prefill_table(self) -> Table:
-        """Table of a prefill by kind of operation, as `Times.parts` makes it."""
-        return self.first_token.parts
+        chips = f"on {self._all_chips} × {self.chip.name}"
+        return from_rows((self.model.name, chips), rows.items())
 
     @cached_property
     def changes(self) -> tuple[tuple[str, Serving], ...]:
@@ -291,7 +276,7 @@ class Serving:
         return from_rows((*headings, "times as many", "bound by", "fits"), rows)
 
     def _possible(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        model, here = as_model(self.model), as_chip(self.chip)
+        model, here = self.model, self.chip
         compute = self.decode.compute.split(" and ")
         same = {"compute": compute[0]} if len(compute) == 1 else {}
         x: Type = model.w if self.x is None else self.x
@@ -315,25 +300,27 @@ class Serving:
 
     def _decode(self, B: int, S: int, **options: Any) -> Work:
         """One chip's share of a step for B sequences, of which each stage has a group at a time."""
-        step = as_model(self.model).decode(B // self.stages, S, **self._layout, **options)
+        step: Work = self.model.decode(B // self.stages, S, **self._layout, **options)
         if self.stages == 1:
             return step
-        every = as_model(self.model).decode(B, S, **self._layout, **options).held / self.stages
-        return replace(self._staged(step, self.stages, B), held=every)
+        whole = self.model.decode(B, S, **self._layout, **options)
+        return replace(self._staged(step, self.stages, B), held=whole.held / self.stages)
 
     def _staged(self, whole: Work, times: float, tokens: int) -> Work:
         """Return one stage's share, that many times, and the tokens' way to the next stage."""
-        x = dtype(as_model(self.model).w if self.x is None else self.x).bytes
-        sent = tokens // self.replicas * as_model(self.model).D * x
+        if self.stages == 1:
+            return whole
+        x = dtype(self.model.w if self.x is None else self.x).bytes
+        sent = tokens // self.replicas * self.model.D * x
         way = Work("stages", held=0, sent=sent, hops=self.stages)
         share = whole * (times / self.stages)
-        held = whole.held / self.stages
-        return replace((share.named("") + way).named(whole.name), held=held)
+        both = (share.named("") + way).named(whole.name)
+        return replace(both, held=whole.held / self.stages)
 
     @cached_property
     def _layout(self) -> dict[str, Any]:
         options = {name: getattr(self, name) for name in ("w", "kv", "x", "compute")}
-        model, chip = as_model(self.model), as_chip(self.chip)
+        model, chip = self.model, self.chip
         if self.x is None and self.compute is None:
             known = {dtype(each).name for each in model.activation_types}
             if self.w is None and not all(kind in chip for kind in known):
@@ -351,23 +338,12 @@ class Serving:
 
     @property
     def _link(self) -> str | Link | None:
-        links = as_chip(self.chip).links
+        links = self.chip.links
         alone = self._all_chips == 1
         return self.link if self.link is not None or alone or not links else links[0]
 
     def _repr_markdown_(self) -> str:
         return self.table._repr_markdown_()
-
-
-def expected_tokens(rate: float, guesses: int) -> float:
-    """Return the mean number of tokens that a step yields, with each guess right at a `rate`.
-
-    1 + rate + … + rate^guesses: guesses count up to the first wrong one, and the step itself makes
-    one more. Source: Leviathan et al., 2023, equation 1.
-    """
-    if not 0 <= size("rate", rate, zero=True, single=True) <= 1:
-        raise ValueError(f"rate must be a share from 0 to 1; got {rate}")
-    return sum(rate**i for i in range(_whole("guesses", guesses) + 1))
 
 
 def mfu(step: Work, chip: Chip | str, seconds: float) -> Quantity:
@@ -381,7 +357,3 @@ def mfu(step: Work, chip: Chip | str, seconds: float) -> Quantity:
     kinds = dict.fromkeys(step.compute.split(" and "), 0.0)
     busy = sum(part.amounts.get(kind, 0) / float(chip[kind]) for part in parts for kind in kinds)
     return Quantity(busy / size("seconds", seconds, single=True), "%")
-
-
-def _whole(name: str, value: Any) -> int:
-    return int(size(name, size(name, value, single=True), whole=True))

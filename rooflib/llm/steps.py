@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from rooflib.checks import Number, instance, one_of
+from rooflib.checks import Number, instance, one_of, sizes
 from rooflib.dtypes import DType, Type, common_type, dtype
 from rooflib.hardware import HBM
 from rooflib.llm.layers import Layer, Matrix, positions_read, weight_type
@@ -35,27 +35,54 @@ NORMS = ROWS[0]
 class Step:
     """One chip's share of a step: new tokens of B sequences pass the layers, in chunks.
 
-    Attributes are the arguments of `Model.decode` and `Model.prefill`, except those that say which
-    tokens are new: of each sequence's S positions, those after the first `start`.
+    Attributes
+    ----------
+    model, B, S, chips
+        The model, and the sequences, positions and chips of `Model.decode`.
+    start, chunk
+        The first new position of each sequence, and how many new tokens pass the layers together.
+    logits
+        "all": logits of all new positions; "last": of the last of each sequence, for sampling.
+    w, kv, x, compute
+        Data types of all weights (default: those of the model), of the cache (default: the model's,
+        or `x`), of activations and logits (default: the model's `w`), and of the arithmetic
+        (default: the common type of `x` and `w`).
+    replicas
+        Copies of the model, each on `chips` chips, that share the B sequences.
+    expert_parallel
+        Whether each chip of all replicas holds whole routed experts, instead of a part of each. A
+        token then travels to the chips of its experts and back, once to each: two all-to-alls take
+        the place of a layer's second all-reduce, of which an all-gather remains. All chips get
+        equal shares of tokens and experts, as under uniform routing.
+    experts
+        How many distinct experts n tokens take, which only the router knows: "expected" under
+        uniform routing, E · (1 - (1 - k/E)^n), or the extremes "fewest" (all tokens the same k) and
+        "most" (as many as there are).
+    latent
+        How latent attention computes: "absorbed" compares queries with the cached vectors,
+        "expanded" makes keys and values of all positions that a chunk sees.
     """
 
     model: Any  # a Model, whose module imports this one
     B: Number
     S: Number
     chips: Number
-    replicas: Number
     start: Number
     chunk: Number
     logits: str = "all"
-    w: Type | None
-    kv: Type | None
-    x: Type | None
-    compute: Type | None
-    expert_parallel: bool
-    experts: str
-    latent: str
+    w: Type | None = None
+    kv: Type | None = None
+    x: Type | None = None
+    compute: Type | None = None
+    replicas: Number = 1
+    expert_parallel: bool = False
+    experts: str = "expected"
+    latent: str = "absorbed"
 
     def __post_init__(self) -> None:
+        given = {name: getattr(self, name) for name in ("B", "S", "chips", "replicas")}
+        for name, number in zip(given, sizes(whole=True, **given), strict=True):
+            object.__setattr__(self, name, number)
         one_of("experts", self.experts, ("expected", "fewest", "most"))
         one_of("latent", self.latent, ("absorbed", "expanded"))
         one_of("logits", self.logits, ("last", "all"))

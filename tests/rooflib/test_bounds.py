@@ -186,14 +186,10 @@ def test_the_critical_depth_is_where_compute_overtakes_the_link(chip, B, D, F, N
     assert found.times["compute"] / found.times["wire"] == pytest.approx(8 * D / depth, rel=1e-9)
 
 
-@pytest.mark.parametrize("link", ["NVLink", "DCN"])
 @pytest.mark.parametrize("option", [{}, {"recompute": True}, {"gradients": "fp32"}])
-def test_the_critical_batch_of_training_is_the_first_that_is_enough(link, option):
-    model, layout = rl.model("Llama 3 8B"), {"S": 2048, "chips": 64} | option
-    first = rl.critical_training_batch(model, H100, link, **layout)
-    for batch in {first, max(first - 1, 1)}:
-        times = model.train(batch, **layout).on(H100, link).times
-        assert (times["compute"] >= times[link]) == (batch >= first)
+def test_a_training_step_sends_as_much_for_any_batch(option):
+    one, three = (rl.model("Llama 3 8B").train(B, 2048, 64, **option) for B in (1, 3))
+    assert (three.sent, three.flops) == (one.sent, 3 * one.flops)
 
 
 # ---- arrays give what scalars give, for every public function of sizes
