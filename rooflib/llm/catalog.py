@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
 
 from rooflib.catalog import Source, look_up, read_catalog
 from rooflib.checks import Number, Size, sizes
@@ -72,7 +71,11 @@ def as_model(model_or_name: str | Model) -> Model:
 @cache
 def models() -> tuple[Model, ...]:
     """Return all language models of the catalog, in catalog order."""
-    return tuple(_make_model(**entry) for entry in read_catalog("models.toml")["model"])
+    entries = read_catalog("models.toml")["model"]
+    return tuple(
+        replace(model_from_config(entry["config"], entry["name"]), source=entry["source"])
+        for entry in entries
+    )
 
 
 @cache
@@ -83,12 +86,6 @@ def published_steps(more: bool = False) -> tuple[PublishedStep, ...]:
     """
     files = ("published_steps.toml", "more_steps.toml")[: 1 + more]
     return tuple(PublishedStep(**entry) for file in files for entry in read_catalog(file)["step"])
-
-
-def _make_model(name: str, source: Source, config: Any = None, **shape: Any) -> Model:
-    if config is None:
-        return Model(name, source=source, **shape)
-    return replace(model_from_config(config, name), source=source)
 
 
 def kv_bytes_per_token(layers: Size, K: Size, H: Size, kv: Type = "bf16") -> Number:

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 from rooflib.catalog import read_toml
 from rooflib.checks import instance, one_of, short
 from rooflib.llm.decoders import Model
-from rooflib.llm.layers import EXPANDS, Layer, Matrix, heads, mlp
+from rooflib.llm.layers import EXPANDS, Layer, Matrix
 from rooflib.llm.quantization import be, stored_types, whole_number
 from rooflib.llm.towers import towers
 
@@ -94,14 +94,15 @@ def model_from_config(
     return Model(
         own if name is None else instance("name", name, str, "a string"),
         *(layers, D, last.F or last.X or 1, last.N or 1, last.K or 1, last.H or 1, V),
-        tied=c["tie_word_embeddings"],
         kinds=kinds,
+        gated=c["gated"],
+        tied=c["tie_word_embeddings"],
         w=stored.plain,
         quantized=stored.tables,
         kv=stored.kv,
         looked_up=c.get("vocab_size_per_layer_input", 0) * layers * P,
         more=D * layers * P + hc * hc * D,
-        gains=D * c["final_norm"] + P + V * c["head_bias"] + hc + (hc > 0),
+        outer_gains=D * c["final_norm"] + P + V * c["head_bias"] + hc + (hc > 0),
         towers=towers(whole),
     )
 
@@ -167,6 +168,17 @@ def _projection(name: str, weights: int, parts: int = 1) -> Matrix:
     return Matrix("projections", name, weights, parts)
 
 
+def _heads(D: int, N: int, K: int, H: int, gates: int = 0, keys: int = 2) -> list[Matrix]:
+    """Return the matrices of attention: queries with their `gates`, keys, values, and output.
+
+    With `keys` 1, keys serve as values; with 0, those of an earlier layer are read.
+    """
+    made = [Matrix("projections", "self_attn.q_proj", D * (N * H + gates), N)]
+    for name in ("k_proj", "v_proj")[:keys]:
+        made.append(Matrix("projections", f"self_attn.{name}", D * K * H, K))
+    return [*made, Matrix("projections", "self_attn.o_proj", N * H * D, N)]
+
+
 def _attention(c: Values, i: int, kind: str) -> dict[str, Any]:
     """Return the arguments of `Layer` for attention of a kind: "full" or "window"."""
     D, N = c["hidden_size"], _at(c, "num_attention_heads", i)
@@ -189,7 +201,7 @@ def _attention(c: Values, i: int, kind: str) -> dict[str, Any]:
     if c["head_norms_if"]:
         gains += {"": 0, "each": (1 + (keys > 0)) * H, "all": (N + K) * H}[c["head_norms"]]
     return {
-        "matrices": heads(D, N, K, H, N * H * c["gate"], keys),
+        "matrices": _heads(D, N, K, H, N * H * c["gate"], keys),
         "gains": gains,
         "reuses": keys == 0,
         "window": c[c["window"]] if kind == "window" else 0,
@@ -288,6 +300,13 @@ def _recurrence(c: Values) -> dict[str, Any]:
     }
 
 
+def _matrices_of_mlp(row: str, path: str, D: int, F: int, gated: bool) -> list[Matrix]:
+    """Return the matrices of an MLP, or of one expert; without a gate, there are two."""
+    names = ("gate_proj", "up_proj", "down_proj")[not gated :]
+    parts = 1 if row == "experts" else F  # chips may split all experts, not each
+    return [Matrix(row, f"{path}.{name}", D * F, parts) for name in names]
+
+
 def _mlp(c: Values, i: int, kind: str) -> dict[str, Any]:
     """Return the arguments of `Layer` for its MLP, its experts, or both."""
     D, F, gated = c["hidden_size"], c.get("intermediate_size", 0), c["gated"]
@@ -304,7 +323,7 @@ def _mlp(c: Values, i: int, kind: str) -> dict[str, Any]:
         if further := 2 * D * latent + D * c["shared_gate"]:
             matrices.append(_projection("more", further))
         matrices.append(Matrix("router", "mlp.gate", D * E))
-        matrices += mlp("experts", "mlp.experts.*", latent or D, X, gated)
+        matrices += _matrices_of_mlp("experts", "mlp.experts.*", latent or D, X, gated)
         biases = c["sinks"] * ((1 + gated) * X + D)
         shape = {"experts": E, "active": k, "X": X, "expert_biases": biases}
         gains += E * (c["sinks"] or c["router_bias"])
@@ -315,7 +334,7 @@ def _mlp(c: Values, i: int, kind: str) -> dict[str, Any]:
             F = c.get("shared_expert_intermediate_size", 0)
             F = F or _at(c, "n_shared_experts", i) * X
     if F:
-        matrices += mlp("MLP", path, D, F, gated)
+        matrices += _matrices_of_mlp("MLP", path, D, F, gated)
         gains += biased * ((1 + gated) * F + D)
     return {"F": F, **shape, "matrices": matrices, "gains": gains}
 

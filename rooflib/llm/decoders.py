@@ -13,54 +13,47 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rooflib.checks import Number, ReadOnlyDict, Size, instance, one_of, size, sizes
+from rooflib.checks import Number, Size, instance, size, sizes
 from rooflib.dtypes import DType, Type, dtype
-from rooflib.llm.layers import Format, Layer, Matrix, check_fields, heads, mlp, weight_type
-from rooflib.llm.steps import ROWS, Step
-from rooflib.operations import all_gather, check_heads, reduce_scatter
+from rooflib.llm.layers import Format, Layer, Matrix, weight_type
+from rooflib.llm.steps import Step
+from rooflib.operations import all_gather, reduce_scatter
 from rooflib.quantities import quantity, text
 from rooflib.work import Work, work
 
 if TYPE_CHECKING:
     from rooflib.catalog import Source
 
-STORED = (*ROWS, "embedding")
 MAX_LISTED = 1024
 
 
 @dataclass(frozen=True)
 class Model:
-    """A decoder-only language model: its kinds of layers, and how many of each.
-
-    Without `kinds`, all layers are dense and have no biases, as those of Llama. `model_from_config`
-    reads other models from a file.
-
-    Raises a ValueError if a size is not a whole number above zero, or N is not a multiple of K.
+    """A decoder-only language model, as `model_from_config` reads it from a file.
 
     Attributes
     ----------
     name, source
         A label; and where the shapes were read, for models of the catalog.
-    layers, D, F
-        Number of layers, model width, and MLP width.
-    N, K, H
-        Query heads, key/value heads, and head width.
+    layers, D, F, N, K, H
+        Number of layers, model width; and of the last kind of layer the width of its MLP, heads of
+        queries and of keys and values, and head width.
     vocabulary
         Vocabulary size: rows of the embedding table.
+    kinds
+        The kinds of layers.
     gated
-        Whether the MLP has three matrices (gate, up, down) instead of two.
+        Whether MLPs have three matrices (gate, up, down) instead of two.
     tied
         Whether the embedding table and the output matrix share weights.
-    kinds
-        The kinds of layers. F, N, K, H and `gated` then describe the last one.
     w, quantized
-        The data type in which weights are stored; and exceptions, by kind of operation: "experts",
-        "projections" and the other names in `Work.parts`, or "embedding" for that table.
+        The data type in which weights are stored; and formats of tables that are quantized, by
+        name: "logits", the output matrix, and "embedding".
     kv
         The data type of the cache, if the checkpoint says one.
-    looked_up, more, gains
+    looked_up, more, outer_gains
         Weights outside of the layers: of further tables of embeddings, of further matrices, and of
-        norms and biases (by default those of one norm, D).
+        norms and biases.
     towers
         Parts of the checkpoint beside the language model, such as one that sees, and their
         parameters; None where they are not known. They are counted nowhere else.
@@ -74,45 +67,22 @@ class Model:
     K: int
     H: int
     vocabulary: int
+    kinds: tuple[Layer, ...] = field(repr=False)
     gated: bool = True
     tied: bool = False
+    w: Type = "bf16"
+    quantized: Mapping[str, Format] = field(default_factory=dict, hash=False)
+    kv: Type | None = None
+    looked_up: int = 0
+    more: int = 0
+    outer_gains: int = 0
+    towers: Mapping[str, int | None] = field(default_factory=dict, hash=False)
     source: Source | None = field(default=None, compare=False, repr=False)
-    kinds: tuple[Layer, ...] = field(default=(), kw_only=True)
-    w: Type = field(default="bf16", kw_only=True)
-    quantized: Mapping[str, Any] = field(default_factory=dict, kw_only=True, hash=False)
-    kv: Type | None = field(default=None, kw_only=True)
-    looked_up: int = field(default=0, kw_only=True)
-    more: int = field(default=0, kw_only=True)
-    gains: int | None = field(default=None, kw_only=True)
-    towers: Mapping[str, int | None] = field(default_factory=dict, kw_only=True, hash=False)
 
-    def __post_init__(self) -> None:
-        check_fields(self, {"layers", "vocabulary", *"DFNKH"})
-        check_heads(self.N, self.K)
-        dtype(self.w, "w")
-        instance("quantized", self.quantized, Mapping, "a mapping from row to data type")
-        quantized = {
-            one_of("quantized", row, STORED): of if isinstance(of, Format) else Format(of)
-            for row, of in self.quantized.items()
-        }
-        for row, of in quantized.items():
-            dtype(of.w, f"quantized[{row!r}]")
-        object.__setattr__(self, "quantized", ReadOnlyDict(quantized))
-        object.__setattr__(self, "kinds", tuple(self.kinds))
-        for kind in self.kinds:
-            instance("each of kinds", kind, Layer, "a Layer")
-        if self.kinds and (count := sum(kind.count for kind in self.kinds)) != self.layers:
-            raise ValueError(f"layers must be the sum of all kinds, {count}; got {self.layers}")
-
-    @cached_property
+    @property
     def every_kind(self) -> tuple[Layer, ...]:
-        """The kinds of layers, also of a model that was made without `kinds`."""
-        if self.kinds:
-            return self.kinds
-        matrices = heads(self.D, self.N, self.K, self.H)
-        matrices += mlp("MLP", "mlp", self.D, self.F, self.gated)
-        shape = {name: getattr(self, name) for name in "NKHF"}
-        return (Layer(self.layers, tuple(matrices), gains=2 * self.D, **shape),)
+        """The kinds of layers, by the name that figures use."""
+        return self.kinds
 
     @property
     def parameters(self) -> int:
@@ -130,7 +100,7 @@ class Model:
         and the output matrix count as a whole; without, neither does, and the rest is what
         multiplies a token on its way through the layers.
         """
-        kinds = self.every_kind
+        kinds = self.kinds
         resting = sum(kind.count * (kind.experts - kind.active) * kind.expert for kind in kinds)
         whole = instance("tables", tables, bool, "True or False")
         return self.parameters - resting - (0 if whole else self.weights["tables"])
@@ -138,7 +108,7 @@ class Model:
     @cached_property
     def weights(self) -> dict[str, int]:
         """Number of weights by role: tables, experts, other matrices, and what is no matrix."""
-        kinds = self.every_kind
+        kinds = self.kinds
         experts = sum(kind.count * kind.experts * kind.expert for kind in kinds)
         other = sum(kind.count * kind.gains for kind in kinds)
         layers = sum(kind.count * kind.parameters for kind in kinds)
@@ -156,7 +126,7 @@ class Model:
         that doesn't grow with the sequence doesn't count: see `state_bytes`.
         """
         width = dtype(kv or self.kv or self.w, "kv").bytes
-        return quantity(width * sum(kind.count * kind.kept() for kind in self.every_kind), "B")
+        return quantity(width * sum(kind.count * kind.kept() for kind in self.kinds), "B")
 
     def state_bytes(self, x: Type | None = None) -> Number:
         """Return the bytes that one sequence takes at any length.
@@ -166,15 +136,10 @@ class Model:
         """
         found: Number = 0
         width = dtype(x or self.w, "x").bytes
-        for kind in self.every_kind:
+        for kind in self.kinds:
             recurrent, inputs = kind.state()
             found += kind.count * (kind.state_width * recurrent + width * inputs)
         return quantity(found, "B")
-
-    @property
-    def outer_gains(self) -> int:
-        """Weights outside of the layers and of matrices."""
-        return self.D if self.gains is None else self.gains
 
     @property
     def looked_up_each(self) -> int:
@@ -303,7 +268,7 @@ class Model:
         B, S, chips = sizes(whole=True, B=B, S=S, chips=chips)
         ahead = self.prefill(B, S, logits="all", w=x, x=x)
         of_logits = next(part.flops for part in ahead.parts if part.name == "logits")
-        element, kinds = dtype(x, "x").bytes, self.every_kind
+        element, kinds = dtype(x, "x").bytes, self.kinds
         weights = element * self.parameters
         slopes = dtype(gradients, "gradients").bytes * self.parameters
         moments = size("state", state, zero=True) * self.parameters / chips
@@ -331,7 +296,7 @@ class Model:
 
     def splits(self, expert_parallel: bool = False) -> list[int]:
         """Return the numbers of chips over which a replica can be split, up to 1,024."""
-        most = min(MAX_LISTED, *(kind.N or MAX_LISTED for kind in self.every_kind))
+        most = min(MAX_LISTED, *(kind.N or MAX_LISTED for kind in self.kinds))
         return [chips for chips in range(1, most + 1) if not self._misfit(chips, expert_parallel)]
 
     @cached_property
@@ -345,7 +310,7 @@ class Model:
 
     @cached_property
     def _formats(self) -> dict[Format, None]:
-        own = (matrix.of for kind in self.every_kind for matrix in kind.matrices if matrix.of)
+        own = (matrix.of for kind in self.kinds for matrix in kind.matrices if matrix.of)
         return dict.fromkeys((Format(self.w), *self.quantized.values(), *own))
 
     def _misfit(self, chips: Number, expert_parallel: bool) -> str:
@@ -353,7 +318,7 @@ class Model:
 
         The text includes the size that breaks it.
         """
-        for kind in self.every_kind:
+        for kind in self.kinds:
             shape = {"N": kind.N, "F": kind.F, "vocabulary": self.vocabulary}
             shape |= {"state heads": kind.state_heads, "state groups": kind.state_groups}
             if kind.experts and not expert_parallel:
@@ -375,7 +340,7 @@ class Model:
             raise ValueError(f"{misfit}, chips={chips}; {self.name} can be split over {fitting}")
         if np.any(B % replicas):
             raise ValueError(f"replicas must divide B; got B={B}, replicas={replicas}")
-        routed, over = [kind.experts for kind in self.every_kind if kind.experts], chips * replicas
+        routed, over = [kind.experts for kind in self.kinds if kind.experts], chips * replicas
         if spread and not routed:
             raise ValueError(f"expert_parallel needs a model with experts; got {self.name}")
         for E in routed if spread else ():

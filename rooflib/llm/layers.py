@@ -7,14 +7,13 @@ its `matrices`. Cache, state and the positions that a query sees are formulas of
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from rooflib.checks import Number, instance, larger, size
+from rooflib.checks import Number, larger
 from rooflib.dtypes import DType, Type, dtype
-from rooflib.operations import check_heads
 
 # Bits of a weight in GGUF files with the scales of its block: llama.cpp, ggml-common.h.
 GGUF = {
@@ -117,50 +116,19 @@ def positions_read(S: Number, chunk: Number, start: Number = 0, window: int = 0)
     )
 
 
-def check_fields(given: Any, needed: set[str]) -> None:
-    """Raise for a field of a dataclass that isn't of its type, or a size below zero.
-
-    Those that are `needed` must be above zero.
-    """
-    for each in fields(given):
-        value = getattr(given, each.name)
-        if each.type == "bool":
-            instance(each.name, value, bool, "True or False")
-        elif each.type == "int":
-            size(each.name, value, zero=each.name not in needed, whole=True, single=True)
-
-
-def heads(D: int, N: int, K: int, H: int, gates: int = 0, keys: int = 2) -> list[Matrix]:
-    """Return the matrices of attention: queries with their `gates`, keys, values, and output.
-
-    With `keys` 1, keys serve as values; with 0, those of an earlier layer are read.
-    """
-    made = [Matrix("projections", "self_attn.q_proj", D * (N * H + gates), N)]
-    for name in ("k_proj", "v_proj")[:keys]:
-        made.append(Matrix("projections", f"self_attn.{name}", D * K * H, K))
-    return [*made, Matrix("projections", "self_attn.o_proj", N * H * D, N)]
-
-
-def mlp(row: str, path: str, D: int, F: int, gated: bool) -> list[Matrix]:
-    """Return the matrices of an MLP, or of one expert; without a gate, there are two."""
-    names = ("gate_proj", "up_proj", "down_proj")[not gated :]
-    parts = 1 if row == "experts" else F  # chips may split all experts, not each
-    return [Matrix(row, f"{path}.{name}", D * F, parts) for name in names]
-
-
 @dataclass(frozen=True)
 class Layer:
     """A kind of layer of a decoder, and how many layers are of this kind.
 
     A layer mixes positions by attention, by a recurrence, or not at all; then an MLP or experts
-    follow, or both, or nothing. Raises a ValueError for a size that can't be.
+    follow, or both, or nothing.
 
     Attributes
     ----------
     count
         Number of layers of this kind.
     matrices
-        All weight matrices of the layer: `heads` and `mlp` of this module make usual ones.
+        All weight matrices of the layer.
     gains, expert_biases
         Weights outside of matrices: gains of norms, biases, sinks and convolutions of a layer; and
         biases of one routed expert.
@@ -219,18 +187,6 @@ class Layer:
     experts: int = 0
     active: int = 0
     X: int = 0
-
-    def __post_init__(self) -> None:
-        check_fields(self, {"count", *("KH" if self.N else ""), *("X" if self.experts else "")})
-        if self.N:
-            check_heads(self.N, self.K)
-        if (self.N or self.F or self.experts) and not self.matrices:
-            raise ValueError("matrices must be given for attention, an MLP or experts; got none")
-        if self.experts and not 0 < self.active <= self.experts:
-            given = f"active={self.active}, experts={self.experts}"
-            raise ValueError(f"active must be at most experts; got {given}")
-        if self.rope >= self.H > 0:
-            raise ValueError(f"rope must be less than H; got rope={self.rope}, H={self.H}")
 
     def of(self, row: str) -> list[Matrix]:
         """Return the matrices for a kind of operation."""

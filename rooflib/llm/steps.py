@@ -141,7 +141,7 @@ class Step:
     def total(self, name: str) -> Work:
         """Return the sum of all layers, what is looked up before them, and the logits."""
         step = self.embedding()
-        for kind in self.model.every_kind:
+        for kind in self.model.kinds:
             step += kind.count * self.layer(kind)
         step += self.output()
         parts = {part.name: part for part in step.parts}

@@ -160,7 +160,7 @@ def config_of(model: rl.Model) -> dict[str, Any]:
 
     All its layers have experts.
     """
-    (kind,) = model.every_kind
+    (kind,) = model.kinds
     return {
         "num_hidden_layers": model.layers,
         "hidden_size": model.D,
@@ -179,9 +179,9 @@ def config_of(model: rl.Model) -> dict[str, Any]:
 MIXTURES = [
     model
     for model in rl.models()
-    if len(model.every_kind) == 1
-    and model.every_kind[0].experts
-    and not model.every_kind[0].kv_rank
+    if len(model.kinds) == 1
+    and model.kinds[0].experts
+    and not model.kinds[0].kv_rank
 ]
 each_mixture = pytest.mark.parametrize("model", MIXTURES, ids=lambda model: model.name)
 

@@ -64,7 +64,7 @@ def test_a_config_file_is_counted_as_transformers_counts_it(row, tmp_path):
     assert far - near == pytest.approx(2 * full * 100_000)
     start, window = (model.decode(1, length, kv="bf16").held for length in (1, 101))
     assert window - start == pytest.approx(2 * (full + windowed) * 100)
-    state = sum(kind.count * sum(kind.state()) for kind in model.every_kind)
+    state = sum(kind.count * sum(kind.state()) for kind in model.kinds)
     assert state == row["cache"].get("state_of_a_sequence", 0)
     # What a file stores in other types, and the type of its cache.
     if "stored_weight_bytes" in row:

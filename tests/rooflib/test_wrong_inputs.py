@@ -97,8 +97,6 @@ WRONG = [
     ("mixtral.decode(4, 9, 16, expert_parallel=True)", "must divide experts", "experts=8", "16"),
     ("llama.train(1, 8, recompute='yes')", "recompute must be True or False", "'yes'"),
     ("llama.train(1, 8, state=-1)", "state must be zero or above", "-1"),
-    ("rl.Layer(1, F=8)", "matrices must be given", "got none"),
-    ("rl.Layer(1, N=4, K=3, H=8)", "N must be a multiple of K", "got N=4, K=3"),
     ("rl.Serving(llama, H100, B=0)", "B must be above zero", "0"),
     ("rl.Serving(llama, H100, S=1.5)", "S must be a whole number", "1.5"),
     ("rl.Serving(llama, H100, chips=3)", "chips must divide N", "can be split over 1, 2, 4"),

@@ -204,7 +204,7 @@ ROWS_OF_WEIGHTS = ("projections", "router", "experts", "MLP", "logits")
 
 def norms_of(model: rl.Model) -> int:
     """Count the weights outside of matrices, which the exercise leaves out."""
-    return model.D + sum(kind.count * kind.gains for kind in model.every_kind)
+    return model.D + sum(kind.count * kind.gains for kind in model.kinds)
 
 
 def weights_of(config: dict[str, Any]) -> tuple[int, int]:
