@@ -17,12 +17,12 @@ from rooflib.table import from_rows
 OPERATIONS = ("dot", "elementwise", "rms_norm", "matmul", "attention", "split", "work")
 USAGE = """\
 python -m rooflib --chips | --version
-       python -m rooflib CHIP [OPERATION SIZES] [NAME=VALUE ...] [--link LINK] [--plot FILE]
+       python -m rooflib CHIP [OPERATION SIZES] [NAME=VALUE ...] [--link LINK]
        python -m rooflib model CONFIG.JSON CHIP [NAME=VALUE ...]"""
 EXAMPLES = f"""\
 examples:
   python -m rooflib "H100 SXM"
-  python -m rooflib tpu-v5e matmul 64 4096 16384 w=int8 --plot layer.svg
+  python -m rooflib tpu-v5e matmul 64 4096 16384 w=int8
   python -m rooflib tpu-v5e split D 4 512 8192 8192 --link ICI
   python -m rooflib model config.json "H100 SXM" B=16 S=8192
   python -m rooflib "H100 SXM" attention 1 1 8192 32 8 128 kv=int8 causal=False
@@ -43,7 +43,6 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--version", action="version", version=f"rooflib {rl.__version__}")
     parser.add_argument("--chips", action="store_true", help="print all chips of the catalog")
     parser.add_argument("--link", help="the link that carries what is sent")
-    parser.add_argument("--plot", metavar="FILE", help="draw the roofline as .svg, .png or .pdf")
     parser.add_argument("words", nargs="*", metavar="CHIP OPERATION SIZES")
     given = parser.parse_intermixed_args(words)
     try:
@@ -59,7 +58,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def _tables(given: argparse.Namespace) -> list[Any]:
-    """Return what to print, and draw what was asked for."""
+    """Return what to print."""
     if given.chips:
         return [_all_chips()]
     options = dict(word.split("=", 1) for word in given.words if "=" in word)
@@ -79,11 +78,7 @@ def _tables(given: argparse.Namespace) -> list[Any]:
     operation, *sizes = others
     count = getattr(rl, one_of("operation", operation.replace("-", "_"), OPERATIONS))
     work = count(*map(_value, sizes), **named)
-    times = work.on(chip, given.link)
-    if given.plot:
-        ax = rl.plots.roofline(rl.plots.axes(), chip, points={work.name: work})
-        ax.figure.savefig(given.plot, facecolor="white")  # type: ignore[union-attr]
-    return [work.table, f"on {chip.name}:", times.table]
+    return [work.table, f"on {chip.name}:", work.on(chip, given.link).table]
 
 
 def _value(word: str) -> Any:

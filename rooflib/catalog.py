@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 from rooflib.checks import suggestion
-from rooflib.hardware import VECTOR, Chip, Link
+from rooflib.hardware import Chip, Link
 from rooflib.quantities import Quantity, to_base
 
 Named = TypeVar("Named", bound=Any)
@@ -175,23 +175,24 @@ def read_catalog(file: str) -> Mapping[str, Any]:
 
 def _make_chip(entry: Mapping[str, Any]) -> Chip:
     figures = _figures(entry)
-    values = {figure.what: figure.value for figure in figures if figure.chosen}
-
-    def named(what: str, kept: str = "") -> dict[str, float]:
-        return {kept + k.removeprefix(what): v for k, v in values.items() if k.startswith(what)}
-
-    rates = named("peak ") | named("vector ", VECTOR) | named("exponentials", "exponentials")
+    chosen = {figure.what: figure.value for figure in figures if figure.chosen}
+    rates = {
+        what.removeprefix("peak "): rate
+        for what, rate in chosen.items()
+        if what.startswith(("peak ", "vector ", "exponentials"))
+    }
     links = [
-        Link(**{**link, "bandwidth": values[f"link {link['name']}"]})
+        Link(**{**link, "bandwidth": chosen[f"link {link['name']}"]})
         for link in entry.get("link", [])
     ]
+    memories = [what for what in chosen if what.startswith("on-chip ")]
     return Chip(
         entry["name"],
-        rates | {"HBM": values["bandwidth"]},
-        memory=values["capacity"],
+        rates | {"HBM": chosen["bandwidth"]},
+        memory=chosen["capacity"],
         links=tuple(links),
         maker=entry["maker"],
-        on_chip=named("on-chip "),
+        on_chip={what.removeprefix("on-chip "): chosen[what] for what in memories},
         figures=tuple(figures),
         shown=entry.get("shown", True),
     )

@@ -26,7 +26,7 @@ from rooflib.quantities import Quantity, breakable, quantity
 from rooflib.table import Table, from_rows
 
 TOPOLOGIES = ("torus", "mesh", "switch", "host")
-VECTOR = "vector "
+ON_VECTOR = "vector "
 """Begins the name of a rate of the vector units: "vector fp32"."""
 ROOFS = ("compute", "vector", "exponentials", "HBM", "launch")
 COMPUTE, VECTOR_UNITS, EXPONENTIALS, HBM, LAUNCH = ROOFS
@@ -35,7 +35,7 @@ COMPUTE, VECTOR_UNITS, EXPONENTIALS, HBM, LAUNCH = ROOFS
 
 def roof_of(resource: str) -> str:
     """Return the roof of a resource: "compute" for all types that the matrix units multiply."""
-    if resource.startswith(VECTOR):
+    if resource.startswith(ON_VECTOR):
         return VECTOR_UNITS
     return resource if resource in ROOFS else COMPUTE
 
@@ -46,75 +46,6 @@ def unit_of(resource: str) -> str:
         return "B"
     integer = resource.startswith("int") or resource in (EXPONENTIALS, LAUNCH)
     return "OP" if integer else "FLOP"
-
-
-@dataclass(frozen=True)
-class Link:
-    """A connection from a chip to other chips or to its host.
-
-    Raises a ValueError if a figure is not above zero and finite, a count is not whole, or the name
-    is that of a roof.
-
-    Attributes
-    ----------
-    name
-        "NVLink", "ICI", "PCIe", "DCN" or a name of your own.
-    bandwidth
-        Bytes/s of one link, one way.
-    links_per_axis, axes
-        A chip has `axes * links_per_axis` links; a switched network counts as one axis.
-    topology
-        "torus": each link connects to one neighbor. "mesh": each link connects to another chip of
-        the group, so that every two chips have a link. "switch": all links can carry traffic to
-        the same peer. "host": one shared connection through PCIe or the host's network card.
-    latency
-        Seconds that even the smallest message takes to a neighbor; 0 ignores latency.
-    reduces
-        Whether the switch adds up what chips send through it.
-    """
-
-    name: str
-    bandwidth: float
-    links_per_axis: int = 1
-    axes: int = 1
-    topology: str = "torus"
-    latency: float = 0.0
-    reduces: bool = False
-
-    def __post_init__(self) -> None:
-        instance("name of a link", self.name, str, "a string")
-        if self.name in ROOFS:
-            wanted = f"must not be the name of a roof: {', '.join(ROOFS)}"
-            raise ValueError(f"name of a link {wanted}; got {self.name!r}")
-        label = f"link {self.name!r}"
-        object.__setattr__(self, "bandwidth", _rate(f"{label}: bandwidth", self.bandwidth, "B/s"))
-        for name in ("links_per_axis", "axes"):
-            size(f"{label}: {name}", getattr(self, name), single=True, whole=True)
-        one_of(f"{label}: topology", self.topology, TOPOLOGIES)
-        latency = size(f"{label}: latency", self.latency, single=True, zero=True)
-        object.__setattr__(self, "latency", Quantity(latency, "s"))
-        instance(f"{label}: reduces", self.reduces, bool, "True or False")
-
-    @property
-    def total(self) -> Quantity:
-        """Bytes/s of all links together, one way."""
-        return Quantity(self.bandwidth * self.links_per_axis * self.axes, "B/s")
-
-    @property
-    def to_one_peer(self) -> Quantity:
-        """Bytes/s to one peer, one way: one link of a torus or a mesh, all links of a switch."""
-        return Quantity(self.total if self.topology == "switch" else self.bandwidth, "B/s")
-
-    def to_group(self, chips: Size) -> Number:
-        """Return the bytes/s that each of `chips` chips can send to the others, one way.
-
-        In a mesh, a chip has a link to each of the others and uses all of them at once. Otherwise,
-        it is the bandwidth to one peer: that of a ring.
-        """
-        if self.topology != "mesh":
-            return self.to_one_peer
-        peers = np.clip(size("chips", chips, whole=True) - 1, 1, self.links_per_axis * self.axes)
-        return quantity(float(self.bandwidth) * peers, "B/s")
 
 
 @dataclass(frozen=True, repr=False)
@@ -257,6 +188,75 @@ class Chip:
 
     def _repr_markdown_(self) -> str:
         return self.table._repr_markdown_()
+
+
+@dataclass(frozen=True)
+class Link:
+    """A connection from a chip to other chips or to its host.
+
+    Raises a ValueError if a figure is not above zero and finite, a count is not whole, or the name
+    is that of a roof.
+
+    Attributes
+    ----------
+    name
+        "NVLink", "ICI", "PCIe", "DCN" or a name of your own.
+    bandwidth
+        Bytes/s of one link, one way.
+    links_per_axis, axes
+        A chip has `axes * links_per_axis` links; a switched network counts as one axis.
+    topology
+        "torus": each link connects to one neighbor. "mesh": each link connects to another chip of
+        the group, so that every two chips have a link. "switch": all links can carry traffic to
+        the same peer. "host": one shared connection through PCIe or the host's network card.
+    latency
+        Seconds that even the smallest message takes to a neighbor; 0 ignores latency.
+    reduces
+        Whether the switch adds up what chips send through it.
+    """
+
+    name: str
+    bandwidth: float
+    links_per_axis: int = 1
+    axes: int = 1
+    topology: str = "torus"
+    latency: float = 0.0
+    reduces: bool = False
+
+    def __post_init__(self) -> None:
+        instance("name of a link", self.name, str, "a string")
+        if self.name in ROOFS:
+            wanted = f"must not be the name of a roof: {', '.join(ROOFS)}"
+            raise ValueError(f"name of a link {wanted}; got {self.name!r}")
+        label = f"link {self.name!r}"
+        object.__setattr__(self, "bandwidth", _rate(f"{label}: bandwidth", self.bandwidth, "B/s"))
+        for name in ("links_per_axis", "axes"):
+            size(f"{label}: {name}", getattr(self, name), single=True, whole=True)
+        one_of(f"{label}: topology", self.topology, TOPOLOGIES)
+        latency = size(f"{label}: latency", self.latency, single=True, zero=True)
+        object.__setattr__(self, "latency", Quantity(latency, "s"))
+        instance(f"{label}: reduces", self.reduces, bool, "True or False")
+
+    @property
+    def total(self) -> Quantity:
+        """Bytes/s of all links together, one way."""
+        return Quantity(self.bandwidth * self.links_per_axis * self.axes, "B/s")
+
+    @property
+    def to_one_peer(self) -> Quantity:
+        """Bytes/s to one peer, one way: one link of a torus or a mesh, all links of a switch."""
+        return Quantity(self.total if self.topology == "switch" else self.bandwidth, "B/s")
+
+    def to_group(self, chips: Size) -> Number:
+        """Return the bytes/s that each of `chips` chips can send to the others, one way.
+
+        In a mesh, a chip has a link to each of the others and uses all of them at once. Otherwise,
+        it is the bandwidth to one peer: that of a ring.
+        """
+        if self.topology != "mesh":
+            return self.to_one_peer
+        peers = np.clip(size("chips", chips, whole=True) - 1, 1, self.links_per_axis * self.axes)
+        return quantity(float(self.bandwidth) * peers, "B/s")
 
 
 def _rate(name: str, value: Any, unit: str) -> Quantity:

@@ -18,7 +18,7 @@ import numpy as np
 
 from rooflib.checks import Number, Size, broadcastable, instance, larger, one_of, size, sizes
 from rooflib.dtypes import DType, Type, common_type, dtype
-from rooflib.hardware import EXPONENTIALS, HBM, LAUNCH, VECTOR
+from rooflib.hardware import EXPONENTIALS, HBM, LAUNCH, ON_VECTOR
 from rooflib.work import Work, type_name
 
 
@@ -146,7 +146,10 @@ def attention(
     pairs = B * N * (T * S - (T * (T - 1) // 2 if causal else 0))
     amounts = {kind: 4 * H * pairs}
     if softmax:
-        amounts |= {VECTOR + normalized.name: 4 * pairs - 2 * (B * N * T), EXPONENTIALS: pairs}
+        amounts |= {
+            ON_VECTOR + normalized.name: 4 * pairs - 2 * (B * N * T),
+            EXPONENTIALS: pairs,
+        }
     out = read.bytes * (B * T * N * H)
     moved = 2 * out + 2 * cache.bytes * (B * S * K * H)
     if fused:
@@ -164,7 +167,7 @@ def check_heads(N: Number, K: Number) -> None:
 
 
 def split(
-    one: str,
+    dimension: str,
     N: Size,
     B: Size,
     D: Size,
@@ -201,14 +204,14 @@ def split(
     N = size("N", N, whole=True)
     broadcastable({"B": B, "D": D, "F": F, "N": N})
     shape = {"B": B, "D": D, "F": F}
-    if np.any(shape[one_of("split", one, shape)] % N):
-        given = f"{one}={shape[one]}, N={N}"
-        raise ValueError(f"{one} must be a multiple of N to be split; got {given}")
-    own = matmul(**shape | {one: shape[one] // N}, x=x, w=w, out=out, compute=compute)
+    if np.any(shape[one_of("split", dimension, shape)] % N):
+        given = f"{dimension}={shape[dimension]}, N={N}"
+        raise ValueError(f"{dimension} must be a multiple of N to be split; got {given}")
+    own = matmul(**shape | {dimension: shape[dimension] // N}, x=x, w=w, out=out, compute=compute)
     output = dtype(out or x, "out").bytes * (B * F)
-    passes = (one == "D") + replicated  # an all-reduce is a reduce-scatter and an all-gather
+    passes = (dimension == "D") + replicated  # an all-reduce is a reduce-scatter and an all-gather
     return Work(
-        f"matmul, {one} split over chips",
+        f"matmul, {dimension} split over chips",
         own.amounts,
         own.written,
         held=own.loaded + larger(own.written, output if replicated else output / N),

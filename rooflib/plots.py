@@ -170,13 +170,11 @@ def throughput(
     ceiling: float | None = None,
     xlabel: str = "B (tokens)",
     ylabel: str = "attainable FLOP/s",
-    marks: Mapping[str, tuple[float, float]] | None = None,
 ) -> Axes:
     """Draw attained FLOP/s against a swept dimension, one labeled line per curve.
 
     `x` holds the values of the swept dimension, shape [n]; `curves` holds arrays of shape [n] by
-    label. `ceiling` is the peak, drawn as a thin line. `marks` are points (x, y) to highlight, by
-    label: for example, a critical batch. Without any values of x the axes stay empty.
+    label. `ceiling` is the peak, drawn as a thin line. Without any values of x the axes stay empty.
     """
     along = np.asarray(x, dtype=float)
     ax.set(xlabel=xlabel, ylabel=ylabel)
@@ -194,9 +192,6 @@ def throughput(
         ax.axhline(ceiling, color=MUTED, linewidth=1)
         where: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "ha": "right"}
         _note(ax, f"peak: {text(ceiling, 'FLOP/s')}", (1, ceiling), (-2, 3), color=MUTED, **where)
-    for name, position in (marks or {}).items():
-        ax.plot(*position, "o", color=INK, markersize=5, zorder=4)
-        labels.append((_note(ax, name, position, (0, 6), ha="center"), UP_OR_DOWN))
     gaps = np.diff(sorted(y[-1] for y in lines.values())) / np.ptp(ax.get_ylim())
     close_together = gaps.size > 0 and gaps.min() < 0.02
     heights = iter(np.linspace(0.72, 0.3, len(lines)))

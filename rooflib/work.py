@@ -34,8 +34,8 @@ from rooflib.hardware import (
     EXPONENTIALS,
     HBM,
     LAUNCH,
+    ON_VECTOR,
     ROOFS,
-    VECTOR,
     VECTOR_UNITS,
     Chip,
     Link,
@@ -367,8 +367,8 @@ def work(
 
 def type_name(type: Type, argument: str = "type") -> str:
     """Return the resource of FLOPs in a data type: its name, "vector " before it is kept."""
-    if isinstance(type, str) and type.startswith(VECTOR):
-        return VECTOR + dtype(type.removeprefix(VECTOR), argument).name
+    if isinstance(type, str) and type.startswith(ON_VECTOR):
+        return ON_VECTOR + dtype(type.removeprefix(ON_VECTOR), argument).name
     return dtype(type, argument).name
 
 
