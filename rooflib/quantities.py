@@ -194,8 +194,8 @@ def shown(values: Any, unit: str | None = None) -> str:
     if unit is None and isinstance(values, (int, np.integer)) and not isinstance(values, bool):
         return f"{values:,}"
     unit = getattr(values, "unit", "") if unit is None else unit
-    ends = (np.min(values), np.max(values)) if np.size(values) else ()
-    return " to ".join(dict.fromkeys(text(float(end), unit) for end in ends)) or "no values"
+    ends = sorted({float(np.min(values)), float(np.max(values))}) if np.size(values) else []
+    return " to ".join(dict.fromkeys(text(end, unit) for end in ends)) or "no values"
 
 
 def breakable(words: str) -> str:

@@ -1,4 +1,10 @@
-"""Language models as sums of work: read from a `config.json`, served and trained on chips."""
+"""Language models as sums of work: read from a `config.json`, served and trained on chips.
+
+To read the code, start with `Layer` in `layers.py`, a list of matrices, and with `Step.total` and
+`Step.layer` in `steps.py`, which sum up what one chip does for them. `decoders.py` has the steps of
+a `Model`, `serving.py` what follows from them, `config.py` and `families.toml` how a file becomes
+layers, `quantization.py` how these are stored, `towers.py` what stands beside them.
+"""
 
 from rooflib.llm.catalog import (
     kv_bytes_per_token,

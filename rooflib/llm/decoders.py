@@ -128,14 +128,13 @@ class Model:
         width = dtype(kv or self.kv or self.w, "kv").bytes
         return quantity(width * sum(kind.count * kind.kept() for kind in self.kinds), "B")
 
-    def state_bytes(self, x: Type | None = None) -> Number:
+    def state_bytes(self) -> Number:
         """Return the bytes that one sequence takes at any length.
 
-        They are recurrent states, and the last inputs of their convolutions in the type `x`
-        (default: that of the weights).
+        They are recurrent states, and the last inputs of their convolutions in the type of weights.
         """
-        found: Number = 0
-        width = dtype(x or self.w, "x").bytes
+        found: float = 0
+        width = dtype(self.w).bytes
         for kind in self.kinds:
             recurrent, inputs = kind.state()
             found += kind.count * (kind.state_width * recurrent + width * inputs)

@@ -284,17 +284,11 @@ class Layer:
         widths = len(self.of("MLP")) * self.F + len(self.of("experts")) * self.active * self.X
         return 4 * D + (self.N + self.K) * (self.H + self.value) + latents + widths + self.experts
 
-    def pairs(self, S: Number, start: Number = 0) -> Number:
-        """Return the exact number of pairs (query, position it sees) in a prompt of S.
-
-        The first `start` positions are cached and have no query.
-        """
-        return self.positions_read(S, 1, start)
-
     def positions_read(self, S: Number, chunk: Number, start: Number = 0) -> Number:
         """Return how many cached positions all chunks of a prompt of S read in total.
 
-        A chunk reads what its first query sees before it, and its own positions. Sparse attention
+        A chunk reads what its first query sees before it, and its own positions; with chunks of one
+        token, these are the pairs of a query and a position that it sees. Sparse attention
         reads no less than if its queries saw the last positions.
         """
         if not self.pooled:

@@ -204,7 +204,7 @@ class Step:
     def attention(self, kind: Layer) -> Work:
         """Scores and values of the pairs of a query and a position that it sees."""
         width, heads = self.cache.bytes * self.sequences, kind.N // self.chips
-        pairs = self.sequences * kind.pairs(self.S, self.start)
+        pairs = self.sequences * kind.positions_read(self.S, 1, self.start)
         flops = kind.pair_flops(self.latent == "absorbed") * heads * pairs
         loaded = width * kind.cached(self.chips) * self.positions(kind)
         held = width * kind.held(self.S, self.chips)

@@ -179,9 +179,7 @@ def config_of(model: rl.Model) -> dict[str, Any]:
 MIXTURES = [
     model
     for model in rl.models()
-    if len(model.kinds) == 1
-    and model.kinds[0].experts
-    and not model.kinds[0].kv_rank
+    if len(model.kinds) == 1 and model.kinds[0].experts and not model.kinds[0].kv_rank
 ]
 each_mixture = pytest.mark.parametrize("model", MIXTURES, ids=lambda model: model.name)
 

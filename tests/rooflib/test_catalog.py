@@ -278,21 +278,6 @@ def test_figures_that_other_pages_print_are_listed_beside_the_chosen_ones():
     assert set(SHARES) <= shares
 
 
-@pytest.mark.parametrize("name", sorted({point.chip for point in rl.figures(hidden=True)}))
-def test_a_chip_shows_its_chosen_figures_and_no_others(name):
-    chip, chosen = rl.chip(name), {}
-    for point in rl.figures(hidden=True):
-        if point.chip == name and point.chosen:
-            chosen[point.what] = point.value
-    shown = {"capacity": chip.memory}
-    for rate, value in chip.rates.items():
-        names = {"HBM": "bandwidth", "exponentials": rate}
-        shown[rate if rate.startswith("vector ") else names.get(rate, f"peak {rate}")] = value
-    shown |= {f"on-chip {memory}": size for memory, size in chip.on_chip.items()}
-    shown |= {f"link {link.name}": link.bandwidth for link in chip.links}
-    assert shown == chosen
-
-
 def test_each_figure_says_where_and_when_it_was_read():
     models = [model for model in rl.models() if model.source]
     assert len(models) == len(rl.models())
