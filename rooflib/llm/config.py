@@ -316,8 +316,11 @@ def _mlp(c: Values, i: int, kind: str) -> dict[str, Any]:
     if c.get("use_double_wide_mlp") and i >= c["num_hidden_layers"] - c["num_kv_shared_layers"]:
         F *= 2
     if kind == "moe" or (not c["alone"] and _has_experts(c, c["sparse"], i)):
-        E, X = _at(c, "num_experts", i), _at(c, "moe_intermediate_size", i)
-        X, path = X or c["intermediate_size"], "mlp.shared_experts"
+        E, path = _at(c, "num_experts", i), "mlp.shared_experts"
+        wide = (
+            "moe_intermediate_size" if _at(c, "moe_intermediate_size", i) else "intermediate_size"
+        )
+        X = whole_number(wide, _at(c, wide, i), most=MAX_SIZE)
         k = whole_number("num_experts_per_tok", _at(c, "num_experts_per_tok", i), most=E)
         latent = c.get("moe_latent_size", 0)
         if further := 2 * D * latent + D * c["shared_gate"]:

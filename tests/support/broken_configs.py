@@ -70,6 +70,10 @@ BROKEN = {
         LLAMA | {"num_attention_heads": 6},
         "head_dim must be given unless heads divide hidden_size; got hidden_size=64",
     ),
+    "experts of no width": (
+        QWEN | {"moe_intermediate_size": 0, "intermediate_size": 0},
+        "intermediate_size must be a whole number from 1 to",
+    ),
     "more experts per token than experts": (
         QWEN | {"num_experts_per_tok": 9},
         "num_experts_per_tok must be a whole number from 1 to 8; got 9",
