@@ -52,6 +52,8 @@ SCRIPTS = (
     "own_cells.js",
     "panel.js",
     "prose_blocks.js",
+    "python.js",
+    "python_worker.js",
     "released_notebook.js",
     "saved_answers.js",
     "saved_cells.js",
@@ -70,6 +72,8 @@ PYTHON_FILES = (
     "cell_dependencies",
     "ipython_stubs",
     "markdown_html",
+    "notebook_stubs",
+    "page",
     "page_runner",
     "whole_numbers",
 )

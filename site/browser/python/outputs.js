@@ -3,6 +3,8 @@
 
 import { element } from "./panel.js";
 
+export const made = element; // panel.js imports it from here once the old pages are gone
+
 const isPlain = (kind) => ["stdout", "stderr", "plain", "error"].includes(kind);
 
 const changed = () => phrase("Changed. Text without a mark speaks of the printed output");
