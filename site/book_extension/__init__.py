@@ -21,6 +21,7 @@ def setup(app: "Sphinx") -> None:
         licenses,
         list_of_works,
         maths,
+        moved,
         pages,
         preview,
         search,
@@ -56,6 +57,7 @@ def setup(app: "Sphinx") -> None:
     app.connect("html-page-context", terms.write_terms)
     list_of_works.setup(app)
     app.connect("build-finished", search.keep_terms)
+    app.connect("build-finished", moved.write_pages)
     languages.setup(app)
     # Run after all other listeners have added their files.
     app.connect("html-page-context", theme.prepare_page, priority=900)
