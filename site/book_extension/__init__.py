@@ -13,7 +13,6 @@ def setup(app: "Sphinx") -> None:
     # Import late: `make lab` uses modules of this package without loading Sphinx.
     from . import (
         api,
-        blocks,
         downloads,
         figures,
         fonts,
@@ -34,7 +33,6 @@ def setup(app: "Sphinx") -> None:
     from .languages import handouts
 
     app.add_role("eval", values.ValueRole(), override=True)
-    blocks.setup(app)
     app.add_source_suffix(".py", "myst-nb")  # exercises; include_patterns has no other Python
     app.connect("source-read", pages.read_exercises, priority=400)
     app.connect("source-read", typed_numbers.warn)

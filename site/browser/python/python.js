@@ -22,6 +22,7 @@ export class Python {
   #rejectReady = (_error) => {};
   #running = null;
   #order = 0;
+  #timer = 0;
   #tries = null; // counts by which checks decide on hints, for the next worker
   onProgress = (_received, _total) => {};
 
@@ -47,8 +48,8 @@ export class Python {
   // Pass each result to `onStep`: {step, outputs, failed}, or {step, values}. Resolve with true when
   // all were run, with false when a newer order replaced this one.
   async run(steps, target, onStep) {
-    this.#running?.resolve(false);
     await this.start();
+    this.#leave()?.resolve(false);
     const order = ++this.#order;
     return new Promise((resolve, reject) => {
       this.#running = { order, steps, onStep, resolve, reject };
@@ -58,12 +59,10 @@ export class Python {
 
   // Terminate Python, whatever it does: only this stops an endless loop. The next run starts it anew.
   stop(error = new Error("stopped")) {
-    const running = this.#running;
-    clearTimeout(running?.timer);
     this.#worker?.terminate();
-    this.#worker = this.#ready = this.#running = null;
+    this.#worker = this.#ready = null;
     this.#rejectReady(error);
-    running?.reject(error);
+    this.#leave()?.reject(error);
   }
 
   #take(data) {
@@ -72,14 +71,10 @@ export class Python {
     const running = this.#running;
     if (running?.order !== data.order) return undefined;
     if (data.begins !== undefined) {
-      const { seconds } = running.steps[data.begins];
-      clearTimeout(running.timer);
-      if (seconds) running.timer = setTimeout(() => this.stop(new Late(data.begins)), 1000 * seconds);
-      return undefined;
+      return this.#limit(data.begins, running.steps[data.begins].seconds);
     }
     if (!data.done) return running.onStep(data);
-    clearTimeout(running.timer);
-    this.#running = null;
+    this.#leave();
     this.#tries = data.tries;
     try {
       sessionStorage.setItem(RAN, "1");
@@ -87,6 +82,19 @@ export class Python {
       // Storage is disabled: later pages start Python when a button is pressed.
     }
     return running.resolve(true);
+  }
+
+  #limit(step, seconds) {
+    clearTimeout(this.#timer);
+    if (seconds) this.#timer = setTimeout(() => this.stop(new Late(step)), 1000 * seconds);
+  }
+
+  // Return the order that was running.
+  #leave() {
+    const running = this.#running;
+    this.#running = null;
+    clearTimeout(this.#timer);
+    return running;
   }
 }
 
