@@ -85,6 +85,7 @@ export function answersIn(notebook, released) {
     released.cells.filter(isSolution).map((cell) => [defines(text(cell)), cell]),
   );
   byGrade.delete(null);
+  const ids = new Set([undefined, ...byId.keys()]);
   const answers = new Map();
   const own = [];
   let after = null;
@@ -94,10 +95,12 @@ export function answersIn(notebook, released) {
     const found =
       byGrade.get(gradeId(cell)) ?? byId.get(cell.id) ?? (isCode && byFunction.get(defines(source)));
     if (!found || (isSolution(found) && answers.has(gradeId(found)))) {
-      const { cell_type, metadata } = cell;
+      const { cell_type } = cell;
       const empty = isCode ? { outputs: [], execution_count: null } : {};
-      // A copied cell has the id of the original.
-      const id = byId.has(cell.id) || own.some((one) => one.cell.id === cell.id) ? newId() : cell.id ?? newId();
+      // A copied cell has the id and the marks of the original.
+      const { nbgrader: _, ...metadata } = cell.metadata ?? {};
+      const id = ids.has(cell.id) ? newId() : cell.id;
+      ids.add(id);
       if (source.trim()) own.push({ after, cell: { cell_type, id, metadata, source, ...empty } });
       continue;
     }
