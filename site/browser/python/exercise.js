@@ -111,7 +111,8 @@ export async function open({ place, notebook, name, version }) {
       // The page has buttons for what a check's report offers to run.
       const offers = [...part.shown.querySelectorAll("[data-run^='check.hint'], [data-run='check.thoughts()']")];
       for (const offer of offers) offer.remove();
-      part.hint.hidden = !offers.some(({ dataset }) => dataset.run === part.hintCode);
+      const hasReport = part.shown.querySelector(".check-report"); // not of a check that was stopped
+      if (hasReport) part.hint.hidden = !offers.some(({ dataset }) => dataset.run === part.hintCode);
       show(part.hintBox, []);
       const passed = !results.get(part.solution)?.failed && results.get(part.key)?.failed === false;
       const above = steps.filter(({ id }) => now.has(id) && id !== part.solution);

@@ -3,6 +3,7 @@
 import builtins
 import sys
 from dataclasses import dataclass
+from importlib import import_module
 from types import ModuleType
 
 
@@ -44,6 +45,20 @@ def get_ipython() -> None:
     """Return None, which tells Matplotlib that there is no shell."""
 
 
+class BeforePyplot:
+    """Import hook that keeps Matplotlib from making docstrings of artists' settable properties.
+
+    They take a third of its import.
+    """
+
+    def find_spec(self, name: str, path: object, target: object = None) -> None:
+        """Patch Matplotlib when its pyplot is about to be imported; find nothing."""
+        if name == "matplotlib.pyplot":
+            sys.meta_path.remove(self)
+            artist = import_module("matplotlib.artist").Artist
+            artist._update_set_signature_and_docstring = classmethod(lambda cls: None)
+
+
 def install() -> None:
     """Put the stubs in the place of IPython."""
     stubs: dict[str, dict[str, object]] = {
@@ -62,7 +77,4 @@ def install() -> None:
         module = ModuleType(name)
         module.__dict__.update(members, __path__=[])
         sys.modules[name] = module
-    # Matplotlib's docstrings of settable properties take a third of its import.
-    import matplotlib.artist as artists
-
-    artists.Artist._update_set_signature_and_docstring = classmethod(lambda cls: None)
+    sys.meta_path.insert(0, BeforePyplot())

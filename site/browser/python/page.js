@@ -71,7 +71,7 @@ export async function open({ cells, steps: address, saved }) {
     const target = states.findIndex((state) => state.cell === cell);
     const edited = states.findIndex((state) => codeOf(state) !== state.code);
     const steps = order(codeOf);
-    let failed = null;
+    let failed = /** @type {any} */ (null); // the result of the cell that ended with an error
     markBusy(cells[cell]);
     bar.say(phrase("Fetching Python …"));
     bar.offerStop(phrase("Cancel"));

@@ -3,6 +3,11 @@
 
 const HERE = new URL("./", self.location.href).href; // a folder named after the hash of its files
 const ORIGINAL = "en"; // the language of the messages in the code
+const START = `
+import sys
+sys.path[:0] = ["/course", "/course/kit"]
+from browser.python import page
+page.start`;
 let page; // the Page of page.py
 let latest; // number of the newest order
 let total; // bytes to fetch
@@ -38,8 +43,7 @@ async function start(language, tries) {
   for (const [number, [, extractDir]] of archives.entries()) {
     python.unpackArchive(await arriving[number], "zip", { extractDir });
   }
-  python.runPython('import sys; sys.path[:0] = ["/course", "/course/kit"]');
-  page = python.pyimport("browser.python.page").start(language, JSON.stringify(tries));
+  page = python.runPython(START)(language, JSON.stringify(tries));
 }
 
 // Wait for a new task of the event loop, so that waiting messages are handled first.
