@@ -142,6 +142,12 @@ def test_what_only_jupyter_runs_is_told_in_a_sentence(reader: Reader, code: str)
     assert "don't run on this page" in reader.own_cell(code)
 
 
+def test_whole_numbers_in_arrays_are_as_large_as_in_a_notebook(reader: Reader) -> None:
+    reader.answer_here(NAME)
+    code = "import numpy as np\nprint(np.prod([2**20, 2**20]), np.array([2**20]) * 2**20)"
+    assert reader.own_cell(code).strip() == "1099511627776 [1099511627776]"
+
+
 def test_an_own_cell_runs_again_only_if_something_above_it_has_changed(
     reader: Reader, tmp_path: Path
 ) -> None:

@@ -61,7 +61,7 @@ OVERVIEW = "chapters/learners"  # the page that lists the progress of all exerci
 EXERCISE = re.compile(r"exercises/(?P<name>[\w-]+)")
 LIVE = '<figure class="live"'
 # Modules of this folder that the browser's Python imports, besides the course's packages.
-PYTHON_FILES = ("markdown_html", "notebook_stubs", "page")
+PYTHON_FILES = ("markdown_html", "notebook_stubs", "page", "whole_numbers")
 RUNNER = {
     "browser/python": [HERE / f"{name}.py" for name in PYTHON_FILES],
     "book_extension": [BOOK_EXTENSION / f"{name}.py" for name in ("themed_svg", "table_widths")],

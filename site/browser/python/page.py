@@ -21,7 +21,7 @@ from typing import Any, TextIO
 
 from book_extension.themed_svg import themed_svg
 
-from . import notebook_stubs
+from . import notebook_stubs, whole_numbers
 from .markdown_html import as_html
 
 Output = dict[str, str]
@@ -304,6 +304,7 @@ def start(language: str, tries: str) -> Page:
     page = Page()
     sys.modules["__main__"] = page.module
     notebook_stubs.install()
+    whole_numbers.install()
     if language != "en":
         import_module("roofkit.words").use(language)
     if counts := json.loads(tries):
