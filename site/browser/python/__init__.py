@@ -45,7 +45,6 @@ SCRIPTS = (
     "exercise_notebook.js",
     "exercise_runs.js",
     "notebook_markdown.js",
-    "notebook_markdown.js",
     "outputs.js",
     "page.js",
     "panel.js",

@@ -130,7 +130,7 @@ export async function open({ cells, steps: address, saved }) {
     const counted = changed === 1
       ? phrase("1 value in the text changed and is marked.")
       : phrase("{changed} values in the text changed and are marked.", { changed });
-    const explained = isExplained ? "" : phrase("“241 → 295” means: 241 was printed, and 295 comes from your code. The words around it stay as printed.");
+    const explained = isExplained ? "" : phrase("“241 → 295” is a value as printed, and as your code gives it.");
     isExplained = true;
     return joined(phrase("Done."), counted, explained);
   }
