@@ -3,8 +3,6 @@
 
 import { made } from "./outputs.js";
 
-export { made as element };
-
 const MB = 1e6;
 
 // Join whole sentences; some may be missing.
