@@ -95,6 +95,7 @@ def test_a_finished_exercise_tells_its_moral_and_is_taken_back_from_its_file(
         said = reader.check(key)
     assert exercise.moral in " ".join(said.split())
     assert exercise.thoughts in " ".join(reader.compare().split())
+    assert all(reader.page.locator(".answers-end h3").all_inner_texts())
     back = nbformat.read(reader.download(tmp_path), as_version=4)
     assert own_answers(back) == own_answers(mine)
     assert own.source in [cell.source for cell in back.cells]

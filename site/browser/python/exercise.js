@@ -350,8 +350,9 @@ export async function open({ place, notebook, name, version }) {
       // The first paragraph of the last section is about kernels and JupyterLab.
       const next = phrase("A check on this page sees all that stands above it, so there is nothing to restart. **Check all** checks every part again. If somebody collects the notebook, download it and hand it in as `{file}`.", { file: `${name}.ipynb` });
       const isLast = cell === closingOf(released).at(-1);
-      ({ heading } = asHtml(title));
-      below.append(made("h3", { textContent: heading }), markdown([isLast ? next : first, ...paragraphs].join("\n\n")));
+      const shown = asHtml([title, isLast ? next : first, ...paragraphs].join("\n\n"));
+      heading = shown.heading;
+      below.append(made("h3", { textContent: heading }), made("div", { innerHTML: shown.html }));
     }
   }
 
