@@ -49,6 +49,10 @@ SHOWN = ("text/plain", PNG)  # all that leaves a sandbox
 FORGED = (TypeError, AttributeError, LookupError, ValueError)  # what malformed data may raise
 SHOWN_BYTES = 1_500_000  # of all cells together
 MOST_PIXELS = 25_000_000  # of a picture: a small file can unpack to a huge one, in a browser
+# "## Part 2: bytes moved (4 points)", also with the full-width punctuation of Chinese.
+HEADING = re.compile(
+    r"## [^:\uff1a]*\d[^:\uff1a]*[:\uff1a]\s*(?P<title>.+?)\s*[(\uff08][^()\uff08\uff09]*[)\uff09]"
+)
 CUT = N_("More was shown than fits on this page.")
 NOT_GRADED = "This could not be graded."
 NO_RESPONSE = N_("No response.")  # nbgrader's comment on a cell that is as it was released
@@ -513,12 +517,15 @@ def _line(output: Mapping[str, Any]) -> str:
 def write(nb: NotebookNode, parts: Sequence[Graded]) -> None:
     """Put points and sentences below each check, where nbgrader reads them."""
     by_key = {part.key: part for part in parts}
+    title = ""
     for cell in nb.cells:
+        if cell.cell_type == "markdown" and (heading := HEADING.match(cell.source)):
+            title = heading["title"]
         part = by_key.get(key_of(cell))
         if part is None:
             continue
         first = _("{part}: {points} of {all} points.").format(
-            part=part.key, points=f"{part.points:g}", all=f"{part.of:g}"
+            part=title or part.key, points=f"{part.points:g}", all=f"{part.of:g}"
         )
         sentences = list(part.sentences)
         if part.points == part.of:

@@ -441,11 +441,11 @@ def test_an_accident_costs_only_itself_and_the_page_says_what_happened(graded: G
 
 
 def test_lost_points_are_explained_on_the_page_in_words(graded: Graded) -> None:
-    silent = []
+    silent, titles = [], {part.key: part.title for part in exercises.load(NAME).parts}
     for name, lost in graded.room.causes().items():
         text = unescaped(graded.room.page(name))
         for part, cause in lost.items():
-            found = re.search(rf"\b{part}: ([\d.]+) of [\d.]+ points\. ?(.{{20,}})", text)
+            found = re.search(rf"\b{titles[part]}: ([\d.]+) of [\d.]+ points\. ?(.{{20,}})", text)
             if cause == "" or not found:
                 silent.append((name, part, cause))
     assert silent == []
