@@ -13,7 +13,6 @@ def setup(app: "Sphinx") -> None:
     # Import late: `make lab` uses modules of this package without loading Sphinx.
     from . import (
         api,
-        blocks,
         downloads,
         figures,
         fonts,
@@ -21,6 +20,7 @@ def setup(app: "Sphinx") -> None:
         licenses,
         list_of_works,
         maths,
+        moved,
         pages,
         preview,
         search,
@@ -33,7 +33,6 @@ def setup(app: "Sphinx") -> None:
     from .languages import handouts
 
     app.add_role("eval", values.ValueRole(), override=True)
-    blocks.setup(app)
     app.add_source_suffix(".py", "myst-nb")  # exercises; include_patterns has no other Python
     app.connect("source-read", pages.read_exercises, priority=400)
     app.connect("source-read", typed_numbers.warn)
@@ -56,6 +55,7 @@ def setup(app: "Sphinx") -> None:
     app.connect("html-page-context", terms.write_terms)
     list_of_works.setup(app)
     app.connect("build-finished", search.keep_terms)
+    app.connect("build-finished", moved.write_pages)
     languages.setup(app)
     # Run after all other listeners have added their files.
     app.connect("html-page-context", theme.prepare_page, priority=900)

@@ -14,7 +14,6 @@ def _page_values_maker() -> object:
     sys.stdout.flush_interval = 60  # type: ignore[union-attr]
     shell.config.InlineBackend.figure_formats = {"svg"}
     shown: dict[str, str] = {}
-    held: dict[str, str] = {}
 
     def as_text(value: Any) -> str:
         if isinstance(value, str):
@@ -33,24 +32,7 @@ def _page_values_maker() -> object:
         scrapbook = {"name": name, "mime_prefix": mime}
         display({f"{mime}text/plain": text}, raw=True, metadata={"scrapbook": scrapbook})
 
-    def problem(premise: str) -> str:
-        try:
-            return "" if eval(premise, shell.user_ns) else "does not hold"
-        except Exception as error:
-            return f"fails with {type(error).__name__}: {error}"
-
-    def page_values(expressions: Sequence[str], premises: Sequence[str]) -> None:
-        # The build warns about each premise that has a problem, and says where it is.
-        for premise in premises:
-            found = problem(premise)
-            if premise not in held:
-                held[premise] = found
-                record(f"while {premise}", found)
-            elif held[premise] != found:
-                raise RuntimeError(
-                    f"{{while}}`{premise}`: {held[premise] or 'holds'} further up on this page "
-                    f"and {found or 'holds'} here; give one of the two its own names"
-                )
+    def page_values(expressions: Sequence[str]) -> None:
         for expression in expressions:
             try:
                 text = as_text(eval(expression, shell.user_ns))

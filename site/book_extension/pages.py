@@ -17,7 +17,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.errors import SphinxError
 
 from . import exercise_pages
-from .prose import expressions, premises
+from .prose import expressions
 
 PAGE_FILES = (".html", ".ipynb", ".steps.json")
 
@@ -101,7 +101,6 @@ def where_and_why(path: str, text: str, failure: BaseException | None) -> str:
     value = getattr(failure, "evalue", failure)
     reason = f"{name}: {value}"
     roles = [(f"{{eval}}`{expression}`", line) for expression, line in expressions(text)]
-    roles += [(f"{{while}}`{expression}`", line) for expression, line in premises(text)]
     for role, line in roles:
         if role in reason:
             return f"{path}:{line + 1}: {value}"

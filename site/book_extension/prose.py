@@ -22,7 +22,7 @@ ITEM = re.compile(r"^[ >]*(?:[-*+]|\d+[.)]|:)[ ]")
 class Block:
     """A block of prose: a paragraph, heading, caption, table row and so on.
 
-    line: its first line, counted from 0. premise: the expression of its ``{while}`` role, or "".
+    line: its first line, counted from 0. premise: "".
     expressions: those of its ``{eval}`` roles, in order. directive: the innermost one around it.
     """
 
@@ -83,15 +83,8 @@ def expressions(markdown: str) -> Iterator[tuple[str, int]]:
         yield one_line(role["expression"]), text.count("\n", 0, role.start())
 
 
-def premises(markdown: str) -> Iterator[tuple[str, int]]:
-    """Yield each ``{while}`` expression with its line, counted from 0, in order."""
-    text = without_code(markdown)
-    for role in WHILE.finditer(text):
-        yield one_line(role["expression"]), text.count("\n", 0, role.start())
-
-
 def blocks(markdown: str) -> Iterator[Block]:
-    """Yield the blocks of a text that have {eval} or {while} roles, in order."""
+    """Yield the blocks of a text that have {eval} roles, in order."""
     lines = without_code(markdown).splitlines()
     fences: list[tuple[str, str]] = []  # open fences, outermost first: marker, directive or ""
     start, was_single = 0, False
@@ -114,18 +107,9 @@ def blocks(markdown: str) -> Iterator[Block]:
 
 def _block(line: int, lines: list[str], directive: str) -> Iterator[Block]:
     text = "\n".join(lines)
-    premise = next((expression for expression, _ in premises(text)), "")
     found = tuple(expression for expression, _ in expressions(text))
-    if premise or found:
-        yield Block(line, text, premise, found, directive)
-
-
-def premise_name(expression: str) -> str:
-    """Return the key under which a page records the check of a ``{while}`` condition.
-
-    It differs from the keys of values, which are their expressions.
-    """
-    return f"while {expression}"
+    if found:
+        yield Block(line, text, "", found, directive)
 
 
 def one_line(expression: str) -> str:

@@ -16,7 +16,7 @@ from nbformat import NotebookNode
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
-from .prose import expressions, one_line, premises
+from .prose import expressions, one_line
 
 PAGE_SETUP = (Path(__file__).parent / "page_setup.py").read_text(encoding="utf-8")
 logger = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ class ValueRole(SphinxRole):
 
 
 def values_of(role: SphinxRole) -> dict[str, Any]:
-    """Return the values and conditions recorded by hidden cells of the role's page."""
+    """Return the values recorded by hidden cells of the role's page."""
     document = role.inliner.document
     if "nb_renderer" in document:
         # Keep the values for fragments that Sphinx parses later, such as translations.
@@ -77,15 +77,9 @@ def caption(cell: NotebookNode) -> str:
 
 
 def values_cell(markdown: str) -> NotebookNode | None:
-    """Return the hidden cell that computes a text's values and {while} conditions.
-
-    Return None if the text has none.
-    """
+    """Return the hidden cell that computes a text's values, None if the text has none."""
     found = list(dict.fromkeys(expression for expression, _ in expressions(markdown)))
-    held = list(dict.fromkeys(expression for expression, _ in premises(markdown)))
-    if not found and not held:
-        return None
-    return hidden_cell(f"_page_values({found!r}, {held!r})")
+    return hidden_cell(f"_page_values({found!r})") if found else None
 
 
 def hidden_cell(source: str) -> NotebookNode:

@@ -4,7 +4,7 @@ import html
 import re
 from typing import Any
 
-from book_extension import blocks, figures, languages, maths, pages, values
+from book_extension import figures, languages, maths, pages, values
 from book_extension.languages import page_words
 from browser import figures as live_figures
 from docutils import nodes
@@ -113,7 +113,6 @@ def write_language(app: Sphinx, config: Config) -> None:
 
 def setup(app: Sphinx) -> None:
     app.add_role("eval", values.ValueRole(), override=True)
-    blocks.setup(app)
     app.add_node(speaker_notes, revealjs=(visit_notes, None))
     app.add_directive("speaker", Notes)
     maths.setup(app)

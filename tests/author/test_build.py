@@ -26,7 +26,6 @@ MISTAKES = {
     "a number typed in a table": ("| chip | ridge |\n|---|---|\n| v5e | 241 |", "241"),
     "a number typed in a formula": ("It is $D > 8756$.", "8756"),
     "a number typed in a caption": (CELL % (CAPTION + PLOT), "12"),
-    "a premise that does not hold": ("{while}`1 > 2` So it is.", "1 > 2"),
     "a guess that nobody can give": (GUESS, "answer"),
 }
 # Mistakes that end a page, and with it the build.

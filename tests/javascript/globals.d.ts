@@ -14,13 +14,6 @@ interface Window {
   /** Settings with which tests shorten the measurement of a browser. */
   rooflineRoofSettings?: { cores?: number } & Record<string, number>;
   rooflineMeasure: (figure: HTMLElement, live: object) => Promise<void>;
-  /** Python calls this in the page's worker. */
-  reportCall: (...reported: number[]) => void;
-}
-
-interface Navigator {
-  connection?: { saveData: boolean };
-  deviceMemory?: number;
 }
 
 interface Pyodide {

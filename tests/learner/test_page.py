@@ -128,6 +128,106 @@ def test_syntax_that_grading_lacks_is_named_on_the_page(reader: Reader, kind: st
     assert "syntax error" in said
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "%%time\n1 + 1",
+        "%matplotlib inline",
+        "files = !ls",
+        "import asyncio\nawait asyncio.sleep(0)",
+    ],
+)
+def test_what_only_jupyter_runs_is_told_in_a_sentence(reader: Reader, code: str) -> None:
+    reader.answer_here(NAME)
+    assert "don't run on this page" in reader.own_cell(code)
+
+
+def test_whole_numbers_in_arrays_are_as_large_as_in_a_notebook(reader: Reader) -> None:
+    reader.answer_here(NAME)
+    code = "import numpy as np\nprint(np.prod([2**20, 2**20]), np.array([2**20]) * 2**20)"
+    assert reader.own_cell(code).strip() == "1099511627776 [1099511627776]"
+
+
+def test_an_own_cell_runs_again_only_if_something_above_it_has_changed(
+    reader: Reader, tmp_path: Path
+) -> None:
+    notebook = released(NAME)
+    counts = "import sys\nsys.runs = getattr(sys, 'runs', 0) + 1\nprint('run', sys.runs)"
+    notebook.cells.insert(5, nbformat.v4.new_code_cell(counts))
+    nbformat.write(notebook, tmp_path / "mine.ipynb")
+    reader.answer_here(NAME)
+    reader.take(tmp_path / "mine.ipynb")
+    own = reader.page.locator(".own-cell").first
+    for key, answer in solutions(NAME).items():
+        assert PASSED in reader.check(key, answer)
+        assert own.locator(".cell_output").inner_text().strip() == "run 1"
+
+
+def test_a_part_is_to_be_checked_again_after_a_change_above(reader: Reader) -> None:
+    reader.answer_here(NAME)
+    right = solutions(NAME)
+    first, second, _ = right
+    for key in (first, second):
+        assert PASSED in reader.check(key, right[key])
+    reader.write(reader.part(first).locator(".code-editor .cm-content"), "peak = 0")
+    assert reader.done().startswith("0 of 3 parts done. 1 to check again")
+    reader.check(first, right[first])
+    assert reader.done().startswith("2 of 3 parts done. Your")
+    reader.open("chapters/learners")
+    assert "2 of 3 parts done" in reader.text
+
+
+def test_two_tabs_of_an_exercise_keep_each_others_answers(reader: Reader) -> None:
+    reader.answer_here(NAME)
+    other = reader.tab()
+    other.answer_here(NAME)
+    first, second, _ = parts(NAME)
+    editor = ".code-editor .cm-content"
+    reader.write(reader.part(first).locator(editor), "mine = 1")
+    other.write(other.part(second).locator(editor), "mine = 2")
+    reader.write(reader.page.locator(".own-cell").last.locator(editor), "mine = 3")
+    other.page.wait_for_function(
+        "document.querySelector('.own-cell pre').textContent === 'mine = 3\\n'"
+    )
+    other.page.reload()
+    other.page.locator(".answers h3").first.wait_for()
+    shown = [other.written(one) for one in other.page.locator(editor).all()]
+    assert {"mine = 1", "mine = 2", "mine = 3"} <= set(shown)
+
+
+def test_a_notebook_of_somebody_else_runs_no_script_in_the_site(
+    reader: Reader, tmp_path: Path
+) -> None:
+    attack = "document.title = 'taken'"
+    rich = f'''
+class Rich:
+    def _repr_html_(self):
+        return """<b>bold</b><img src=x onerror="{attack}"><svg><a href="javascript:{attack}">
+        <text>press</text></a><script>{attack}</script></svg><iframe srcdoc="<script>parent.{attack}
+        </script>"></iframe><details open ontoggle="{attack}"></details>"""
+Rich()'''
+    notebook = released(NAME)
+    shown = nbformat.v4.new_output("display_data", {"text/html": f'<img src=x onerror="{attack}">'})
+    notebook.cells.insert(5, nbformat.v4.new_code_cell(rich, outputs=[shown]))
+    nbformat.write(notebook, tmp_path / "theirs.ipynb")
+    reader.answer_here(NAME)
+    reader.take(tmp_path / "theirs.ipynb")
+    reader.check("intensity")
+    output = reader.page.locator(".own-cell .cell_output").first
+    assert output.locator("b").inner_text() == "bold"
+    output.locator("text").click()
+    assert output.locator("script, iframe, img, [onerror], [ontoggle], a[href]").count() == 0
+    assert reader.page.title() != "taken"
+
+
+@pytest.mark.long
+def test_a_check_that_does_not_end_is_stopped_and_says_so(reader: Reader) -> None:
+    reader.answer_here(NAME)
+    said = reader.check("intensity", "def intensity(B, D, F):\n    while True:\n        pass")
+    assert "did not come to an end" in said
+    assert PASSED in reader.check("intensity", solutions(NAME)["intensity"])
+
+
 def test_a_chinese_page_asks_answers_and_hands_in_in_chinese(
     reader: Reader, tmp_path: Path
 ) -> None:

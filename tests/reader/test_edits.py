@@ -61,15 +61,11 @@ def test_run_gives_what_was_built_and_an_edit_what_python_gives(
 def unlike(reader: Reader, built: list, outputs: list[str], expected: Page) -> Iterator[str]:
     """Yield where a page doesn't show what Python computes, or shows it without a mark."""
     for (was, *_), place, now in zip_longest(built, reader.places(), expected.values):
-        text, marked, note, follows = place
-        if not follows or now in (None, was):
-            if text != was or marked:
-                yield f"{was} became {text}, in Python it is {now}"
-        elif text == now:
-            if not marked:
-                yield f"{was} → {now} is not marked"
-        elif text != was or f"{was} → {now}" not in note:
-            yield f"{was} → {now} is shown as {text}, with the note {note!r}"
+        text, marked, follows = place
+        is_new = follows and now != was
+        expected_text = f"{was} → {now or 'can’t be computed'}" if is_new else was
+        if (text, marked) != (expected_text, is_new):
+            yield f"{was} is shown as {text}, {marked=}, in Python it is {now}"
     for was, output, now in zip_longest(outputs, reader.outputs(), expected.outputs):
         if words(output) != words(now):
             yield f"a cell shows {output!r} (before: {was!r}), in Python it is {now!r}"

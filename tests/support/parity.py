@@ -15,7 +15,7 @@ NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 # Names of months in dates; Chinese writes them as numbers.
 MONTH = re.compile(rf"\b({'|'.join(calendar.month_name[1:])})(?= (?:\d{{4}}|\{{year\}}))")
 # Roles whose whole text a translation must keep; of other roles, it must keep only the target.
-VALUES = {"eval", "while", "math", "code"}
+VALUES = {"eval", "math", "code"}
 HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 VALUE = "\ufffc"  # stands for a value or a piece of code in a text
 
@@ -80,8 +80,7 @@ def differences(english: str, chinese: str) -> list[str]:
 
 def plain(message: str) -> str:
     """Return a message's words, with a mark for each value, formula and code."""
-    text = re.sub(r"\{while\}`[^`]*`\s*", "", message)
-    text = ROLE.sub(lambda role: shown(role) or VALUE, text)
+    text = ROLE.sub(lambda role: shown(role) or VALUE, message)
     text = LINK.sub(lambda link: link["title"] or VALUE, text)
     text = TAG.sub("", CODE.sub(VALUE, FORMULA.sub(VALUE, text)))
     return re.sub(r"\*+", "", re.sub(r"\{\w+\}|%[ds]", VALUE, text))

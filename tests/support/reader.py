@@ -21,25 +21,12 @@ PUT_BACK = re.compile("^(Put the page back|恢复原来的页面)$")
 ANSWER_HERE = {"en": "Answer here", "zh": "在这里回答"}
 HINT = re.compile("Stronger hint|提示")
 COMPARE = re.compile("Compare your answer|对照")
-# The values in the text, in order: text, whether it is marked, the note on its paragraph, if any,
-# and whether it follows edits: the right answers of guesses stay as printed.
-PLACES = """() => {
-  const around = "p, h1, h2, h3, h4, h5, h6, figcaption, caption, dt, summary, .sd-card-title, " +
-    "li, dd, td, th, div";
-  const note = (place) => {
-    const row = place.closest("tr");
-    if (row) return row.querySelector("[role=note]");
-    const text = place.parentElement.closest(around);
-    const after = text.nextElementSibling;
-    const isNote = after?.matches("[role=note]");
-    return text.querySelector(":scope > [role=note]") ?? (isNote ? after : null);
-  };
-  return [...document.querySelectorAll(".bd-article .computed")].map((place) => [
-    place.textContent,
-    place.matches(".changed") && getComputedStyle(place).boxShadow !== "none",
-    note(place)?.textContent ?? "",
-    !place.closest(".answer")]);
-}"""
+# The values in the text, in order: text, whether it is marked, and whether it follows edits (the
+# right answers of guesses stay as printed).
+PLACES = """() => [...document.querySelectorAll(".bd-article .computed")].map((place) => [
+  place.textContent,
+  place.matches(".changed") && getComputedStyle(place).boxShadow !== "none",
+  !place.closest(".answer")])"""
 # Sets controls of figures as a reader does; returns what all figures show after each setting.
 MOVE = """async (settings) => {
   const all = Object.fromEntries([...document.querySelectorAll("figure.live")].map(
@@ -340,8 +327,8 @@ class Reader:
         """Return the computed values in the page's sentences and tables, in order."""
         return list(self.page.locator(".bd-article .computed").all_text_contents())
 
-    def places(self) -> list[tuple[str, bool, str, bool]]:
-        """Return each value in the text: text, whether marked, its note, whether it follows."""
+    def places(self) -> list[tuple[str, bool, bool]]:
+        """Return each value in the text: its text, whether it is marked, whether it follows."""
         return [tuple(place) for place in self.page.evaluate(PLACES)]
 
     def outputs(self) -> list[str]:

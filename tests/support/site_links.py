@@ -23,10 +23,11 @@ TRANSLATED = "zh"  # the folder of translated pages
 def html_files(site: Path) -> list[Path]:
     """Return the site's pages, without translations and slides.
 
-    The theme's parts in _static are left out too.
+    The theme's parts in _static are left out too, and the exercises' old addresses, NAME/NAME.html.
     """
     apart = {"_static", "slides", TRANSLATED}
-    return sorted(p for p in site.rglob("*.html") if not apart & set(p.relative_to(site).parts))
+    pages = (p for p in site.rglob("*.html") if not apart & set(p.relative_to(site).parts))
+    return sorted(p for p in pages if p.stem != p.parent.name)
 
 
 @cache

@@ -16,7 +16,7 @@ from typing import Any
 from roofkit.words import _, spoken
 
 from .answers import ask_all
-from .call_limit import CALL_SECONDS, CALL_WALL_SECONDS, doubt, limited
+from .call_limit import CALL_SECONDS, CALL_WALL_SECONDS, limited
 from .called import called
 from .compare import MisconceptionValues, Verdict, judge
 from .newer_syntax import remark
@@ -31,8 +31,7 @@ TRIES = 2  # offer a stronger hint after this many failed checks
 _published: dict[str, Any] = {}  # part → its published cases
 _languages: dict[str, str] = {}  # part → the language of its notebook
 _failed: dict[str, int] = {}  # part → failed checks, not counting an unwritten function
-# part → what its last check found: "right", "slow" (right, but grading may stop it), "wrong" or
-# "unwritten".
+# part → what its last check found: "right", "wrong" or "unwritten".
 _last: dict[str, str] = {}
 
 
@@ -144,17 +143,16 @@ def _checked(part: str, known: Mapping[str, Any], function: object) -> Report:
         private=True,
         again=again,
     )
-    slow = doubt()
     if verdict.passed:
-        _last[part] = "slow" if slow else "right"
+        _last[part] = "right"
     elif verdict.cause == "unwritten":
         _last[part] = "unwritten"
     else:
         _last[part] = "wrong"
         _failed[part] = _failed.get(part, 0) + 1
-    state = "wrong" if _last[part] == "slow" else _last[part]
+    state = _last[part]
     report = Report(state, headline(part, verdict), cases=list(scope(known)))
-    report.reasons.extend(_reasons(part, known, function, verdict, slow))
+    report.reasons.extend(_reasons(part, known, function, verdict))
     if state == "right" and (moral := known.get("moral")) and not _left():
         report.more.append(_("All parts are right. {moral}").format(moral=_(moral)))
         if known.get("thoughts"):
@@ -205,12 +203,9 @@ def headline(part: str, verdict: Verdict) -> str:
 
 
 def _reasons(
-    part: str, known: Mapping[str, Any], function: object, verdict: Verdict, slow: str
+    part: str, known: Mapping[str, Any], function: object, verdict: Verdict
 ) -> Iterator[str]:
-    """Yield sentences that explain the result, the most important first.
-
-    slow: a warning that grading may time out, or "".
-    """
+    """Yield sentences that explain the result, the most important first."""
     if not verdict.passed and verdict.cause not in ("unwritten", "calls-unwritten"):
         yield from _wrong_parts_called(known, function)
     if verdict.cause != "unwritten":
@@ -221,7 +216,8 @@ def _reasons(
             "grading too."
         )
         yield said.format(seconds=f"{CALL_SECONDS:g}", wall_seconds=f"{CALL_WALL_SECONDS:g}")
-    yield from filter(None, [slow if verdict.passed else "", remark(function)])
+    if said := remark(function):
+        yield said
 
 
 def _wrong_parts_called(known: Mapping[str, Any], function: object) -> Iterator[str]:

@@ -50,7 +50,7 @@ def facts(function: Callable[..., object], case: Mapping[str, Any]) -> Facts:
 
     figure, ax = plt.subplots()
     try:
-        function(**{"ax": ax, **case, "batches": np.asarray(case["batches"])})
+        function(**{"ax": ax, **case, "batches": np.asarray(case["batches"], "int64")})
         figure.draw_without_rendering()  # computes the layout, in a third of the time of `draw`
         axes = [one for one in figure.axes if one.get_visible()]
         return {
@@ -208,7 +208,7 @@ def reading(seen: Facts, case: Mapping[str, Any]) -> tuple[dict[str, list[float]
         return {}, "figure-empty"
     if not any(curve["seen"] for curve in curves):
         return {}, "figure-unseen"
-    batches = np.asarray(case["batches"])
+    batches = np.asarray(case["batches"], "int64")
     values, labels = {}, []
     for size in case["sizes"]:
         curve, problem = _curve_of(size, curves, case["sizes"], seen["legend"])

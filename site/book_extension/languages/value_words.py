@@ -2,8 +2,8 @@
 
 Cells run once, in English, so a translated page replaces the words. A value is recognized by the
 first template that it matches; its parts are values, too. A count of millions or billions
-becomes one of 万 or 亿. `prose_blocks.js` does the same with values of a reader's own run, and
-`values.js` in JupyterLab, where a count's scale is a comment in its expression.
+becomes one of 万 or 亿. `values.js` of the pages does the same with values of a reader's own run,
+and `values.js` in JupyterLab, where a count's scale is a comment in its expression.
 """
 
 import re

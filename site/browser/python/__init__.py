@@ -40,24 +40,19 @@ PACKAGES = "course.zip"
 # Archive with a translation's words for the pages' Python; only translated pages fetch it.
 WORDS = "words-{}.zip"
 SCRIPTS = (
-    "answers.js",
-    "check_queue.js",
-    "closing_section.js",
-    "countdown.js",
     "editor.js",
-    "engine.js",
-    "exercise_python.js",
+    "exercise.js",
+    "exercise_notebook.js",
+    "exercise_runs.js",
     "notebook_markdown.js",
     "outputs.js",
-    "own_cells.js",
+    "page.js",
     "panel.js",
-    "prose_blocks.js",
-    "released_notebook.js",
+    "python.js",
+    "python_worker.js",
+    "safe_html.js",
     "saved_answers.js",
-    "saved_cells.js",
-    "warm_start.js",
-    "workbench.js",
-    "worker.js",
+    "values.js",
 )
 BUTTONS, ANSWER, DONE = "run-buttons.js", "answer-button.js", "parts-done.js"
 STYLE = "page-python.css"
@@ -65,14 +60,7 @@ OVERVIEW = "chapters/learners"  # the page that lists the progress of all exerci
 EXERCISE = re.compile(r"exercises/(?P<name>[\w-]+)")
 LIVE = '<figure class="live"'
 # Modules of this folder that the browser's Python imports, besides the course's packages.
-PYTHON_FILES = (
-    "call_times",
-    "cell_dependencies",
-    "ipython_stubs",
-    "markdown_html",
-    "page_runner",
-    "whole_numbers",
-)
+PYTHON_FILES = ("markdown_html", "notebook_stubs", "page", "whole_numbers")
 RUNNER = {
     "browser/python": [HERE / f"{name}.py" for name in PYTHON_FILES],
     "book_extension": [BOOK_EXTENSION / f"{name}.py" for name in ("themed_svg", "table_widths")],
@@ -166,44 +154,41 @@ def is_live(cell: nodes.container) -> bool:
     return any(LIVE in raw.astext() for raw in cell.findall(nodes.raw))
 
 
-def steps_of(notebook: NotebookNode, doctree: nodes.document) -> dict[str, Any]:
-    """Return the steps that run a page from top to bottom, and its blocks of prose.
+def steps_of(notebook: NotebookNode, doctree: nodes.document) -> list[dict[str, Any]]:
+    """Return the steps that run a page from top to bottom.
 
     A step is {"code", "cell", "alt"}, where cell is the index among the page's cells or null, or
-    {"blocks": [index, ...]}. blocks: those with values or a premise, in order, as roofkit.following
-    reads them; "shown" has the expression of each place on the page that belongs to the block, or
-    null for the mark of a block without values. Blocks with the right answer to a guess belong to
-    no step: a guess is about the page as built.
+    {"values": [[expression, text], ...]}: the values in a text, in the order in which the page
+    shows them. These texts are the cells', which are English; the page's script translates words.
     """
     shown = list(cells(doctree))
     place = {cell["cell_index"]: number for number, cell in enumerate(shown)}
     live = {cell["cell_index"] for cell in shown if is_live(cell)}
     steps: list[dict[str, Any]] = []
-    found: list[dict[str, Any]] = []
-    marks = iter(places(doctree))
+    on_page = [node for node in doctree.findall(nodes.inline) if "computed" in node["classes"]]
     for index, cell in enumerate(notebook.cells):
         if cell.cell_type != "code" or index in live:
             continue
         if is_values_cell(cell):
-            following = []
-            for block in prose.blocks(text_with_values(notebook.cells, index)):
-                if block.directive != "answer":
-                    following.append(len(found))
-                found.append(block_data(block, marks))
-            steps.append({"blocks": following})
+            text = text_with_values(notebook.cells, index)
+            wanted = [expression for expression, _ in prose.expressions(text)]
+            values, on_page = on_page[: len(wanted)], on_page[len(wanted) :]
+            found = [[str(each["expression"]), value_text(each)] for each in values]
+            # A translation may have the values of a text in another order.
+            if sorted(expression for expression, _ in found) != sorted(wanted):
+                raise PageError(f"{wanted!r} expected, {found!r} found on the page")
+            steps.append({"values": found})
         elif not is_hidden(cell):
             alt = ((cell.metadata.get("mystnb") or {}).get("image") or {}).get("alt", "")
             steps.append({"code": cell.source, "cell": place.get(index), "alt": alt.strip()})
-    if (left := next(marks, None)) is not None:
-        raise PageError(f"{left.astext()!r} is a value of no block")
-    return {"steps": steps, "blocks": found}
+    if on_page:
+        raise PageError(f"{on_page[0].astext()!r} is a value of no text")
+    return steps
 
 
-def places(doctree: nodes.document) -> Iterator[nodes.inline]:
-    """Yield the nodes of values, and of {while} roles in blocks without values."""
-    for node in doctree.findall(nodes.inline):
-        if {"computed", "premise"} & set(node["classes"]):
-            yield node
+def value_text(value: nodes.inline) -> str:
+    """Return the text of a value as the cells gave it."""
+    return str(value.get("original", value.astext()))
 
 
 def text_with_values(cells: list[NotebookNode], index: int) -> str:
@@ -214,24 +199,6 @@ def text_with_values(cells: list[NotebookNode], index: int) -> str:
     texts = [str(cells[index + 1].source)] if index + 1 < len(cells) else []
     texts.append(caption(cells[index - 1]))
     return next(text for text in texts if is_values_cell_of(cells[index], text))
-
-
-def block_data(block: prose.Block, marks: Iterator[nodes.inline]) -> dict[str, Any]:
-    """Return a prose block's data for the page's script; take its values from `marks`.
-
-    A translated block may have its values in another order. The data has the cells' values, which
-    are English; the page's script translates their words.
-    """
-    expected = [*block.expressions] or [block.premise]
-    on_page = [mark for mark in (next(marks, None) for _ in expected) if mark is not None]
-    found = [str(mark["expression"]) for mark in on_page]
-    if sorted(found) != sorted(expected):
-        raise PageError(f"{expected!r} expected, {found!r} found in this block: {block.text}")
-    printed = {}
-    if block.expressions:
-        printed = {mark["expression"]: mark.get("original", mark.astext()) for mark in on_page}
-    data: dict[str, Any] = {"values": printed, "shown": found if block.expressions else [None]}
-    return data | ({"premise": block.premise} if block.premise else {})
 
 
 def compact(data: Any) -> str:

@@ -1,43 +1,40 @@
 // @ts-check
-// Adds the button that opens an exercise on its page; opens it right away if there is a saved
-// answer.
+// Adds the button that opens an exercise on its page; opens it right away if there is a saved answer.
 (() => {
   const { python, megabytes, version, exercise: name } = document.currentScript.dataset;
   const link = document.querySelector(`.bd-article a.download[href$="/${name}.ipynb"]`);
   if (!link) return;
-  const fromDisk = () =>
-    phrase("A page that was opened as a file cannot run code. “make serve” shows this site at an address of its own, and “make lab” opens the exercise in JupyterLab.");
+  const isOnDisk = location.protocol === "file:";
   const place = link.closest("section");
-  const button = document.createElement("button");
-  Object.assign(button, { type: "button", textContent: phrase("Answer here") });
-  const note = document.createElement("p");
-  note.className = "run-note";
-  note.setAttribute("role", "status");
+  const button = Object.assign(document.createElement("button"), { type: "button", textContent: phrase("Answer here") });
+  const note = Object.assign(document.createElement("p"), { className: "run-note", role: "status" });
   note.textContent = phrase("The first check fetches Python once, {megabytes} MB.", { megabytes });
-  const bar = document.createElement("div");
-  bar.className = "answer-bar";
+  const bar = Object.assign(document.createElement("div"), { className: "answer-bar" });
   bar.append(button, note);
   link.closest("p").after(bar);
+  const module = (file) => import(new URL(`${python}${file}`, document.baseURI).href);
 
   async function open() {
-    note.textContent = "";
-    if (location.protocol === "file:") return void (note.textContent = fromDisk());
+    note.textContent = isOnDisk
+      ? phrase("A page that was opened as a file cannot run code. “make serve” shows this site at an address of its own, and “make lab” opens the exercise in JupyterLab.")
+      : "";
+    if (isOnDisk) return;
     try {
-      const { open } = await import(new URL(`${python}answers.js`, document.baseURI).href);
-      await open({ place, notebook: link.href, name, version });
+      await (await module("exercise.js")).open({ place, notebook: link.href, name, version });
       bar.remove();
     } catch (error) {
       note.textContent = phrase("This could not be fetched ({reason}). Reload the page, and try again.", { reason: error.message });
     }
   }
   button.addEventListener("click", open);
+  if (isOnDisk) return;
   try {
-    if (location.protocol !== "file:" && sessionStorage.getItem("roofline-ran-python")) {
-      const address = new URL(`${python}warm_start.js`, document.baseURI);
-      import(address.href).then(({ warmUp }) => warmUp()).catch(() => {}); // a click tries again
+    if (sessionStorage.getItem("roofline-ran-python")) {
+      const warmUp = () => module("python.js").then((loaded) => loaded.warmUp());
+      window.addEventListener("load", () => warmUp().catch(() => {})); // a check tries again
     }
     const isOurs = (key) => key.startsWith(`roofline-answer:${name}:`) || key === `roofline-own-cells:${name}`;
-    if (location.protocol !== "file:" && Object.keys(localStorage).some(isOurs)) open();
+    if (Object.keys(localStorage).some(isOurs)) open();
   } catch {
     // Storage is disabled: there is no saved answer.
   }

@@ -1,11 +1,7 @@
 // @ts-check
 // The bar at the bottom of the window: what Python is doing, and buttons to cancel or stop it.
 
-export const element = (tag, properties = {}, ...children) => {
-  const made = Object.assign(document.createElement(tag), properties);
-  made.append(...children);
-  return made;
-};
+import { made } from "./outputs.js";
 
 const MB = 1e6;
 
@@ -13,33 +9,25 @@ const MB = 1e6;
 export const joined = (...sentences) =>
   sentences.filter(Boolean).reduce((one, other) => phrase("{one} {other}", { one, other }), "");
 
-export function panel(article, engine) {
-  const words = element("p", { className: "python-words" });
-  words.setAttribute("role", "status");
-  const meter = element("progress", { hidden: true });
-  meter.setAttribute("aria-label", phrase("Python fetched"));
-  const end = element("button", { type: "button", hidden: true });
-  const back = element("button", {
-    type: "button",
-    hidden: true,
-    textContent: phrase("Put the page back"),
-  });
-  const place = element("div", { className: "python-panel" }, words, meter, end, back);
-  place.setAttribute("role", "region");
-  place.setAttribute("aria-label", phrase("Python in this page"));
+export function panel(article, python) {
+  const words = made("p", { className: "python-words", role: "status" });
+  const meter = made("progress", { hidden: true, ariaLabel: phrase("Python fetched") });
+  const end = made("button", { type: "button", hidden: true });
+  const back = made("button", { type: "button", hidden: true, textContent: phrase("Put the page back") });
+  const place = made("div", { className: "python-panel", role: "region", ariaLabel: phrase("Python in this page") }, words, meter, end, back);
   article.append(place);
+  end.addEventListener("click", () => python.stop());
   let announced = 0; // bytes
-  engine.addEventListener("ended", () => (announced = 0));
-  end.addEventListener("click", () => engine.stop());
-  engine.addEventListener("progress", ({ detail: { received, total } }) => {
+  python.onProgress = (received, total) => {
     if (end.hidden) return; // Python starts in advance: the reader is not waiting
     showProgress(Math.min(1, received / total));
+    if (received < announced) announced = 0; // Python was stopped, and starts anew
     // Screen readers announce each change: change the text at most eight times.
     if (received - announced < total / 8 && received < total) return;
     announced = received;
     const megabytes = { received: (received / MB).toFixed(0), total: (total / MB).toFixed(0) };
     words.textContent = phrase("Fetching Python: {received} of {total} MB", megabytes);
-  });
+  };
   // Show a share from 0 to 1; null hides the meter.
   function showProgress(share) {
     meter.hidden = share === null;

@@ -13,7 +13,7 @@
   const found = [];
   for (const link of document.querySelectorAll(".bd-sidebar-primary a.reference")) {
     // A page's link to itself is "#"; `link.href` has the full address.
-    const name = /\/([\w-]+)\/\1\.html$/.exec(new URL(link.href).pathname)?.[1];
+    const name = /\/exercises\/([\w-]+)\.html$/.exec(new URL(link.href).pathname)?.[1];
     const count = name && counted(name);
     if (!count?.done) continue;
     const words = phrase("{done} of {all} parts done", { done: count.done, all: count.parts });

@@ -1,123 +1,161 @@
 // @ts-check
-// Gives each cell of a page a Run button. Python is fetched when one of them is pressed, or in advance
-// if the reader has run Python in this tab before.
+// Gives each cell of a page a Run button, and shows code that the reader changed in an earlier visit. The
+// rest is fetched when a button is pressed, or in advance if the reader has run Python in this tab before.
 (() => {
-  const { currentScript: script } = document;
-  const { python, steps, megabytes, page } = script.dataset;
+  const { python, steps, megabytes, page } = document.currentScript.dataset;
   const cells = [...document.querySelectorAll(".bd-article div.cell")];
+  const codeOf = (cell) => cell.querySelector(":scope .cell_input pre");
+  const built = cells.map((cell) => codeOf(cell)?.textContent.trim());
+  const module = (name) => import(new URL(`${python}${name}`, document.baseURI).href);
+  const made = (tag, properties, ...children) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  };
   let workbench;
   let size; // next to the first button: how much the first press fetches
 
-  // Browsers don't let a page that was opened as a file start a worker.
-  const fromDisk = () =>
-    phrase("Code does not run in a page that was opened as a file. “make serve” shows this site at an address of its own, and “make lab” opens the page in JupyterLab.");
+  // ---- the cells that the reader has changed, in localStorage: key → {built, code}
 
-  function say(button, text) {
-    const cell = button.closest(".cell");
-    let note = cell.querySelector(".run-note");
-    if (!note) {
-      note = document.createElement("p");
-      note.className = "run-note";
-      note.setAttribute("role", "status");
-      button.closest(".cell_input").after(note);
+  // All tabs of a page share them: each change reads, merges and writes. A key is the number that a cell
+  // had once. Editions change cells, so an entry belongs to the cell whose code it has as `built`; one that
+  // belongs to no cell is shown beside a cell near its place.
+  const KEY = `roofline-cells:${page}`;
+  const parsed = (text) => {
+    try {
+      return JSON.parse(text) ?? {};
+    } catch {
+      return {};
     }
-    note.textContent = text;
+  };
+  function read() {
+    try {
+      return parsed(localStorage.getItem(KEY));
+    } catch {
+      return {}; // storage is disabled
+    }
+  }
+  function write(all) {
+    try {
+      if (Object.keys(all).length) localStorage.setItem(KEY, JSON.stringify(all));
+      else localStorage.removeItem(KEY);
+    } catch {
+      // Storage is disabled or full: the changes are lost when the page closes.
+    }
+  }
+  const keyOf = (all, number) => Object.keys(all).find((key) => all[key].built.trim() === built[number]);
+  const codeIn = (all, number) => all[keyOf(all, number)]?.code;
+  // Earlier editions of the site kept code that belongs to no cell inside the entry of another, as `earlier`.
+  const all = read();
+  for (const [key, { built: of, code, earlier }] of Object.entries(all)) {
+    if (!earlier) continue;
+    if (of.trim() === code.trim()) delete all[key];
+    else all[key] = { built: of, code };
+    for (const [number, one] of earlier.entries()) all[`${key}.${number}`] = { built: "", code: one };
+    write(all);
+  }
+  const saved = {
+    code: (number) => codeIn(read(), number),
+    set(number, code) {
+      // A tab that shows another's change must not write it: it would undo what that one has written since.
+      if (code === (saved.code(number) ?? built[number])) return;
+      const all = read();
+      const key = keyOf(all, number) ?? (number in all ? `${number}.${Date.now()}` : number);
+      if (code.trim() === built[number]) delete all[key];
+      else all[key] = { built: built[number], code };
+      write(all);
+    },
+    onChange: showChange, // of another tab; page.js puts it into the editors
+  };
+  window.addEventListener("storage", ({ key, oldValue, newValue }) => {
+    if (key !== KEY) return;
+    const [before, now] = [parsed(oldValue), parsed(newValue)];
+    for (const number of cells.keys()) {
+      if (codeIn(before, number) !== codeIn(now, number)) saved.onChange(number, codeIn(now, number));
+    }
+  });
+
+  const printed = cells.map((cell) => codeOf(cell)?.innerHTML); // in colors
+  function showChange(number, code) {
+    const pre = codeOf(cells[number]);
+    for (const part of cells[number].querySelectorAll(".run-kept, .run-back")) part.remove();
+    if (code === undefined) return void (pre.innerHTML = printed[number]);
+    pre.textContent = `${code}\n`;
+    const back = made("button", { type: "button", className: "run-back", textContent: phrase("Put it back") });
+    back.addEventListener("click", () => {
+      saved.set(number, built[number]);
+      showChange(number);
+    });
+    const note = made("span", { className: "run-kept", textContent: phrase("Your change, not run yet") });
+    cells[number].querySelector(".run-bar").append(note, back);
   }
 
-  const module = (name) => import(new URL(`${python}${name}`, document.baseURI).href);
+  // Show code whose cell an edition has changed.
+  function showEarlier(key, code) {
+    const at = built.findLastIndex((one, number) => one !== undefined && number <= parseInt(key, 10));
+    const drop = made("button", { type: "button", textContent: phrase("Drop it") });
+    const note = made(
+      "details",
+      { className: "run-earlier" },
+      made("summary", { textContent: phrase("You changed this cell, and a new edition of the page has changed it too: your code is kept here.") }),
+      made("pre", { textContent: code }),
+      drop,
+    );
+    drop.addEventListener("click", () => {
+      const { [key]: _, ...others } = read();
+      write(others);
+      note.remove();
+    });
+    cells[at]?.querySelector(".cell_input").after(note);
+  }
 
-  async function press(button, number) {
-    if (location.protocol === "file:") return say(button, fromDisk());
+  // ---- the buttons
+
+  async function press(cell, number) {
+    const note = cell.querySelector(".run-note") ?? made("p", { className: "run-note", role: "status" });
+    cell.querySelector(".cell_input").after(note);
+    // Browsers don't let a page that was opened as a file start a worker.
+    if (location.protocol === "file:") {
+      note.textContent = phrase("Code does not run in a page that was opened as a file. “make serve” shows this site at an address of its own, and “make lab” opens the page in JupyterLab.");
+      return;
+    }
     size?.remove();
     for (const part of document.querySelectorAll(".run-kept, .run-back")) part.remove();
     try {
-      workbench ??= Promise.all([module("workbench.js"), savedCells()]).then(([{ open }, saved]) =>
-        open({ cells, steps, saved }),
-      );
+      workbench ??= module("page.js").then(({ open }) => open({ cells, steps, saved }));
       await (await workbench).run(number);
     } catch (error) {
       workbench = undefined;
-      say(button, phrase("This could not be fetched ({reason}). Reload the page, and try again.", { reason: error.message }));
+      note.textContent = phrase("This could not be fetched ({reason}). Reload the page, and try again.", { reason: error.message });
     }
   }
 
-  async function startWarm() {
-    const { warmUp } = await module("warm_start.js");
-    if (await warmUp()) await module("workbench.js");
-  }
   let hasRun = false;
   try {
-    hasRun = Boolean(sessionStorage.getItem("roofline-ran-python"));
-    if (hasRun && location.protocol !== "file:") startWarm().catch(() => {});
+    hasRun = location.protocol !== "file:" && Boolean(sessionStorage.getItem("roofline-ran-python"));
   } catch {
     // Storage is disabled.
   }
-
-  // ---- code that the reader changed in an earlier visit; see saved_cells.js
-
-  const KEY = `roofline-cells:${page}`;
-  const codeOf = (cell) => cell.querySelector(":scope .cell_input pre");
-  const built = cells.map((cell) => codeOf(cell)?.textContent.trim());
-  let saving;
-  function savedCells() {
-    saving ??= module("saved_cells.js").then(({ SavedCells }) => {
-      const saved = new SavedCells(KEY, built);
-      for (const number of cells.keys()) show(saved, number);
-      saved.addEventListener("change", ({ detail }) => detail.forEach((number) => show(saved, number)));
-      return saved;
-    });
-    saving.catch(() => (saving = undefined));
-    return saving;
-  }
-  function show(saved, number) {
-    const cell = cells[number];
-    if (built[number] === undefined) return;
-    for (const note of cell.querySelectorAll(".run-earlier")) note.remove();
-    cell.querySelector(".cell_input").after(...saved.notes(number));
-    if (!workbench) showChange(saved, number);
-  }
-  const printed = new Map(); // number of a cell → its code as built, in colors
-  function showChange(saved, number) {
-    const pre = codeOf(cells[number]);
-    const bar = cells[number].querySelector(".run-bar");
-    for (const part of bar.querySelectorAll(".run-kept, .run-back")) part.remove();
-    if (printed.has(number)) pre.innerHTML = printed.get(number);
-    const code = saved.code(number);
-    if (code === undefined) return;
-    printed.set(number, pre.innerHTML);
-    pre.textContent = `${code}\n`;
-    const note = document.createElement("span");
-    Object.assign(note, { className: "run-kept", textContent: phrase("Your change, not run yet") });
-    const back = document.createElement("button");
-    Object.assign(back, { type: "button", className: "run-back", textContent: phrase("Put it back") });
-    back.addEventListener("click", () => {
-      saved.set(number, built[number]);
-      showChange(saved, number);
-    });
-    bar.append(note, back);
+  if (hasRun) {
+    const warmUp = () => module("python.js").then((loaded) => loaded.warmUp());
+    window.addEventListener("load", () => warmUp().catch(() => {})); // a press tries again
   }
 
-  cells.forEach((cell, number) => {
+  for (const [number, cell] of cells.entries()) {
     const input = cell.querySelector(":scope .cell_input");
-    if (!input) return;
-    const first = input.querySelector("pre").textContent.trim().split("\n", 1)[0];
-    const button = document.createElement("button");
-    Object.assign(button, { type: "button", className: "run-cell", textContent: phrase("Run") });
-    button.setAttribute("aria-label", phrase("Run the cell “{line}”", { line: first }));
-    button.addEventListener("click", () => press(button, number));
-    const bar = document.createElement("div");
-    bar.className = "run-bar";
-    bar.append(button);
+    if (!input) continue;
+    const line = built[number].split("\n", 1)[0];
+    const button = made("button", { type: "button", className: "run-cell", textContent: phrase("Run"), ariaLabel: phrase("Run the cell “{line}”", { line }) });
+    button.addEventListener("click", () => press(cell, number));
+    const bar = made("div", { className: "run-bar" }, button);
     if (!size && !hasRun) {
-      size = document.createElement("span");
-      Object.assign(size, { className: "run-size", textContent: phrase("Fetches Python once, {megabytes} MB", { megabytes }) });
+      size = made("span", { className: "run-size", textContent: phrase("Fetches Python once, {megabytes} MB", { megabytes }) });
       bar.append(size);
     }
     input.append(bar);
-  });
-  try {
-    if (localStorage.getItem(KEY) && location.protocol !== "file:") savedCells().catch(() => {}); // Run tries again
-  } catch {
-    // Storage is disabled.
+    if (location.protocol !== "file:" && saved.code(number) !== undefined) showChange(number, saved.code(number));
+  }
+  for (const [key, { built: of, code }] of Object.entries(read())) {
+    if (location.protocol !== "file:" && !built.includes(of.trim())) showEarlier(key, code);
   }
 })();

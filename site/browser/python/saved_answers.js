@@ -6,24 +6,22 @@ const ANSWER = "roofline-answer:";
 const OWN_CELLS = "roofline-own-cells:";
 const PROGRESS = "roofline-parts:";
 
-export class SavedAnswers extends EventTarget {
+export class SavedAnswers {
   #name;
   #unsaved = new Map(); // entries that the browser could not store
   isSaving = true; // false if the browser stores nothing
 
-  constructor(name) {
-    super();
+  // Call `onAnswer(part)` or `onOwnCells()` when another window has changed one.
+  constructor(name, onAnswer, onOwnCells) {
     this.#name = name;
     window.addEventListener("storage", ({ key }) => {
-      if (key === OWN_CELLS + name) this.dispatchEvent(new Event("own-cells-changed"));
-      const prefix = `${ANSWER}${name}:`;
-      if (!key?.startsWith(prefix)) return;
-      this.dispatchEvent(new CustomEvent("answer-changed", { detail: key.slice(prefix.length) }));
+      if (key === OWN_CELLS + name) onOwnCells();
+      if (key?.startsWith(`${ANSWER}${name}:`)) onAnswer(key.slice(`${ANSWER}${name}:`.length));
     });
   }
 
   // Return {source, passed, with} of a part: its code, the code that last passed the check, and the
-  // cells that this depended on then, id → source. Return null if the part has no answer yet.
+  // cells above it then, id → source. Return null if the part has no answer yet.
   get(part) {
     return this.#read(`${ANSWER}${this.#name}:${part}`);
   }
@@ -32,7 +30,7 @@ export class SavedAnswers extends EventTarget {
     this.#write(`${ANSWER}${this.#name}:${part}`, answer);
   }
 
-  // Cells that the reader added to the notebook, each with the cell that it follows.
+  // The cells that the reader added, as completed() in exercise_notebook.js takes them.
   get ownCells() {
     return this.#read(OWN_CELLS + this.#name) ?? [];
   }
@@ -41,13 +39,13 @@ export class SavedAnswers extends EventTarget {
     this.#write(OWN_CELLS + this.#name, cells.length ? cells : null);
   }
 
-  // Return "done", "again" if a cell that the answer depends on has changed since, or else "".
-  // `sources` maps cell ids to their current code.
+  // Return "done", "again" if a cell above has changed since, or else "". `sources` maps the ids of
+  // cells to their current code.
   state(part, sources) {
     const answer = this.get(part);
     if (!answer || answer.source !== answer.passed) return "";
-    const needed = Object.entries(answer.with ?? {});
-    return needed.every(([id, source]) => sources.get(id) === source) ? "done" : "again";
+    const above = Object.entries(answer.with ?? {});
+    return above.every(([id, source]) => sources.get(id) === source) ? "done" : "again";
   }
 
   count(done, parts) {
@@ -59,7 +57,7 @@ export class SavedAnswers extends EventTarget {
     try {
       return JSON.parse(localStorage.getItem(key));
     } catch {
-      return null;
+      return null; // storage is disabled
     }
   }
 

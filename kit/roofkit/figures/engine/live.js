@@ -63,7 +63,7 @@ async function readConfig(engine, file, rows) {
 from roofkit.figures.model_rows import answer
 print(answer(bytes.fromhex("${content}"), ${name}, json.loads(${kept})))`;
   const printed = [];
-  await engine.run(0, [{ code, seconds: READ_SECONDS }], ({ outputs = [] }) => printed.push(...outputs));
+  await engine.run([{ code, seconds: READ_SECONDS }], 0, ({ outputs = [] }) => printed.push(...outputs));
   const failure = printed.find(({ kind }) => kind === "error");
   if (failure) throw new Error(failure.text.split("\n").at(-1));
   const lines = printed.filter(({ kind }) => kind === "stdout").map(({ text: words }) => words);
@@ -374,9 +374,9 @@ async function start(figure) {
       config.closest("details").open = true; // a dropped file's answer must be seen
       told.textContent = phrase("Reading {file} …", { file: file.name });
       try {
-        const address = new URL(`${python}engine.js`, document.baseURI).href;
-        const { Engine } = await import(address);
-        engine ??= new Engine();
+        const address = new URL(`${python}python.js`, document.baseURI).href;
+        const { Python } = await import(address);
+        engine ??= new Python();
         const answer = await readConfig(engine, file, view.get(table));
         if (newest !== file) return;
         const { problem, name } = answer;

@@ -1,0 +1,114 @@
+// @ts-check
+// Reads the released notebook of an exercise, and separates a reader's answers and cells from it.
+
+export const text = (cell) => (Array.isArray(cell.source) ? cell.source.join("") : cell.source);
+const nbgrader = (cell) => cell.metadata?.nbgrader ?? {};
+export const gradeId = (cell) => nbgrader(cell).grade_id ?? null;
+const isSolution = (cell) => nbgrader(cell).solution === true;
+export const isCheck = (cell) => nbgrader(cell).grade === true && !isSolution(cell);
+const lines = (source) => source.split(/(?<=\n)/);
+const defines = (source) => /^def (\w+)\(/m.exec(source)?.[1] ?? null;
+export const newId = () => Math.random().toString(36).slice(2);
+
+/**
+ * A part of an exercise: its key, which its check has too, the id of the check's cell, the grade id and
+ * the cell of its answer, and its question in Markdown. exercise.js adds what shows it on the page.
+ * @typedef {{ key: string, check: string, solution: string, cell: any, question: string,
+ *   [shownBy: string]: any }} Part
+ */
+
+/** @returns {Part[]} the parts of a notebook */
+export function partsOf({ cells }) {
+  /** @type {Part[]} */
+  const parts = [];
+  let words = [];
+  let answer = null;
+  for (const cell of cells) {
+    if (cell.cell_type === "markdown") words.push(text(cell));
+    else if (isSolution(cell)) answer = cell;
+    else {
+      const [key, question] = [gradeId(cell), words.join("\n\n")];
+      if (isCheck(cell)) parts.push({ key, check: cell.id, solution: gradeId(answer), cell: answer, question });
+      words = [];
+    }
+  }
+  return parts;
+}
+
+// Return the texts between the title and the first code cell: how to work on the notebook.
+export function openingOf({ cells }) {
+  const first = cells.findIndex((cell) => cell.cell_type === "code");
+  return cells.slice(0, first).map(text).filter((words) => !words.startsWith("# "));
+}
+
+// Return the text cells below the last part.
+export const closingOf = ({ cells }) => cells.slice(cells.findLastIndex(isCheck) + 1);
+
+// Return the released code cells before the first part, without the one that installs packages.
+export function givenOf({ cells }) {
+  const first = cells.findIndex(isSolution);
+  return cells.slice(0, first).filter((cell) => cell.cell_type === "code" && gradeId(cell) !== "opening");
+}
+
+// Return the index of the part that a cell is in: -1 above the first question, and the number of
+// parts below the last check.
+export function partOf(released, id) {
+  const { cells } = released;
+  const place = cells.findIndex((cell) => cell.id === id);
+  if (place <= cells.indexOf(givenOf(released).at(-1))) return -1;
+  return cells.slice(0, place).filter(isCheck).length;
+}
+
+// Return the released notebook with answers (grade id → code) and with the reader's own cells, each
+// {after, cell}, in their places. A text of the reader's that `replaces` a released one takes its place.
+export function completed(released, answers, own) {
+  const filled = (cell, source) => ({ ...cell, source: lines(source) });
+  const after = (id) =>
+    own.filter((one) => one.after === id).map(({ cell }) => filled(cell, text(cell)));
+  const cells = released.cells.flatMap((cell) => {
+    const replaced = own.find((one) => one.replaces === cell.id);
+    const source = answers.get(gradeId(cell)) ?? (replaced && text(replaced.cell));
+    return [source === undefined ? cell : filled(cell, source), ...after(cell.id)];
+  });
+  return structuredClone({ ...released, cells: [...after(null), ...cells] });
+}
+
+// Return a notebook's answers by grade id, and the cells that are the reader's own. Where an editor
+// dropped the cell metadata, cells are recognized by their ids or by the function they define.
+export function answersIn(notebook, released) {
+  if (notebook?.nbformat !== 4 || !Array.isArray(notebook.cells)) {
+    throw new Error(phrase("it has no cells of Jupyter’s format 4"));
+  }
+  const byId = new Map(released.cells.map((cell) => [cell.id, cell]));
+  const byGrade = new Map(released.cells.map((cell) => [gradeId(cell), cell]));
+  const byFunction = new Map(
+    released.cells.filter(isSolution).map((cell) => [defines(text(cell)), cell]),
+  );
+  byGrade.delete(null);
+  const ids = new Set([undefined, ...byId.keys()]);
+  const answers = new Map();
+  const own = [];
+  let after = null;
+  for (const cell of notebook.cells) {
+    const source = text(cell);
+    const isCode = cell.cell_type === "code";
+    const found =
+      byGrade.get(gradeId(cell)) ?? byId.get(cell.id) ?? (isCode && byFunction.get(defines(source)));
+    if (!found || (isSolution(found) && answers.has(gradeId(found)))) {
+      const { cell_type } = cell;
+      const empty = isCode ? { outputs: [], execution_count: null } : {};
+      // A copied cell has the id and the marks of the original.
+      const { nbgrader: _, ...metadata } = cell.metadata ?? {};
+      const id = ids.has(cell.id) ? newId() : cell.id;
+      ids.add(id);
+      if (source.trim()) own.push({ after, cell: { cell_type, id, metadata, source, ...empty } });
+      continue;
+    }
+    after = found.id;
+    if (isSolution(found)) answers.set(gradeId(found), source);
+    else if (!isCode && source !== text(found)) {
+      own.push({ replaces: found.id, cell: { cell_type: "markdown", source } });
+    }
+  }
+  return { answers, own };
+}

@@ -1,0 +1,77 @@
+// @ts-check
+// The page's Python, in a worker. A newer order cancels an older one between two steps. See python.js.
+
+const HERE = new URL("./", self.location.href).href; // a folder named after the hash of its files
+const ORIGINAL = "en"; // the language of the messages in the code
+const START = `
+import sys
+sys.path[:0] = ["/course", "/course/kit"]
+from browser.python import page
+page.start`;
+let page; // the Page of page.py
+let latest; // number of the newest order
+let total; // bytes to fetch
+let received = 0;
+
+const fetchOnly = self.fetch.bind(self);
+self.fetch = async (/** @type {any} */ address, options) => {
+  const answer = await fetchOnly(address, options);
+  if (!answer.ok) throw new Error(`${answer.status}: ${answer.url}`);
+  const counted = new TransformStream({
+    transform(chunk, controller) {
+      received += chunk.length;
+      postMessage({ received, total });
+      controller.enqueue(chunk);
+    },
+  });
+  return new Response(answer.body.pipeThrough(counted), { status: answer.status, headers: answer.headers });
+};
+
+async function start(language, tries) {
+  const files = await (await fetchOnly(`${HERE}files.json`)).json();
+  const runtime = new URL(files.pyodide, HERE).href;
+  total = files.bytes;
+  const archives = [
+    [`${runtime}packages.zip`, "/lib/python3.12/site-packages"],
+    [`${HERE}course.zip`, "/course"],
+  ];
+  if (language !== ORIGINAL) archives.push([`${HERE}words-${language}.zip`, "/course"]);
+  const arriving = archives.map(async ([address]) => (await fetch(address)).arrayBuffer());
+  importScripts(`${runtime}pyodide.js`);
+  const env = { MPLBACKEND: "agg", HOME: "/home/learner" };
+  const python = await loadPyodide({ indexURL: runtime, stdLibURL: `${runtime}library.zip`, env });
+  for (const [number, [, extractDir]] of archives.entries()) {
+    python.unpackArchive(await arriving[number], "zip", { extractDir });
+  }
+  page = python.runPython(START)(language, JSON.stringify(tries));
+}
+
+// Wait for a new task of the event loop, so that waiting messages are handled first.
+const nextTask = () =>
+  new Promise((resolve) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => resolve();
+    port2.postMessage(null);
+  });
+
+async function run({ order, steps, target }) {
+  latest = order;
+  for (let step = page.rewind(JSON.stringify(steps), target); step < steps.length; step += 1) {
+    postMessage({ order, begins: step });
+    const answer = JSON.parse(page.run(JSON.stringify(steps[step])));
+    postMessage({ order, step, ...answer });
+    if (answer.failed && !steps[step].continueOnError) break;
+    await nextTask();
+    if (latest !== order) return;
+  }
+  postMessage({ order, done: true, tries: JSON.parse(page.tries()) });
+}
+
+onmessage = async ({ data }) => {
+  try {
+    if (data.language) await start(data.language, data.tries).then(() => postMessage({ ready: true }));
+    else await run(data);
+  } catch (error) {
+    postMessage({ broken: String(error?.message ?? error) });
+  }
+};
