@@ -48,7 +48,7 @@ def test_a_guess_covers_what_follows_until_i_guess(at: Firefox, server: Server) 
 
 
 def test_a_link_into_what_is_covered_opens_it(at: Firefox, server: Server) -> None:
-    at.open(f"{server.origin}/chapters/time.html")
+    at.open(f"{server.origin}/chapters/roofline.html")
     target = "document.querySelector('.guess-covered :is(figure[id], [id^=fig-])')"
     shown = "document.getElementById(window.target).checkVisibility()"
     at.run(f"(window.target = {target}.id, null)")

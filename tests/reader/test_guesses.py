@@ -1,4 +1,4 @@
-"""A reader guesses before reading on: takes, changes or skips a guess, and hears how it was."""
+"""A reader guesses before the answer: makes, changes or skips a guess, and hears how it was."""
 
 import math
 import re
@@ -9,7 +9,7 @@ from reader import Reader
 from site_browser import PHONE, axe, contrast, put_theme, put_width, structure
 from site_server import Server
 
-CHAPTER = "chapters/intensity"  # it asks for choices, numbers, a share and an order
+CHAPTER = "chapters/intensity"  # it asks for choices, numbers and a share
 BOXES = ".admonition.tip, .guess-told, .guess-skip"
 NUMBER = re.compile(r"\d[\d,]*\.?\d*")
 
@@ -74,6 +74,15 @@ def test_one_press_skips_a_guess_for_good(reader: Reader) -> None:
     assert reader.told(guess) == ""
 
 
+def test_one_press_opens_all_answers_for_good(reader: Reader) -> None:
+    reader.open(CHAPTER, covered=True)
+    assert reader.covers > 1
+    reader.press("Never cover answers")
+    assert reader.covers == 0
+    reader.open("chapters/time", covered=True)
+    assert reader.covers == 0
+
+
 def test_a_page_whose_guesses_were_skipped_opens_whole(reader: Reader) -> None:
     reader.open(CHAPTER, covered=True)
     assert reader.covers
@@ -83,9 +92,11 @@ def test_a_page_whose_guesses_were_skipped_opens_whole(reader: Reader) -> None:
     assert all(reader.shown_after(name) for name in reader.guesses(folded=False))
 
 
-def test_definitions_are_never_covered(reader: Reader) -> None:
-    reader.open("chapters/glossary", covered=True)
-    assert reader.covers == 0
+def test_definitions_and_formulas_are_never_covered(reader: Reader) -> None:
+    for page in ("glossary", "time", "intensity", "roofline", "matmul", "chips"):
+        reader.open(f"chapters/{page}", covered=True)
+        assert reader.page.locator(".guess-covered math[display=block]").count() == 0
+        assert reader.page.locator(".guess-covered h2, .guess-covered h3").count() == 0
 
 
 def test_no_key_reaches_what_is_covered(reader: Reader) -> None:
@@ -97,16 +108,16 @@ def test_no_key_reaches_what_is_covered(reader: Reader) -> None:
 
 
 def test_a_link_into_what_is_covered_opens_it(reader: Reader) -> None:
-    reader.open("chapters/time", covered=True)
+    reader.open("chapters/roofline", covered=True)
     target = reader.page.locator(".guess-covered figure[id], .guess-covered [id^=fig-]").first
     name = target.get_attribute("id")
     assert not target.is_visible()
     reader.page.evaluate("(name) => { location.hash = name; }", name)
     expect(target).to_be_in_viewport()
     # Following a link is no answer: the next visit covers it again.
-    reader.page.goto(f"{reader.origin}/chapters/time.html?again")
+    reader.page.goto(f"{reader.origin}/chapters/roofline.html?again")
     assert not reader.page.locator(f"#{name}").is_visible()
-    reader.page.goto(f"{reader.origin}/chapters/time.html?once-more#{name}")
+    reader.page.goto(f"{reader.origin}/chapters/roofline.html?once-more#{name}")
     expect(reader.page.locator(f"#{name}")).to_be_in_viewport()
 
 
@@ -237,20 +248,6 @@ def test_a_guessed_share_is_told_in_points(reader: Reader) -> None:
     reader.guess(guess, f"{right + 12}")
     assert "points" in reader.told(guess)
     assert numbers(reader.told(guess))[-1] == 12
-
-
-def test_a_guessed_order_is_told_how_many_stood_in_their_place(reader: Reader) -> None:
-    reader.open(CHAPTER)
-    guess = reader.guesses("order")[0]
-    right = reader.right(guess).split(", ")
-    reader.form(guess).get_by_role("button").click()
-    assert reader.noted(guess)
-    assert reader.told(guess) == ""
-    reader.guess(guess, [right[1], right[0], *right[2:]])
-    assert numbers(reader.told(guess))[:2] == [len(right) - 2, len(right)]
-    assert reader.right(guess) in reader.told(guess)
-    reader.guess(guess, right)
-    assert numbers(reader.told(guess)) == numbers(reader.right(guess))
 
 
 def test_the_summary_counts_the_guesses_whose_answers_i_have_seen(reader: Reader) -> None:

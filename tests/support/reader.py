@@ -111,15 +111,16 @@ SEARCH = """async (query) => {
 }"""
 GUESSES = """(all) => all.map((one) =>
   [one.dataset.name, one.dataset.kind, Boolean(one.nextElementSibling?.matches("details"))])"""
-WITHOUT_OPTIONS = "(e) => e.textContent.replace(e.querySelector('select').textContent, '').trim()"
-# Whether each block after a guess, in its section, is shown.
+# Whether each block between a guess and its answer, and the paragraph after it, is shown.
 SHOWN_AFTER = """(name) => {
   const answer = document.querySelector(`.answer[data-name="${name}"]`);
   const form = document.querySelector(`form.guess[name="${name}"]`);
-  return [...answer.closest("section").querySelectorAll("p, pre, table, figure, ul")]
+  const blocks = [...answer.closest("section").querySelectorAll("p, pre, table, figure, ul")]
     .filter((one) => form.compareDocumentPosition(one) & 4)
-    .filter((one) => !one.closest(".admonition.tip, .guess-skip, .guess-told, .answer, details"))
-    .map((one) => one.checkVisibility());
+    .filter((one) => !one.closest(".admonition.tip, .guess-told, .answer, details"));
+  const before = blocks.filter((one) => one.compareDocumentPosition(answer) & 4);
+  const next = blocks.find((one) => answer.compareDocumentPosition(one) & 4);
+  return [...before, ...(next?.matches("p") ? [next] : [])].map((one) => one.checkVisibility());
 }"""
 
 
@@ -197,7 +198,7 @@ class Reader:
     def guesses(self, kind: str = "", *, folded: bool | None = None) -> list[str]:
         """Return the names of the page's guesses, in order.
 
-        kind: "number", "choice" or "order"; all of them without it.
+        kind: "number" or "choice"; all of them without it.
         folded: those whose answer is folded, or those that cover what follows.
         """
         found = self.page.locator(".bd-article .answer").evaluate_all(GUESSES)
@@ -215,14 +216,10 @@ class Reader:
         place = self.page.locator(f".answer[data-name='{guess}'] .right")
         return " ".join((place.text_content() or "").split())
 
-    def guess(self, guess: str, answer: str | list[str]) -> None:
-        """Write, choose or order, and press the form's button; an empty answer changes nothing."""
+    def guess(self, guess: str, answer: str) -> None:
+        """Write or choose, and press the form's button; an empty answer changes nothing."""
         form = self.form(guess)
-        if isinstance(answer, list):
-            for label in form.locator("label").all():
-                words = label.evaluate(WITHOUT_OPTIONS)
-                label.locator("select").select_option(index=1 + answer.index(words))
-        elif form.locator("input[type=radio]").count():
+        if form.locator("input[type=radio]").count():
             if answer:
                 form.get_by_label(answer, exact=True).check()
         else:
@@ -245,7 +242,7 @@ class Reader:
         )
 
     def shown_after(self, guess: str) -> bool:
-        """Whether what follows the guess in its section is shown: all of it, or nothing."""
+        """Whether what gives the guess's answer away is shown: all of it, or nothing."""
         shown = set(self.page.evaluate(SHOWN_AFTER, guess))
         assert len(shown) == 1
         return bool(shown.pop())
@@ -253,7 +250,7 @@ class Reader:
     @property
     def covers(self) -> int:
         """The number of parts of the page that guesses cover."""
-        return self.page.locator(".guess-skip").count()
+        return self.page.locator(".guess-covered[hidden]").count()
 
     # ---- a chapter's cells
 

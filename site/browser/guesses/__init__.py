@@ -8,16 +8,14 @@ place where the text reaches it:
     :::
 
 An answer that starts with a number is compared as a number; its unit follows. With a list below
-it, the answer is one item of the list or, with `:order:`, all items in the right order, separated
-by commas. The box "Your guess" above it in its section asks for the guess; if there is no such box,
-the form comes before the folded answer. A box without an answer is an error. `:ask:` names what to
-guess if a question asks for several things.
+it, the answer is one item of the list. The box "Your guess" above it in its section asks for the
+guess; above a folded answer the form stands by itself. A box without an answer is an error. `:ask:`
+names what to guess if a question asks for several things.
 
-What follows a guess is covered until the reader answers it, or skips it by one press: everything
-from the form to the end of the answer's section. `:until: label` ends the cover before the
-paragraph, figure or section with that label, which may be in a later section. Several answers to
-one box share a cover, which opens with the last of them; a box inside a cover has its own. A folded
-answer covers nothing else.
+What gives the answer away is covered until the reader answers the guess or skips it by one press:
+what stands between the box and the answer, and the paragraph after it. Definitions, formulas and
+whatever else is needed later belong above the box, or after that paragraph. One press opens all
+answers for good. A folded answer covers nothing else.
 
 Guesses don't appear without scripts, in notebooks or on paper.
 """
@@ -63,8 +61,6 @@ class Answer(SphinxDirective):
     required_arguments = 1
     option_spec: ClassVar = {
         "ask": directives.unchanged,
-        "order": directives.flag,
-        "until": directives.unchanged_required,
     }
 
     def run(self) -> list[nodes.Node]:
@@ -74,7 +70,7 @@ class Answer(SphinxDirective):
         choices = [item.astext().strip() for found in lists for item in found.children]
         right = next(iter(body.findall(nodes.paragraph)), None)
         text = right.astext().strip() if right else ""
-        kind = "order" if "order" in self.options else "choice" if choices else "number"
+        kind = "choice" if choices else "number"
         if wrong := problem(kind, text, choices):
             logger.warning("answer %s: %s", self.arguments[0], wrong, location=self.get_location())
             return []
@@ -87,9 +83,7 @@ class Answer(SphinxDirective):
             words.source, words.line = right.source, right.line
             parts.append(shown_part(words, "ask"))
         if choices:
-            order = text.split(", ") if kind == "order" else [text]
-            attributes["places"] = [choices.index(one) for one in order]
-        attributes["until"] = nodes.make_id(self.options.get("until", ""))
+            attributes["place"] = choices.index(text)
         made = answer("", *parts, **attributes)
         self.set_source_info(made)
         return [made]
@@ -108,8 +102,6 @@ def problem(kind: str, text: str, choices: list[str]) -> str:
         return f"“{text}” does not begin with a number, and there is no list to choose from"
     if kind == "choice" and text not in choices:
         return f"“{text}” is none of {', '.join(choices)}"
-    if kind == "order" and sorted(text.split(", ")) != sorted(choices):
-        return f"“{text}” is not {', '.join(choices)} in an order"
     return ""
 
 
@@ -122,7 +114,7 @@ class Guesses(SphinxDirective):
 
 def visit_answer(writer: Any, node: nodes.Element) -> None:
     attributes = {f"data-{key}": node[key] for key in ("name", "kind", "ask")}
-    attributes |= {"hidden": "hidden"} | ({"data-until": node["until"]} if node["until"] else {})
+    attributes["hidden"] = "hidden"
     writer.body.append(writer.starttag(node, "div", "", CLASS="answer", **attributes))
 
 
@@ -165,25 +157,17 @@ def follow_translation(app: Sphinx, doctree: nodes.document) -> None:
         for asked in named["ask"]:
             found["ask"] = asked.astext()
             found.remove(asked)
-        if "places" in found:
+        if "place" in found:
             (right,) = named["right"]
             computed = [
                 node for node in right.findall(nodes.inline) if "computed" in node["classes"]
             ]
-            words = ", ".join(named["choice"][place].astext() for place in found["places"])
+            words = named["choice"][found["place"]].astext()
             text = computed[0] if len(computed) == 1 else right
             if text.astext() != words:
                 text.setdefault("original", text.astext())  # the English value, as cells compute it
                 text.children = []
                 text += nodes.Text(words)
-
-
-def check_ends(app: Sphinx, doctree: nodes.document) -> None:
-    """Warn if text is to be hidden up to a label that is not on the page."""
-    for found in doctree.findall(answer):
-        if found["until"] and found["until"] not in doctree.ids:
-            said = "answer %s: there is no label “%s” on this page"
-            logger.warning(said, found["name"], found["until"], location=found)
 
 
 def unanswered(doctree: nodes.document) -> list[nodes.Element]:
@@ -228,6 +212,5 @@ def setup(app: Sphinx) -> None:
     app.add_directive("guesses", Guesses)
     app.connect("config-inited", serve)
     app.connect("doctree-read", follow_translation)
-    app.connect("doctree-read", check_ends)
     app.connect("doctree-read", check_boxes)
     app.connect("html-page-context", add_script)

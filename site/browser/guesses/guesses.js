@@ -44,11 +44,10 @@
   const few = (value) =>
     value >= 100 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(2)));
 
-  // Return {right} for a choice or options put in order, {points} for shares from 5%, {factor}
-  // for other numbers, or {right} if the guess or the answer is 0.
+  // Return {right} for a choice, {points} for shares from 5%, {factor} for other numbers, or {right}
+  // if the guess or the answer is 0.
   function compare(kind, guess, right) {
     if (kind === "choice") return { right: guess === right };
-    if (kind === "order") return { right: guess.join(", ") === right };
     const [mine, true_] = [number(guess), number(right)];
     // Three times a small share may be only one point away, but is still far off.
     const isSmall = true_ && mine && true_ < 5;
@@ -61,12 +60,6 @@
     const result = compare(kind, guess, right);
     if (kind === "choice") {
       return result.right ? phrase("Your guess was “{guess}”, and so it is.", { guess }) : phrase("Your guess was “{guess}”. It is “{right}”.", { guess, right });
-    }
-    if (kind === "order") {
-      const order = right.split(", ");
-      const placed = guess.filter((one, place) => one === order[place]).length;
-      if (result.right) return phrase("Your order was right: {right}.", { right });
-      return phrase("In your order {placed} of {all} stood in their place. It is: {right}.", { placed, all: order.length, right });
     }
     // "1 times" would be wrong, so a guessed number of times stands alone.
     const after = /^times\b/.test(unit(right)) ? "" : unit(right);
@@ -110,25 +103,10 @@
         return text.slice(0, text.length - written.length).trim();
       };
     } else {
-      const group = made("fieldset", {}, made("legend", { textContent: what || (kind === "order" ? phrase("Your order") : phrase("Your guess")) }));
-      box.append(group, keep);
-      const controls = choices.map((choice) => {
-        if (kind === "choice") return made("input", { type: "radio", name, value: choice, checked: choice === guess });
-        const select = made("select", {}, made("option", { value: "", textContent: "–" }));
-        choices.forEach((_, place) => select.append(made("option", { value: place, textContent: `${place + 1}` })));
-        if (guess) select.value = guess.indexOf(choice);
-        return select;
-      });
-      controls.forEach((control, number) => group.append(made("label", {}, control, ` ${choices[number]}`)));
-      entered = () => {
-        if (kind === "choice") {
-          return controls.find(({ checked }) => checked)?.value ?? { problem: phrase("Choose one.") };
-        }
-        const order = [];
-        controls.forEach(({ value }, number) => value && (order[value] = choices[number]));
-        const isWhole = order.length === choices.length && !order.includes(undefined);
-        return isWhole ? order : { problem: phrase("Give each a place of its own.") };
-      };
+      const controls = choices.map((choice) => made("input", { type: "radio", name, value: choice, checked: choice === guess }));
+      const labels = controls.map((control) => made("label", {}, control, ` ${control.value}`));
+      box.append(made("fieldset", {}, made("legend", { textContent: what || phrase("Your guess") }), ...labels), keep);
+      entered = () => controls.find(({ checked }) => checked)?.value ?? { problem: phrase("Choose one.") };
     }
     box.addEventListener("submit", (event) => {
       event.preventDefault();
@@ -139,63 +117,63 @@
     return box;
   }
 
-  // ---- covering what follows
+  // ---- covering the answer
 
-  // What follows a guess is covered until the reader answers, or skips the guess by one press. The
-  // cover reaches from the form to the end of the answer's section, or to the element with the id
-  // `until`, also in a later section. The browser’s search finds covered text, and links into it
-  // open it.
+  // Between a box and its answer, and in the paragraph after it, lies what gives the answer away. It is
+  // covered until the reader answers or skips the guess. The browser’s search finds covered text, and
+  // links into it open it.
   const covers = [];
+  const OPEN = "open"; // whether the reader wants no covers at all
 
-  function cover(start, place) {
-    const { until, name } = place.dataset;
-    const end = until && document.getElementById(until);
-    let section = place.closest("section");
-    while (end && !section.contains(end)) section = section.parentElement.closest("section");
-    const skip = made("button", { type: "button", textContent: phrase("Skip the guess") });
+  function cover(box, name) {
+    const button = (textContent) => made("button", { type: "button", textContent });
+    const skip = button(phrase("Skip the guess"));
+    const always = button(phrase("Never cover answers"));
     const one = {
       key: `skipped:${page}:${name}`,
       guesses: [],
       notes: [],
-      parts: [],
-      bar: made("p", { className: "guess-skip" }, phrase("What follows is covered until you guess."), skip),
+      part: made("div", { className: "guess-covered", tabIndex: -1 }),
+      bar: made("p", { className: "guess-skip" }, skip, always),
     };
-    for (let from = start; from !== section; from = from.parentElement) {
-      const part = made("div", { className: "guess-covered", tabIndex: -1 });
-      part.addEventListener("beforematch", () => open(one));
-      while (from.nextSibling && !(end && from.nextSibling.contains(end))) part.append(from.nextSibling);
-      const reachesEnd = from.nextSibling;
-      if (part.firstElementChild) {
-        from.after(part);
-        one.parts.push(part);
-      }
-      if (reachesEnd) break;
-    }
+    one.part.addEventListener("beforematch", () => open(one));
     skip.addEventListener("click", () => {
       write(one.key, true);
       open(one);
-      one.parts[0].focus({ preventScroll: true });
+      one.part.focus({ preventScroll: true });
     });
+    always.addEventListener("click", () => {
+      write(OPEN, true);
+      covers.forEach(open);
+      one.part.focus({ preventScroll: true });
+    });
+    box.append(one.bar);
+    box.after(one.part);
     covers.push(one);
     return one;
   }
 
-  function close(one) {
-    for (const part of one.parts) part.setAttribute("hidden", "until-found");
-    one.parts[0].before(one.bar);
+  // Cover all up to an element.
+  function extend({ part }, last) {
+    while (part.nextSibling && !part.contains(last)) part.append(part.nextSibling);
   }
 
-  function open(one) {
-    for (const part of one.parts) part.removeAttribute("hidden");
-    one.bar.remove();
+  function close({ part, bar }) {
+    part.setAttribute("hidden", "until-found");
+    bar.hidden = false;
   }
 
-  const isOpen = ({ bar }) => !bar.isConnected;
-  const isDone = ({ key, guesses }) => Boolean(read(key)) || guesses.every((guess) => read(guess));
+  function open({ part, bar }) {
+    part.removeAttribute("hidden");
+    bar.hidden = true;
+  }
+
+  const isOpen = ({ part }) => !part.hasAttribute("hidden");
+  const isDone = ({ key, guesses }) => Boolean(read(OPEN) || read(key)) || guesses.every((guess) => read(guess));
 
   // Open the covers over an element; return whether there were any.
   function uncover(target) {
-    const over = covers.filter((one) => !isOpen(one) && one.parts.some((part) => part.contains(target)));
+    const over = covers.filter((one) => !isOpen(one) && one.part.contains(target));
     over.forEach(open);
     return over.length > 0;
   }
@@ -224,18 +202,16 @@
     write(`page:${page}`, { title, names, address: location.pathname });
   }
 
-  const asked = new Map(); // box → its cover over the text below, if it has one
+  const asked = new Map(); // box → its cover
   const answers = [...document.querySelectorAll(".bd-article .answer")];
   for (const place of answers) {
     const { name, kind, ask: what } = place.dataset;
     const right = place.querySelector(".right").textContent.trim();
     const choices = [...place.querySelectorAll(".choice")].map((one) => one.textContent.trim());
-    const isBefore = (one) => one.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING;
-    const section = place.closest("section");
-    const boxes = [...section.querySelectorAll(".admonition.tip")].filter(isBefore);
-    const box = boxes.at(-1);
     const folded = place.nextElementSibling?.matches("details") ? place.nextElementSibling : null;
-    const own = box && (!asked.has(box) || (what && !folded)) ? box : null;
+    const isBefore = (one) => one.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING;
+    const boxes = [...place.closest("section").querySelectorAll(":scope > .admonition.tip")];
+    const box = folded ? null : boxes.filter(isBefore).at(-1);
     const note = made("p", { className: "guess-note" });
     note.setAttribute("role", "status");
     const said = made("p", { className: "guess-told" });
@@ -265,15 +241,16 @@
         open(covered);
       }
     });
-    if (own) own.append(ask, note);
-    else place.before(ask, note);
-    // A folded answer needs no other cover.
-    if (!folded) {
-      covered = (own && asked.get(own)) ?? cover(own ?? note, place);
+    if (box) {
+      const { bar } = asked.get(box) ?? {};
+      if (bar) bar.before(ask, note);
+      else box.append(ask, note);
+      covered = asked.get(box) ?? cover(box, name);
       covered.guesses.push(key);
       covered.notes.push(note);
-    }
-    asked.set(own, covered);
+      extend(covered, place);
+      asked.set(box, covered);
+    } else place.before(ask, note);
     if (folded) folded.querySelector(".sd-summary-content").prepend(said);
     else place.after(said);
     show();
@@ -286,7 +263,12 @@
     if (kept?.seen) for (const control of ask.elements) control.disabled = true;
   }
 
-  for (const one of covers) if (!isDone(one)) close(one);
+  for (const one of covers) {
+    const after = one.part.nextElementSibling;
+    if (after?.matches("p:not(.guess-told)")) extend(one, after);
+    if (isDone(one)) open(one);
+    else close(one);
+  }
   followAddress();
   addEventListener("hashchange", followAddress);
   // Clicking a link to the current address fires no hashchange.
