@@ -14,9 +14,9 @@ from nbgrader.api import MissingEntry  # type: ignore[import-untyped]
 from sqlalchemy.exc import SAWarning
 
 from grading import downloads, gradebook
-from grading.course import Course, Unable, known_exercise, nearest
+from grading.course import Course, known_exercise, nearest
 from grading.downloads import HandIn, Unreadable
-from grading.files import put, replacing
+from grading.files import Unable, put, replacing
 from grading.intake import printable, students
 from grading.tables import Table
 
