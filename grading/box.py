@@ -30,7 +30,7 @@ from grading.files import Unable
 
 PACKAGES = [Path(one.__path__[0]) for one in (rooflib, roofkit)]
 SCRATCH_BYTES = 64 << 20  # of each folder in which a notebook may write
-LINE_BYTES = 8_000_000  # of one message
+LINE_BYTES, MOST_FILES = 4_000_000, 4  # of one message; descriptors that come and are not used
 START_SECONDS = 300  # for a start, which takes milliseconds where nothing else runs
 FIRST_USER, USERS = 0x7A000000, 4096  # as root, each box has a user of its own, above the host's
 ENVIRONMENT = {
@@ -89,7 +89,7 @@ class Lines:
                 block, files = b"", []
             self.files += files
             size += len(block)
-            if not block or size > LINE_BYTES:
+            if not block or size > LINE_BYTES or len(self.files) > MOST_FILES:
                 raise Ended("large" if block else "ended")
             parts.append(block)
         line, _, self.rest = b"".join(parts).partition(b"\n")

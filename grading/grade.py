@@ -313,7 +313,10 @@ def _message(box: Lines, seconds: float, *words: str) -> Any:
 def _keep(box: Lines) -> Lines:
     box.send("keep", "")
     box.receive(60)
-    return Lines(socket.socket(fileno=box.files.pop()))
+    try:
+        return Lines(socket.socket(fileno=box.files.pop()))
+    except OSError:  # a descriptor of something else
+        raise Ended("ended") from None
 
 
 # --- asking --------------------------------------------------------------------------------------
