@@ -369,7 +369,8 @@ def part(
     misconception that misconceptions.toml lacks.
     """
     if unknown := wrong.keys() - messages().keys():
-        raise ValueError(f"{MISTAKES.name} has no mistake called {', '.join(unknown)}")
+        missing = ", ".join(sorted(unknown))
+        raise ValueError(f"add what it means to {MISTAKES.name} beside this file: {missing}")
     return Part(
         key=key or function.__name__.replace("_", "-"),
         function=function.__name__,

@@ -24,6 +24,7 @@ import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from grading.files import Unable
 from grading.schema import Case, Exercise, Part
 from roofkit.check.answers import Plain, ask
 from roofkit.exercise_facts import of_file
@@ -103,11 +104,14 @@ def expected(name: str, part: Part, case: Case) -> Plain:
 
 @functools.cache
 def _read(name: str) -> Read:
-    """Run an exercise's file; raise ValueError if a part lacks its question or solution."""
+    """Run an exercise's file; raise Unable, with the reason, if it cannot be used."""
     file = FOLDER / f"{name}.py"
     facts, found = of_file(file), list(_cells(file))
     shown: dict[str, Any] = {"__name__": "reference"}
-    parts = _run(file, found, shown)
+    try:
+        parts = _run(file, found, shown)
+    except ValueError as error:
+        raise Unable(f"{file}: {error}") from None
     texts = {cell.title: " ".join(cell.source.split()) for cell in found if cell.is_text}
     exercise = Exercise(
         name=name,
@@ -153,7 +157,7 @@ def _run(file: Path, found: list[Cell], shown: dict[str, Any]) -> dict[int, Part
             value = _run_cell(cell, hidden, file)
             if isinstance(value, Part):
                 if question is None or solution is None:
-                    raise ValueError(f"{file.name}: {value.key} has no question or no solution")
+                    raise ValueError(f"{value.key} has no question or no solution")
                 points = float(question["points"])
                 part = replace(value, title=question["title"], points=points)
                 parts |= {solution: part, place: part}
