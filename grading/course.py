@@ -30,7 +30,6 @@ from typing import Any
 import nbformat
 from nbgrader.api import Gradebook, InvalidEntry  # type: ignore[import-untyped]
 from nbgrader.apps.api import NbGraderAPI  # type: ignore[import-untyped]
-from rapidfuzz import process
 from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
 from tqdm import tqdm  # type: ignore[import-untyped]
 from traitlets.config import Config
@@ -40,7 +39,7 @@ from grading import cluster, gradebook, report
 from grading.box import Server
 from grading.files import Unable, put, read_json
 from grading.grade import Job, Outcome, grade
-from grading.intake import Submission, printable, submissions
+from grading.intake import Submission, nearest, printable, submissions
 from grading.release import exercises, translation
 from grading.version import release_version, version
 from roofkit.words import ORIGINAL
@@ -260,8 +259,7 @@ class Course:
             student, _, exercise = place.partition("/")
             own = [key for key in state if key[0] == student and exercise in ("", key[1])]
             if not own:
-                near = nearest(student, {one for one, _ in state})
-                hint = f"; the nearest name is {near}" if near and near != student else ""
+                hint = nearest(student, {one for one, _ in state} - {student})
                 raise Unable(f"{printable(place)} has not been graded yet{hint}")
             yield from own
 
@@ -362,13 +360,6 @@ class Course:
 def known_exercise(name: str) -> None:
     if name not in exercises.names():
         raise Unable(f"{name!r} is not an exercise; there is {', '.join(exercises.names())}")
-
-
-def nearest(name: str, among: Iterable[str]) -> str:
-    """Return the printable name most similar to `name`, "" if none is."""
-    by_text = {one: one.casefold() for one in sorted(among)}
-    found = process.extractOne(name.casefold(), by_text, score_cutoff=60)
-    return printable(found[2]) if found else ""
 
 
 @contextlib.contextmanager

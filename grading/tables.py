@@ -8,13 +8,12 @@ would overwrite what the platform has.
 
 import codecs
 import csv
-import difflib
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grading.intake import name_problem, printable
+from grading.intake import name_problem, nearest, printable
 
 # Headings, in lower case, of columns that say who somebody is. The first that has an entry names
 # the folder. `id` is nbgrader's heading; in Canvas's table the column holds a number.
@@ -148,9 +147,7 @@ class Table:
         there = ", ".join(map(repr, self.heads))
         for name, head in found.items():
             if head not in self.heads:
-                folded = {one.casefold(): one for one in reversed(self.heads)}
-                near = difflib.get_close_matches(head.casefold(), folded, 1)
-                hint = f"; the nearest is {folded[near[0]]!r}" if near else ""
+                hint = nearest(head, self.heads)
                 raise ValueError(f"has no column {head!r} for {name}{hint}; there is {there}")
             if self.heads.count(head) > 1:
                 raise ValueError(f"has two columns headed {head!r}; rename one")

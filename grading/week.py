@@ -14,10 +14,10 @@ from nbgrader.api import MissingEntry  # type: ignore[import-untyped]
 from sqlalchemy.exc import SAWarning
 
 from grading import downloads, gradebook
-from grading.course import Course, known_exercise, nearest
+from grading.course import Course, known_exercise
 from grading.downloads import HandIn, Unreadable
 from grading.files import Unable, put, replacing
-from grading.intake import printable, students
+from grading.intake import nearest, printable, students
 from grading.tables import Table
 
 EXCHANGE_MODE = 0o777  # nbgrader requires the exchange to be writable by everybody
@@ -79,8 +79,7 @@ def _extend(course: Course, exercise: str, moment: datetime, student: str) -> li
         if not known:
             raise Unable("nobody is in the class yet: enter its people first, with roster")
         if student not in known:
-            near = nearest(student, known)
-            hint = f"; the nearest name is {near}" if near else ""
+            hint = nearest(student, known)
             raise Unable(f"{printable(student)!r} is not in the class{hint}")
         try:
             assignment = book.find_assignment(exercise)
