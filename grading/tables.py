@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grading.intake import name_problem, nearest, printable
+from grading.people import People
 
 # Headings, in lower case, of columns that say who somebody is. The first that has an entry names
 # the folder. `id` is nbgrader's heading; in Canvas's table the column holds a number.
@@ -51,6 +52,10 @@ class Person:
     last_name: str
     email: str
 
+    @property
+    def name(self) -> str:
+        return f"{self.first_name} {self.last_name}"
+
 
 class Table:
     """A platform's table: headings, and rows, most of which are about a person.
@@ -79,7 +84,9 @@ class Table:
             {"Student", *self.heads} if {"LastName", "FirstName"} <= {*self.heads} else self.heads
         )
         self.of_canvas = "ID" in self.heads and "Student" in names
-        self.of_worksheet = not self.of_canvas and _are_participants([row[0] for row in self.rows])
+        # nbgrader's own tables begin with `id`, whose entries may be like a1, a2, a3.
+        is_own = self.of_canvas or self.heads[:1] == ["id"]
+        self.of_worksheet = not is_own and _are_participants([row[0] for row in self.rows])
         known = {head.strip().lower() for head in self.heads} & {*IDS, *NUMBERS}
         if not (known or self.of_worksheet):
             raise ValueError(
@@ -161,7 +168,10 @@ class Table:
         return found
 
     def fill(
-        self, scores: Mapping[tuple[str, str], str], columns: Mapping[str, str]
+        self,
+        scores: Mapping[tuple[str, str], str],
+        columns: Mapping[str, str],
+        people: People,
     ) -> tuple[str, list[str]]:
         """Return (the table to import, lines about what could not be filled in).
 
@@ -178,7 +188,8 @@ class Table:
                 if self.of_canvas and row[0].strip() == POINTS:
                     rows.append([cells[place] for place in places])
                 continue
-            names = (person.id, person.email, person.number)
+            names = [person.id, person.email, person.number]
+            names.append(people.student(person.number, person.name))
             student = next((one for one in names if one in known), None)
             if student is None:
                 lines.append(f"{printable(person.id)}: nothing is graded")
