@@ -110,7 +110,8 @@ def week(options: argparse.Namespace) -> list[str]:
             about = options.exercise, options.download, options.target
             return week.give_back(course, *about)
         case _:
-            return week.export(course, options.table, options.target, dict(options.column))
+            named = dict(options.column)
+            return week.export(course, options.table, options.target, named, options.scale)
 
 
 def nbgrader(options: argparse.Namespace) -> list[str]:
@@ -166,6 +167,8 @@ def parser() -> argparse.ArgumentParser:
     command = add("export", "fill the points into the platform's table", "table target")
     head = "EXERCISE=HEAD"
     command.add_argument("--column", metavar=head, type=column, action="append", default=[])
+    about = "convert points to the platform's maximum"
+    command.add_argument("--scale", action="store_true", help=about)
     return whole
 
 

@@ -200,7 +200,6 @@ class Table:
                         lines.append(f"{printable(student)}: excused from {name}, and stays so")
                     else:  # an empty cell would delete the platform's grade
                         cells[place] = scores.get((student, name), cells[place])
-                        lines += self._too_many(row, student, name, cells[place])
             rows.append([cells[place] for place in places])
         lines += [f"{printable(one)}: not in the platform's table" for one in sorted(known - seen)]
         return self.text([self.heads[place] for place in places], rows), lines
@@ -210,17 +209,15 @@ class Table:
             return head in CANVAS
         return self.of_worksheet or head.strip().lower() in KEPT
 
-    def _too_many(self, row: Sequence[str], student: str, name: str, points: str) -> Iterator[str]:
-        """Yield a line if Moodle's import would skip these points."""
-        if not (self.of_worksheet and MOST in self.heads):
-            return
-        most = row[self.heads.index(MOST)].strip().replace(",", ".")
-        numbers = re.fullmatch(r"\d+(\.\d+)?", most) and re.fullmatch(r"[\d.]+", points)
-        if numbers and float(points) > float(most):
-            yield (
-                f"{printable(student)}: {points} points for {name} are above Moodle's maximum of "
-                f"{float(most):g}, and its import would skip them"
-            )
+    def most(self, head: str) -> float | None:
+        """Return the most points that the platform gives in this column, None if it says none."""
+        cells = []
+        if self.of_canvas:
+            cells = [row[self.heads.index(head)] for row in self.rows if row[0].strip() == POINTS]
+        elif self.of_worksheet and MOST in self.heads:
+            cells = [row[self.heads.index(MOST)] for row in self.rows]
+        found = cells[0].strip().replace(",", ".") if cells else ""
+        return float(found) if re.fullmatch(r"\d+(\.\d+)?", found) else None
 
 
 def _text(content: bytes) -> str:

@@ -19,6 +19,7 @@ from grading.downloads import HandIn, Unreadable
 from grading.files import Unable, put, replacing
 from grading.intake import nearest, printable, students
 from grading.people import People
+from grading.release import exercises
 from grading.tables import Table
 
 EXCHANGE_MODE = 0o777  # nbgrader requires the exchange to be writable by everybody
@@ -164,10 +165,13 @@ def give_back(course: Course, exercise: str, archive: Path, target: Path) -> lis
     return [*lines, f"{len(done)} pages: {target}"]
 
 
-def export(course: Course, theirs: Path, target: Path, named: Mapping[str, str]) -> list[str]:
+def export(
+    course: Course, theirs: Path, target: Path, named: Mapping[str, str], scale: bool = False
+) -> list[str]:
     """Fill the points into a platform's table: see `tables`.
 
-    named: exercise → heading of its column, for columns not named after the exercise.
+    named: exercise → heading of its column, for columns not named after the exercise. scale:
+    whether to convert points where the platform's column has another maximum.
     """
     for exercise in named:
         known_exercise(exercise)
@@ -179,6 +183,18 @@ def export(course: Course, theirs: Path, target: Path, named: Mapping[str, str])
         columns = table.columns(course.names(), named)
     except ValueError as error:
         raise Unable(f"{theirs} {error}") from None
+    for name, head in columns.items():
+        full = sum(part.points for part in exercises.load(name).parts)
+        most = table.most(head) or full
+        if most == full:
+            continue
+        if not scale:
+            raise Unable(
+                f"{name} has {full:g} points here and {most:g} in {theirs}, {head!r}: change it on "
+                "the platform and export the table again, or let --scale convert the points"
+            )
+        own = [key for key in scores if key[1] == name]
+        scores |= {key: f"{marks[key].score * most / full:.6g}" for key in own}
     filled, lines = table.fill(scores, columns, people)
     _refuse_existing(target)
     with replacing(target) as unfinished:

@@ -402,12 +402,20 @@ def test_nothing_but_the_grade_changes_in_moodles_worksheet(room: Classroom) -> 
         assert [row[4] for row in after] == ["Grade", "17.5", "20", ""]
 
 
-def test_points_that_moodle_would_skip_are_named(room: Classroom) -> None:
-    for most, over in (("18.00", True), ("18,00", True), ("20.00", False), ("-", False)):
-        content = written(worksheet(most=most)).encode()
-        _, printed = exported(room, content, "--column", f"{NAME}=Grade")
-        told = [line for line in printed.splitlines() if "wang" in line and "maximum" in line]
-        assert bool(told) == over, most
+@pytest.mark.parametrize("most", ["100.00", "16.00", "16,00"])
+def test_points_with_another_maximum_are_converted_only_if_told(
+    room: Classroom, tmp_path: Path, most: str
+) -> None:
+    """Moodle would skip what is above its maximum, and take 20 of 100 without a word."""
+    theirs = tmp_path / "theirs.csv"
+    theirs.write_text(written(worksheet(most=most)), encoding="utf-8")
+    words = ("--column", f"{NAME}=Grade")
+    assert "--scale" in one_line(room.here("export", theirs, tmp_path / "x.csv", *words))
+    assert not (tmp_path / "x.csv").exists()
+    got, _ = exported(room, theirs.read_bytes(), *words, "--scale")
+    whole = float(most.replace(",", "."))
+    given = [row[0] for row in moodle_imports(got).values()]
+    assert given == [f"{17.5 / 20 * whole:g}", f"{whole:g}", ""]
 
 
 def test_moodles_gradebook_gets_the_points(room: Classroom) -> None:
@@ -474,8 +482,8 @@ def test_who_is_missing_in_one_of_the_tables_is_named(room: Classroom) -> None:
 
 def test_another_column_can_be_named_and_a_mistyped_one_gets_the_nearest(room: Classroom) -> None:
     table = written(gradebook(CANVAS["begins"][0], CANVAS["sis"][3], [])).encode()
-    got, _ = exported(room, table, "--column", f"{NAME}={ELSE}")
-    assert canvas_imports(got)["7", ELSE] == "17.5"
+    got, _ = exported(room, table, "--column", f"{NAME}={ELSE}", "--scale")
+    assert canvas_imports(got)["7", ELSE] == "4.375"  # of 5
     for words, nearest in (
         (("--column", f"{NAME}={NAME}(4711)"), GRADE),
         (("--column", f"{NAME}=zzz"), GRADE),
