@@ -116,7 +116,6 @@ class Server:
     def __init__(self, unsafe: bool = False) -> None:
         self.unsafe = unsafe
         self.numbers: Iterator[int] = itertools.count()
-        self.ready = False
         self.boxes: set[Box] = set()  # those in use
 
     def __enter__(self) -> Self:
@@ -133,6 +132,8 @@ class Server:
                 process_group=0,  # Ctrl-C is for the grader, which then ends this one
                 stdin=subprocess.DEVNULL,
             )
+        if self.control.recv(16) != b"ready":
+            raise Unable("the process that runs notebooks did not start")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -146,9 +147,6 @@ class Server:
 
     def box(self) -> "Box":
         """Return a new sandbox; raise Unable if none is possible."""
-        if not self.ready and self.control.recv(16) != b"ready":
-            raise Unable("the process that runs notebooks did not start")
-        self.ready = True
         return Box(self)
 
 
