@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,19 @@ from roofkit.words import ORIGINAL
 
 # The functions below import what they need: importing nbgrader takes a second, which would delay
 # --help and errors in the arguments.
+WORDS: dict[str, dict[str, Any]] = {
+    "exercise": {},
+    "table": {"type": Path, "help": "a .csv, as the platform exports it"},
+    "download": {"type": Path, "help": "the .zip of all submissions"},
+    "target": {"type": Path, "help": "the file to write"},
+    "folder": {"type": Path, "help": "outside the course folder, writable by everybody"},
+    "when": {"help": "as '2026-11-30 23:59'"},
+}
 BUILT = Path(__file__).resolve().parent.parent / "_build" / "course"
 STOPPED = "stopped; finished work is kept, and the same command continues from there"
 CLUSTER_MODULES = {"dask", "distributed", "psycopg"}  # from requirements-cluster.txt
 INTERRUPTED = 130  # a shell's exit status after Ctrl-C
+Run = Callable[[argparse.Namespace], list[str]]
 MOST_MEMORY = "80%"  # of the machine, for the grading and all that it runs
 
 
@@ -25,11 +34,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.command == "grade" and arguments is None:
         limit_memory()
     try:
-        from grading.course import Unable, errors_in_one_line
+        from grading.course import errors_in_one_line
+        from grading.files import Unable
 
         try:
             with errors_in_one_line():
-                options.run(options)
+                print(*options.run(options), sep="\n")
         except Unable as unable:
             raise SystemExit(str(unable)) from None
         except ModuleNotFoundError as error:
@@ -54,19 +64,19 @@ def limit_memory() -> None:
         os.execvp(scope[0], [*scope, sys.executable, "-m", "grading", *sys.argv[1:]])
 
 
-def release(options: argparse.Namespace) -> None:
+def release(options: argparse.Namespace) -> list[str]:
     from grading.course import Course
 
     course = Course(options.course)
     languages = [code for code in options.language if code != ORIGINAL]
     course.release(options.exercise, languages)
-    print(f"released into {course.folder / 'release'}")
-    for code in languages:
-        print(f"in {code}: {course.folder / f'release-{code}'}")
+    lines = [f"released into {course.folder / 'release'}"]
+    return lines + [f"in {code}: {course.folder / f'release-{code}'}" for code in languages]
 
 
-def grade(options: argparse.Namespace) -> None:
-    from grading.course import Course, Unable
+def grade(options: argparse.Namespace) -> list[str]:
+    from grading.course import Course
+    from grading.files import Unable
 
     course = Course(options.course)
     if not (course.folder / "submitted").is_dir():
@@ -75,12 +85,11 @@ def grade(options: argparse.Namespace) -> None:
         raise Unable("--workers counts notebooks on this machine; a scheduler has its own workers")
     unsafe = options.unsafe or os.environ.get("GRADING_UNSAFE") == "1"
     graded, lines = course.grade(options.workers, unsafe, options.scheduler, options.again)
-    print(f"{graded} graded; the others have not changed since they were graded")
-    print(*lines, sep="\n")
+    return [f"{graded} graded; the others have not changed since they were graded", *lines]
 
 
-def week(options: argparse.Namespace) -> None:
-    """Run a command of `grading.week`, such as `collect`, and print its report."""
+def week(options: argparse.Namespace) -> list[str]:
+    """Run a command of `grading.week`, such as `collect`."""
     from grading import week
     from grading.course import Course
 
@@ -90,24 +99,25 @@ def week(options: argparse.Namespace) -> None:
     course.prepare()
     match options.command:
         case "roster":
-            lines = week.roster(course, options.table)
+            return week.roster(course, options.table)
         case "due":
-            lines = week.due(course, options.exercise, options.when, options.student)
+            return week.due(course, options.exercise, options.when, options.student)
         case "collect":
-            lines = week.collect(course, options.exercise, options.download, options.replace)
+            return week.collect(course, options.exercise, options.download, options.replace)
         case "exchange":
-            lines = week.exchange(course, options.folder)
+            return week.exchange(course, options.folder)
         case "return":
             about = options.exercise, options.download, options.target
-            lines = week.give_back(course, *about)
+            return week.give_back(course, *about)
         case _:
-            lines = week.export(course, options.table, options.target, dict(options.column))
-    print(*lines, sep="\n")
+            named = dict(options.column)
+            return week.export(course, options.table, options.target, named, options.scale)
 
 
-def nbgrader(options: argparse.Namespace) -> None:
+def nbgrader(options: argparse.Namespace) -> list[str]:
     """Run an nbgrader command in the course folder, with this environment first on its PATH."""
-    from grading.course import Course, Unable, tools_on_path
+    from grading.course import Course, tools_on_path
+    from grading.files import Unable
 
     course = Course(options.course)
     if not (course.folder / "nbgrader_config.py").is_file():
@@ -122,77 +132,44 @@ def nbgrader(options: argparse.Namespace) -> None:
 def parser() -> argparse.ArgumentParser:
     whole = argparse.ArgumentParser(prog="python -m grading", description=__doc__)
     commands = whole.add_subparsers(dest="command", required=True)
-    command = commands.add_parser("release", help="write the exercises without solutions")
-    command.add_argument("course", nargs="?", type=Path, default=BUILT)
+
+    def add(name: str, does: str, places: str = "", run: Run = week) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=does)
+        command.set_defaults(run=run)
+        optional = {"nargs": "?", "default": BUILT} if run == release else {}
+        command.add_argument("course", type=Path, **optional)  # type: ignore[arg-type]
+        for place in places.split():
+            command.add_argument(place, **WORDS[place])
+        return command
+
+    command = add("release", "write the exercises without solutions", run=release)
     command.add_argument("exercise", nargs="*", help="only these; default: all")
-    command.add_argument(
-        "--language",
-        metavar="CODE",
-        action="append",
-        default=[],
-        help="also release in this language, such as zh_CN",
-    )
-    command.set_defaults(run=release)
-    command = commands.add_parser("grade", help="grade what is in COURSE/submitted")
-    command.add_argument("course", type=Path)
+    about = "also release in this language, such as zh_CN"
+    command.add_argument("--language", metavar="CODE", action="append", default=[], help=about)
+    command = add("grade", "grade what is in COURSE/submitted", run=grade)
     command.add_argument("--workers", type=count, help="notebooks at once; default: cores + 1")
     command.add_argument("--scheduler", metavar="tcp://HOST:PORT", default="", help="of Dask")
-    command.add_argument(
-        "--unsafe", action="store_true", help="no sandbox: submitted code runs with all your rights"
-    )
-    command.add_argument(
-        "--again",
-        metavar="STUDENT[/EXERCISE]",
-        action="append",
-        default=[],
-        help="grade even if unchanged",
-    )
-    command.set_defaults(run=grade)
-    _add_week(commands)
-    command = commands.add_parser("nbgrader", help="run nbgrader in COURSE")
-    command.add_argument("course")
+    about = "no sandbox: submitted code runs with all your rights"
+    command.add_argument("--unsafe", action="store_true", help=about)
+    whose = "STUDENT[/EXERCISE]"
+    about = "grade even if unchanged"
+    command.add_argument("--again", metavar=whose, action="append", default=[], help=about)
+    command = add("nbgrader", "run nbgrader in COURSE", run=nbgrader)
     command.add_argument("words", nargs=argparse.REMAINDER)
-    command.set_defaults(run=nbgrader)
+    add("roster", "add the people in a table to the class", "table")
+    command = add("due", "set a due date", "exercise when")
+    command.add_argument("--student", default="", help="give an extension to one student")
+    command = add("collect", "unpack a download from Moodle or Canvas", "exercise download")
+    about = "replace different earlier submissions"
+    command.add_argument("--replace", action="store_true", help=about)
+    add("exchange", "set up nbgrader's exchange folder", "folder")
+    add("return", "zip feedback pages for the platform", "exercise download target")
+    command = add("export", "fill the points into the platform's table", "table target")
+    head = "EXERCISE=HEAD"
+    command.add_argument("--column", metavar=head, type=column, action="append", default=[])
+    about = "convert points to the platform's maximum"
+    command.add_argument("--scale", action="store_true", help=about)
     return whole
-
-
-def _add_week(commands: Any) -> None:
-    """Add the parsers of the commands for the work before and after grading."""
-    words: dict[str, dict[str, Any]] = {
-        "course": {"type": Path},
-        "exercise": {},
-        "table": {"type": Path, "help": "a .csv, as the platform exports it"},
-        "download": {"type": Path, "help": "the .zip of all submissions"},
-        "target": {"type": Path, "help": "the file to write"},
-        "folder": {"type": Path, "help": "outside the course folder, writable by everybody"},
-        "when": {"help": "as '2026-11-30 23:59'"},
-    }
-    more: dict[str, tuple[str, dict[str, Any]]] = {
-        "due": ("--student", {"default": "", "help": "give an extension to one student"}),
-        "collect": (
-            "--replace",
-            {"action": "store_true", "help": "replace different earlier submissions"},
-        ),
-        "export": (
-            "--column",
-            {"metavar": "EXERCISE=HEAD", "type": column, "action": "append", "default": []},
-        ),
-    }
-    for name, places, does in (
-        ("roster", "course table", "add the people in a table to the class"),
-        ("due", "course exercise when", "set a due date"),
-        ("collect", "course exercise download", "unpack a download from Moodle or Canvas"),
-        ("exchange", "course folder", "set up nbgrader's exchange folder"),
-        ("return", "course exercise download target", "zip feedback pages for the platform"),
-        ("export", "course table target", "fill the points into the platform's table"),
-    ):
-        command = commands.add_parser(name, help=does)
-        for place in places.split():
-            command.add_argument(place, **words[place])
-        command.set_defaults(run=week)
-        if name in more:
-            option, about = more[name]
-            command.add_argument(option, **about)
 
 
 def column(text: str) -> tuple[str, str]:

@@ -26,10 +26,11 @@ from typing import Any, Self
 import roofkit
 import rooflib
 from grading import inside
+from grading.files import Unable
 
 PACKAGES = [Path(one.__path__[0]) for one in (rooflib, roofkit)]
 SCRATCH_BYTES = 64 << 20  # of each folder in which a notebook may write
-LINE_BYTES = 8_000_000  # of one message
+LINE_BYTES, MOST_FILES = 4_000_000, 4  # of one message; descriptors that come and are not used
 START_SECONDS = 300  # for a start, which takes milliseconds where nothing else runs
 FIRST_USER, USERS = 0x7A000000, 4096  # as root, each box has a user of its own, above the host's
 ENVIRONMENT = {
@@ -48,10 +49,6 @@ MISSING = (
     "bubblewrap is missing, so nothing is graded: sudo apt install bubblewrap. If you accept that "
     "every submission can read and change what you can, give --unsafe"
 )
-
-
-class Refused(Exception):
-    """No sandbox is possible here; the message says why, in one line."""
 
 
 class Ended(Exception):
@@ -92,7 +89,7 @@ class Lines:
                 block, files = b"", []
             self.files += files
             size += len(block)
-            if not block or size > LINE_BYTES:
+            if not block or size > LINE_BYTES or len(self.files) > MOST_FILES:
                 raise Ended("large" if block else "ended")
             parts.append(block)
         line, _, self.rest = b"".join(parts).partition(b"\n")
@@ -119,12 +116,11 @@ class Server:
     def __init__(self, unsafe: bool = False) -> None:
         self.unsafe = unsafe
         self.numbers: Iterator[int] = itertools.count()
-        self.ready = False
         self.boxes: set[Box] = set()  # those in use
 
     def __enter__(self) -> Self:
         if not self.unsafe and (sys.platform != "linux" or not shutil.which("bwrap")):
-            raise Refused(MISSING)
+            raise Unable(MISSING)
         kind = socket.SOCK_STREAM if sys.platform == "darwin" else socket.SOCK_SEQPACKET
         self.control, theirs = socket.socketpair(socket.AF_UNIX, kind)
         paths = os.pathsep.join(str(package.parent) for package in PACKAGES)
@@ -136,6 +132,8 @@ class Server:
                 process_group=0,  # Ctrl-C is for the grader, which then ends this one
                 stdin=subprocess.DEVNULL,
             )
+        if self.control.recv(16) != b"ready":
+            raise Unable("the process that runs notebooks did not start")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -148,10 +146,7 @@ class Server:
             box.stop()
 
     def box(self) -> "Box":
-        """Return a new sandbox; raise Refused if none is possible."""
-        if not self.ready and self.control.recv(16) != b"ready":
-            raise Refused("the process that runs notebooks did not start")
-        self.ready = True
+        """Return a new sandbox; raise Unable if none is possible."""
         return Box(self)
 
 
@@ -177,7 +172,7 @@ class Box(Lines):
             said = ["failed", ended.why]
         if said != ["ready"]:  # before this, nothing of a learner has run
             self.__exit__()
-            raise Refused(f"a notebook's process could not enter its sandbox: {said[-1]}")
+            raise Unable(f"a notebook's process could not enter its sandbox: {said[-1]}")
 
     def __enter__(self) -> Self:
         return self
@@ -210,7 +205,7 @@ def _started() -> "subprocess.Popen[bytes]":
     if bwrap.stdout and bwrap.stdout.readline() == b"ready\n":
         return bwrap
     said = bwrap.communicate()[1].decode(errors="replace").splitlines() or ["it said nothing"]
-    raise Refused(
+    raise Unable(
         f"bubblewrap could not make a sandbox ({said[-1]}), so nothing is graded. Ubuntu: sudo "
         "sysctl kernel.apparmor_restrict_unprivileged_userns=0; a container needs the options on "
         "the page for instructors"

@@ -8,20 +8,17 @@ it sees bytes, and a function without a module.
 import contextlib
 import functools
 import pickle
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 
-from grading.box import Refused, Server
+from grading.box import Server
+from grading.files import Unable
 from grading.grade import Job, Outcome, grade
 from grading.version import version
 
-WINDOW = 1_000  # jobs that are sent before others are done
-_one_at_a_time = threading.Lock()
-
 
 @contextlib.contextmanager
-def submitter(address: str) -> Iterator[Callable[[Job], "Future[Outcome]"]]:
+def sender(address: str) -> Iterator[Callable[[Job], "Future[Outcome]"]]:
     """Yield a function that has a job done by a worker of the scheduler at `address`."""
     from distributed import Client
 
@@ -34,7 +31,7 @@ def submitter(address: str) -> Iterator[Callable[[Job], "Future[Outcome]"]]:
         client = Client(address, timeout=10)
     except (OSError, ValueError, TimeoutError) as error:
         why = str(error) or type(error).__name__
-        raise Refused(f"no scheduler answers at {address}: {why.splitlines()[0]}") from None
+        raise Unable(f"no scheduler answers at {address}: {why.splitlines()[0]}") from None
     with client, client.get_executor() as executor:
         yield lambda job: executor.submit(task, pickle.dumps(job))
 
@@ -48,7 +45,5 @@ def grade_here(data: bytes) -> Outcome:
     """Grade a job in this process, a worker's."""
     job: Job = pickle.loads(data)
     if job.version != version(job.exercise):
-        raise Refused(f"A worker has another state of {job.exercise}, or of the grading, than this")
-    with _one_at_a_time:
-        server = _server(job.unsafe)
-    return grade(server, job)
+        raise Unable(f"A worker has another state of {job.exercise}, or of the grading, than this")
+    return grade(_server(job.unsafe), job)

@@ -22,7 +22,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -30,19 +30,18 @@ from typing import Any
 import nbformat
 from nbgrader.api import Gradebook, InvalidEntry  # type: ignore[import-untyped]
 from nbgrader.apps.api import NbGraderAPI  # type: ignore[import-untyped]
-from rapidfuzz import process
 from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
 from tqdm import tqdm  # type: ignore[import-untyped]
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
 from grading import cluster, gradebook, report
-from grading.box import Refused, Server
-from grading.files import put, read_json
+from grading.box import Server
+from grading.files import Unable, put, read_json
 from grading.grade import Job, Outcome, grade
-from grading.intake import Submission, printable, submissions
+from grading.intake import Submission, nearest, printable, submissions
 from grading.release import exercises, translation
-from grading.version import version
+from grading.version import release_version, version
 from roofkit.words import ORIGINAL
 
 CONFIG = Path(__file__).with_name("nbgrader_config.py")
@@ -61,7 +60,6 @@ try:
 except Exception as error:
     raise SystemExit(f"{{SETTINGS}} cannot be used: {{error}}") from None
 """
-COURSE_ID = "roofline"  # in nbgrader's tables
 RETRY_SECONDS = 1_800  # for all submissions together in which a call took too long
 DISK_IS_FULL = (
     "The disk is full ({}). Free some space and run this again: it continues where it stopped, and "
@@ -70,10 +68,7 @@ DISK_IS_FULL = (
 FULL_DISK = ("disk is full", os.strerror(errno.ENOSPC))  # words in SQLite's and PostgreSQL's errors
 Result = dict[str, Any]  # a result file: the fields of `Outcome`, and digest, unsafe, recorded
 State = dict[tuple[str, str], Result]  # (student, exercise) → result
-
-
-class Unable(Exception):
-    """The command cannot go on; the message is one line that says why."""
+Submit = Callable[[Submission], "Future[Outcome]"]
 
 
 class Course:
@@ -110,18 +105,19 @@ class Course:
         return [one for one in exercises.names() if (place / one / f"{one}.ipynb").is_file()]
 
     def settings(self) -> Config:
-        """Return the repository's settings for nbgrader, merged with those of this folder."""
-        config = _load(CONFIG)
+        """Return nbgrader's settings: this folder's own file, which loads the repository's."""
         own = self.folder / "nbgrader_config.py"
-        if own.exists():
-            config.merge(_load(own))
+        file = own if own.exists() else CONFIG
+        config = Config(PyFileConfigLoader(file.name, path=str(file.parent)).load_config())
         config.CourseDirectory.root = str(self.folder)
-        config.CourseDirectory.db_url = database(self.folder)
+        if "db_url" not in config.CourseDirectory:
+            config.CourseDirectory.db_url = f"sqlite:///{self.folder / 'gradebook.db'}"
         return config
 
     def gradebook(self) -> Any:
+        directory = self.settings().CourseDirectory
         with tools_on_path():
-            return Gradebook(database(self.folder), COURSE_ID)
+            return Gradebook(directory.db_url, directory.course_id)
 
     def state(self) -> State:
         """Return all results; a damaged file, or one of an older grader, counts as none."""
@@ -164,7 +160,10 @@ class Course:
                         f"{name} could not be released: {_reason(result)}. Put that right and run "
                         "this again."
                     )
-                put(self._released, json.dumps(done := done | {name: version(name, ())}))
+                put(
+                    self._released,
+                    json.dumps(done := done | {name: release_version(name)}),
+                )
         for code, name in ((code, name) for code in languages for name in names):
             nb = nbformat.read(self.folder / "release" / name / f"{name}.ipynb", as_version=4)
             text = nbformat.writes(translation.translated(nb, name, code))
@@ -184,7 +183,9 @@ class Course:
         before, names = read_json(self._released) or {}, self.names()
         with self.gradebook() as book:
             known = {one.name for one in book.assignments if one.notebooks}
-        changed = [one for one in names if before.get(one) != version(one, ()) or one not in known]
+        changed = [
+            one for one in names if before.get(one) != release_version(one) or one not in known
+        ]
         languages = [
             code
             for code in translation.languages()
@@ -223,7 +224,7 @@ class Course:
         without a sandbox. scheduler: the address of a Dask scheduler that has the work done.
         again: students, or student/exercise, to grade even if unchanged.
         """
-        with errors_in_one_line(), self._locked():
+        with self._locked():
             state = self.state()
             redo = set(self._again(again, state))
             self._release_what_changed()
@@ -258,8 +259,7 @@ class Course:
             student, _, exercise = place.partition("/")
             own = [key for key in state if key[0] == student and exercise in ("", key[1])]
             if not own:
-                near = nearest(student, {one for one, _ in state})
-                hint = f"; the nearest name is {near}" if near and near != student else ""
+                hint = nearest(student, {one for one, _ in state} - {student})
                 raise Unable(f"{printable(place)} has not been graded yet{hint}")
             yield from own
 
@@ -270,26 +270,33 @@ class Course:
         unsafe: bool,
         scheduler: str,
     ) -> None:
-        workers = workers or len(os.sched_getaffinity(0)) + 1
         released = {name: self.texts(name) for name in self.names()}
+
+        def job(one: Submission) -> Job:
+            content, reason = one.read()
+            about = released[one.exercise], self.seed(), version(one.exercise), unsafe
+            return Job(one.exercise, content, reason, *about)
+
         with contextlib.ExitStack() as stack:
             if scheduler:
-                submit: Submit = stack.enter_context(cluster.submitter(scheduler))
-                window = cluster.WINDOW
+                send = stack.enter_context(cluster.sender(scheduler))
+                submit: Submit = lambda one: send(job(one))  # noqa: E731
             else:
                 server = stack.enter_context(Server(unsafe))
+                workers = workers or len(os.sched_getaffinity(0)) + 1
                 threads = stack.enter_context(ThreadPoolExecutor(workers))
-                submit, window = lambda job: threads.submit(grade, server, job), 2 * workers
-                with server.box():  # raises Refused if no sandbox is possible here
+                submit = lambda one: threads.submit(lambda: grade(server, job(one)))  # noqa: E731
+                with server.box():  # raises Unable if no sandbox is possible here
                     pass
-                stack.callback(server.stop)  # after Ctrl-C, threads end instead of going on
+                # After Ctrl-C, threads end instead of going on.
+                stack.callback(server.stop)
+                stack.callback(threads.shutdown, wait=False, cancel_futures=True)
             progress = stack.enter_context(tqdm(total=len(todo)))
+            running = {submit(one): (one, digest) for one, digest in todo}
             again = []
-            jobs = (
-                (one, digest, self._job(one, released[one.exercise], unsafe))
-                for one, digest in todo
-            )
-            for (one, digest, _), outcome in _done(submit, jobs, window):
+            for future in as_completed(list(running)):
+                one, digest = running.pop(future)
+                outcome = future.result()
                 # Without its digest, the next run would grade it again if this one is stopped.
                 self._keep(one, "" if outcome.again else digest, outcome, unsafe)
                 progress.set_description(f"{one.student} {one.exercise}")
@@ -300,9 +307,7 @@ class Course:
             end = time.monotonic() + RETRY_SECONDS
             for one, digest in again:
                 if time.monotonic() < end:
-                    job = self._job(one, released[one.exercise], unsafe)
-                    outcome = submit(job).result()
-                    self._keep(one, digest, outcome, unsafe)
+                    self._keep(one, digest, submit(one).result(), unsafe)
 
     def texts(self, name: str) -> Mapping[str, str]:
         """Return language → text of a released notebook."""
@@ -314,19 +319,6 @@ class Course:
             for code, place in places.items()
             if place.exists()
         }
-
-    def _job(self, one: Submission, released: Mapping[str, str], unsafe: bool) -> Job:
-        content, reason = one.read()
-        return Job(
-            student=one.student,
-            exercise=one.exercise,
-            content=content,
-            reason=reason,
-            released=released,
-            seed=self.seed(),
-            version=version(one.exercise),
-            unsafe=unsafe,
-        )
 
     def _keep(self, one: Submission, digest: str, outcome: Outcome, unsafe: bool) -> None:
         """Write the graded notebook, and then the result file, which says that it is there."""
@@ -362,52 +354,12 @@ class Course:
             return report.write(self, state, marks, [one.id for one in book.students])
 
 
-Task = tuple[Submission, str, Job]
-Submit = Callable[[Job], "Future[Outcome]"]
-
-
-def _done(submit: Submit, jobs: Iterator[Task], window: int) -> Iterator[tuple[Task, Outcome]]:
-    """Yield each job with its outcome; only `window` jobs are in memory at a time."""
-    running: dict[Future[Outcome], Task] = {}
-    try:
-        while True:
-            while len(running) < window and (one := next(jobs, None)):
-                running[submit(one[2])] = one
-            if not running:
-                return
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                yield running.pop(future), future.result()
-    except Refused as refused:
-        raise Unable(str(refused)) from None
-    finally:
-        for future in running:
-            future.cancel()
-
-
 # --- small things --------------------------------------------------------------------------------
 
 
 def known_exercise(name: str) -> None:
     if name not in exercises.names():
         raise Unable(f"{name!r} is not an exercise; there is {', '.join(exercises.names())}")
-
-
-def nearest(name: str, among: Iterable[str]) -> str:
-    """Return the printable name most similar to `name`, "" if none is."""
-    by_text = {one: one.casefold() for one in sorted(among)}
-    found = process.extractOne(name.casefold(), by_text, score_cutoff=60)
-    return printable(found[2]) if found else ""
-
-
-def database(folder: Path) -> str:
-    """Return the gradebook's URL: the environment's COURSE_DB, or a file in the course folder."""
-    address = os.environ.get("COURSE_DB") or f"sqlite:///{folder / 'gradebook.db'}"
-    # Name the driver: SQLAlchemy would load psycopg2 by default.
-    return address.replace("postgresql://", "postgresql+psycopg://", 1)
-
-
-def _load(file: Path) -> Config:
-    return Config(PyFileConfigLoader(file.name, path=str(file.parent)).load_config())
 
 
 @contextlib.contextmanager
@@ -428,8 +380,6 @@ def errors_in_one_line() -> Iterator[None]:
     before, log.disabled = log.disabled, True
     try:
         yield
-    except Refused as refused:
-        raise Unable(str(refused)) from None
     except (OperationalError, InterfaceError, InvalidEntry) as error:
         # PostgreSQL's messages have several lines.
         message = " ".join(str(getattr(error, "orig", error)).split())

@@ -18,6 +18,7 @@ from pathlib import Path, PurePath
 from typing import IO
 
 from grading.intake import NOTEBOOKS, SYSTEM_FILES, name_problem, printable
+from grading.people import People
 
 MOST_FILES, MOST_BYTES = 1_000, 100_000_000  # of one learner
 ALL_FILES, ALL_BYTES = 20_000, 2_000_000_000  # of a download
@@ -77,9 +78,10 @@ class HandIn:
     is_file: bool
     content: Callable[[], bytes]
 
-    def student(self, known: Mapping[str, str]) -> str:
-        """Return the learner's folder. known: the platform's number → student of the roster."""
-        return known.get(self.number) or f"{self.person} {self.number}".strip()
+    def student(self, people: People) -> str:
+        """Return the learner's folder."""
+        known = people.student(self.number, self.person)
+        return known or f"{self.person} {self.number}".strip()
 
 
 def hand_ins(file: Path) -> tuple[list[HandIn], list[str], contextlib.ExitStack]:
@@ -212,14 +214,16 @@ def _without_late(name: list[str]) -> str:
 # --- one learner's files -------------------------------------------------------------------------
 
 
-def by_student(
-    found: Sequence[HandIn], known: Mapping[str, str]
-) -> Iterator[tuple[str, Files, list[str]]]:
+def by_student(found: Sequence[HandIn], people: People) -> Iterator[tuple[str, Files, list[str]]]:
     """Yield (student, file name → content, lines about what is left out or named otherwise)."""
     own: defaultdict[str, list[HandIn]] = defaultdict(list)
     for one in found:
-        own[one.student(known)].append(one)
+        own[one.student(people)].append(one)
     for student, parts in sorted(own.items()):
+        person = parts[0].person
+        if len(fits := people.named(person)) > 1 and student not in fits:
+            said = f"{person} may be {' or '.join(sorted(fits))}: rename its folder in submitted/"
+            yield student, {}, [printable(said)]
         if "/" in student or name_problem(student) or len(student.encode()) > MOST_NAME_BYTES:
             yield student, {}, [f"{printable(student)}: not a name that a student can have"]
             continue

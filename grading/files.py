@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and what ends a command."""
 
 import contextlib
 import json
@@ -6,6 +6,10 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+
+class Unable(Exception):
+    """The command cannot go on; the message is one line that says why."""
 
 
 def read_json(file: Path) -> Any:

@@ -24,12 +24,13 @@ from nbformat.v4 import new_markdown_cell
 
 from grading import inside
 from grading.alike import code
-from grading.box import Ended, Lines, Refused, Server
+from grading.box import Ended, Lines, Server
+from grading.files import Unable
 from grading.notebook import STUB, key_of, read, restored
 from grading.release import exercises
 from grading.release.cases import Cases, hidden, published
 from grading.release.translation import place
-from grading.schema.parts import Part
+from grading.schema import Part
 from roofkit.check.answers import Answer
 from roofkit.check.compare import Verdict, judge
 from roofkit.check.messages import PROBLEMS
@@ -100,7 +101,6 @@ class Job:
     released notebook. version: of the exercise and the grading, which a worker must have, too.
     """
 
-    student: str
     exercise: str
     content: bytes
     reason: str
@@ -131,7 +131,7 @@ class Outcome:
 def grade(server: Server, job: Job) -> Outcome:
     """Grade one submission; whatever it holds, this returns.
 
-    Raises Refused if no sandbox is possible.
+    Raises Unable if no sandbox is possible.
     """
     if job.reason:
         return not_graded(job, job.reason)
@@ -152,7 +152,7 @@ def grade(server: Server, job: Job) -> Outcome:
             untouched=_untouched(nb, job.released),
             code=code(nb),
         )
-    except Refused:
+    except Unable:
         raise
     except Exception as error:  # a fault of ours must not stop the others
         what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
@@ -317,7 +317,10 @@ def _message(box: Lines, seconds: float, *words: str) -> Any:
 def _keep(box: Lines) -> Lines:
     box.send("keep", "")
     box.receive(60)
-    return Lines(socket.socket(fileno=box.files.pop()))
+    try:
+        return Lines(socket.socket(fileno=box.files.pop()))
+    except OSError:  # a descriptor of something else
+        raise Ended("ended") from None
 
 
 # --- asking --------------------------------------------------------------------------------------

@@ -6,12 +6,13 @@ FIFO, or reads more than a notebook can have.
 
 import ast
 import contextlib
+import difflib
 import hashlib
 import os
 import stat
 import sys
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,13 @@ def printable(name: str) -> str:
     """Return a name as one short line."""
     text = "".join(one if one.isprintable() else "?" for one in name)
     return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def nearest(name: str, among: Iterable[str]) -> str:
+    """Return "; the nearest is …" for the end of a message, "" if none is near."""
+    folded = {one.casefold(): one for one in sorted(among, reverse=True)}
+    found = difflib.get_close_matches(name.casefold(), folded, 1)
+    return f"; the nearest is {printable(folded[found[0]])!r}" if found else ""
 
 
 def listed(names: Sequence[str]) -> str:

@@ -15,6 +15,12 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
+if sys.argv[1:2] == ["validate"]:  # has no setting for what runs a notebook
+    raise SystemExit(
+        "`nbgrader validate` would run this notebook with all your rights. `make grade COURSE=…` "
+        "runs what is in submitted/ in its sandbox, and report.html says which parts are right."
+    )
+
 import nbgrader.server_extensions.formgrader as formgrader  # type: ignore[import-untyped]  # noqa: E402
 from nbconvert.exporters.exporter import Exporter  # noqa: E402
 from nbformat import NotebookNode  # noqa: E402
@@ -29,16 +35,15 @@ from nbgrader.preprocessors import (  # type: ignore[import-untyped]  # noqa: E4
 from traitlets import default  # noqa: E402
 
 from grading import exchange, report  # noqa: E402
-from grading.box import Refused, Server  # noqa: E402
-from grading.course import COURSE_ID, Course, database  # noqa: E402
+from grading.box import Server  # noqa: E402
+from grading.course import Course  # noqa: E402
+from grading.files import Unable  # noqa: E402
 from grading.grade import graded  # noqa: E402
 from grading.gradebook import Marks  # noqa: E402
 from grading.intake import name_problem, printable  # noqa: E402
 from grading.notebook import cells_of, restored  # noqa: E402
 from grading.release import exercises  # noqa: E402
-from grading.release.embedding import EmbedCases  # noqa: E402
-from grading.release.facts_line import AddFactsLine  # noqa: E402
-from grading.release.opening import AddOpening  # noqa: E402
+from grading.release.notebooks import Complete  # noqa: E402
 
 Resources = dict[str, Any]
 
@@ -60,7 +65,7 @@ def refuse(notebooks: list[str], **_: Any) -> None:
         exchange.refuse_odd(folder)
         with server().box():
             pass
-    except (ValueError, OSError, Refused) as error:
+    except (ValueError, OSError, Unable) as error:
         raise SystemExit(f"{printable(student)}/{folder.name}: {error}") from None
 
 
@@ -117,20 +122,13 @@ class Page(Exporter):
         return report.page(nb, about["student"], about["assignment"], marks), resources
 
 
-def all_of(converter: Any, name: str) -> list[Any]:
-    return list(converter.class_traits()[name].default())
-
-
 c = get_config()  # type: ignore[name-defined]  # noqa: F821 - traitlets defines it
 
-c.CourseDirectory.course_id = COURSE_ID
-if os.environ.get("COURSE_DB"):
-    c.CourseDirectory.db_url = database(Path())
+c.CourseDirectory.course_id = "roofline"
 
-# Our steps must come before the one that records the checksums of the check cells.
-steps = all_of(GenerateAssignment, "preprocessors")
-at = steps.index(ComputeChecksums)
-steps[at:at] = [AddFactsLine, EmbedCases, AddOpening]
+# Our step must come before the one that records the checksums of the check cells.
+steps = list(GenerateAssignment.class_traits()["preprocessors"].default())
+steps.insert(steps.index(ComputeChecksums), Complete)
 c.GenerateAssignment.preprocessors = steps
 # Keep this stub as it is: the introductions of the exercise notebooks quote it.
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError"}

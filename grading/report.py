@@ -54,6 +54,7 @@ NOT_HANDED_IN = "not handed in"
 KINDS = {  # kind of remark → what the report says above them
     "not graded": "It counts as zero, unless the notebook was run in part.",
     "late": "",
+    "by hand": "These points count, also beside a newer hand-in, for which they were not given.",
     "unsafe": (
         "--unsafe: these ran with all rights of the person who graded. What they did outside their "
         "notebooks is unknown."
@@ -209,14 +210,14 @@ def write(
     parts = list(_parts(state, marks, everybody, names))
     mistakes = list(_misconceptions(parts))
     remarks = list(_remarks(course, state, marks, names))
-    tables: dict[str, tuple[Sequence[str], Sequence[Row]]] = {
-        "grades": (("student", "assignment", "score", "max_score", "note"), grades),
-        "parts": (("student", "assignment", "part", "points", "of", "cause"), parts),
-        "misconceptions": (("assignment", "part", "cause", "students"), mistakes),
-        "remarks": (("kind", "student", "assignment", "remark"), remarks),
+    tables: dict[str, tuple[str, Sequence[Row]]] = {
+        "grades": ("student assignment score max_score note", grades),
+        "parts": ("student assignment part points of cause", parts),
+        "misconceptions": ("assignment part cause students", mistakes),
+        "remarks": ("kind student assignment remark", remarks),
     }
     for name, (heads, rows) in tables.items():
-        put(course.folder / f"{name}.csv", as_csv(heads, rows))
+        put(course.folder / f"{name}.csv", as_csv(heads.split(), rows))
     by_kind = {kind: [row[1:] for row in remarks if row[0] == kind] for kind in KINDS}
     about = {
         "course": course.folder.name,
@@ -232,8 +233,7 @@ def write(
     put(course.folder / "report.html", TEMPLATES.get_template("report.html.j2").render(about))
     ungraded, unsafe = by_kind["not graded"], by_kind["unsafe"]
     return [
-        *_aligned([("assignment", "part", "misconception", "students"), *mistakes]),
-        *(["", "not graded, or not completely:"] if ungraded else []),
+        *(["not graded, or not completely:"] if ungraded else []),
         *(f"  {'/'.join(filter(None, place))}: {why}" for *place, why in ungraded),
         *([f"graded without a sandbox: {len(unsafe)} (--unsafe)"] if unsafe else []),
         f"report: {course.folder / 'report.html'}",
@@ -253,6 +253,10 @@ def _remarks(
     for key, own in sorted(marks.items()):
         if own.penalty:
             yield "late", *key, f"{own.penalty:g} points taken off"
+    for key, own in sorted(marks.items()):
+        for part, given in own.scores.items():
+            if given != (auto := own.auto[part] or 0):
+                yield "by hand", *key, f"{part}: {given:g} points by hand, {auto:g} by the grading"
     for key, result in state.items():
         if result["unsafe"]:
             yield "unsafe", *key, "ran without a sandbox"
@@ -262,17 +266,8 @@ def _remarks(
     for (student, name), result in state.items():
         codes.setdefault(name, {})[student] = result["code"]
     for name, one, other, share, median, count in alike.pairs(codes):
-        said = f"{share}% as {other}; the median of all pairs is {median}% ({count} elements)"
+        said = f"{share}% as {other}; the median of all pairs is {median}% ({count} characters)"
         yield "alike", one, name, said
-
-
-def _aligned(rows: Sequence[Row]) -> list[str]:
-    """Return lines of text with aligned columns."""
-    widths = [max(len(str(row[place])) for row in rows) for place in range(len(rows[0]))]
-    return [
-        "  ".join(str(one).ljust(width) for one, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
 
 
 def _grades(

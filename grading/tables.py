@@ -8,13 +8,13 @@ would overwrite what the platform has.
 
 import codecs
 import csv
-import difflib
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grading.intake import name_problem, printable
+from grading.intake import name_problem, nearest, printable
+from grading.people import People
 
 # Headings, in lower case, of columns that say who somebody is. The first that has an entry names
 # the folder. `id` is nbgrader's heading; in Canvas's table the column holds a number.
@@ -52,6 +52,10 @@ class Person:
     last_name: str
     email: str
 
+    @property
+    def name(self) -> str:
+        return f"{self.first_name} {self.last_name}"
+
 
 class Table:
     """A platform's table: headings, and rows, most of which are about a person.
@@ -80,7 +84,9 @@ class Table:
             {"Student", *self.heads} if {"LastName", "FirstName"} <= {*self.heads} else self.heads
         )
         self.of_canvas = "ID" in self.heads and "Student" in names
-        self.of_worksheet = not self.of_canvas and _are_participants([row[0] for row in self.rows])
+        # nbgrader's own tables begin with `id`, whose entries may be like a1, a2, a3.
+        is_own = self.of_canvas or self.heads[:1] == ["id"]
+        self.of_worksheet = not is_own and _are_participants([row[0] for row in self.rows])
         known = {head.strip().lower() for head in self.heads} & {*IDS, *NUMBERS}
         if not (known or self.of_worksheet):
             raise ValueError(
@@ -148,9 +154,7 @@ class Table:
         there = ", ".join(map(repr, self.heads))
         for name, head in found.items():
             if head not in self.heads:
-                folded = {one.casefold(): one for one in reversed(self.heads)}
-                near = difflib.get_close_matches(head.casefold(), folded, 1)
-                hint = f"; the nearest is {folded[near[0]]!r}" if near else ""
+                hint = nearest(head, self.heads)
                 raise ValueError(f"has no column {head!r} for {name}{hint}; there is {there}")
             if self.heads.count(head) > 1:
                 raise ValueError(f"has two columns headed {head!r}; rename one")
@@ -164,7 +168,10 @@ class Table:
         return found
 
     def fill(
-        self, scores: Mapping[tuple[str, str], str], columns: Mapping[str, str]
+        self,
+        scores: Mapping[tuple[str, str], str],
+        columns: Mapping[str, str],
+        people: People,
     ) -> tuple[str, list[str]]:
         """Return (the table to import, lines about what could not be filled in).
 
@@ -181,7 +188,8 @@ class Table:
                 if self.of_canvas and row[0].strip() == POINTS:
                     rows.append([cells[place] for place in places])
                 continue
-            names = (person.id, person.email, person.number)
+            names = [person.id, person.email, person.number]
+            names.append(people.student(person.number, person.name))
             student = next((one for one in names if one in known), None)
             if student is None:
                 lines.append(f"{printable(person.id)}: nothing is graded")
@@ -192,7 +200,6 @@ class Table:
                         lines.append(f"{printable(student)}: excused from {name}, and stays so")
                     else:  # an empty cell would delete the platform's grade
                         cells[place] = scores.get((student, name), cells[place])
-                        lines += self._too_many(row, student, name, cells[place])
             rows.append([cells[place] for place in places])
         lines += [f"{printable(one)}: not in the platform's table" for one in sorted(known - seen)]
         return self.text([self.heads[place] for place in places], rows), lines
@@ -202,17 +209,15 @@ class Table:
             return head in CANVAS
         return self.of_worksheet or head.strip().lower() in KEPT
 
-    def _too_many(self, row: Sequence[str], student: str, name: str, points: str) -> Iterator[str]:
-        """Yield a line if Moodle's import would skip these points."""
-        if not (self.of_worksheet and MOST in self.heads):
-            return
-        most = row[self.heads.index(MOST)].strip().replace(",", ".")
-        numbers = re.fullmatch(r"\d+(\.\d+)?", most) and re.fullmatch(r"[\d.]+", points)
-        if numbers and float(points) > float(most):
-            yield (
-                f"{printable(student)}: {points} points for {name} are above Moodle's maximum of "
-                f"{float(most):g}, and its import would skip them"
-            )
+    def most(self, head: str) -> float | None:
+        """Return the most points that the platform gives in this column, None if it says none."""
+        cells = []
+        if self.of_canvas:
+            cells = [row[self.heads.index(head)] for row in self.rows if row[0].strip() == POINTS]
+        elif self.of_worksheet and MOST in self.heads:
+            cells = [row[self.heads.index(MOST)] for row in self.rows]
+        found = cells[0].strip().replace(",", ".") if cells else ""
+        return float(found) if re.fullmatch(r"\d+(\.\d+)?", found) else None
 
 
 def _text(content: bytes) -> str:

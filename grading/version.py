@@ -3,33 +3,51 @@
 import ast
 import functools
 import hashlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import roofkit
+import rooflib
+from grading import schema
 from grading.release import exercises
 
-# Files of this package that decide what a submission gets; the exercises and the check do, too.
-DECIDING = ("grading/grade.py", "grading/inside.py", "grading/notebook.py")
+HERE, KIT = Path(__file__).parent, Path(roofkit.__file__).parent
 
 
 @functools.cache
-def version(name: str, deciding: tuple[str, ...] = DECIDING) -> str:
+def version(name: str) -> str:
     """Return a digest of all that decides what submissions of an exercise get.
-
-    deciding: files of this package; none for what decides about the released notebook.
 
     Comments and layout of code don't count: a class is not graded again because of one.
     """
-    total = hashlib.sha256()
-    for label, path in exercises.decisive(name):
-        if label.startswith("grading/") and label.count("/") == 1 and label not in deciding:
-            continue  # tables, platforms and the like change no points
-        total.update(f"{label}\0{_meaning(path)}\0".encode())
-    return total.hexdigest()
+    grader = [HERE / f"{module}.py" for module in ("grade", "inside", "notebook")]
+    return _digest([*_files(name), *grader])
 
 
 @functools.cache
-def _meaning(path: Path) -> str:
-    content = path.read_bytes()
-    if path.suffix == ".py":
-        return ast.dump(ast.parse(content))
-    return hashlib.sha256(content).hexdigest()
+def release_version(name: str) -> str:
+    """Return a digest of all that decides what a released notebook holds."""
+    return _digest(_files(name))
+
+
+def _digest(files: Iterable[Path]) -> str:
+    return hashlib.sha256(b"".join(map(_meaning, files))).hexdigest()
+
+
+def _files(name: str) -> Iterator[Path]:
+    yield exercises.FOLDER / f"{name}.py"
+    yield from (exercises.FOLDER / exercises.SHARED, schema.MISTAKES, HERE / "schema.py")
+    yield from (KIT / "words.py", KIT / "notebook_language.py")
+    for folder in (HERE / "release", KIT / "check", Path(rooflib.__file__).parent):
+        found = sorted(folder.rglob("*.*"))
+        yield from (file for file in found if file.suffix in (".py", ".toml"))
+    for catalog in ("checks", "grading"):
+        yield from sorted((exercises.ROOT / "locale").glob(f"*/LC_MESSAGES/{catalog}.po"))
+
+
+@functools.cache
+def _meaning(file: Path) -> bytes:
+    content = file.read_bytes()
+    if file.suffix == ".py":
+        content = ast.dump(ast.parse(content)).encode()
+    return hashlib.sha256(content).digest()

@@ -14,10 +14,12 @@ from nbgrader.api import MissingEntry  # type: ignore[import-untyped]
 from sqlalchemy.exc import SAWarning
 
 from grading import downloads, gradebook
-from grading.course import Course, Unable, known_exercise, nearest
+from grading.course import Course, known_exercise
 from grading.downloads import HandIn, Unreadable
-from grading.files import put, replacing
-from grading.intake import printable, students
+from grading.files import Unable, put, replacing
+from grading.intake import nearest, printable, students
+from grading.people import People
+from grading.release import exercises
 from grading.tables import Table
 
 EXCHANGE_MODE = 0o777  # nbgrader requires the exchange to be writable by everybody
@@ -27,9 +29,12 @@ def roster(course: Course, file: Path) -> list[str]:
     """Add all people in a table to the gradebook, or update them."""
     people, refused = _table(file).people()
     with course.gradebook() as book:
+        known = People(book.students)
         for one in people:
+            is_numbered = one.id == one.number  # by Moodle, and otherwise in the next assignment
+            student = known.student(one.number, one.name) if is_numbered else one.id
             book.update_or_create_student(
-                one.id,
+                student or one.id,
                 first_name=one.first_name or None,
                 last_name=one.last_name or None,
                 email=one.email or None,
@@ -79,8 +84,7 @@ def _extend(course: Course, exercise: str, moment: datetime, student: str) -> li
         if not known:
             raise Unable("nobody is in the class yet: enter its people first, with roster")
         if student not in known:
-            near = nearest(student, known)
-            hint = f"; the nearest name is {near}" if near else ""
+            hint = nearest(student, known)
             raise Unable(f"{printable(student)!r} is not in the class{hint}")
         try:
             assignment = book.find_assignment(exercise)
@@ -112,8 +116,8 @@ def collect(course: Course, exercise: str, archive: Path, replace: bool = False)
     """
     known_exercise(exercise)
     new = kept = 0
-    with _opened(archive, course) as (found, lines, known):
-        for student, files, remarks in downloads.by_student(found, known):
+    with _opened(archive, course) as (found, lines, people):
+        for student, files, remarks in downloads.by_student(found, people):
             lines += remarks
             folder = course.folder / "submitted" / student / exercise
             if not files:
@@ -142,14 +146,14 @@ def give_back(course: Course, exercise: str, archive: Path, target: Path) -> lis
     """
     known_exercise(exercise)
     lines, done = [], set()
-    with _opened(archive, course) as (found, _, known):
+    with _opened(archive, course) as (found, _, people):
         _refuse_existing(target)
         with (
             replacing(target) as unfinished,
             zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as zipped,
         ):
             for one in found:
-                student = one.student(known)
+                student = one.student(people)
                 page = course.feedback(student, exercise)
                 if student in done:
                     continue
@@ -161,22 +165,37 @@ def give_back(course: Course, exercise: str, archive: Path, target: Path) -> lis
     return [*lines, f"{len(done)} pages: {target}"]
 
 
-def export(course: Course, theirs: Path, target: Path, named: Mapping[str, str]) -> list[str]:
+def export(
+    course: Course, theirs: Path, target: Path, named: Mapping[str, str], scale: bool = False
+) -> list[str]:
     """Fill the points into a platform's table: see `tables`.
 
-    named: exercise → heading of its column, for columns not named after the exercise.
+    named: exercise → heading of its column, for columns not named after the exercise. scale:
+    whether to convert points where the platform's column has another maximum.
     """
     for exercise in named:
         known_exercise(exercise)
     table, state = _table(theirs), course.state()
     with course.gradebook() as book:
-        marks = gradebook.marks(book)
+        marks, people = gradebook.marks(book), People(book.students)
     scores = {key: f"{own.score:g}" for key, own in marks.items() if key in state}
     try:
         columns = table.columns(course.names(), named)
     except ValueError as error:
         raise Unable(f"{theirs} {error}") from None
-    filled, lines = table.fill(scores, columns)
+    for name, head in columns.items():
+        full = sum(part.points for part in exercises.load(name).parts)
+        most = table.most(head) or full
+        if most == full:
+            continue
+        if not scale:
+            raise Unable(
+                f"{name} has {full:g} points here and {most:g} in {theirs}, {head!r}: change it on "
+                "the platform and export the table again, or let --scale convert the points"
+            )
+        own = [key for key in scores if key[1] == name]
+        scores |= {key: f"{marks[key].score * most / full:.6g}" for key in own}
+    filled, lines = table.fill(scores, columns, people)
     _refuse_existing(target)
     with replacing(target) as unfinished:
         unfinished.write_bytes(filled.encode())
@@ -220,16 +239,14 @@ def _table(file: Path) -> Table:
 
 
 @contextlib.contextmanager
-def _opened(
-    archive: Path, course: Course
-) -> Iterator[tuple[Sequence[HandIn], list[str], Mapping[str, str]]]:
-    """Yield (a download's hand-ins, lines about the rest, the platform's number → student)."""
+def _opened(archive: Path, course: Course) -> Iterator[tuple[Sequence[HandIn], list[str], People]]:
+    """Yield (a download's hand-ins, lines about the rest, the people of the class)."""
     with course.gradebook() as book:
-        known = {one.lms_user_id: one.id for one in book.students if one.lms_user_id}
+        people = People(book.students)
     try:
         found, lines, stack = downloads.hand_ins(archive)
         with stack:
-            yield found, lines, known
+            yield found, lines, people
     except Unreadable as error:
         message = str(error) if str(archive) in str(error) else f"{archive} {error}"
         raise Unable(message) from None

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from grading.release import exercises
-from grading.schema.misconceptions import Misconception
-from grading.schema.parts import Case, Part
+from grading.schema import Case, Misconception, Part
 from roofkit.check.answers import Plain, plain
 from roofkit.check.compare import MisconceptionValues, same
 from roofkit.check.plot_reading import looked_at, reading

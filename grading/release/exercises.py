@@ -1,24 +1,61 @@
-"""Loading of exercises: parts, notebooks and answers of reference solutions.
+"""Exercises: one file each, exercises/<name>.py, and the notebook that is made of it.
 
-One exercise is one file, exercises/<name>.py; see `grading.release.exercise_file`.
+The file is a notebook in the percent format of Jupytext: JupyterLab opens it, and Python runs it.
+The title of a cell says where it belongs:
+
+- without a title: a text of the notebook, or a reference solution, whose body learners write;
+- `given`: code that the notebook gives;
+- `grading`: code that is not in the notebook. If its last expression is a part, the check of that
+  part takes its place there;
+- `page`: of the exercise's page in the book, which site/ makes;
+- `next`: the end of the notebook. `moral`, `thoughts`: see `grading.schema.Exercise`.
 """
 
+import ast
 import functools
-import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import yaml
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-import roofkit.check
-import rooflib
-from grading.release import exercise_file
-from grading.schema.parts import Case, Exercise, Part
+from grading.files import Unable
+from grading.schema import Case, Exercise, Part
 from roofkit.check.answers import Plain, ask
+from roofkit.exercise_facts import of_file
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "exercises"
+SHARED = "every-notebook.md"  # beside the exercises: how to work, and what to do next
+MARK = re.compile(r"^# %%(?P<title>.*?)(?P<text>\[markdown\])?$", re.MULTILINE)
+HEADING = re.compile(r"## Part \d+: (?P<title>.+) \((?P<points>[\d.]+) points?\)")
+KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of an exercise's file."""
+
+    title: str
+    source: str
+    is_text: bool
+
+
+@dataclass(frozen=True)
+class Read:
+    """An exercise's file after its cells have run.
+
+    notebook: with the reference solution. names: what its code defines, without that of grading.
+    """
+
+    exercise: Exercise
+    notebook: NotebookNode
+    names: Mapping[str, Any]
 
 
 def names() -> list[str]:
@@ -49,51 +86,6 @@ def write_source(name: str, folder: Path) -> None:
     nbformat.write(source(name), folder / name / f"{name}.ipynb")
 
 
-@functools.cache
-def _read(name: str) -> exercise_file.Read:
-    return exercise_file.read(_file(name))
-
-
-def digest(name: str) -> str:
-    """Return a digest of everything that affects grades or feedback pages."""
-    total = hashlib.sha256()
-    for label, path in decisive(name):
-        content = path.read_bytes()
-        total.update(f"{label}\0{len(content)}\0".encode() + content)
-    return total.hexdigest()
-
-
-def decisive(name: str) -> list[tuple[str, Path]]:
-    """Return (label, path) of all files that affect grades or feedback pages.
-
-    Labels don't depend on the repository's location. The files are the exercise, the grader, its
-    checks, and `rooflib`, whose catalog provides the hardware figures of published cases.
-    """
-    shared = ("misconceptions.toml", exercise_file.SHARED)
-    files = [(path.name, path) for path in (_file(name), *(FOLDER / name for name in shared))]
-    packages = {
-        "grading": Path(__file__).parents[1],
-        "check": Path(roofkit.check.__file__).parent,
-        "rooflib": Path(rooflib.__file__).parent,
-    }
-    # These files, and the catalogs, translate the feedback into a notebook's language.
-    kit = Path(roofkit.check.__file__).parents[1]
-    files += [(name, kit / name) for name in ("words.py", "notebook_language.py")]
-    catalogs = [
-        path
-        for path in sorted((ROOT / "locale").glob("*/LC_MESSAGES/*.po"))
-        if path.stem in ("checks", "grading")
-    ]
-    files += [(path.relative_to(ROOT).as_posix(), path) for path in catalogs]
-    for label, folder in packages.items():
-        files += [
-            (f"{label}/{path.relative_to(folder).as_posix()}", path)
-            for path in sorted(folder.rglob("*"))
-            if path.is_file() and "__pycache__" not in path.parts
-        ]
-    return files
-
-
 def is_check(cell: NotebookNode) -> bool:
     """Return whether a cell is a check, for which nbgrader records points."""
     return bool(cell.metadata.get("nbgrader", {}).get("grade"))
@@ -107,5 +99,129 @@ def expected(name: str, part: Part, case: Case) -> Plain:
     return answer.value
 
 
-def _file(name: str) -> Path:
-    return FOLDER / f"{name}.py"
+# --- the file ------------------------------------------------------------------------------------
+
+
+@functools.cache
+def _read(name: str) -> Read:
+    """Run an exercise's file; raise Unable, with the reason, if it cannot be used."""
+    file = FOLDER / f"{name}.py"
+    facts, found = of_file(file), list(_cells(file))
+    shown: dict[str, Any] = {"__name__": "reference"}
+    try:
+        parts = _run(file, found, shown)
+    except ValueError as error:
+        raise Unable(f"{file}: {error}") from None
+    texts = {cell.title: " ".join(cell.source.split()) for cell in found if cell.is_text}
+    exercise = Exercise(
+        name=name,
+        title=facts.title,
+        parts=tuple(part for place, part in parts.items() if found[place].title == "grading"),
+        moral=texts["moral"],
+        thoughts=texts["thoughts"],
+    )
+    made = list(_notebook_cells(found, parts, facts.title))
+    metadata = {"exercise": facts.metadata, "kernelspec": KERNEL}
+    metadata |= {"language_info": {"name": "python"}}
+    return Read(exercise, new_notebook(cells=made, metadata=metadata), shown)
+
+
+def _cells(file: Path) -> Iterator[Cell]:
+    text = file.read_text(encoding="utf-8")
+    marks = list(MARK.finditer(text))
+    ends = [mark.start() for mark in marks[1:]] + [len(text)]
+    for mark, end in zip(marks, ends, strict=True):
+        source, is_text = text[mark.end() : end].strip("\n"), bool(mark["text"])
+        if is_text:
+            source = re.sub(r"^# ?", "", source, flags=re.MULTILINE)
+        yield Cell(mark["title"].strip(), source, is_text)
+
+
+def _run(file: Path, found: list[Cell], shown: dict[str, Any]) -> dict[int, Part]:
+    """Run the cells; return the part of each solution and of each check, by the cell's place.
+
+    shown: receives what the notebook's own code defines. Code for grading sees that, too, but not
+    the other way round: a solution works with what a learner has.
+    """
+    hidden: dict[str, Any] = {"__name__": "grading"}
+    parts: dict[int, Part] = {}
+    question, solution = None, None
+    for place, cell in enumerate(found):
+        if cell.is_text and not cell.title:
+            question = HEADING.match(cell.source) or question
+        elif not cell.is_text and cell.title in ("", "given"):
+            _run_cell(cell, shown, file)
+            hidden |= shown
+            solution = solution if cell.title else place
+        elif cell.title == "grading":
+            value = _run_cell(cell, hidden, file)
+            if isinstance(value, Part):
+                if question is None or solution is None:
+                    raise ValueError(f"{value.key} has no question or no solution")
+                points = float(question["points"])
+                part = replace(value, title=question["title"], points=points)
+                parts |= {solution: part, place: part}
+                question, solution = None, None
+    return parts
+
+
+def _run_cell(cell: Cell, names: dict[str, Any], file: Path) -> object:
+    """Run a cell; return the value of its last expression, None without one."""
+    tree = ast.parse(cell.source, file.name)
+    last = tree.body[-1]
+    if not isinstance(last, ast.Expr):
+        exec(compile(tree, file.name, "exec"), names)
+        return None
+    exec(compile(ast.Module(tree.body[:-1], []), file.name, "exec"), names)
+    return eval(compile(ast.Expression(last.value), file.name, "eval"), names)
+
+
+# --- the notebook --------------------------------------------------------------------------------
+
+
+def _notebook_cells(
+    found: list[Cell], parts: dict[int, Part], title: str
+) -> Iterator[NotebookNode]:
+    """Yield the cells of the notebook, as nbgrader expects them."""
+    shared = (FOLDER / SHARED).read_text(encoding="utf-8").strip()
+    how_to_work, what_next = shared.split("\n\n+++\n\n")
+    is_first = True
+    for place, cell in enumerate(found):
+        name = f"text-{place}"
+        if cell.title == "given":
+            yield marked(cell.source, "given")
+        elif cell.title == "next":
+            yield new_markdown_cell(f"{what_next}\n\n{cell.source}", id=name)
+        elif cell.title == "" and cell.is_text and is_first:
+            yield new_markdown_cell(f"# {title}\n\n{cell.source}", id=name)
+            yield new_markdown_cell(how_to_work, id="how-to-work")
+            is_first = False
+        elif cell.title == "" and cell.is_text:
+            yield new_markdown_cell(cell.source, id=name)
+        elif cell.title == "" and (part := parts.get(place)):
+            source = _with_marks(cell.source)
+            yield marked(source, f"{part.key}-solution", solution=True, locked=False)
+        elif part := parts.get(place):
+            check = f'check("{part.key}", {part.function})'
+            yield marked(check, part.key, grade=True, points=part.points)
+
+
+def marked(source: str, name: str, **marks: Any) -> NotebookNode:
+    """Return a code cell with nbgrader's metadata; by default locked and without points."""
+    known = {"cell_type": "code", "grade": False, "grade_id": name, "locked": True}
+    known |= {"schema_version": 3, "solution": False, "task": False}
+    cell: NotebookNode = new_code_cell(source, id=name, metadata={"nbgrader": known | marks})
+    return cell
+
+
+def _with_marks(solution: str) -> str:
+    """Return a solution with the marks between which nbgrader puts its stub.
+
+    They stand around the body of its function, below the docstring.
+    """
+    (function,) = (node for node in ast.parse(solution).body if isinstance(node, ast.FunctionDef))
+    first, lines = function.body[0], solution.splitlines()
+    start = first.end_lineno if ast.get_docstring(function) else first.lineno - 1
+    end = function.end_lineno
+    body = ["    ### BEGIN SOLUTION", *lines[start:end], "    ### END SOLUTION"]
+    return "\n".join([*lines[:start], *body, *lines[end:]])

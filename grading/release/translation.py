@@ -10,13 +10,11 @@ from babel.messages.pofile import read_po
 from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum  # type: ignore[import-untyped]
 
-from grading.release import embedding, exercises, facts_line, opening
+from grading.release import exercises, notebooks
 from roofkit.words import _, language, spoken
 
 CATALOGS = exercises.ROOT / "locale"
-NOTEBOOKS = "notebooks"  # the catalog of the notebooks' own texts
 TITLE = re.compile(r"“([^”]+)”")
-FENCE = "```"
 
 
 def languages() -> list[str]:
@@ -30,26 +28,21 @@ def translated(nb: NotebookNode, name: str, code: str) -> NotebookNode:
     Text without a translation stays English.
     """
     nb = copy.deepcopy(nb)
-    english = facts_line.line(nb)
+    english = notebooks.facts_line(nb)
     with spoken(code):
-        texts = {english: facts_line.line(nb, heading), **messages(name, code)}
+        texts = {english: notebooks.facts_line(nb, heading), **messages(name, code)}
         for cell in nb.cells:
             marks = cell.metadata.get("nbgrader", {})
             if cell.cell_type == "markdown" and not marks:
                 cell.source = in_words(cell.source, texts)
-            elif marks.get("grade_id") == embedding.CASES:
-                replace(cell, embedding.cases_cell(embedding.data(name, place, texts)).source)
-            elif marks.get("grade_id") == opening.OPENING:
-                replace(cell, opening.source(opening.address(opening.CONFIG)))
+            elif marks.get("grade_id") == notebooks.CASES:
+                cell.source = notebooks.cases(name, place, texts)
+            elif marks.get("grade_id") == notebooks.OPENING:
+                cell.source = notebooks.opening()
+            if "checksum" in marks:
+                marks["checksum"] = compute_checksum(cell)
     nb.metadata["exercise"]["language"] = code
     return nb
-
-
-def replace(cell: NotebookNode, source: str) -> None:
-    """Replace the source of a locked cell, and update its checksum."""
-    cell.source = source
-    if "checksum" in cell.metadata["nbgrader"]:
-        cell.metadata["nbgrader"]["checksum"] = compute_checksum(cell)
 
 
 def in_words(source: str, texts: Mapping[str, str]) -> str:
@@ -69,7 +62,7 @@ def pieces(block: str) -> Iterator[tuple[str, str]]:
 
     mark: the Markdown before the text, such as "- ".
     """
-    if block.startswith(FENCE):
+    if block.startswith("```"):
         yield block, ""
     elif block.startswith("- "):
         yield from (("- ", item) for item in re.split(r"\n?^- ", block, flags=re.MULTILINE)[1:])
@@ -83,7 +76,7 @@ def pieces(block: str) -> Iterator[tuple[str, str]]:
 def messages(name: str, code: str) -> dict[str, str]:
     """Return English → translation of an exercise's page and of the notebooks."""
     found: dict[str, str] = {}
-    for catalog in (f"exercises/{name}", NOTEBOOKS):
+    for catalog in (f"exercises/{name}", "notebooks"):
         found |= _read(CATALOGS / code / "LC_MESSAGES" / f"{catalog}.po")
     return found
 
@@ -92,7 +85,7 @@ def place(read: str) -> str:
     """Translate a reference to a chapter or heading, using the translated titles."""
     if not read.startswith("“"):
         return _(read)
-    first, *others = (_quoted(heading(title)) for title in TITLE.findall(read))
+    first, *others = (f"“{heading(title)}”" for title in TITLE.findall(read))
     for other in others:
         first = _("{chapter}, {heading}").format(chapter=first, heading=other)
     return first
@@ -101,10 +94,6 @@ def place(read: str) -> str:
 def heading(english: str) -> str:
     """Translate a heading of a chapter into the language in force."""
     return _headings(language()).get(english, english)
-
-
-def _quoted(title: str) -> str:
-    return f"“{title}”"
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """Pages of exercises in MyST, made of the exercises' files.
 
 An exercise is one file, exercises/<name>.py, a notebook in the percent format. Its cells called
-"page" are what its page says; `grading.release.exercise_file` says what the others are.
+"page" are what its page says; `grading.release.exercises` says what the others are.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """First cell of a downloaded notebook, which installs missing packages.
 
 Its text comes from the learner's kit. Released exercises begin with the same text
-(grading/release/opening.py).
+(grading/release/notebooks.py).
 """
 
 import re

@@ -65,7 +65,7 @@ OFTEN = {
 CELLS_TOGETHER = {
     "looks": """
         course_walk devices hidden_tests host_writes inherited limits neighbors network proc_walk
-        ptrace setuid sql""",
+        ptrace setuid sql watches""",
     "shows": """
         ansi asks_for_input fat_html leaves namesake odd_texts output_names syntax_error warns""",
 }

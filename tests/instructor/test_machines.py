@@ -91,8 +91,10 @@ def test_a_gradebook_in_postgresql_gives_the_same_files(
     shutil.rmtree(room.folder / "release")
     (room.folder / ".grading" / "released.json").unlink()
     with postgres.server(found) as folder:
-        address = f"postgresql://postgres@/gradebook?host={folder}"
+        address = f"postgresql+psycopg://postgres@/gradebook?host={folder}"
+        with (room.folder / "nbgrader_config.py").open("a") as own:
+            own.write(f"c.CourseDirectory.db_url = {address!r}\n")
         for step in ("release", "grade"):
-            said(command(*COMMAND, step, room.folder, COURSE_DB=address))
+            said(command(*COMMAND, step, room.folder))
         assert not (room.folder / "gradebook.db").exists()
     assert room.files() == alone.files()

@@ -13,7 +13,7 @@ import hostile
 import nbformat
 import pytest
 import server_process
-from classroom import NAME, Classroom, cell, command, points, said, with_first
+from classroom import NAME, Classroom, cell, command, one_line, points, said, with_first
 from hostile import folders, texts
 from playwright.sync_api import Browser
 from processes import nothing_left
@@ -136,6 +136,16 @@ def test_nbgrader_refuses_to_grade_without_the_courses_settings(
     done = room.nbgrader("autograde", NAME)
     assert done.returncode != 0
     assert not (room.folder / "autograded").exists()
+
+
+def test_nbgraders_validate_runs_no_submission_with_the_instructors_rights(
+    ours: Classroom, tmp_path: Path
+) -> None:
+    room = Classroom(tmp_path / "course", ours.folder)
+    source = f"open({str(tmp_path / 'reached')!r}, 'w').write('REACHED')"
+    path = room.hand_in("acts", NAME, with_first(room.solved(), source))
+    assert "make grade" in one_line(room.nbgrader("validate", str(path)))
+    assert not (tmp_path / "reached").exists()
 
 
 @pytest.mark.long

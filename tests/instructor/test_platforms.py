@@ -357,6 +357,42 @@ def test_moodle_imports_each_variant_of_its_worksheet(room: Classroom) -> None:
         }, (language, separator, encoding)
 
 
+def test_people_stay_who_they_are_when_moodle_numbers_them_anew(
+    course: Classroom, tmp_path: Path
+) -> None:
+    """Each assignment has its own numbers; a worksheet may have no addresses of people."""
+    names = ["Ada Lovelace", "Björn O'Neil", "王 小明", "Ada Lovelace-King"]
+    for exercise, first in ((NAME, 10), ("many-chips", 50)):
+        numbered = [(first + place, name) for place, name in enumerate(names)]
+        heads = ["Identifier", "Full name", "Grade", "Maximum grade", "Last modified (grade)"]
+        rows = [heads, *([f"Participant {n}", name, "", "20.00", "-"] for n, name in numbered)]
+        (tmp_path / f"{exercise}.csv").write_text(written(rows), encoding="utf-8")
+        files = {of_moodle(name, n, "x.ipynb"): NOTEBOOK for n, name in numbered}
+        (tmp_path / f"{exercise}.zip").write_bytes(zipped(files))
+        said(course.here("roster", tmp_path / f"{exercise}.csv"))
+        said(course.here("collect", exercise, tmp_path / f"{exercise}.zip"))
+    with course.gradebook() as book:
+        assert sorted(one.id for one in book.students) == ["10", "11", "12", "13"]
+    assert sorted(path.name for path in (course.folder / "submitted").iterdir()) == [
+        *("10", "11", "12", "13")
+    ]
+    said(course.here("grade"))
+    printed = said(course.here("return", NAME, tmp_path / f"{NAME}.zip", tmp_path / "pages.zip"))
+    assert "4 pages" in printed
+    words = (tmp_path / f"{NAME}.csv", tmp_path / "x.csv", "--column", f"{NAME}=Grade")
+    printed = said(course.here("export", *words))
+    assert "not in the platform's table" not in printed
+    assert {row[0] for row in moodle_imports((tmp_path / "x.csv").read_bytes()).values()} == {"0"}
+
+
+def test_whoever_shares_a_name_is_asked_about(course: Classroom, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_text("id,first_name,last_name\na1,Ada,L\na2,L,Ada\n")
+    said(course.here("roster", tmp_path / "people.csv"))
+    found, printed = collected(course, zipped({of_moodle("Ada L", 7, "x.ipynb"): NOTEBOOK}))
+    assert found == ["Ada L 7/x.ipynb"]
+    assert "may be a1 or a2" in printed
+
+
 def test_nothing_but_the_grade_changes_in_moodles_worksheet(room: Classroom) -> None:
     for comment in ("Feedback comments", "Status"):  # the second has two columns of one name
         before = worksheet(comment=comment)
@@ -366,12 +402,20 @@ def test_nothing_but_the_grade_changes_in_moodles_worksheet(room: Classroom) -> 
         assert [row[4] for row in after] == ["Grade", "17.5", "20", ""]
 
 
-def test_points_that_moodle_would_skip_are_named(room: Classroom) -> None:
-    for most, over in (("18.00", True), ("18,00", True), ("20.00", False), ("-", False)):
-        content = written(worksheet(most=most)).encode()
-        _, printed = exported(room, content, "--column", f"{NAME}=Grade")
-        told = [line for line in printed.splitlines() if "wang" in line and "maximum" in line]
-        assert bool(told) == over, most
+@pytest.mark.parametrize("most", ["100.00", "16.00", "16,00"])
+def test_points_with_another_maximum_are_converted_only_if_told(
+    room: Classroom, tmp_path: Path, most: str
+) -> None:
+    """Moodle would skip what is above its maximum, and take 20 of 100 without a word."""
+    theirs = tmp_path / "theirs.csv"
+    theirs.write_text(written(worksheet(most=most)), encoding="utf-8")
+    words = ("--column", f"{NAME}=Grade")
+    assert "--scale" in one_line(room.here("export", theirs, tmp_path / "x.csv", *words))
+    assert not (tmp_path / "x.csv").exists()
+    got, _ = exported(room, theirs.read_bytes(), *words, "--scale")
+    whole = float(most.replace(",", "."))
+    given = [row[0] for row in moodle_imports(got).values()]
+    assert given == [f"{17.5 / 20 * whole:g}", f"{whole:g}", ""]
 
 
 def test_moodles_gradebook_gets_the_points(room: Classroom) -> None:
@@ -438,8 +482,8 @@ def test_who_is_missing_in_one_of_the_tables_is_named(room: Classroom) -> None:
 
 def test_another_column_can_be_named_and_a_mistyped_one_gets_the_nearest(room: Classroom) -> None:
     table = written(gradebook(CANVAS["begins"][0], CANVAS["sis"][3], [])).encode()
-    got, _ = exported(room, table, "--column", f"{NAME}={ELSE}")
-    assert canvas_imports(got)["7", ELSE] == "17.5"
+    got, _ = exported(room, table, "--column", f"{NAME}={ELSE}", "--scale")
+    assert canvas_imports(got)["7", ELSE] == "4.375"  # of 5
     for words, nearest in (
         (("--column", f"{NAME}={NAME}(4711)"), GRADE),
         (("--column", f"{NAME}=zzz"), GRADE),

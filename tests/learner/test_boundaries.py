@@ -11,8 +11,7 @@ import pytest
 from solutions import in_check, in_class, part_of
 
 from grading.release import exercises
-from grading.schema.parts import Part
-from grading.schema.ranges import Real, Whole
+from grading.schema import Part, Real, Whole
 
 CLASSES = 30
 BOUNDED = [

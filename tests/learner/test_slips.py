@@ -18,7 +18,7 @@ from submissions import submissions
 
 from grading.release import exercises
 from grading.release.cases import Cases
-from grading.schema.parts import Part
+from grading.schema import Part
 from roofkit.check.answers import ask
 from roofkit.check.compare import same
 

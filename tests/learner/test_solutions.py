@@ -13,7 +13,7 @@ from solutions import part_of, parts, reference
 
 import rooflib as rl
 import roofmeter
-from grading.schema.parts import Part
+from grading.schema import Part
 from roofmeter.workloads import POLYNOMIAL_DEGREE
 
 DRAWS = 12

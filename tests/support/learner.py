@@ -25,7 +25,7 @@ from submissions import Submission, hand_in
 
 from grading.release import exercises
 from grading.release.cases import Cases, hidden, published
-from grading.schema.parts import Part
+from grading.schema import Part
 from roofkit.check.answers import ask_all
 from roofkit.check.compare import same
 

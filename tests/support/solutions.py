@@ -6,7 +6,7 @@ from typing import Any
 
 from grading.release import exercises
 from grading.release.cases import Cases, hidden, published
-from grading.schema.parts import Part
+from grading.schema import Part
 
 NAMES = tuple(exercises.names())
 

@@ -7,7 +7,7 @@ import sys
 for name in (
     "grading",
     "grading.release.cases",
-    "grading.schema.parts",
+    "grading.schema",
     "exercises",
     "int8-matmul",
 ):

@@ -1,0 +1,161 @@
+"""What a released notebook has beside its exercise: a line of facts, an opening, published cases.
+
+The opening cell holds the source of `roofkit.first_cell`, which installs the course's packages and
+so can't be imported before. The notebooks of the site's pages hold the same source (site/).
+"""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import yaml
+from babel.messages.extract import extract_from_file
+from nbformat import NotebookNode
+from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
+
+import roofkit
+import rooflib
+from grading.release import exercises
+from grading.release.cases import published
+from grading.schema import Part
+from roofkit import first_cell
+from roofkit.check.answers import Plain
+from roofkit.check.packing import literal, pack
+from roofkit.exercise_facts import chapter_title, of_notebook
+from roofkit.words import N_, ORIGINAL, _, language
+
+OPENING, CASES = "opening", "cases"  # grade ids of the cells that are added
+DIFFICULTIES = (N_("easy"), N_("medium"), N_("hard"))
+# "Part 2: bytes moved (4 points)", also with the full-width punctuation of Chinese.
+TITLE = re.compile(
+    r"(?:[^:\uff1a]*\d[^:\uff1a]*[:\uff1a]\s*)?(?P<title>.*?)(?:\s*[(\uff08][^()\uff08\uff09]*[)\uff09])?"
+)
+MARK = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
+
+
+class Complete(NbGraderPreprocessor):  # type: ignore[misc]
+    """Step of `nbgrader generate_assignment` that adds all this to an exercise's notebook."""
+
+    def preprocess(
+        self, nb: NotebookNode, resources: dict[str, Any]
+    ) -> tuple[NotebookNode, dict[str, Any]]:
+        title, text = nb.cells[0].source.split("\n", 1)
+        nb.cells[0].source = f"{title}\n\n{facts_line(nb)}\n{text}"
+        first = next(place for place, cell in enumerate(nb.cells) if cell.cell_type == "code")
+        nb.cells.insert(first, _collapsed(opening(), OPENING))
+        nb.cells.insert(first + 2, _collapsed(cases(resources["nbgrader"]["assignment"]), CASES))
+        for cell in nb.cells:
+            marks = cell.metadata.get("nbgrader", {})
+            if marks.get("grade") or marks.get("solution"):
+                # JupyterLab's Run All then goes on after an error in it.
+                cell.metadata["tags"] = ["raises-exception"]
+        return nb, resources
+
+
+def _collapsed(source: str, name: str) -> NotebookNode:
+    """Return a locked cell without points, collapsed in front ends that support it."""
+    cell = exercises.marked(source, name)
+    cell.metadata["jupyter"] = {"source_hidden": True}
+    return cell
+
+
+def facts_line(notebook: NotebookNode, heading: Callable[[str], str] = str) -> str:
+    """Return the line below a notebook's title: effort, and the chapter to read first.
+
+    heading: returns a heading in the language in force.
+    """
+    facts = of_notebook(notebook)
+    return _(
+        "*Effort: about {minutes} minutes, {difficulty}. Read first: the chapter “{chapter}”.*"
+    ).format(
+        minutes=facts.minutes,
+        difficulty=_(facts.difficulty),
+        chapter=heading(chapter_title(facts.read_first)),
+    )
+
+
+# --- the opening ---------------------------------------------------------------------------------
+
+
+def opening() -> str:
+    """Return the opening cell's code, with its messages in the language in force."""
+    text = Path(first_cell.__file__).read_text(encoding="utf-8")
+    versions = {"rooflib": rooflib.__version__, "roofkit": roofkit.__version__}
+    arguments = ", ".join(map(repr, (_address(), versions, "rooflib", "roofkit.check")))
+    extracted = extract_from_file("python", first_cell.__file__)
+    messages = [str(message) for _line, message, *_rest in extracted]
+    words = {message: said for message in messages if (said := _(message)) != message}
+    if words:
+        arguments += f", words={words!r}"
+    return f"{text}\n\nset_up_notebook({arguments})"
+
+
+def _address() -> str:
+    """Return the address of the course's site, or of the EDITION on it, "" if it is not set."""
+    config = (exercises.ROOT / "_config.yml").read_text(encoding="utf-8")
+    site = str((yaml.safe_load(config).get("html") or {}).get("baseurl") or "")
+    edition = os.environ.get("EDITION", "")
+    return f"{site.rstrip('/')}/{edition}" if site and edition else site
+
+
+# --- the published cases -------------------------------------------------------------------------
+
+
+def cases(
+    name: str, place: Callable[[str], str] = str, words: Mapping[str, str] = MappingProxyType({})
+) -> str:
+    """Return the code that passes cases to the checks, with texts in the language in force.
+
+    place: returns where to read in that language. words: the headings of the parts in it.
+    """
+    exercise = exercises.load(name)
+    closing = {"moral": _(exercise.moral), "thoughts": _(exercise.thoughts)}
+    parts = {part.key: _released(name, part, place) | closing for part in exercise.parts}
+    heading = ""
+    for cell in exercises.source(name).cells:
+        key = cell.metadata.get("nbgrader", {}).get("grade_id", "")
+        if cell.cell_type == "markdown" and (match := re.match(r"## (.+)", cell.source)):
+            heading = match[1]
+        elif exercises.is_check(cell):
+            title = TITLE.fullmatch(words.get(heading, heading))
+            parts[key]["title"] = title["title"] if title else heading
+        elif key.endswith("-solution") and os.environ.get("SOLUTIONS"):
+            solution = MARK.sub("", cell.source).rstrip()
+            parts[key.removesuffix("-solution")]["solution"] = solution
+    last = '"""' if language() == ORIGINAL else f'""", "{language()}"'
+    return f'from roofkit.check import cases\n\ncases("""\n{pack(parts)}\n{last})'
+
+
+def _released(name: str, part: Part, place: Callable[[str], str]) -> dict[str, Any]:
+    """Return a part's data for a released notebook: values but no formulas."""
+    cases = published(name, part)
+    return {
+        "function": part.function,
+        "kind": part.kind,
+        "tolerance": part.tolerance,
+        "cases": literal(cases.inputs),
+        "expected": _short(cases.expected),
+        "misconceptions": [
+            {
+                "key": known.key,
+                "says": _(known.says),
+                "read": place(known.read),
+                "values": _short(known.values),
+            }
+            for known in cases.misconceptions
+        ],
+        "ranges": {key: str(values) for key, values in part.ranges.items()},
+        "hint": _(part.hint),
+    }
+
+
+def _short(value: Plain) -> Plain:
+    """Round floats to nine significant digits, which suffice for comparisons."""
+    if isinstance(value, float):
+        return float(f"{value:.9g}")
+    if isinstance(value, dict):
+        return {key: _short(entry) for key, entry in value.items()}
+    return [_short(entry) for entry in value] if isinstance(value, list | tuple) else value

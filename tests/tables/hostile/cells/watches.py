@@ -1,0 +1,30 @@
+# Keeps points: watches files that all sandboxes see, to hear who else opens or reads them.
+import ctypes
+import fcntl
+import os
+import signal
+
+libc = ctypes.CDLL(None, use_errno=True)
+SHARED = os.__file__
+heard = []
+signal.signal(signal.SIGIO, lambda *_: heard.append("a signal for a folder"))
+folder = os.open(os.path.dirname(SHARED), os.O_RDONLY)
+fcntl.fcntl(folder, fcntl.F_NOTIFY, fcntl.DN_ACCESS)
+watch = libc.inotify_init1(os.O_NONBLOCK)
+if watch >= 0:
+    libc.inotify_add_watch(watch, SHARED.encode(), 0xFFF)
+file = os.open(SHARED, os.O_RDONLY)
+os.read(file, 1)
+if watch >= 0 and os.read(watch, 4096):
+    heard.append("a watch")
+try:
+    os.preadv(file, [bytearray(1)], 0, os.RWF_NOWAIT)
+    heard.append("what is in memory, by reading")
+except OSError:
+    pass
+span, found = (ctypes.c_uint64 * 2)(0, 4096), (ctypes.c_uint64 * 5)()
+if libc.syscall(451, file, span, found, 0) == 0:  # cachestat
+    heard.append("what is in memory, by a count")
+for one in heard:
+    print("REACHED", one)
+os.close(file), os.close(folder)
