@@ -12,7 +12,7 @@ export default [
   js.configs.recommended,
   { rules, languageOptions: { ecmaVersion: 2024, sourceType: "module", globals: { ...globals.browser, phrase: "readonly" } } },
   {
-    files: ["**/worker.js", "**/roof-worker.js", "**/stand_in.js"],
+    files: ["**/worker.js", "**/stand_in.js"],
     languageOptions: { globals: { ...globals.worker, loadPyodide: "readonly" } },
   },
   {

@@ -11,8 +11,6 @@ interface Window {
   courseValues?: Record<string, string>;
   courseUnits?: Record<string, number>;
   phrase: (english: string, values?: Record<string, unknown>) => string;
-  /** Settings with which tests shorten the measurement of a browser. */
-  rooflineRoofSettings?: { cores?: number } & Record<string, number>;
   rooflineMeasure: (figure: HTMLElement, live: object) => Promise<void>;
   /** Python calls this in the page's worker. */
   reportCall: (...reported: number[]) => void;
