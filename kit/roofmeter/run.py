@@ -110,19 +110,17 @@ class Run:
         """The run as a chip: best figures, and the bandwidth of reading as HBM bandwidth."""
         return self.as_chip("read")
 
-    def as_chip(self, roof: str = "read", of: str = "best") -> Chip:
-        """Return the run as a chip with the bandwidth of one roof.
+    def as_chip(self, roof: str = "read") -> Chip:
+        """Return the run as a chip with the bandwidth of one roof, all at their best.
 
-        `roof` is "read", "update" or "cache" with a size in bytes. `of` is "best" or "median": take
-        the roofs at their best or at their typical values.
+        `roof` is "read", "update" or "cache" with a size in bytes.
         """
-        one_of("of", of, ("best", "median"))
         streams = [key for key, f in self.figures.items() if f.unit == "B/s"]
         one_of("roof", roof, streams)
         return Chip(
             name=self.name if roof == "read" else f"{self.name}, {roof}",
-            rates={kind: getattr(self.figures[f"peak {kind}"], of) for kind in PEAKS}
-            | {"HBM": getattr(self.figures[roof], of)},
+            rates={kind: self.figures[f"peak {kind}"].best for kind in PEAKS}
+            | {"HBM": self.figures[roof].best},
             memory=self.host.memory,
         )
 

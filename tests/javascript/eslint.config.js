@@ -20,7 +20,6 @@ export default [
     files: ["**/browser/roof/*.js", "**/figures/engine/*.js"],
     rules: { "no-undef": "off", "no-unused-vars": "off" },
   },
-  { files: ["**/search-excerpts.js"], languageOptions: { globals: { Search: "readonly" } } },
   {
     files: ["**/*.cjs", "tests/javascript/*.js"],
     languageOptions: { globals: globals.node },

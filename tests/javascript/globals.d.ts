@@ -31,8 +31,6 @@ interface Pyodide {
 declare const phrase: Window["phrase"];
 declare function importScripts(...addresses: string[]): void;
 declare function loadPyodide(options: any): Promise<Pyodide>;
-/** Sphinx's searchtools.js. */
-declare const Search: any;
 
 // Elements found by selectors are HTML elements in our pages.
 interface ParentNode {
