@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Tests of a file share what they start: the file stays in one worker. The order is conftest.py's.
 PYTEST := $(BIN)/pytest -n $(JOBS) -p no:nbval --dist loadfile --no-loadscope-reorder
 
-.PHONY: book help editions pdf slides serve lab solution check javascript test test-all bench translations lock \
+.PHONY: book help pdf slides serve lab solution check javascript test test-all bench translations lock \
 	release grade nbgrader clean style environment cluster dev system
 
 book: environment  ## build the site, English and Chinese, into _build/html; warnings are errors
@@ -19,9 +19,6 @@ book: environment  ## build the site, English and Chinese, into _build/html; war
 
 help:  ## list these commands
 	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 20
-
-editions: book  ## collect the site and the edition of each tag in _build/public
-	@$(BIN)/python site editions
 
 # Systems have a variable LANGUAGE of their own: only one on the command line counts.
 IN_LANGUAGE = $(if $(filter command,$(origin LANGUAGE)),--language $(LANGUAGE))

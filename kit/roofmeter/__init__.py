@@ -8,11 +8,9 @@ Everything is measured with numpy. `run.chip` is a `rooflib.Chip`, so every func
 accepts it.
 """
 
-from roofmeter.figures import Figure
-from roofmeter.load_monitor import Sample, TooBusyError
-from roofmeter.protocol import measure
-from roofmeter.run import MeasuredOperation, Run
-from roofmeter.store import load_run, runs
+from roofmeter.figures import Figure, Sample
+from roofmeter.measuring import TooBusyError, measure
+from roofmeter.run import MeasuredOperation, Run, load_run, runs
 
 # fmt: off
 __all__ = [

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from typing import NoReturn
 
-from roofmeter.load_monitor import TooBusyError
-from roofmeter.protocol import measure
-from roofmeter.store import load_run
+from roofmeter.measuring import TooBusyError, measure
+from roofmeter.run import load_run
 
 
 class _Parser(argparse.ArgumentParser):
@@ -16,18 +14,16 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"roofmeter: {message}\n")
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def main() -> None:
     """Measure and print; exit with 2 on a usage error, with 3 on a busy machine."""
     parser = _Parser(
         prog="python -m roofmeter",
         description="Measure this machine with numpy: about a minute if it is otherwise idle.",
     )
     parser.add_argument("--save", metavar="FOLDER", help="save the run in this folder")
-    parser.add_argument(
-        "--compare", metavar="FOLDER", help="compare with the run saved in this folder"
-    )
+    parser.add_argument("--compare", metavar="FOLDER", help="compare with the run in this folder")
     parser.add_argument("--seconds", type=float, default=60.0, help="time limit; default 60")
-    given = parser.parse_args(arguments)
+    given = parser.parse_args()
     try:
         other = load_run(given.compare) if given.compare else None
         run = measure(given.seconds)
@@ -35,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             run.save(given.save)
     except TooBusyError as error:
         parser.exit(3, f"roofmeter: {error}\n")
-    except (ValueError, TypeError, OSError, RuntimeError) as error:
+    except (ImportError, OSError, ValueError) as error:
         parser.error(str(error))
     shown = [run.name, str(run.table), str(run.operations_table)]
     shown += [f"compared with {other.name}:", str(run.compare(other))] if other else []

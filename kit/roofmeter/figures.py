@@ -11,7 +11,6 @@ from typing import Any
 from rooflib.checks import one_of
 from rooflib.quantities import text
 from rooflib.work import Work
-from roofmeter.load_monitor import MIN_SAMPLES, Sample, settled
 
 UNITS = ("FLOP/s", "B/s", "s")
 OPERATIONS = (
@@ -23,14 +22,29 @@ OPERATIONS = (
     "operation",
     "rms_norm",
 )
+MIN_SAMPLES = 3
+"""A figure has at least this many samples."""
+SETTLED_TOLERANCE = 0.05
+"""A figure has settled if its third-best sample is within this share of its best."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One timing: `repeats` passes in `seconds`.
+
+    `own` is the share of its threads' time that they spent on a core. A stored run may say why a
+    sample was `disturbed`; such a sample does not count.
+    """
+
+    seconds: float
+    repeats: int
+    own: float
+    disturbed: str = ""
 
 
 @dataclass(frozen=True, repr=False)
 class Figure:
     """A measured quantity with all of its samples.
-
-    Only undisturbed samples count. With fewer than three of them the figure is rejected: `best`,
-    `median` and the others then raise a ValueError, and `rejection` gives the reason.
 
     Attributes
     ----------
@@ -55,7 +69,7 @@ class Figure:
     unit: str
     amount: float
     threads: int
-    samples: tuple[Sample, ...]
+    samples: tuple[Sample, ...] = ()
     footprint: float = 0.0
     operation: str = ""
     sizes: Mapping[str, Any] = field(default_factory=dict)
@@ -66,45 +80,32 @@ class Figure:
         if self.operation:
             one_of(f"operation of {self.key!r}", self.operation, OPERATIONS)
 
-    @cached_property
-    def seconds(self) -> tuple[float, ...]:
-        """Seconds per pass of each undisturbed sample, shortest first."""
-        return tuple(sorted(s.per_pass for s in self.samples if not s.disturbed))
+    @property
+    def _counting(self) -> list[Sample]:
+        return [each for each in self.samples if not each.disturbed]
 
     @cached_property
     def values(self) -> tuple[float, ...]:
-        """The value of each undisturbed sample in `unit`, best first."""
+        """The value of each sample in `unit`, best first."""
+        seconds = sorted(each.seconds / each.repeats for each in self._counting)
         if self.unit == "s":
-            return tuple(each / self.amount for each in self.seconds)
-        return tuple(self.amount / each for each in self.seconds)
-
-    @property
-    def rejection(self) -> str:
-        """The reason why there is no figure; empty if there is one."""
-        if len(self.seconds) >= MIN_SAMPLES:
-            return ""
-        why = next((s.disturbed for s in reversed(self.samples) if s.disturbed), "out of time")
-        return f"{len(self.seconds)} of {len(self.samples)} samples undisturbed: {why}"
-
-    @property
-    def settled(self) -> bool:
-        """Whether the third-best sample is within 5% of the best."""
-        return settled(list(self.seconds))
+            return tuple(each / self.amount for each in seconds)
+        return tuple(self.amount / each for each in seconds)
 
     @property
     def best(self) -> float:
-        """The best undisturbed sample: what the machine can do; used for roofs."""
-        return self._shown[0]
+        """The best sample: what the machine can do; used for roofs."""
+        return self.values[0]
 
     @property
     def median(self) -> float:
-        """The median of the undisturbed samples."""
-        return statistics.median(self._shown)
+        """The median of the samples."""
+        return statistics.median(self.values)
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The smallest and the largest undisturbed sample."""
-        return min(self._shown), max(self._shown)
+        """The smallest and the largest sample."""
+        return min(self.values), max(self.values)
 
     @property
     def spread(self) -> float:
@@ -113,9 +114,17 @@ class Figure:
         return (high - low) / self.median
 
     @property
+    def settled(self) -> bool:
+        """Whether the third-best sample is within 5% of the best."""
+        if len(self.values) < MIN_SAMPLES:
+            return False
+        low, high = sorted((self.best, self.values[MIN_SAMPLES - 1]))
+        return high <= (1 + SETTLED_TOLERANCE) * low
+
+    @property
     def share(self) -> float:
         """Median share of time that the workload's threads were running on a core."""
-        return statistics.median(s.own for s in self.samples if not s.disturbed)
+        return statistics.median(each.own for each in self._counting)
 
     @property
     def counted(self) -> Work:
@@ -138,13 +147,6 @@ class Figure:
         return made
 
     def __repr__(self) -> str:
-        shown = self.rejection or f"{text(self.best, self.unit)} at best, " + " to ".join(
-            text(end, self.unit) for end in self.interval
-        )
-        return f"<Figure {self.key}: {shown}>".replace("\N{NO-BREAK SPACE}", " ")
-
-    @property
-    def _shown(self) -> tuple[float, ...]:
-        if self.rejection:
-            raise ValueError(f"{self.key!r} has no figure: {self.rejection}")
-        return self.values
+        ends = " to ".join(text(end, self.unit) for end in self.interval)
+        shown = f"<Figure {self.key}: {text(self.best, self.unit)} at best, {ends}>"
+        return shown.replace("\N{NO-BREAK SPACE}", " ")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import asdict, dataclass, field
+from functools import cache, cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from rooflib.catalog import as_chip
 from rooflib.checks import one_of
 from rooflib.hardware import Chip
 from rooflib.quantities import shown, text
@@ -19,13 +19,13 @@ from rooflib.table import Table
 from rooflib.work import Times
 from roofmeter import run_files
 from roofmeter.figures import Figure
-from roofmeter.host import Host
+from roofmeter.machine import Host
 
+RUNS = Path(__file__).parent / "runs"
 PEAKS = ("fp32", "fp64")
 STREAMS = ("read", "update")
 ROOFS = ("peak fp32", "peak fp64", *STREAMS)
 """Required figures of a run."""
-HOST_FIELDS = ("cpu", "present", "granted", "memory", "caches", "system")
 PEAK_AGAIN = "peak again"
 MAX_SPEEDUP_OVER_MEMORY = 1.25
 """Reads at most this many times as fast as memory are not served by a cache."""
@@ -43,31 +43,19 @@ class MeasuredOperation:
         The measured time, in seconds.
     bounds
         Its bounds under the roofs of the run, with the overhead of a numpy call as a launch.
-    ratio, ratios
-        Measured time ÷ lower bound: of the best sample; and of the best and the slowest.
-    position
-        "above the roof": every sample is faster than the lower bound; "on the roof": the lower
-        bound is between the best and the slowest sample; "between the bounds" or "slower than
-        both": the position of the best sample.
-    reason
-        For an operation above the roof: its bytes fit in a cache, or fewer moved than counted.
+    ratios
+        Measured time ÷ lower bound, of the best and of the slowest sample. Below one, a cache holds
+        its bytes, or fewer moved than were counted.
     """
 
     figure: Figure
     bounds: Times
-    position: str
-    reason: str = ""
 
     @property
     def ratios(self) -> tuple[float, float]:
         """Measured time ÷ lower bound, of the best and of the slowest sample."""
         best, slowest = (each / float(self.bounds.lower) for each in self.figure.interval)
         return best, slowest
-
-    @property
-    def ratio(self) -> float:
-        """Measured time ÷ lower bound, of the best sample."""
-        return self.ratios[0]
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,11 +78,9 @@ class Run:
     libraries
         Versions of the libraries, and the hash of roofmeter's own code ("script").
     left_out
-        Keys of figures that were rejected or not reached in time, with the reason.
+        Keys of figures that were not reached in time, with the reason.
     protocol
         How samples were taken: the timer, the data, seconds of each part.
-    reference_times
-        Usual seconds per pass of each reference workload ("paces" in run files).
 
     A missing roof raises a ValueError.
     """
@@ -107,11 +93,10 @@ class Run:
     libraries: Mapping[str, str]
     left_out: Mapping[str, str] = field(default_factory=dict)
     protocol: Mapping[str, Any] = field(default_factory=dict)
-    reference_times: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for key in ROOFS:
-            if key not in self.figures or self.figures[key].rejection:
+            if key not in self.figures:
                 known = ", ".join(self.figures) or "none"
                 raise ValueError(f"figures must have {', '.join(ROOFS)}; got {known}, no {key}")
 
@@ -125,19 +110,17 @@ class Run:
         """The run as a chip: best figures, and the bandwidth of reading as HBM bandwidth."""
         return self.as_chip("read")
 
-    def as_chip(self, roof: str = "read", of: str = "best") -> Chip:
-        """Return the run as a chip with the bandwidth of one roof.
+    def as_chip(self, roof: str = "read") -> Chip:
+        """Return the run as a chip with the bandwidth of one roof, all at their best.
 
-        `roof` is "read", "update" or "cache" with a size in bytes. `of` is "best" or "median": take
-        the roofs at their best or at their typical values.
+        `roof` is "read", "update" or "cache" with a size in bytes.
         """
-        one_of("of", of, ("best", "median"))
         streams = [key for key, f in self.figures.items() if f.unit == "B/s"]
         one_of("roof", roof, streams)
         return Chip(
             name=self.name if roof == "read" else f"{self.name}, {roof}",
-            rates={kind: getattr(self.figures[f"peak {kind}"], of) for kind in PEAKS}
-            | {"HBM": getattr(self.figures[roof], of)},
+            rates={kind: self.figures[f"peak {kind}"].best for kind in PEAKS}
+            | {"HBM": self.figures[roof].best},
             memory=self.host.memory,
         )
 
@@ -164,9 +147,9 @@ class Run:
     @property
     def warnings(self) -> list[str]:
         """Reasons to be careful with these figures; empty if there are none."""
-        found = [f"{key}: left out, {why}" for key, why in self.left_out.items()]
+        found = [f"left out: {', '.join(self.left_out)}"] if self.left_out else []
         found += [
-            f"{key}: not settled, its samples differ by {text(figure.spread, '%')}"
+            f"{key}: its samples spread by {text(figure.spread, '%')}"
             for key, figure in self.figures.items()
             if not figure.settled
         ]
@@ -186,28 +169,28 @@ class Run:
     def _with_bounds(self, figure: Figure) -> MeasuredOperation:
         call = self.figures.get("call")
         roof = figure.roof
-        if (
-            roof not in self.figures
-        ):  # No cache figure of exactly this size: use the next larger one.
+        if roof not in self.figures:  # no array of exactly this size was read: take the next larger
             sizes = [s for s in self.staircase if s >= float(roof.removeprefix("cache "))]
             roof = f"cache {min(sizes):.0f}" if sizes else "read"
         chip = self.as_chip(roof)
         bounds = figure.counted.on(chip | {"launch": 1 / call.best} if call else chip)
-        best, slowest = figure.interval
-        if slowest < bounds.lower:
-            cached = figure.footprint < self.caches_end
-            reason = "a cache holds its bytes" if cached else "fewer bytes moved than were counted"
-            return MeasuredOperation(figure, bounds, "above the roof", reason)
-        if best <= bounds.lower:
-            return MeasuredOperation(figure, bounds, "on the roof")
-        return MeasuredOperation(
-            figure, bounds, "between the bounds" if best <= bounds.upper else "slower than both"
-        )
+        return MeasuredOperation(figure, bounds)
 
     @property
     def table(self) -> Table:
         """Table of all figures except operations: best, typical, range, sample counts."""
-        return _table([f for f in self.figures.values() if not f.operation])
+        figures = [figure for figure in self.figures.values() if not figure.operation]
+        return Table(
+            {
+                "figure": [figure.key for figure in figures],
+                "best": [text(figure.best, figure.unit) for figure in figures],
+                "typical": [text(figure.median, figure.unit) for figure in figures],
+                "smallest to largest": [_span(figure.interval, figure.unit) for figure in figures],
+                "spread": [text(figure.spread, "%") for figure in figures],
+                "samples": [f"{len(figure.values)} of {len(figure.samples)}" for figure in figures],
+                "what ran": [figure.what for figure in figures],
+            }
+        )
 
     @property
     def operations_table(self) -> Table:
@@ -221,10 +204,6 @@ class Run:
                 "lower bound": [text(float(each.bounds.lower), "s") for each in operations],
                 "upper bound": [text(float(each.bounds.upper), "s") for each in operations],
                 "÷ lower": [_span(each.ratios) for each in operations],
-                "position": [
-                    each.position + (f": {each.reason}" if each.reason else "")
-                    for each in operations
-                ],
             }
         )
 
@@ -238,28 +217,12 @@ class Run:
                 self.name: [text(a.median, a.unit) for a, _ in pairs],
                 f"{other.name} ": [text(b.median, b.unit) for _, b in pairs],
                 "ratio": [text(b.median / a.median) for a, b in pairs],
-                "apart": ["yes" if _disjoint(a, b) else "no" for a, b in pairs],
-            }
-        )
-
-    def compare_with_sheet(self, sheet: str | Chip) -> Table:
-        """Compare the measured roofs with a data sheet.
-
-        `sheet` is a chip, or the name of one in the catalog. A peak is compared with that of the
-        matrix units or, if the sheet has none in that type, of the vector units.
-        """
-        chip = as_chip(sheet)
-        rates = {name.removeprefix("vector "): rate for name, rate in chip.rates.items()}
-        promised = {f"peak {kind}": rate for kind, rate in {**rates, **chip.rates}.items()}
-        promised |= dict.fromkeys(STREAMS, chip["HBM"])
-        found = [(f, promised[key]) for key, f in self.figures.items() if key in promised]
-        return Table(
-            {
-                "roof": [figure.key for figure, _ in found],
-                chip.name: [text(value, figure.unit) for figure, value in found],
-                "measured": [text(figure.median, figure.unit) for figure, _ in found],
-                "spread": [text(figure.spread, "%") for figure, _ in found],
-                "share": [text(figure.median / value, "%") for figure, value in found],
+                "apart": [
+                    "yes"
+                    if a.interval[0] > b.interval[1] or b.interval[0] > a.interval[1]
+                    else "no"
+                    for a, b in pairs
+                ],
             }
         )
 
@@ -270,13 +233,13 @@ class Run:
         """
         tables: dict[str, Mapping[str, Any]] = {
             "run": {"date": self.date, "seconds": self.seconds, "threads": self.threads},
-            "host": {name: getattr(self.host, name) for name in HOST_FIELDS},
+            "host": asdict(self.host),
             "libraries": self.libraries,
             "protocol": self.protocol,
             "left_out": self.left_out,
-            "paces": self.reference_times,
         }
-        return run_files.write(Path(folder), tables, self.figures.values())
+        run_files.write(Path(folder), tables, list(self.figures.values()))
+        return Path(folder)
 
     def __repr__(self) -> str:
         peak, read = self.figures["peak fp32"].best, self.figures["read"].best
@@ -287,23 +250,18 @@ class Run:
         return self.table._repr_markdown_()
 
 
-def _table(figures: list[Figure]) -> Table:
-    return Table(
-        {
-            "figure": [figure.key for figure in figures],
-            "best": [text(figure.best, figure.unit) for figure in figures],
-            "typical": [text(figure.median, figure.unit) for figure in figures],
-            "smallest to largest": [_span(figure.interval, figure.unit) for figure in figures],
-            "spread": [text(figure.spread, "%") for figure in figures],
-            "samples": [f"{len(figure.values)} of {len(figure.samples)}" for figure in figures],
-            "what ran": [figure.what for figure in figures],
-        }
-    )
-
-
 def _span(ends: tuple[float, float], unit: str = "") -> str:
     return shown(np.array(ends), unit)
 
 
-def _disjoint(a: Figure, b: Figure) -> bool:
-    return a.interval[0] > b.interval[1] or b.interval[0] > a.interval[1]
+def load_run(folder: str | Path) -> Run:
+    """Load a saved run; a ValueError says what is wrong with it."""
+    tables, figures = run_files.read(Path(folder))
+    rest: dict[str, Any] = {name: tables[name] for name in ("libraries", "protocol", "left_out")}
+    return Run(host=Host(**tables["host"]), figures=figures, **rest, **tables["run"])
+
+
+@cache
+def runs() -> Mapping[str, Run]:
+    """Return the runs that come with roofmeter, by name."""
+    return MappingProxyType({folder.name: load_run(folder) for folder in sorted(RUNS.glob("*/"))})

@@ -1,30 +1,35 @@
-"""Workloads: operations of the course in numpy, compared with measured roofs.
+"""What is measured: the roofs of a machine, and operations of the course under them.
 
-Each names the rooflib function that counts it, with its sizes, and the bandwidth that bounds it:
-"read" if it mostly loads, "update" if it writes as much as it loads.
+Each workload is a `Figure` still without samples, and a function that runs it. Bytes are those that
+the program asks for. A processor that writes to a cache line it has not read must load the line
+first (write-allocate); the roofs avoid this hidden traffic.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from typing import Any
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from roofmeter.kernels import Probe
-from roofmeter.load_monitor import Work
-from roofmeter.threads import (
-    Floats,
-    ThreadPool,
-    blas_can_be_limited,
-    blas_threads,
-    random_floats,
-    split,
-)
+from roofmeter.figures import Figure
+from roofmeter.machine import Floats, ThreadPool, Work, blas, random_floats, repeated, split
 
+Workload: TypeAlias = tuple[Figure, Work]
+Workloads: TypeAlias = Iterator[Workload]
+
+TYPES = {"fp32": np.float32, "fp64": np.float64}
+PEAK_SIDES = (2048, 1024)
+"""Matrix sizes tried for the peak."""
+LARGE_SIDE, ITS_THREADS = 3072, 4
+"""One more with at least so many threads; with two it would only take six seconds more."""
+MAX_ROW = 4096
+"""Longest row in the staircase, in elements: OpenBLAS parallelizes longer dot products."""
 STACKED_SIDES = (16, 24, 32, 48, 64, 96, 128, 256)
 """Sizes of the small square matmuls."""
 MAX_UNSHARED_MULTIPLY_ADDS = 2**18
@@ -38,121 +43,176 @@ BLOCK_ROWS = 16
 POLYNOMIAL_DEGREE = 16
 
 
-def workloads(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
-    """Yield a probe for every workload, the most needed in chapters/machine.md first.
+def roofs(store: Floats, pool: ThreadPool) -> Workloads:
+    """Yield what every run needs; of two with the same key, the better one counts."""
+    for kind in TYPES:
+        for side in (*PEAK_SIDES, *([LARGE_SIDE] if pool.threads >= ITS_THREADS else [])):
+            yield peak(kind, side, pool)
+    parts = split([store], pool.threads)
+    whole = float(sum(part.nbytes for (part,) in parts))
+    # `max` would read as well, but on some processors numpy's loop for it reaches a seventh less
+    # bandwidth than C, and its multiplication by −1 a sixth less. These two equal C.
+    read = Figure("read", "dot product of an array with itself", "B/s", whole, pool.threads)
+    yield replace(read, footprint=whole), pool.work(lambda a: np.dot(a, a), parts)
+    update = replace(read, key="update", what="array negated, in place", amount=2 * whole)
+    yield replace(update, footprint=whole), pool.work(lambda a: np.negative(a, a), parts)
+
+
+def peak(kind: str, side: int, pool: ThreadPool) -> Workload:
+    """Return a square matmul in fp32 or fp64."""
+    shape = (side, side)
+    x, w = (random_floats(side * side).reshape(shape).astype(TYPES[kind]) for _ in "xw")
+    what = f"matmul, {side:,} × {side:,}"
+    figure = Figure(f"peak {kind}", what, "FLOP/s", 2.0 * side**3, pool.threads)
+    return figure, repeated(partial(np.matmul, x, w, np.empty_like(x)))
+
+
+def others(store: Floats, pool: ThreadPool) -> Workloads:
+    """Yield all other workloads, the most needed in chapters/machine.md first.
 
     The length of the array `store` is a power of two.
     """
+    a, b, out = (np.ones(1, np.float32) for _ in range(3))
+    yield (
+        Figure("call", "sum of two single numbers", "s", 1, 1),
+        repeated(partial(np.add, a, b, out)),
+    )
+    yield from staircase(store, pool)
     for batch in BATCHES:
         yield small_batch_matmul(store, pool, batch)
     for rows in ROW_BY_ROW_BATCHES:
         yield small_batch_matmul(store, pool, rows, row_by_row=True)
     yield small_batch_matmul(store, pool, 1, same_weights=True)
     for side in STACKED_SIDES:
-        if side**3 <= MAX_UNSHARED_MULTIPLY_ADDS or blas_can_be_limited():
-            yield stacked_matmuls(store, pool, side)
+        yield stacked_matmuls(store, pool, side)
         if side**3 > MAX_UNSHARED_MULTIPLY_ADDS:
             yield stacked_matmuls(store, pool, side, one_thread=True)
     yield from streams(store, pool)
-    yield dot_product(store, pool)
+    a, b = equal_slices(store, 2)
+    what = f"a · b, {len(a):,} elements"
+    figure = operation("dot", what, pool.threads, "dot", 2 * a.nbytes, N=len(a), x="fp32")
+    yield figure, repeated(partial(np.dot, a, b))
     yield from rms_norms(store, pool)
     yield matmul_per_example(store, pool)
     yield polynomial(store, pool)
     yield decode_attention(store, pool)
+    again, work = peak("fp32", PEAK_SIDES[0], pool)
+    yield replace(again, key="peak again"), work
+
+
+def staircase(store: Floats, pool: ThreadPool) -> Workloads:
+    """Yield repeated reads of arrays from 16 KiB per thread up to the whole array `store`.
+
+    The dot products loop over rows inside numpy: a call from Python takes as long as reading the
+    first cache.
+    """
+    size = 2**14
+    while size * pool.threads <= store.nbytes:
+        half, times = size // 8, max(1, 2**24 // size)
+        rows, row = max(1, half // MAX_ROW), min(MAX_ROW, half)
+        parts = []
+        for (part,) in split([store], pool.threads):
+            halves = part[:half], part[half : 2 * half]
+            a, b = (np.broadcast_to(one.reshape(rows, row), (times, rows, row)) for one in halves)
+            parts.append((a, b, np.empty((times, rows), np.float32)))
+        whole = size * pool.threads
+        what = f"dot products over {size // 1024:,} KiB a thread"
+        figure = Figure(f"cache {whole}", what, "B/s", float(whole * times), pool.threads)
+        work = pool.work(lambda a, b, out: np.vecdot(a, b, out), parts)
+        yield replace(figure, footprint=whole), work
+        size *= 2
 
 
 def small_batch_matmul(
     store: Floats, pool: ThreadPool, B: int, row_by_row: bool = False, same_weights: bool = False
-) -> Probe:
-    """Return a probe of x[B, D] · w[D, F] in fp32, with new weights in each pass.
+) -> Workload:
+    """Return x[B, D] · w[D, F] in fp32 with new weights in each pass, as in a model of many layers.
 
-    A model with many layers does the same. `row_by_row` multiplies one row at a time, with the
-    matrix-vector routine of the BLAS. `same_weights` uses the same weights in every pass.
+    `row_by_row` multiplies one row at a time, with the matrix-vector routine of the BLAS.
+    `same_weights` uses the same weights in every pass.
     """
-    width = _weight_width(store)
-    sizes = {"B": B, "D": width, "F": width, "x": "fp32"}
+    width = weight_width(store)
     weights = store.reshape(-1, width, width)
     weights = weights[:1] if same_weights else weights
-
-    def make() -> Work:
-        x = np.ascontiguousarray(store[: B * width].reshape(B, width))
-        out, layers = np.empty((B, width), np.float32), itertools.cycle(weights)
-        rows, results = (x[:, None], out[:, None]) if row_by_row else (x, out)
-
-        def work(repeats: int) -> None:
-            for _ in range(repeats):
-                np.matmul(rows, next(layers), out=results)
-
-        return work
-
+    x = store[: B * width].reshape(B, width).copy()
+    out, layers = np.empty((B, width), np.float32), itertools.cycle(weights)
+    rows, results = (x[:, None], out[:, None]) if row_by_row else (x, out)
     how = ", a row at a time" if row_by_row else ", same weights" if same_weights else ""
-    key, what = f"thin {B}{how}", f"x[{B}, {width:,}] · w[{width:,}, {width:,}]{how}"
+    what = f"x[{B}, {width:,}] · w[{width:,}, {width:,}]{how}"
     roof = f"cache {weights.nbytes}" if same_weights else "read"
-    return _probe(key, what, make, pool.threads, "matmul", sizes, weights.nbytes, roof)
+    sizes: dict[str, Any] = {"B": B, "D": width, "F": width, "x": "fp32"}
+    key, moved = f"thin {B}{how}", weights.nbytes
+    figure = operation(key, what, pool.threads, "matmul", moved, roof, **sizes)
+    return figure, repeated(lambda: np.matmul(rows, next(layers), out=results))
 
 
-def stacked_matmuls(store: Floats, pool: ThreadPool, side: int, one_thread: bool = False) -> Probe:
-    """Return a probe of as many n × n matmuls as fit into the array `store`.
+def stacked_matmuls(
+    store: Floats, pool: ThreadPool, side: int, one_thread: bool = False
+) -> Workload:
+    """Return as many n × n matmuls as fit into the array `store`, divided among the threads.
 
-    The matmuls are divided among the threads. With `one_thread`, a single thread computes all of
-    them, and the BLAS parallelizes each.
+    With `one_thread`, a single thread computes all of them, and the BLAS parallelizes each.
     """
     pieces = 1 if one_thread else pool.threads
-    count = len(_equal_slices(store, 3)[0]) // side**2 // pieces * pieces
-    arrays = [a[: count * side**2] for a in _equal_slices(store, 3)]
-    stacks = [a.reshape(pieces, count // pieces, side, side) for a in arrays]
-    parts = list(zip(*stacks, strict=True))
+    thirds = equal_slices(store, 3)
+    count = len(thirds[0]) // side**2 // pieces * pieces
+    shape = (pieces, count // pieces, side, side)
+    parts = list(zip(*(a[: count * side**2].reshape(shape) for a in thirds), strict=True))
+    multiply = pool.work(lambda x, w, out: np.matmul(x, w, out), parts)
 
-    def make() -> Work:
-        def work(repeats: int) -> None:
-            with blas_threads(1) if pieces > 1 else nullcontext():
-                pool.run(lambda x, w, out: np.matmul(x, w, out=out), repeats, parts)
-
-        return work
+    def work(repeats: int) -> None:
+        with nullcontext() if one_thread else blas().limit(limits=1):
+            multiply(repeats)
 
     # Counted by hand: `matmul_per_example` has only one row per weight matrix.
-    sizes = {"flops": 2.0 * side**3 * count, "bytes": 12.0 * side**2 * count, "compute": "fp32"}
-    what = f"{count:,} matmuls, {side} × {side}"
-    return _probe(f"stack {side}", what, make, pool.threads, "operation", sizes, sizes["bytes"])
+    flops, moved = 2.0 * side**3 * count, 12.0 * side**2 * count
+    sizes: dict[str, Any] = {"flops": flops, "bytes": moved, "compute": "fp32"}
+    key, what = f"stack {side}", f"{count:,} matmuls, {side} × {side}"
+    return operation(key, what, pool.threads, "operation", moved, **sizes), work
 
 
-def streams(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
-    """Yield probes of copy, scale and add as in the STREAM benchmark.
-
-    They write arrays that they did not read.
-    """
-    kernels: list[tuple[str, str, int, int, Callable[..., object]]] = [
-        ("copy", "b = a", 1, 0, lambda a, b: np.copyto(b, a)),
-        ("scale", "b = −a", 1, 1, lambda a, b: np.negative(a, out=b)),
-        ("add", "c = a + b", 2, 1, lambda a, b, c: np.add(a, b, out=c)),
-    ]
-    for key, what, inputs, flops, work in kernels:
-        parts = _slices_by_thread(store, pool, inputs + 1)
-        size = sum(len(first) for first, *_ in parts)
-        sizes = {"N": size, "inputs": inputs, "flops_per_element": flops, "x": "fp32"}
-        yield _parallel_probe(key, what, work, parts, pool, "elementwise", sizes, "update")
+def streams(store: Floats, pool: ThreadPool) -> Workloads:
+    """Yield copy, scale and add as in the STREAM benchmark: they write what they did not read."""
+    yield elementwise("copy", "b = a", lambda a, b: np.copyto(b, a), store, pool, 1, 0)
+    yield elementwise("scale", "b = −a", lambda a, b: np.negative(a, b), store, pool, 1, 1)
+    yield elementwise("add", "c = a + b", lambda a, b, c: np.add(a, b, c), store, pool, 2, 1)
 
 
-def dot_product(store: Floats, pool: ThreadPool) -> Probe:
-    """Return a probe of the dot product of two long vectors."""
-    a, b = _equal_slices(store, 2)
+def polynomial(store: Floats, pool: ThreadPool) -> Workload:
+    """Return a polynomial by Horner's rule, in which each operation covers the whole array."""
 
-    def make() -> Work:
-        def work(repeats: int) -> None:
-            for _ in range(repeats):
-                np.dot(a, b)
+    def horner(x: Floats, y: Floats) -> None:
+        y[:] = 1
+        for _ in range(POLYNOMIAL_DEGREE):
+            np.multiply(y, x, out=y)
+            np.add(y, np.float32(1), out=y)
 
-        return work
-
-    sizes = {"N": len(a), "x": "fp32"}
-    return _probe(
-        "dot", f"a · b, {len(a):,} elements", make, pool.threads, "dot", sizes, a.nbytes * 2
-    )
+    what = f"polynomial of degree {POLYNOMIAL_DEGREE}, array by array"
+    quarter = store[: len(store) // 4]
+    return elementwise("polynomial", what, horner, quarter, pool, 1, 2 * POLYNOMIAL_DEGREE)
 
 
-def rms_norms(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
-    """Yield probes of RMS norm: on whole arrays with one thread, in blocks with all."""
-    x, out = (part.reshape(-1, _weight_width(store)) for part in _equal_slices(store, 2))
+def elementwise(
+    key: str,
+    what: str,
+    one: Callable[..., object],
+    store: Floats,
+    pool: ThreadPool,
+    inputs: int,
+    flops: int,
+) -> Workload:
+    """Return work of so many FLOPs on each element of `inputs` arrays, written to one more."""
+    parts = split(equal_slices(store, inputs + 1), pool.threads)
+    size = sum(len(first) for first, *_ in parts)
+    sizes: dict[str, Any] = {"N": size, "inputs": inputs, "flops_per_element": flops, "x": "fp32"}
+    moved = nbytes(parts)
+    figure = operation(key, what, pool.threads, "elementwise", moved, "update", **sizes)
+    return figure, pool.work(one, parts)
+
+
+def rms_norms(store: Floats, pool: ThreadPool) -> Workloads:
+    """Yield RMS norm: on whole arrays with one thread, in blocks with all."""
+    x, out = (part.reshape(-1, weight_width(store)) for part in equal_slices(store, 2))
     x, out = x[: len(x) // 4], out[: len(x) // 4]
     gain = random_floats(x.shape[1])
 
@@ -161,125 +221,88 @@ def rms_norms(store: Floats, pool: ThreadPool) -> Iterator[Probe]:
 
     def blocked(x: Floats, out: Floats) -> None:
         for i in range(0, len(x), BLOCK_ROWS):
-            block = slice(i, i + BLOCK_ROWS)
-            plain(x[block], out[block])
+            plain(x[i : i + BLOCK_ROWS], out[i : i + BLOCK_ROWS])
 
-    sizes = {"B": len(x), "D": x.shape[1], "x": "fp32"}
-    what = f"RMS norm of {len(x):,} rows"
-    single = ThreadPool(1)
+    rows: dict[str, Any] = {"B": len(x), "D": x.shape[1], "x": "fp32"}
     pieces = list(zip(*(np.array_split(a, pool.threads) for a in (x, out)), strict=True))
-    for key, how, work, parts, by in (
-        ("norm plain", "array by array, one thread", plain, [(x, out)], single),
-        ("norm blocked", "in blocks of rows", blocked, pieces, pool),
+    for key, how, threads, parts, work in (
+        (
+            "norm plain",
+            "array by array, one thread",
+            1,
+            [(x, out)],
+            repeated(partial(plain, x, out)),
+        ),
+        ("norm blocked", "in blocks of rows", pool.threads, pieces, pool.work(blocked, pieces)),
     ):
-        yield _parallel_probe(key, f"{what}, {how}", work, parts, by, "rms_norm", sizes, "update")
+        what = f"RMS norm of {len(x):,} rows, {how}"
+        yield operation(key, what, threads, "rms_norm", nbytes(parts), "update", **rows), work
 
 
-def matmul_per_example(store: Floats, pool: ThreadPool) -> Probe:
-    """Return a probe of x[B, D] · w[B, D, F]: one weight matrix per row."""
-    width = _weight_width(store)
+def matmul_per_example(store: Floats, pool: ThreadPool) -> Workload:
+    """Return x[B, D] · w[B, D, F]: one weight matrix per row."""
+    width = weight_width(store)
     w = store.reshape(-1, width, width)
     B = len(w)
-
-    def make() -> Work:
-        x, out = store[: B * width].reshape(B, 1, width).copy(), np.empty((B, 1, width), np.float32)
-        return lambda repeats: pool.run(lambda: np.matmul(x, w, out=out), repeats, [()])
-
-    sizes = {"B": B, "D": width, "F": width, "x": "fp32"}
+    x, out = store[: B * width].reshape(B, 1, width).copy(), np.empty((B, 1, width), np.float32)
     what = f"x[{B}, {width:,}] · w[{B}, {width:,}, {width:,}]"
-    return _probe("per example", what, make, pool.threads, "matmul_per_example", sizes, w.nbytes)
+    sizes: dict[str, Any] = {"B": B, "D": width, "F": width, "x": "fp32"}
+    key, counted = "per example", "matmul_per_example"
+    figure = operation(key, what, pool.threads, counted, w.nbytes, **sizes)
+    return figure, repeated(partial(np.matmul, x, w, out))
 
 
-def polynomial(store: Floats, pool: ThreadPool) -> Probe:
-    """Return a probe of a polynomial by Horner's rule.
-
-    Each operation covers the whole array.
-    """
-    parts = _slices_by_thread(store[: len(store) // 4], pool, 2)
-
-    def horner(x: Floats, y: Floats) -> None:
-        y[:] = 1
-        for _ in range(POLYNOMIAL_DEGREE):
-            np.multiply(y, x, out=y)
-            np.add(y, np.float32(1), out=y)
-
-    size = sum(len(first) for first, *_ in parts)
-    sizes = {"N": size, "inputs": 1, "flops_per_element": 2 * POLYNOMIAL_DEGREE, "x": "fp32"}
-    what = f"polynomial of degree {POLYNOMIAL_DEGREE}, array by array"
-    return _parallel_probe("polynomial", what, horner, parts, pool, "elementwise", sizes, "update")
-
-
-def decode_attention(store: Floats, pool: ThreadPool) -> Probe:
-    """Return a probe of a decode step of attention.
-
-    It has 32 query heads, 8 key heads and head width 128.
-    """
+def decode_attention(store: Floats, pool: ThreadPool) -> Workload:
+    """Return a decode step of attention with 32 query heads and 8 key heads, 128 wide."""
     N, K, H = 32, 8, 128
     S = min(8192, len(store) // (2 * K * H))
     B = min(4, len(store) // (2 * K * H * S))
     k, v = (half[: B * K * S * H].reshape(B, K, S, H) for half in np.split(store, 2))
+    q = store[: B * N * H].reshape(B, K, N // K, H).copy()
 
-    def make() -> Work:
-        q = store[: B * N * H].reshape(B, K, N // K, H).copy()
+    def step() -> None:
+        scores = np.matmul(q, k.transpose(0, 1, 3, 2))
+        shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
+        np.matmul(shares / shares.sum(axis=-1, keepdims=True), v)
 
-        def step() -> None:
-            scores = np.matmul(q, k.transpose(0, 1, 3, 2))
-            shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
-            np.matmul(shares / shares.sum(axis=-1, keepdims=True), v)
-
-        def work(repeats: int) -> None:
-            for _ in range(repeats):
-                step()
-
-        return work
-
-    sizes = {"B": B, "T": 1, "S": S, "N": N, "K": K, "H": H, "x": "fp32", "softmax": False}
     what = f"attention, {B} × {S:,} positions"
-    return _probe("decode", what, make, pool.threads, "attention", sizes, k.nbytes + v.nbytes)
+    sizes: dict[str, Any] = {
+        "B": B,
+        "T": 1,
+        "S": S,
+        "N": N,
+        "K": K,
+        "H": H,
+        "x": "fp32",
+        "softmax": False,
+    }
+    return operation("decode", what, pool.threads, "attention", 2 * k.nbytes, **sizes), repeated(
+        step
+    )
 
 
-def _weight_width(store: Floats) -> int:
+def operation(
+    key: str,
+    what: str,
+    threads: int,
+    counted: str,
+    footprint: float,
+    roof: str = "read",
+    **sizes: Any,
+) -> Figure:
+    """Return the figure of an operation that rooflib's function `counted` counts."""
+    return Figure(key, what, "s", 1, threads, (), float(footprint), counted, sizes, roof)
+
+
+def nbytes(parts: Sequence[Any]) -> float:
+    return float(sum(array.nbytes for part in parts for array in part))
+
+
+def weight_width(store: Floats) -> int:
     """Return the largest D = F, a power of two, at which `store` holds 8 matrices."""
     return 1 << (math.isqrt(len(store) // 8).bit_length() - 1)
 
 
-def _slices_by_thread(store: Floats, pool: ThreadPool, arrays: int) -> list[tuple[Floats, ...]]:
-    return split(_equal_slices(store, arrays), pool.threads)
-
-
-def _equal_slices(store: Floats, arrays: int) -> list[Floats]:
+def equal_slices(store: Floats, arrays: int) -> list[Floats]:
     """Return `arrays` equal slices of `store`, each of whole cache lines."""
-    step = len(store) // arrays // 16 * 16
-    return [store[i * step : (i + 1) * step] for i in range(arrays)]
-
-
-def _parallel_probe(
-    key: str,
-    what: str,
-    work: Callable[..., object],
-    parts: list[Any],
-    pool: ThreadPool,
-    operation: str,
-    sizes: Mapping[str, Any],
-    roof: str,
-) -> Probe:
-    whole = float(sum(array.nbytes for part in parts for array in part))
-
-    def make() -> Work:
-        return lambda repeats: pool.run(work, repeats, parts)
-
-    return _probe(key, what, make, pool.threads, operation, sizes, whole, roof)
-
-
-def _probe(
-    key: str,
-    what: str,
-    make: Callable[[], Work],
-    threads: int,
-    operation: str,
-    sizes: Mapping[str, Any],
-    footprint: Any,
-    roof: str = "read",
-) -> Probe:
-    whole = float(footprint)
-    return Probe(key, what, "s", 1, threads, make, False, whole, operation, sizes, roof)
+    return list(itertools.chain(*split([store], arrays)))

@@ -15,16 +15,13 @@ def setup(app: "Sphinx") -> None:
         api,
         downloads,
         figures,
-        fonts,
         languages,
         licenses,
         list_of_works,
         maths,
         moved,
         pages,
-        preview,
         search,
-        tables,
         terms,
         theme,
         typed_numbers,
@@ -44,12 +41,9 @@ def setup(app: "Sphinx") -> None:
     app.connect("doctree-read", figures.inline_figures, priority=400)
     # Run before Sphinx collects files to download.
     app.connect("doctree-read", handouts.link_translated, priority=400)
-    app.connect("doctree-read", tables.label_cells)
     maths.setup(app)
     app.connect("config-inited", theme.use_templates)
     app.connect("builder-inited", theme.trim_pages)
-    app.connect("builder-inited", fonts.write_fonts)
-    app.connect("builder-inited", preview.write_preview)
     app.connect("builder-inited", licenses.write_texts)
     app.connect("html-page-context", downloads.offer_notebook)
     app.connect("html-page-context", terms.write_terms)
@@ -61,5 +55,5 @@ def setup(app: "Sphinx") -> None:
     app.connect("html-page-context", theme.prepare_page, priority=900)
     # Load course.css after the style sheets of the theme and of other extensions (priority 500).
     app.add_css_file("course.css", priority=900)
-    for script in ("course.js", "term-notes.js", "search-excerpts.js"):
+    for script in ("course.js", "term-notes.js"):
         app.add_js_file(script, loading_method="defer")

@@ -43,8 +43,6 @@ def prepare_page(
     context["body"] = BIBLIOGRAPHY_ROLES.sub("", context.get("body", ""))
     context["social"] = social(app, page, context, doctree)
     unused = list(UNUSED)
-    if page != "search":
-        unused.append("search-excerpts")
     if "std-term" not in context["body"]:
         unused.append("term-notes")
     for files in (context["script_files"], context["css_files"]):

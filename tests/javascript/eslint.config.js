@@ -12,7 +12,7 @@ export default [
   js.configs.recommended,
   { rules, languageOptions: { ecmaVersion: 2024, sourceType: "module", globals: { ...globals.browser, phrase: "readonly" } } },
   {
-    files: ["**/python_worker.js", "**/roof-worker.js", "**/stand_in.js"],
+    files: ["**/python_worker.js", "**/stand_in.js"],
     languageOptions: { globals: { ...globals.worker, loadPyodide: "readonly" } },
   },
   {
@@ -20,7 +20,6 @@ export default [
     files: ["**/browser/roof/*.js", "**/figures/engine/*.js"],
     rules: { "no-undef": "off", "no-unused-vars": "off" },
   },
-  { files: ["**/search-excerpts.js"], languageOptions: { globals: { Search: "readonly" } } },
   {
     files: ["**/*.cjs", "tests/javascript/*.js"],
     languageOptions: { globals: globals.node },

@@ -11,8 +11,6 @@ interface Window {
   courseValues?: Record<string, string>;
   courseUnits?: Record<string, number>;
   phrase: (english: string, values?: Record<string, unknown>) => string;
-  /** Settings with which tests shorten the measurement of a browser. */
-  rooflineRoofSettings?: { cores?: number } & Record<string, number>;
   rooflineMeasure: (figure: HTMLElement, live: object) => Promise<void>;
 }
 
@@ -26,8 +24,6 @@ interface Pyodide {
 declare const phrase: Window["phrase"];
 declare function importScripts(...addresses: string[]): void;
 declare function loadPyodide(options: any): Promise<Pyodide>;
-/** Sphinx's searchtools.js. */
-declare const Search: any;
 
 // Elements found by selectors are HTML elements in our pages.
 interface ParentNode {

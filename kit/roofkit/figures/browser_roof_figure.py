@@ -9,40 +9,30 @@ from roofkit.figures.engine.axes import LogScale
 from roofkit.figures.engine.controls import Number
 from roofkit.figures.engine.figure import Figure, in_languages
 from roofkit.figures.engine.scene import Mark
-from roofkit.figures.engine.sentences import quoted, said
-from roofkit.figures.engine.shapes import FAINT, INKED, SERIES_COLORS, dot, label, line
+from roofkit.figures.engine.sentences import quoted
+from roofkit.figures.engine.shapes import FAINT, INKED, label, line
 from roofkit.figures.roofs import RooflinePlot
 from roofkit.words import _
 from rooflib import Chip
 
-ROOFS = ("peak", "read", "update", "copy", "nearest")
-TOLD = ("seconds", "workers", "by", "memory")
+ROOFS = ("peak", "read", "nearest")
+TOLD = ("seconds", "workers", "by", "memory", "spread")
 
 
 def formulas() -> dict[str, str]:
-    cooled = _("At the end the peak was {share} lower: the machine slowed down.")
     return {
         "problem": "why",
         **{name: f"found['{name}']" for name in ROOFS},
         "ridge": "rl.ridge(peak, read)",
         **{name: f"told['{name}']" for name in TOLD},
-        "cooled": f"either(drift < -0.05, {said(cooled, share='percent(-drift)')}, '')",
     }
 
 
-# Values before a measurement; site/browser/roof/roof-panel.js sets them afterwards.
+# Values before a measurement; site/browser/roof/roof.js sets them afterwards.
 BEFORE: dict[str, Any] = {
     "measured": 0,
-    "drift": 0,
     "found": dict.fromkeys(ROOFS, 0),
     "told": dict.fromkeys(TOLD, ""),
-    **{
-        f"{family}_{what}": []
-        for family in ("thin", "step")
-        for what in ("at", "worst", "median", "best", "name")
-    },
-    "thin_count": 0,
-    "step_count": 0,
 }
 HIGH = 340
 X = LogScale(0.1, 100, "42", "wide - 26")
@@ -76,15 +66,14 @@ def browser_roof(chip: Chip | None = None) -> Figure:
         numbers=[
             Number("peak", _("peak, fp32"), "FLOP/s"),
             Number("read", _("memory, read"), "B/s"),
-            Number("update", _("memory, updated"), "B/s"),
-            Number("copy", _("memory, copied"), "B/s"),
             Number("nearest", _("nearest cache, read"), "B/s"),
             Number("ridge", _("ridge point"), "FLOP/byte"),
         ],
         says=_(
             "This is the roof of this browser on this machine, not the machine’s. It was found in "
             "{seconds} by {workers} with {by}, four numbers at a time, and {memory} of memory "
-            "each: {peak} at best, {read} read from memory, and a ridge point of {ridge}. {cooled}"
+            "each: {peak} at best, {read} read from memory, and a ridge point of {ridge}. Three "
+            "runs of the same work lie up to {spread} apart."
         ),
         height=HIGH,
         marks=marks,
@@ -122,45 +111,4 @@ def marks() -> Sequence[Mark]:
             text_anchor=end,
             **thin,
         ),
-        *family("thin", 1),
-        *family("step", 2),
-        *names(),
     ]
-
-
-def family(name: str, series: int) -> list[Mark]:
-    """Draw a family of operations: medians, and bars from slowest to fastest sample."""
-    color, each = SERIES_COLORS[series], f"{name}_count"
-    x, worst, median, best = (place(name, what) for what in ("at", "worst", "median", "best"))
-    return [
-        line(x, worst, x, best, color, stroke_width=2, each=each, name=f"{name}-bars"),
-        dot(x, median, color, 4, each=each, name=name),
-    ]
-
-
-def names() -> list[Mark]:
-    """Label the first and the last dot of each family."""
-    look: dict[str, Any] = {"fill": SERIES_COLORS[1], "each": "thin_count"}
-    look |= {"shown": "min(i, thin_count - 1 - i) < 0.5", "name": "thin-names"}
-    right, below = f"{place('thin', 'at')} + 8", f"{place('thin', 'median')} + 14"
-    x, y = place("step", "at"), place("step", "median")
-    steps: dict[str, Any] = {"fill": SERIES_COLORS[2], "each": "step_count"}
-    return [
-        label(right, below, "at(thin_name, i)", **look),
-        label(x, f"{y} - 9", "at(step_name, i)", shown="i < 0.5", text_anchor="'middle'", **steps),
-        # Hide this label on a phone, where it would overlap the axis numbers.
-        label(
-            f"{x} - 8",
-            f"{y} + 4",
-            "at(step_name, i)",
-            shown="(i > step_count - 1.5) * (wide > 500)",
-            text_anchor="'end'",
-            **steps,
-        ),
-    ]
-
-
-def place(family: str, what: str) -> str:
-    """Return the formula of dot `i` of a family: its x if `what` is "at", else a y."""
-    scale = X if what == "at" else Y
-    return scale.inside(f"at({family}_{what}, i)")

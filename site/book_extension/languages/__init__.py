@@ -21,9 +21,9 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.i18n import docname_to_domain
 from sphinx.util.nodes import is_translatable
 
-from book_extension import minutes, published
+from book_extension import published
 
-from . import catalogs, citations, page_words, prompts, search, spacing, value_words
+from . import catalogs, page_words, prompts, search, spacing, value_words
 from .markdown import has_words
 
 _ = get_translation("sphinx")
@@ -79,6 +79,13 @@ def close_up(app: Sphinx, doctree: nodes.document, page: str) -> None:
     if current(app.config).code == "zh_CN":
         spacing.close_up(doctree)
         spacing.keep_punctuation(doctree)
+
+
+def mark_works(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Mark bibliography entries, which stay English, so that they get English quotation marks."""
+    if is_translation(app):
+        for work in doctree.findall(nodes.citation):
+            work["classes"].append("language-en")
 
 
 def is_translation(app: Sphinx) -> bool:
@@ -163,17 +170,6 @@ class ChooseMessages(SphinxTransform):
                 node["translatable"] = False
 
 
-class CountWords(SphinxTransform):
-    """Count the original's words, formulas and figures before it is translated."""
-
-    default_priority = 15
-
-    def apply(self, **_: Any) -> None:
-        if is_translation(self.app) and not is_fragment(self.document):
-            for node in [self.document, *self.document.findall(nodes.section)]:
-                node["counted"] = minutes.counted(node)
-
-
 class MarkOriginals(SphinxTransform):
     """Mark untranslated messages, code and outputs as English."""
 
@@ -239,11 +235,9 @@ def setup(app: Sphinx) -> None:
     app.connect("builder-inited", page_words.write_words)
     app.add_transform(ChooseMessages)
     app.add_transform(value_words.TranslateValues)
-    citations.setup(app)
+    app.connect("doctree-resolved", mark_works)
     prompts.setup(app)
-    # Connect after citations.setup, so that spaces are removed from translated citations.
     app.connect("doctree-resolved", close_up)
-    app.add_transform(CountWords)
     app.add_transform(MarkOriginals)
     app.add_transform(TranslateDescriptions)
     app.add_transform(LeadUp)

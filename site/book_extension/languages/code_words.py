@@ -153,13 +153,11 @@ def pieces(block: str) -> Iterator[str]:
 
 
 def of_settings(book: Path) -> Iterator[str]:
-    """Yield the book's title, author, captions of parts and titles of reading routes."""
+    """Yield the book's title, author, and captions of parts."""
     config = yaml.safe_load((book / "_config.yml").read_text(encoding="utf-8"))
     contents = yaml.safe_load((book / "_toc.yml").read_text(encoding="utf-8"))
     yield from (config["title"], config["author"])
     yield from (part["caption"] for part in contents.get("parts", ()) if "caption" in part)
-    ways = config["sphinx"]["config"].get("ways") or {}
-    yield from (way["title"] for way in ways.values())
 
 
 def of_cells(book: Path) -> Iterator[str]:

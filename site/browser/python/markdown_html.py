@@ -3,8 +3,6 @@
 import re
 from html import escape
 
-from book_extension.table_widths import column_class, shown_as
-
 RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
 COLUMN = re.compile(r"(?<!\\)\|")
 LINK = re.compile(r"\[([^\]]*)\]\((https://[^\s()]+)\)")
@@ -36,31 +34,22 @@ def table(lines: list[str]) -> str:
     rows = [[inline(cell) for cell in cells(line)] for line in (lines[0], *lines[2:])]
     # A row may have fewer or more cells than the heading: pad or truncate it.
     rows = [(row + [""] * len(sides))[: len(sides)] for row in rows]
-    texts = [[re.sub(r"<[^>]+>", "", cell) for cell in row] for row in rows]
-    kind = shown_as(texts)
-    names = [column_class(column) if kind else "" for column in zip(*texts, strict=True)]
-    body = "".join(
-        row_html(number, row, sides, names, texts[0] if kind == "wide" else None)
-        for number, row in enumerate(rows[1:])
-    )
+    body = "".join(row_html(number, row, sides) for number, row in enumerate(rows[1:]))
     head = "".join(
         f"<th{classes('head', side)}><p>{cell}</p></th>"
         for cell, side in zip(rows[0], sides, strict=True)
     )
     return (
-        f'<div class="pst-scrollable-table-container"><table{classes("table", kind)}>'
+        f'<div class="pst-scrollable-table-container"><table class="table">'
         f'<thead><tr class="row-odd">{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 
 
-def row_html(
-    number: int, row: list[str], sides: list[str], names: list[str], headings: list[str] | None
-) -> str:
-    """Convert a row; with `headings`, start each cell with its column's heading."""
-    shown = []
-    for column, cell in enumerate(row):
-        label = f'<span class="heading-of-cell">{headings[column]}</span>' if headings else ""
-        shown.append(f"<td{classes(sides[column], names[column])}><p>{label}{cell}</p></td>")
+def row_html(number: int, row: list[str], sides: list[str]) -> str:
+    """Convert a row."""
+    shown = [
+        f"<td{classes(side)}><p>{cell}</p></td>" for side, cell in zip(sides, row, strict=True)
+    ]
     return f'<tr class="row-{("even", "odd")[number % 2]}">{"".join(shown)}</tr>'
 
 

@@ -1,7 +1,7 @@
 """Script that measures the roof of the reader's browser.
 
-It is one script, which a page fetches when a button is pressed. Its kernels are in kernels.wat,
-WebAssembly's text format, which wasmtime compiles.
+A page fetches it when a button is pressed. Its kernels are in kernels.wat, WebAssembly's text
+format, which wasmtime compiles.
 """
 
 import base64
@@ -13,23 +13,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 SCRIPT = "browser-roof.js"
-PARTS = ("counts.js", "samples.js", "protocol.js", "worker_pool.js", "roof-panel.js")
 # A multiplication and the addition that uses its result, on one line of kernels.wat.
 PAIR = re.compile(r"f32x4\.mul (\(local\.get \$\w+\)) f32x4\.add")
-
-
-def texts() -> dict[str, str]:
-    """Return the kernels as WebAssembly text: "plain", and "fused" with relaxed SIMD."""
-    plain = (HERE / "kernels.wat").read_text(encoding="utf-8")
-    return {"plain": plain, "fused": PAIR.sub(r"\1 f32x4.relaxed_madd", plain)}
-
-
-@functools.cache
-def kernels() -> dict[str, bytes]:
-    """Return both versions of the kernels as compiled WebAssembly modules."""
-    from wasmtime import wat2wasm  # only a build needs wasmtime
-
-    return {name: bytes(wat2wasm(text)) for name, text in texts().items()}
 
 
 @functools.cache
@@ -39,12 +24,15 @@ def script(drawing: str) -> str:
     Parameters
     ----------
     drawing
-        The script that draws live figures, which also formats numbers.
+        The script that formats the numbers of live figures.
     """
-    coded = {name: base64.b64encode(code).decode() for name, code in kernels().items()}
-    worker = (HERE / "roof-worker.js").read_text(encoding="utf-8")
-    head = f"const KERNELS = {json.dumps(coded)};\nconst WORKER = {json.dumps(worker)};\n"
-    return head + drawing + "".join((HERE / part).read_text(encoding="utf-8") for part in PARTS)
+    from wasmtime import wat2wasm  # only a build needs wasmtime
+
+    plain = (HERE / "kernels.wat").read_text(encoding="utf-8")
+    texts = {"plain": plain, "fused": PAIR.sub(r"\1 f32x4.relaxed_madd", plain)}
+    kernels = {name: base64.b64encode(wat2wasm(text)).decode() for name, text in texts.items()}
+    measuring = (HERE / "roof.js").read_text(encoding="utf-8")
+    return f"const KERNELS = {json.dumps(kernels)};\n{drawing}{measuring}"
 
 
 def digest(text: str) -> str:
