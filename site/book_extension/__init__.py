@@ -14,13 +14,13 @@ def setup(app: "Sphinx") -> None:
     from . import (
         api,
         blocks,
-        downloads,
         figures,
         fonts,
         languages,
         licenses,
         list_of_works,
         maths,
+        notebooks,
         pages,
         preview,
         search,
@@ -52,7 +52,9 @@ def setup(app: "Sphinx") -> None:
     app.connect("builder-inited", fonts.write_fonts)
     app.connect("builder-inited", preview.write_preview)
     app.connect("builder-inited", licenses.write_texts)
-    app.connect("html-page-context", downloads.offer_notebook)
+    app.connect("html-page-context", notebooks.offer_notebook)
+    app.add_builder(notebooks.NotebookBuilder)
+    app.add_post_transform(notebooks.FoldInNotebooks)
     app.connect("html-page-context", terms.write_terms)
     list_of_works.setup(app)
     app.connect("build-finished", search.keep_terms)
