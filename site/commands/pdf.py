@@ -205,11 +205,11 @@ def finish(book: Book, source: Path, target: Path) -> None:
         at = pdf.named_destinations[f"/{anchor}"]
         number = pdf.get_destination_page_number(at)
         return writer.add_outline_item(
-            title, page_number=number, parent=above, fit=Fit.xyz(top=at.top)
+            title=title, page_number=number, parent=above, fit=Fit.xyz(top=at.top)
         )
 
-    writer.add_outline_item(book.title, page_number=0)
-    writer.add_outline_item(book._("Contents"), page_number=1)
+    writer.add_outline_item(title=book.title, page_number=0)
+    writer.add_outline_item(title=book._("Contents"), page_number=1)
     for page in book.pages[1:]:
         above = mark(page.title, page.anchor)
         for anchor, title in book.sections(page).items():
