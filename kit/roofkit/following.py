@@ -5,7 +5,6 @@ page was built and, if the author gave one, a condition. A block is updated only
 is true; otherwise it keeps the texts of the build.
 """
 
-import json
 from collections.abc import Mapping
 from numbers import Integral
 from typing import Any, TypedDict
@@ -72,16 +71,3 @@ def shown(value: Any) -> str | None:
     if isinstance(value, Integral) and not isinstance(value, bool):
         return f"{value:,}"
     return None
-
-
-class Reply:
-    """The states of several blocks, with a repr in JSON.
-
-    A kernel answers JupyterLab with the repr of a value.
-    """
-
-    def __init__(self, blocks: str, names: dict[str, Any]) -> None:
-        self.states = [state(block, names) for block in json.loads(blocks)]
-
-    def __repr__(self) -> str:
-        return json.dumps(self.states)

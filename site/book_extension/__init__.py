@@ -13,13 +13,13 @@ def setup(app: "Sphinx") -> None:
     # Import late: `make lab` uses modules of this package without loading Sphinx.
     from . import (
         api,
-        downloads,
         figures,
         languages,
         licenses,
         list_of_works,
         maths,
         moved,
+        notebooks,
         pages,
         search,
         terms,
@@ -45,7 +45,9 @@ def setup(app: "Sphinx") -> None:
     app.connect("config-inited", theme.use_templates)
     app.connect("builder-inited", theme.trim_pages)
     app.connect("builder-inited", licenses.write_texts)
-    app.connect("html-page-context", downloads.offer_notebook)
+    app.connect("html-page-context", notebooks.offer_notebook)
+    app.add_builder(notebooks.NotebookBuilder)
+    app.add_post_transform(notebooks.FoldInNotebooks)
     app.connect("html-page-context", terms.write_terms)
     list_of_works.setup(app)
     app.connect("build-finished", search.keep_terms)

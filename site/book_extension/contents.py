@@ -6,6 +6,9 @@ from pathlib import Path
 
 import yaml
 
+KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+START = "start-here.ipynb"  # the notebook that lists all others
+
 
 @dataclass(frozen=True)
 class Page:

@@ -7,12 +7,12 @@ Markdown has no roles or directives, which only some programs understand.
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from urllib.parse import urljoin
 
 from docutils import nodes
 from sphinx import addnodes
 
 SPECIAL = re.compile(r"[\\`*\[\]<>$]|(?<!\w)_|_(?!\w)")
+MADE_UP = re.compile(r"id\d+")  # ids that docutils adds where a heading has the name of its label
 LINE_START = re.compile(r"^(?P<number>\d*)(?P<mark>[.)#+\-])(?=\s)", re.MULTILINE)
 SKIPPED = (
     nodes.Invisible,
@@ -34,39 +34,65 @@ class CodeCell:
 
 
 @dataclass(frozen=True)
+class Target:
+    """Place that a link may lead to: here a cell with this id begins."""
+
+    id: str
+
+
+@dataclass(frozen=True)
+class Text:
+    """A Markdown cell and its id, "" if no link leads to it."""
+
+    text: str
+    id: str
+
+
+@dataclass(frozen=True)
 class Writer:
     """Markdown writer for one page.
 
-    site: the address of the pages, or "". page: the docname. numbers: those of figures. top: the
-    address of the whole site, which has the files to download.
+    address: gives that of a link as Sphinx has it, "" if there is none. files: the address of the
+    files to download, or "". numbers: those of figures.
     """
 
-    site: str = ""
-    page: str = ""
+    address: Callable[[str], str]
+    files: str = ""
     numbers: Mapping[str, str] = field(default_factory=dict)
-    top: str = ""
 
-    def parts(self, document: nodes.document) -> list[str | CodeCell]:
+    def parts(self, document: nodes.document) -> list[Text | CodeCell]:
         """Return texts and code cells in the order of the page."""
-        found: list[str | CodeCell] = []
-        for block in self.blocks(document.children):
-            if isinstance(block, CodeCell) or not found or isinstance(found[-1], CodeCell):
+        found: list[Text | CodeCell] = []
+        texts: list[str] = []
+        name = ""
+        for block in (*self.blocks(document.children), Target("")):
+            if isinstance(block, str):
+                texts.append(block)
+                continue
+            if texts:
+                found.append(Text("\n\n".join(texts), name))
+                texts, name = [], ""
+            if isinstance(block, CodeCell):
                 found.append(block)
             else:
-                found[-1] = f"{found[-1]}\n\n{block}"
+                name = block.id
         return found
 
-    def blocks(self, children: Iterable[nodes.Node], depth: int = 0) -> list[str | CodeCell]:
+    def blocks(
+        self, children: Iterable[nodes.Node], depth: int = 0
+    ) -> list[str | CodeCell | Target]:
         """Return the blocks of a document, section, list item or box."""
-        found: list[str | CodeCell] = []
+        found: list[str | CodeCell | Target] = []
         for node in children:
+            found += targets(node)
             if isinstance(node, nodes.section):
                 found += self.blocks(node.children, depth + 1)
             elif isinstance(node, nodes.title):
                 found.append(f"{'#' * depth} {self.inline(node)}")
             elif isinstance(node, nodes.container) and node.get("nb_element") == "cell_code":
                 found.append(CodeCell(node["cell_index"]))
-                found += [self.captioned(figure) for figure in node.findall(nodes.figure)]
+                for figure in node.findall(nodes.figure):
+                    found += [*targets(figure), self.captioned(figure)]
             elif isinstance(node, SKIPPED):
                 continue
             elif (write := self.writer_of(node)) is not None:
@@ -77,7 +103,7 @@ class Writer:
 
     def text(self, children: Iterable[nodes.Node]) -> str:
         """Write nodes that contain no code cells as one text."""
-        return "\n\n".join(str(block) for block in self.blocks(children))
+        return "\n\n".join(block for block in self.blocks(children) if isinstance(block, str))
 
     def writer_of(self, node: nodes.Node) -> "Callable[..., str] | None":
         """Return the method that writes a node; None if the node has no markup."""
@@ -89,13 +115,16 @@ class Writer:
             nodes.enumerated_list: lambda items: self.items(
                 items, lambda n: f"{n + items.get('start', 1) - 1}. "
             ),
-            nodes.definition_list: self.definitions,
+            nodes.definition_list_item: self.definition,
             nodes.admonition: self.admonition,
             nodes.table: self.table,
             nodes.math_block: self.formula,
             nodes.literal_block: self.code,
             nodes.citation: lambda entry: f"- {self.text(entry.children[1:])}",
             nodes.block_quote: lambda quote: quoted(self.text(quote.children)),
+            addnodes.desc_signature: lambda signature: code_span(
+                " ".join(signature.astext().split())
+            ),
             # Text elements of extensions, such as a card's title.
             nodes.TextElement: self.paragraph,
         }
@@ -116,13 +145,10 @@ class Writer:
             lines.append(sign + body)
         return re.sub(r"[ ]+$", "", "\n".join(lines), flags=re.MULTILINE)
 
-    def definitions(self, node: nodes.Element) -> str:
-        entries = []
-        for item in node.findall(nodes.definition_list_item):
-            terms = ", ".join(self.inline(term) for term in item.findall(nodes.term))
-            meaning = " ".join(self.text(d.children) for d in item.findall(nodes.definition))
-            entries.append(f"- **{terms}**: {meaning}".replace("\n", "\n  "))
-        return "\n".join(entries)
+    def definition(self, node: nodes.Element) -> str:
+        terms = ", ".join(self.inline(term) for term in node.findall(nodes.term))
+        meaning = " ".join(self.text(d.children) for d in node.findall(nodes.definition))
+        return f"- **{terms}**: {meaning}".replace("\n", "\n  ")
 
     def admonition(self, node: nodes.Element) -> str:
         title = self.inline(node[0]) if isinstance(node[0], nodes.title) else ""
@@ -195,20 +221,32 @@ class Writer:
         # Test download_reference before reference, its base class.
         if isinstance(node, addnodes.download_reference):
             file = node.get("filename")
-            top = self.top or self.site
-            return f"[{inside}]({top}/_downloads/{file})" if top and file else inside
+            return f"[{inside}]({self.files}{file})" if self.files and file else inside
         if isinstance(node, nodes.reference):
             return self.link(node, inside)
         return inside
 
     def link(self, node: nodes.Element, inside: str) -> str:
-        """Write a link, or its text alone if the site's address is needed but unknown."""
+        """Write a link, or its text alone if it leads to an unknown address."""
         to = str(node.get("refuri") or f"#{node.get('refid', '')}")
         if re.match(r"[a-z]+:", to):
             return f"<{to}>" if node.astext() == to else f"[{inside}]({to})"
-        return (
-            f"[{inside}]({urljoin(f'{self.site}/{self.page}.html', to)})" if self.site else inside
-        )
+        address = self.address(to)
+        return f"[{inside}]({address})" if address else inside
+
+
+def targets(node: nodes.Node) -> list[Target]:
+    """Return the target that a block is, by the id of its label if it has one."""
+    if isinstance(node, nodes.definition_list_item):
+        node = node.next_node(nodes.term)
+    ids = node["ids"] if isinstance(node, nodes.Element) else []
+    told = [one for one in ids if not MADE_UP.fullmatch(one)]
+    return [Target(cell_id((told or ids)[-1]))] if ids else []
+
+
+def cell_id(anchor: str) -> str:
+    """Return the id of a cell for that of a place on a page: it has no dots, and an end."""
+    return re.sub(r"[^\w-]", "-", anchor)[:64]
 
 
 def is_dropdown_title(node: nodes.Element) -> bool:

@@ -7,7 +7,7 @@ python site binder start COMMAND     # JupyterLab on them, as `make lab` starts 
 import os
 import sys
 
-from commands import handouts, lab
+from commands import lab
 
 
 def started(command: list[str]) -> list[str]:
@@ -18,7 +18,7 @@ def started(command: list[str]) -> list[str]:
 
 def main(words: list[str]) -> int:
     if words == ["build"]:
-        lab.prepare(lab.ROOT, lab.WORK, handouts.released(lab.ROOT))
+        lab.prepare(lab.ROOT, lab.WORK)
         return 0
     if words[:1] == ["start"] and len(words) > 1:
         command = started(words[1:])

@@ -1,100 +1,127 @@
 """Open chapters and exercises in JupyterLab: ``python site lab [its options]``.
 
-A reader works on copies in my-work/ and begins at a start page; see the folder jupyterlab/.
-``--language zh_CN`` chooses the language, which is remembered. The first start in a terminal asks.
+A reader works on copies of the notebooks in my-work/ and begins at start-here.ipynb.
+``--language zh_CN`` chooses the language, which is remembered.
 """
 
 import argparse
 import os
+import subprocess
 import sys
+from collections.abc import Iterable, Mapping
+from itertools import groupby
 from pathlib import Path
 
 import nbformat
-from book_extension.contents import names, pages
-from book_extension.languages import ORIGINAL, Language, chosen, words
-from book_extension.languages.code_words import extracted
+import yaml
+from book_extension.contents import KERNEL, START, Page, names, pages
+from book_extension.languages import ORIGINAL, TRANSLATIONS, Language, chosen, words
 from nbformat import NotebookNode
 
-from commands import handouts
+from commands import handouts, notebooks
+from commands.copies import Report, bring_up_to_date, write_whole
 from commands.handouts.bundle import NBGRADER
-from commands.jupyterlab import first_start, start_page
-from commands.jupyterlab.copies import Report, bring_up_to_date, copy_once
-from commands.jupyterlab.folders import set_defaults, translate_kernels, variables
-from commands.jupyterlab.page_copy import chapter_notebook
+from commands.jupyter_folders import variables, write_settings
 
 VARIABLE = "ROOFLINE_LANGUAGE"  # from which kernels take the language; see roofkit.words
+# The first variable that is set decides about the language at a first start.
+OF_SYSTEM = (VARIABLE, "LC_ALL", "LC_MESSAGES", "LANG")
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "my-work"
-EXTENSIONS = "kit/roofkit/validate/labextensions"
 
 
-def notebooks(book: Path, release: Path, language: Language = ORIGINAL) -> dict[str, NotebookNode]:
-    """Return each page that a reader can work on, in order: docname → notebook."""
-    found = {}
-    for docname in names(book / "_toc.yml"):
-        folder, *_, stem = docname.split("/")
-        released = release / stem / f"{stem}.ipynb"
-        if folder != "exercises":
-            found[docname] = chapter_notebook(book / f"{docname}.md", book, language)
-        elif released.exists():
-            found[docname] = nbformat.read(released, as_version=4)
-    return found
+class NotMade(Exception):
+    """Raised if the notebooks could not be made; a message said why."""
 
 
-def prepare(book: Path, work: Path, release: Path, language: Language = ORIGINAL) -> Report:
-    """Make or update notebooks' copies and the start page; add nbgrader's settings.
-
-    release: the folder of the exercises, which are in the language.
-    """
-    supplied = notebooks(book, release, language)
+def prepare(book: Path, work: Path, language: Language = ORIGINAL) -> Report:
+    """Make or update the copies of all notebooks; add nbgrader's settings."""
+    command = [sys.executable, str(Path(__file__).parents[1]), "notebooks", language.code]
+    if subprocess.run(command, cwd=book, check=False).returncode:
+        raise NotMade
+    release = handouts.released(book)
+    translated = release.with_name(f"{release.name}-{language.code}")
+    release = translated if translated.is_dir() else release
     named = names(book / "_toc.yml")
-    report = bring_up_to_date(supplied, named, work)
-    exercises = [work / named[name] for name in supplied if name.startswith("exercises/")]
-    copy_nbgrader_config(work, *(path.parent for path in exercises))
-    content = start_page.contents(
-        start_page.title_of(book),
-        pages(book / "_toc.yml"),
-        named,
-        supplied,
-        words(book, language),
-        extracted(book, [(EXTENSIONS, "**/*.js")]),
-    )
-    start_page.write(work, content)
+    supplied = {}
+    for page in named:
+        name = page.rpartition("/")[2]
+        chapter = notebooks.folder(book, language.code) / f"{page}.ipynb"
+        file = release / name / f"{name}.ipynb" if page.startswith("exercises/") else chapter
+        if file.exists():
+            supplied[page] = nbformat.read(file, as_version=4)
+    start = start_notebook(book, language, named, supplied)
+    report = bring_up_to_date({"start": start, **supplied}, {"start": START, **named}, work)
+    folders = {work / named[page] for page in supplied if page.startswith("exercises/")}
+    for folder in (work, *(path.parent for path in folders)):
+        # With it, `nbgrader validate` exits with 1 if a part is wrong.
+        if not (config := folder / "nbgrader_config.py").exists():
+            write_whole(config, (ROOT / NBGRADER).read_text(encoding="utf-8"))
     return report
 
 
-def exercises_in(release: Path, language: Language) -> Path:
-    """Return the folder of the released exercises in a language.
+def start_notebook(
+    book: Path, language: Language, named: Mapping[str, str], supplied: Mapping[str, NotebookNode]
+) -> NotebookNode:
+    """Return the notebook that lists all others."""
+    _ = words(book, language)
+    title = yaml.safe_load((book / "_config.yml").read_text(encoding="utf-8"))["title"]
+    links = {page: f"[{heading(one)}]({named[page]})" for page, one in supplied.items()}
+    how = _("A press on a title opens its notebook. What you write in it is never overwritten.")
 
-    Without a translation it is that of the original.
-    """
-    translated = release.with_name(f"{release.name}-{language.code}")
-    return translated if language is not ORIGINAL and translated.is_dir() else release
+    def lines(listed: Iterable[Page]) -> str:
+        found = []
+        for page in listed:
+            facts = supplied[page.docname].metadata.get("exercise", {})
+            line = f"{page.number}. " if page.number else "- "
+            line += links[page.docname]
+            if facts:
+                minutes = _("{minutes} minutes").format(minutes=facts["minutes"])
+                line += f"  \n  {minutes}{_(', ')}{_(facts['difficulty'])}"
+            if first := links.get(f"chapters/{facts.get('read_first')}"):
+                line += f"  \n  {_('Read first: {chapter}').format(chapter=first)}"
+            found.append(line)
+        return "\n".join(found)
+
+    texts = [f"# {_(title)}\n\n{how}"]
+    listed = [page for page in pages(book / "_toc.yml") if page.docname in supplied]
+    for caption, group in groupby(listed, key=lambda page: page.caption):
+        texts.append(f"## {_(caption)}\n\n{lines(group)}")
+    cells = [
+        nbformat.v4.new_markdown_cell(text, id=f"cell-{number}")
+        for number, text in enumerate(texts)
+    ]
+    made: NotebookNode = nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNEL})
+    return made
 
 
-def asked(options: list[str]) -> tuple[str | None, list[str]]:
-    """Return the value of --language, None without it, and JupyterLab's options."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--language")
-    told, others = parser.parse_known_args(options)
-    return told.language, others
+def heading(notebook: NotebookNode) -> str:
+    """Return a notebook's title."""
+    texts = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    title = next(text for text in texts if text.startswith("# "))
+    return str(title.splitlines()[0].removeprefix("# "))
 
 
-def copy_nbgrader_config(*folders: Path) -> None:
-    """Configure `nbgrader validate` in these folders to exit with 1 if a part is wrong."""
-    copy_once(ROOT / NBGRADER, [folder / "nbgrader_config.py" for folder in folders])
+def language_of(folder: Path, told: str | None, environment: Mapping[str, str]) -> Language:
+    """Return the language of the option, else the remembered one, else that of the system."""
+    file = folder / "language"
+    if told:
+        language = chosen(told)
+        write_whole(file, f"{language.code}\n")
+        return language
+    if file.exists():
+        return chosen(file.read_text(encoding="utf-8").strip())
+    name = next(filter(None, map(environment.get, OF_SYSTEM)), "")
+    spoken = name.partition("_")[0].lower()
+    return next((one for one in TRANSLATIONS if one.code.partition("_")[0] == spoken), ORIGINAL)
 
 
 def command(folder: Path, *options: str) -> list[str]:
-    """Return the command for JupyterLab on a folder.
-
-    It has our start page.
-    """
+    """Return the command for JupyterLab on a folder."""
     return [
         *(sys.executable, "-m", "jupyterlab"),
         f"--ServerApp.root_dir={folder}",
-        f"--LabApp.extra_labextensions_path={ROOT / EXTENSIONS}",
-        f"--LabApp.extra_labextensions_path={ROOT / 'site/commands/jupyterlab/labextensions'}",
+        f"--LabApp.default_url=/lab/tree/{START}",
         # Looking for language servers starts npm, which writes into HOME.
         "--LanguageServerManager.autodetect=False",
         *options,
@@ -102,22 +129,20 @@ def command(folder: Path, *options: str) -> list[str]:
 
 
 def main(options: list[str]) -> None:
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--language")
+    told, others = parser.parse_known_args(options)
     # Set the variables before anything writes to these folders.
     own = WORK / ".jupyter"
     os.environ.update(variables(own, os.environ, Path.home()))
-    code, options = asked(options)
     try:
-        language = first_start.language_of(own, chosen(code) if code else None, os.environ)
-        set_defaults(own / "config", language)
-        translate_kernels(own / "ipython")
-        released = exercises_in(handouts.released(ROOT), language)
-        report = prepare(ROOT, WORK, released, language)
-    except ValueError as error:
-        sys.exit(str(error))
+        language = language_of(own, told.language, os.environ)
+        write_settings(own, language)
+        report = prepare(ROOT, WORK, language)
+    except (ValueError, NotMade) as error:
+        sys.exit(str(error) or 1)
     except OSError as error:
         sys.exit(cannot_write(error, WORK))
-    except KeyboardInterrupt:  # instead of an answer
-        sys.exit(130)
     _ = words(ROOT, language)
     print(f"my-work: {report.line(_)}")
     fresh = _(
@@ -126,7 +151,7 @@ def main(options: list[str]) -> None:
     )
     print(fresh, flush=True)
     os.environ[VARIABLE] = language.code  # kernels and nbgrader's Validate inherit it
-    jupyterlab = command(WORK, *options)
+    jupyterlab = command(WORK, *others)
     os.execv(jupyterlab[0], jupyterlab)
 
 

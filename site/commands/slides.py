@@ -15,7 +15,7 @@ from typing import Any
 
 from book_extension.languages import ORIGINAL, Language, catalogs, chosen
 
-from commands.printing.press import ARGUMENTS, READY, CannotPrint, check_font, chromium
+from commands.press import READY, CannotPrint, check_font, press
 
 ROOT = Path(__file__).resolve().parents[2]
 THEME = ROOT / "site/slides_extension/static"
@@ -183,24 +183,18 @@ def build(
 
 def handouts(book: Path, language: Language = ORIGINAL) -> list[Path]:
     """Print each deck in a language, with a page of notes after each slide."""
-    from playwright.sync_api import sync_playwright
-
     made = []
     check_font(language.tag)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
-        try:
-            site = book / "_build" / "html" / language.folder
-            for deck in sorted((site / NAME).glob("*.html")):
-                page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
-                page.goto(f"{deck.resolve().as_uri()}?print-pdf&showNotes=separate-page")
-                page.wait_for_selector(".pdf-page")
-                page.evaluate(READY)
-                target = book / "_build" / f"{deck.stem}-slides{language.suffix}.pdf"
-                page.pdf(path=target, prefer_css_page_size=True, print_background=True)
-                made.append(target)
-        finally:
-            browser.close()
+    decks = book / "_build" / "html" / language.folder / NAME
+    with press() as browser:
+        for deck in sorted(decks.glob("*.html")):
+            page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+            page.goto(f"{deck.resolve().as_uri()}?print-pdf&showNotes=separate-page")
+            page.wait_for_selector(".pdf-page")
+            page.evaluate(READY)
+            target = book / "_build" / f"{deck.stem}-slides{language.suffix}.pdf"
+            page.pdf(path=target, prefer_css_page_size=True, print_background=True)
+            made.append(target)
     return made
 
 

@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 
 from commands import handouts
 from commands.build import prepare_kernels
-from commands.jupyterlab.folders import variables
+from commands.jupyter_folders import variables
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "my-work"

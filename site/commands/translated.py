@@ -36,20 +36,24 @@ def build(
     environment = output / ".doctrees" / "environment.pickle"
     if fresh:
         environment.unlink(missing_ok=True)
+    in_language = settings(language, source, output)
+    status = build_pages(book, output / "html", cache, in_language, force_all=force_all)
+    if status != 0:
+        environment.unlink(missing_ok=True)
+        return False
+    return slides.build(book, cache, chosen(language), output=output, source=source)
+
+
+def settings(language: str, source: Path, output: Path) -> dict[str, object]:
+    """Compile a folder of catalogs below `output`; return Sphinx's settings for the language."""
     compiled = output / "compiled-catalogs"
-    target = catalogs.folder(compiled, language)
-    catalogs.compile_all(source, target, language)
-    settings = {
+    catalogs.compile_all(source, catalogs.folder(compiled, language), language)
+    return {
         "language": language,
         "locale_dirs": [str(compiled / published.FOLDER)],
         "gettext_compact": False,
         "gettext_auto_build": False,
     }
-    status = build_pages(book, output / "html", cache, settings, force_all=force_all)
-    if status != 0:
-        environment.unlink(missing_ok=True)
-        return False
-    return slides.build(book, cache, chosen(language), output=output, source=source)
 
 
 def main() -> int:

@@ -1,7 +1,6 @@
 """Sphinx extension of the slides: values, figures and timed notes."""
 
 import html
-import re
 from typing import Any
 
 from book_extension import figures, languages, maths, pages, values
@@ -18,26 +17,8 @@ from sphinx.writers.html5 import HTML5Translator
 _ = get_translation("sphinx")
 
 
-def N_(message: str) -> str:
-    """Mark a message for extraction; ``_`` translates it when it is shown."""
-    return message
-
-
 # The slides reuse static files of the site, two folders above their own.
 SITE_STATIC = "../../_static"
-
-# Lines of text in the pictures that the decks' cells show, except in live figures.
-PICTURES = (
-    N_("batch of 1,024"),
-    N_("batch of 64"),
-    N_("decode:"),
-    N_("keys and values"),
-    N_("of the prompt at once"),
-    N_("one row"),
-    N_("prefill: all rows"),
-    N_("queries"),
-)
-TEXT = re.compile(r"(?<=>)([^<>]*[a-z]{2}[^<>]*)(?=</text>)")
 
 
 class speaker_notes(nodes.General, nodes.Element):  # type: ignore[misc]
@@ -78,20 +59,6 @@ def write_clock(app: Sphinx, doctree: nodes.document) -> None:
         found.insert(0, nodes.paragraph(clock, clock))
 
 
-def translate_pictures(app: Sphinx, doctree: nodes.document) -> None:
-    """Translate the words of pictures, which cells draw once, in English."""
-    if not languages.is_translation(app):
-        return
-    for raw in doctree.findall(nodes.raw):
-        svg = raw.astext()
-        if svg.lstrip().startswith("<svg"):
-            raw.children[:] = [nodes.Text(TEXT.sub(translated, svg))]
-
-
-def translated(found: re.Match[str]) -> str:
-    return html.escape(str(_(html.unescape(found[0]))))
-
-
 def add_live_figures(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
@@ -125,5 +92,4 @@ def setup(app: Sphinx) -> None:
     app.connect("doctree-read", write_clock)
     # Run before Sphinx collects images (priority 500), as for the pages.
     app.connect("doctree-read", figures.inline_figures, priority=400)
-    app.connect("doctree-read", translate_pictures)
     app.connect("html-page-context", add_live_figures)

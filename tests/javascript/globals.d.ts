@@ -1,8 +1,6 @@
-// Names that browsers, Pyodide, Sphinx and JupyterLab define, but TypeScript's library doesn't.
+// Names that browsers, Pyodide and Sphinx define, but TypeScript's library doesn't.
 
 interface Window {
-  /** JupyterLab's registry of extensions. */
-  _JUPYTERLAB: Record<string, unknown>;
   /** The glossary's terms, from the generated terms.js. */
   courseTerms: Record<string, { title: string; text: string; href: string }>;
   /** English → translation of the scripts' words, from the generated words.js. */

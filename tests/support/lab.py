@@ -12,11 +12,12 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from playwright.sync_api import Browser, Locator, Page
+from playwright.sync_api import Browser, Page
 from repository import ROOT
 from site_browser import DESK
 
 SECONDS, SECONDS_TO_END = 180, 20
+SECONDS_TO_START = 900  # makes the notebooks first, on a busy machine
 POLL_MS = 100  # polling at each frame, the default, draws frames
 # JupyterLab exposes its own programming interface, through which notebooks are read and run.
 OPTIONS = "--no-browser --allow-root --ip=127.0.0.1 --LabApp.expose_app_in_browser=True"
@@ -43,23 +44,25 @@ WRITE = f"""([number, source]) =>
 # Scroll to cells that aren't rendered yet; true once all are.
 DRAWN = f"""() => {{
   const cells = {PANEL}.content.widgets.filter((cell) => cell.model.type === "markdown");
-  const late = cells.find((cell) => !cell.node.querySelector(".myst")?.textContent);
+  const late = cells.find((cell) => !cell.node.querySelector(".jp-MarkdownOutput")?.textContent);
   late?.node.isConnected ? late.node.scrollIntoView() : late && {PANEL}.content.scrollToCell(late);
   return !late;
 }}"""
 PROSE = f"""() => {PANEL}.content.widgets
   .filter((cell) => cell.model.type === "markdown")
-  .map((cell) => cell.node.querySelector(".myst").textContent)"""
+  .map((cell) => cell.node.querySelector(".jp-MarkdownOutput").textContent)"""
 
 
 def fresh_course(folder: Path) -> Path:
-    """Copy the course as a clone has it, with what is installed and released here."""
+    """Copy the course as a clone has it, with what is installed, released and run here."""
     leave = shutil.ignore_patterns(
         *(".git", ".venv", "_build", "my-work", "tests", "__pycache__", "*.egg-info", ".*_cache")
     )
     shutil.copytree(ROOT, folder, ignore=leave)
     (folder / ".venv").symlink_to(ROOT / ".venv")
-    shutil.copytree(ROOT / "_build" / "course", folder / "_build" / "course")
+    for name in ("course", ".jupyter_cache"):
+        if (made := ROOT / "_build" / name).is_dir():
+            shutil.copytree(made, folder / "_build" / name)
     return folder
 
 
@@ -124,13 +127,6 @@ class Lab:
         self.page.locator(".jp-Dialog").wait_for(state="detached")
         return said
 
-    def start_page(self) -> Locator:
-        """Press the button of the start page; return the page's element."""
-        self.page.locator("#roofkit-start-button button").click()
-        sheet = self.page.locator(".roofkit-sheet")
-        sheet.locator("h1").wait_for()
-        return sheet
-
     def outputs(self) -> list[dict[str, Any]]:
         return [output for cell in self.cells() for output in cell.get("outputs", ())]
 
@@ -177,14 +173,14 @@ def make_lab(course: Path, browser: Browser, home: Path, *words: str) -> Iterato
         listener = Thread(target=listen, daemon=True)
         listener.start()
         try:
-            assert ready.wait(SECONDS), "".join(lines)
+            assert ready.wait(SECONDS_TO_START), "".join(lines)
             found = ADDRESS.search("".join(lines))
             assert found, "".join(lines)
             context = browser.new_context(viewport=DESK, base_url=found[0])
             context.set_default_timeout(1000 * SECONDS)
             page = context.new_page()
-            page.goto(f"/lab?token={given['JUPYTER_TOKEN']}")
-            page.locator(".roofkit-start h1").wait_for()
+            page.goto(f"/?token={given['JUPYTER_TOKEN']}")
+            page.locator(".jp-Notebook h1").wait_for()
             yield Lab(page, "".join(lines))
             context.close()
         finally:

@@ -34,11 +34,7 @@ FOLDERS: dict[str, tuple[tuple[str, str], ...]] = {
         ("kit/roofkit/check", "**/*.py"),
     ),
     "grading": (("grading", "**/*.py"),),
-    "lab": (
-        ("site/commands", "**/*.py"),
-        ("site/commands/jupyterlab", "**/*.js"),
-        ("kit/roofkit/validate", "**/*.js"),
-    ),
+    "lab": (("site/commands", "**/*.py"),),
     "slides": (("site/slides_extension", "**/*.py"),),
 }
 METHODS = {".html": "jinja2.ext:babel_extract", ".py": "python", ".js": "javascript"}

@@ -22,8 +22,6 @@ LOCK = Path("requirements.txt")
 LICENSE = Path("LICENSE")
 # Our own packages, by their pyproject.toml, with the extras that notebooks use.
 PROJECTS = {Path("pyproject.toml"): (), Path("kit/pyproject.toml"): ("figures", "lab")}
-# Packages that a learner needs besides ours.
-TOOLS = ("jupyterlab-myst",)
 ENTRY = re.compile(r"^(?P<name>[\w.-]+)==.*\n(?:[ \t]+.*\n)*", re.MULTILINE)
 REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*(?P<extras>(?:\[[^\]]*\])?)")
 EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)""")
@@ -78,7 +76,7 @@ def _entry(wheel: Path) -> str:
 
 def lock_for(book: Path, lock: str) -> Iterator[str]:
     """Yield the lock entries that our packages and a learner's tools need."""
-    roots = list(TOOLS)
+    roots: list[str] = []
     for file, extras in PROJECTS.items():
         project = tomllib.loads((book / file).read_text(encoding="utf-8"))["project"]
         roots += project["dependencies"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from book_extension.languages import ORIGINAL, Language
 
-from commands.jupyterlab.copies import write_whole
+from commands.copies import write_whole
 
 VARIABLES = {
     "JUPYTER_CONFIG_DIR": "config",
@@ -18,6 +18,8 @@ VARIABLES = {
     "MPLCONFIGDIR": "matplotlib",
 }
 QUIET = {"fetchNews": "false", "checkForUpdates": False}
+# What nbgrader shows to instructors; Validate stays.
+INSTRUCTORS = ("assignment-list", "course-list", "create-assignment", "formgrader", "menu")
 
 
 def variables(folder: Path, environment: Mapping[str, str], home: Path) -> dict[str, str]:
@@ -34,19 +36,21 @@ def variables(folder: Path, environment: Mapping[str, str], home: Path) -> dict[
     return found | {name: environment[name] for name in VARIABLES if environment.get(name)}
 
 
-def translate_kernels(ipython: Path) -> None:
-    """Have kernels show tables and plots in the language that `make lab` passes on to them."""
-    settings = {"IPKernelApp": {"extensions": ["roofkit.kernel_language"]}}
-    file = ipython / "profile_default" / "ipython_kernel_config.json"
-    write_whole(file, json.dumps(settings))
+def write_settings(folder: Path, language: Language) -> None:
+    """Set what JupyterLab shows, and the language of menus and of kernels' tables and plots.
 
-
-def set_defaults(config: Path, language: Language = ORIGINAL) -> None:
-    """Turn off Jupyter's news and update checks; set the language of its menus.
-
-    These are defaults, which the user's own settings override.
+    The settings are defaults, which the user's own override.
     """
     defaults: dict[str, object] = {"@jupyterlab/apputils-extension:notification": QUIET}
     if language is not ORIGINAL:
         defaults["@jupyterlab/translation-extension:plugin"] = {"locale": language.code}
-    write_whole(config / "labconfig" / "default_setting_overrides.json", json.dumps(defaults))
+    hidden = {f"@jupyter/nbgrader:{name}": True for name in INSTRUCTORS}
+    files = {
+        "config/labconfig/default_setting_overrides.json": defaults,
+        "config/labconfig/page_config.json": {"disabledExtensions": hidden},
+        "ipython/profile_default/ipython_kernel_config.json": {
+            "IPKernelApp": {"extensions": ["roofkit.kernel_language"]}
+        },
+    }
+    for name, content in files.items():
+        write_whole(folder / name, json.dumps(content))

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser
 
 CHROMIUM = (
     "chromium",
@@ -63,18 +61,9 @@ def check_font(tag: str) -> None:
         raise CannotPrint(f"no font has the characters of {tag}: {FONTS.get(tag, 'install one')}")
 
 
-def print_out(page: Page, document: Path, target: Path) -> None:
-    """Print an HTML file to a PDF file in a browser's page."""
-    page.goto(document.resolve().as_uri())
-    page.emulate_media(media="print", color_scheme="light")
-    page.evaluate(READY)
-    # The style sheet sets the size of the paper.
-    page.pdf(path=target, prefer_css_page_size=True, outline=True, tagged=True)
-
-
 @contextmanager
-def press() -> Iterator[Callable[[Path, Path], None]]:
-    """Yield a function that prints an HTML file to a PDF file."""
+def press() -> Iterator[Browser]:
+    """Yield a browser that prints."""
     # Import late: `make book` imports this module without Playwright installed.
     from playwright.sync_api import sync_playwright
 
@@ -82,6 +71,6 @@ def press() -> Iterator[Callable[[Path, Path], None]]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
         try:
-            yield partial(print_out, browser.new_page())
+            yield browser
         finally:
             browser.close()

@@ -1,0 +1,212 @@
+"""Pages as notebooks: one beside each page, to download, and all of them for JupyterLab.
+
+Both have Markdown that every program shows, the page's cells, and the outputs of the build. They
+differ in where links lead: on the site, or, from the builder "notebooks", to the other notebooks.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import urljoin
+
+import nbformat
+from docutils import nodes
+from jupyter_cache import get_cache
+from nbformat import NotebookNode
+from sphinx.application import Sphinx
+from sphinx.builders import Builder
+from sphinx.locale import get_translation
+from sphinx.util.osutil import ensuredir
+from sphinx_design.dropdown import DropdownHtmlTransform
+
+from . import contents, languages, opening_cell
+from .markdown_writer import CodeCell, Text, Writer, cell_id
+from .values import is_hidden
+
+_ = get_translation("sphinx")
+
+# Cells whose code the page hides are folded, not dropped: other cells need their results.
+FOLDED = {"hide-input", "remove-input", "remove-cell", "hide-cell"}
+OUTPUT_FOLDED = {"hide-output", "hide-cell"}
+NO_LINK = "cell"  # id of a cell to which no link leads, until it gets a number
+LIVE = re.compile(r'<figure class="live"')
+
+
+class NotebookBuilder(Builder):
+    """Builder of the notebooks that JupyterLab opens; exercises are released by the grader."""
+
+    name = format = "notebooks"
+
+    def init(self) -> None:
+        self.places = contents.names(Path(self.srcdir) / "_toc.yml")
+
+    def get_outdated_docs(self) -> list[str]:
+        return list(self.places)
+
+    def get_target_uri(self, docname: str, typ: str | None = None) -> str:
+        return self.places.get(docname, contents.START)
+
+    def prepare_writing(self, docnames: set[str]) -> None:
+        pass
+
+    def write_doc(self, docname: str, doctree: nodes.document) -> None:
+        if docname in self.places and not docname.startswith("exercises/"):
+            own = PurePosixPath(self.places[docname]).name
+            writer = Writer(lambda to: to_cell(to, own), numbers=numbers(self.app, docname))
+            write(self.app, docname, notebook(self.app, docname, doctree, writer))
+
+
+class FoldInNotebooks(DropdownHtmlTransform):
+    """Give the builder the folded blocks that pages have."""
+
+    formats = (NotebookBuilder.format,)
+
+
+def to_cell(to: str, own: str) -> str:
+    """Return a link's address by the id of a cell, as JupyterLab finds it.
+
+    own: the name of the notebook with the link, for links inside it.
+    """
+    file, mark, anchor = to.partition("#")
+    is_chapter = "/" not in file  # as the notebook with the link; others have cells of their own
+    return (file or own) + (f"#cell-id={cell_id(anchor)}" if mark and is_chapter else "")
+
+
+def offer_notebook(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Write a page's notebook next to the page, and pass its name to the template."""
+    if doctree is None or not executed_file(app, page).exists():
+        return
+    site, top = str(app.config.html_baseurl or "").rstrip("/"), languages.top(app.config)
+    writer = Writer(
+        address=lambda to: urljoin(f"{site}/{page}.html", to) if site else "",
+        files=f"{top}/_downloads/" if top else "",
+        numbers=numbers(app, page),
+    )
+    if any(is_to_be_run(cell) for cell in executed(app, page)):
+        write(app, page, notebook(app, page, doctree, writer))
+        context["notebook"] = f"{page}.ipynb"
+
+
+def notebook(app: Sphinx, page: str, document: nodes.document, writer: Writer) -> NotebookNode:
+    """Return the notebook of a page, which Sphinx has resolved."""
+    # The build's own cells, which record values, stay out. Positions of cells count them.
+    ran = [None if is_hidden(cell) else cell for cell in executed(app, page)]
+    cells = list(page_cells(writer.parts(document), ran))
+    if any(cell.cell_type == "code" for cell in cells):
+        add_note(cells[0])
+    code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
+    if source := opening_cell.source(
+        code, languages.top(app.config), lambda message: str(_(message))
+    ):
+        folded = {"jupyter": {"source_hidden": True}}
+        cells.insert(0, nbformat.v4.new_code_cell(source, id=NO_LINK, metadata=folded))
+    ids = {NO_LINK}
+    for number, cell in enumerate(cells):
+        cell["id"] = f"cell-{number}" if cell["id"] in ids else cell["id"]
+        ids.add(cell["id"])
+    made: NotebookNode = nbformat.v4.new_notebook(
+        cells=cells, metadata={"kernelspec": contents.KERNEL}
+    )
+    return made
+
+
+def add_note(first: NotebookNode) -> None:
+    """Say below the title what a change of a cell changes."""
+    note = _(
+        "The numbers in the text are those of the course. "
+        "If you change a cell, outputs change, and the text does not."
+    )
+    title, _break, text = first.source.partition("\n")
+    first.source = "\n\n".join(filter(None, [title, f"*{note}*", text.strip()]))
+
+
+def page_cells(
+    parts: list[Text | CodeCell], ran: list[NotebookNode | None]
+) -> Iterator[NotebookNode]:
+    """Yield Markdown and code cells in page order.
+
+    Code that is not shown comes before the next cell that is.
+    """
+    done = 0
+    for part in parts:
+        if isinstance(part, CodeCell):
+            yield from code_cells(ran[done : part.index + 1])
+            done = part.index + 1
+        else:
+            yield nbformat.v4.new_markdown_cell(part.text, id=part.id or NO_LINK)
+    yield from code_cells(ran[done:])
+
+
+def code_cells(cells: list[NotebookNode | None]) -> Iterator[NotebookNode]:
+    """Yield the code cells among these cells, converted for the notebook."""
+    yield from (code_cell(cell) for cell in cells if cell and cell.cell_type == "code")
+
+
+def code_cell(cell: NotebookNode) -> NotebookNode:
+    """Return a code cell without live figures, folded if the page folds or hides it."""
+    tags = set(cell.metadata.get("tags", []))
+    folded: dict[str, bool] = {}
+    if tags & FOLDED:
+        folded["source_hidden"] = True
+    if tags & OUTPUT_FOLDED:
+        folded["outputs_hidden"] = True
+    made: NotebookNode = nbformat.v4.new_code_cell(
+        cell.source,
+        id=NO_LINK,
+        execution_count=cell.execution_count,
+        metadata={"jupyter": folded} if folded else {},
+        # A live figure appears again when its cell runs.
+        outputs=[
+            output
+            for output in cell.outputs
+            if not LIVE.search("".join(output.get("data", {}).get("text/html", "")))
+        ],
+    )
+    return made
+
+
+def executed_file(app: Sphinx, page: str) -> Path:
+    return Path(app.outdir).parent / "jupyter_execute" / f"{page}.ipynb"
+
+
+def executed(app: Sphinx, page: str) -> list[NotebookNode]:
+    """Return a page's cells with their outputs; a page without cells has none.
+
+    MyST-NB omits outputs cached by an earlier build from the notebook that it writes.
+    """
+    file = executed_file(app, page)
+    if not file.exists():
+        return []
+    notebook = nbformat.read(file, as_version=4)
+    try:
+        cache = get_cache(app.config.nb_execution_cache_path)
+        notebook = cache.merge_match_into_notebook(notebook)[1]
+    except KeyError:
+        pass
+    cells: list[NotebookNode] = notebook.cells
+    return cells
+
+
+def numbers(app: Sphinx, page: str) -> dict[str, str]:
+    """Return id → "Fig. 2" or "Table 1" for a page's figures and tables."""
+    names = {"figure": _("Fig. {number}"), "table": _("Table {number}")}
+    return {
+        name: str(names[kind]).format(number=".".join(map(str, number)))
+        for kind, found in app.env.toc_fignumbers.get(page, {}).items()
+        if kind in names
+        for name, number in found.items()
+    }
+
+
+def is_to_be_run(cell: NotebookNode) -> bool:
+    """Return whether a cell is code whose source or output is on the page."""
+    return cell.cell_type == "code" and "remove-cell" not in cell.metadata.get("tags", [])
+
+
+def write(app: Sphinx, page: str, notebook: NotebookNode) -> None:
+    target = Path(app.outdir) / f"{page}.ipynb"
+    ensuredir(target.parent)
+    nbformat.write(notebook, target)

@@ -1,0 +1,46 @@
+"""Make the chapters' notebooks for JupyterLab: ``python site notebooks LANGUAGE``.
+
+`make lab` runs this in a process of its own, since it sets variables for the kernels of a build.
+The notebooks lie in ``_build/lab/LANGUAGE/notebooks``, and are made again if anything changed.
+"""
+
+import gc
+import sys
+from pathlib import Path
+
+from book_extension.languages import ORIGINAL, catalogs
+
+from commands.build import FOLDERS, GC_THRESHOLD, ROOT, build_pages, digest, run_pages
+from commands.translated import settings
+
+
+def folder(book: Path, language: str) -> Path:
+    return book / "_build" / "lab" / language / "notebooks"
+
+
+def make(book: Path, language: str) -> bool:
+    """Make the notebooks in a language; return whether that succeeded."""
+    target = folder(book, language)
+    stamp, output = target.with_name("made-from"), target.parent
+    sources = [path for name in (*FOLDERS, "site") for path in (book / name).rglob("*")]
+    now = sys.version + digest(book, [*book.iterdir(), *sources])
+    if stamp.exists() and stamp.read_text() == now:
+        return True
+    cache = run_pages(book)
+    found = catalogs.folder(book, language)
+    # Without this, MyST-NB warns that it knows no format for outputs; notebooks have all.
+    options: dict[str, object] = {
+        "nb_mime_priority_overrides": [("notebooks", "text/plain", 1)],
+    }
+    if language != ORIGINAL.code:
+        options |= settings(language, found, output)
+    # Sphinx doesn't notice a change in our extensions.
+    status = build_pages(book, target, cache, options, builder="notebooks", freshenv=True)
+    if status == 0:
+        stamp.write_text(now)
+    return status == 0
+
+
+if __name__ == "__main__":
+    gc.set_threshold(GC_THRESHOLD)
+    sys.exit(0 if make(ROOT, sys.argv[1]) else 1)
