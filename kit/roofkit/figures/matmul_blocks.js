@@ -183,12 +183,12 @@ function gauges(_, v, wide, base) {
   }
   const all = { bytes: text(v.bytes, "B"), intensity: text(v.intensity, "FLOP/byte") };
   const rows = [
-    [uses("x", v.x_bytes, v.F), v.flops / v.x_bytes],
-    [uses("w", v.w_bytes, v.B), v.flops / v.w_bytes],
-    [uses("out", v.out_bytes, v.D), v.flops / v.out_bytes],
-    [_("all: {bytes}, {intensity}", all), v.intensity],
+    { words: uses("x", v.x_bytes, v.F), intensity: v.flops / v.x_bytes },
+    { words: uses("w", v.w_bytes, v.B), intensity: v.flops / v.w_bytes },
+    { words: uses("out", v.out_bytes, v.D), intensity: v.flops / v.out_bytes },
+    { words: _("all: {bytes}, {intensity}", all), intensity: v.intensity },
   ];
-  function gauge([words, intensity], i) {
+  function gauge({ words, intensity }, i) {
     const y = base + 44 + ROW * i;
     const last = i === rows.length - 1;
     const area = { stroke_width: 0, rx: 0 };

@@ -106,33 +106,31 @@ export const ring = (catalog, _) => ({
 
 // ---- the upper part: a column for each chip, a row for each piece, and the way back around
 
-// What chip k holds of piece c. It receives the piece in step (k - 1 - c) mod N of the reduce-scatter; the
-// piece then has the parts of chips c to k in it. In step (k - c) mod N of the all-gather, it receives the
-// whole sum. `arrived` says whether that is the step under way, or the last one that is done.
-function held({ N, half, done }, k, c) {
-  const [happened, now] = [Math.floor(done), Math.ceil(done)];
-  const far = mod(k - c, N);
-  const whole = happened > half + far;
-  const summed = far > 0 && happened > far - 1;
-  const brought = now > half ? half + far + 1 : far > 0 ? far : N;
-  return {
-    parts: whole ? N : summed ? far + 1 : 1,
-    has: (j) => whole || (summed ? mod(j - c, N) <= far : j === k),
-    arrived: now > 0 && now === brought,
-  };
-}
+// The piece that chip k sends in step t.
+const pieceOf = (N, k, t) => mod(t < N - 1 ? k - t : k + 1 - (t - (N - 1)), N);
 
-// The piece that chip k sends in step t, and how many parts are in it.
-function carried({ N, half }, k, t) {
-  if (t >= half) return { piece: mod(k + 1 - (t - half), N), parts: N };
-  const piece = mod(k - t, N);
-  return { piece, parts: mod(k - piece, N) + 1 };
+// Whose parts are in each piece of each chip after some steps: a set for chip k and piece c.
+function heldAfter(steps, N) {
+  let held = range(N).map((k) => range(N).map(() => new Set([k])));
+  for (let t = 0; t < steps; t += 1) {
+    const before = held;
+    held = before.map((pieces, k) =>
+      pieces.map((parts, c) => {
+        const previous = mod(k - 1, N);
+        if (pieceOf(N, previous, t) !== c) return parts;
+        const arrived = before[previous][c];
+        return t < N - 1 ? new Set([...parts, ...arrived]) : arrived;
+      }),
+    );
+  }
+  return held;
 }
 
 function chipsOfRing(_, v, wide, bottom, words) {
-  const { N, half, last, done } = v;
+  const { N, last, done } = v;
   const now = Math.ceil(done);
   const way = done - Math.floor(done); // the part of the step that has passed
+  const held = heldAfter(Math.floor(done), N);
   const pitch = Math.min((wide - 72) / N, 150);
   const left = 44 + (wide - 72 - N * pitch) / 2;
   const cell = 0.74 * pitch;
@@ -163,28 +161,29 @@ function chipsOfRing(_, v, wide, bottom, words) {
       label((road.from + road.to) / 2, bottom + 21, around, middle),
     ];
   }
-  // A piece on a chip, with the parts that are summed in it.
+  // The bars of the parts in a piece.
+  const bars = (parts, x, y, unit, gap) =>
+    [...parts].map((j) => box(x + j * unit, y, unit - gap, BAR, SERIES[0], { stroke_width: 0, rx: 0 }));
+  // A piece on a chip; its edge says whether it came in the step that is under way, or done last.
   function cellOf(k, c) {
-    const { parts, has, arrived } = held(v, k, c);
+    const parts = held[k][c];
     const [x, y] = [center(k) - cell / 2, TOP + ROW * c];
-    const finished = parts === N;
+    const finished = parts.size === N;
     const unit = (cell - 4) / N;
-    const edge = arrived ? { stroke: ACCENT, stroke_width: 2.5 } : {};
+    const came = now > 0 && pieceOf(N, mod(k - 1, N), now - 1) === c;
+    const edge = came ? { stroke: ACCENT, stroke_width: 2.5 } : {};
+    const words_ = `${text(parts.size)}/${text(N)}`;
     const bar = y + CELL - BAR - 3;
     return [
       box(x, y, cell, CELL, finished ? ZONES[2] : "none", edge),
-      label(center(k), y + 15, `${text(parts)}/${text(N)}`, finished ? { ...middle, ...BOLD } : middle),
+      label(center(k), y + 15, words_, finished ? { ...middle, ...BOLD } : middle),
       box(x + 2, bar, cell - 4, BAR, "none", { stroke_width: 0.5, rx: 0 }),
-      ...all
-        .filter(has)
-        .map((j) =>
-          box(x + 2 + j * unit, bar, unit - (unit > 4 ? 1 : 0.5), BAR, SERIES[0], { stroke_width: 0, rx: 0 }),
-        ),
+      ...bars(parts, x + 2, bar, unit, unit > 4 ? 1 : 0.5),
     ];
   }
   // An arrow from a chip to the next one; the last one goes back to chip 1.
   function arrowOf(k) {
-    const y = laneOf(carried(v, k, now - 1).piece);
+    const y = laneOf(pieceOf(N, k, now - 1));
     const start = center(k) + cell / 2 + 1;
     const thick = { stroke_width: 2 };
     if (k < N - 1) return arrow(start, y, center(k + 1) - cell / 2 - 1, y, ACCENT, thick);
@@ -212,19 +211,11 @@ function chipsOfRing(_, v, wide, bottom, words) {
     return along(corners, way);
   }
   function traveling(k) {
-    const { piece, parts } = carried(v, k, now - 1);
+    const piece = pieceOf(N, k, now - 1);
     const [x, y] = placeOf(k, laneOf(piece));
-    const unit = (TOKEN - 2) / N;
     return [
       box(x - TOKEN / 2, y - 7, TOKEN, 14, ZONES[0], { stroke: ACCENT, stroke_width: 1.5 }),
-      ...all
-        .filter((j) => mod(j - piece, N) < parts)
-        .map((j) =>
-          box(x - TOKEN / 2 + 1 + j * unit, y - BAR / 2, unit - 0.5, BAR, SERIES[0], {
-            stroke_width: 0,
-            rx: 0,
-          }),
-        ),
+      ...bars(held[k][piece], x - TOKEN / 2 + 1, y - BAR / 2, (TOKEN - 2) / N, 0.5),
     ];
   }
   return [
@@ -251,21 +242,16 @@ function along(corners, share) {
 }
 
 // ---- the lower part: the array, and the bytes that a chip has sent, on one scale
-function sentBytes(
-  _,
-  { N, size, half, last, done, piece, sent, share, total, total_share },
-  wide,
-  bottom,
-  words,
-) {
+function sentBytes(_, v, wide, bottom, words) {
+  const { N, size, half, last, done, piece, sent, share } = v;
   const unit = (wide - 16) / last;
   const x = (pieces) => 8 + unit * pieces;
   const y = (down) => bottom + down;
   const n = text(N);
-  const share_ = { share: words.of_size };
+  const pass = { share: words.of_size };
   const slot = { rx: 0 };
   const happened = text(Math.floor(done));
-  const inAll = { ...share_, times: text(total_share), bytes: text(total, "B") };
+  const inAll = { ...pass, times: text(v.total_share), bytes: text(v.total, "B") };
   return [
     label(8, y(48), _("1/{n} to {n}/{n}: how many chips’ parts are in", { n })),
     arrow(8, y(68), 30, y(68), ACCENT, { stroke_width: 2 }),
@@ -281,8 +267,8 @@ function sentBytes(
     }),
     ...range(last).map((i) => box(x(i), y(166), unit, 18, "none", slot)),
     line(x(half), y(162), x(half), y(202), INK),
-    label(x(half / 2), y(199), _("reduce-scatter: {share}", share_), middle),
-    label(x(half * 1.5), y(199), _("all-gather: {share}", share_), middle),
+    label(x(half / 2), y(199), _("reduce-scatter: {share}", pass), middle),
+    label(x(half * 1.5), y(199), _("all-gather: {share}", pass), middle),
     label(8, y(226), _("In all 2 × {share} = {times} × the array: {bytes}", inAll), BOLD),
   ];
 }
