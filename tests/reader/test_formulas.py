@@ -205,7 +205,7 @@ def test_the_formulas_of_a_step_give_what_rooflib_gives_for_any_kind_of_layer(in
         B, S = draw.choice((1, 4, 16)), draw.choice((128, 1000, 30_000))
         chips, chunk = draw.choice((1, 1, 2, 4)), draw.choice((S, 100))
         adds = draw.random() < 0.5  # whether the links' switch adds
-        options = {"chips": chips, "x": "bf16", "kv": "bf16"}
+        options: Any = {"chips": chips, "x": "bf16", "kv": "bf16"}
         with contextlib.suppress(ValueError):  # these chips can't split the model
             steps = (model.decode(B, S, **options), model.prefill(B, S, chunk=chunk, **options))
             for prefill, step in enumerate(steps):
