@@ -121,7 +121,7 @@ def setup(app: Sphinx) -> None:
     app.add_source_parser(pages.PageParser, override=True)
     app.add_transform(languages.ChooseMessages)
     app.add_transform(languages.MarkOriginals)
-    app.add_transform(live_figures.TranslateFigures)
+    live_figures.fill(app)
     app.connect("config-inited", write_language)
     app.connect("doctree-read", write_clock)
     # Run before Sphinx collects images (priority 500), as for the pages.

@@ -1,6 +1,6 @@
-// Names that the build and live.js define above the scripts of browser/roof/, which form one script.
+// Names that the build and the page's figures define above the scripts of browser/roof/, which form one script.
 declare const KERNELS: Record<"plain" | "fused", string>;
 declare const WORKER: string;
-declare function text(value: number, unit: string): string;
-declare function percent(share: number): string;
-declare function safe(text: string): string;
+declare let text: (value: number, unit: string) => string;
+declare let percent: (share: number) => string;
+declare let safe: (text: string) => string;

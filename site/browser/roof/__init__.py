@@ -33,18 +33,14 @@ def kernels() -> dict[str, bytes]:
 
 
 @functools.cache
-def script(drawing: str) -> str:
-    """Return the text of the script that measures the roof.
-
-    Parameters
-    ----------
-    drawing
-        The script that draws live figures, which also formats numbers.
-    """
+def script() -> str:
+    """Return the text of the script that measures the roof; a figure's script calls it."""
     coded = {name: base64.b64encode(code).decode() for name, code in kernels().items()}
     worker = (HERE / "roof-worker.js").read_text(encoding="utf-8")
-    head = f"const KERNELS = {json.dumps(coded)};\nconst WORKER = {json.dumps(worker)};\n"
-    return head + drawing + "".join((HERE / part).read_text(encoding="utf-8") for part in PARTS)
+    head = "let text, percent, safe;\n"
+    head += f"const KERNELS = {json.dumps(coded)};\nconst WORKER = {json.dumps(worker)};\n"
+    parts = "".join((HERE / part).read_text(encoding="utf-8") for part in PARTS)
+    return f"(() => {{\n{head}{parts}\n}})();\n"
 
 
 def digest(text: str) -> str:

@@ -13,8 +13,9 @@ const heads = () => ["", phrase("best"), phrase("typical"), phrase("spread"), ph
 const reasonOf = (refused) =>
   ({ disturbed: phrase("disturbed"), unsteady: phrase("unsteady") })[refused];
 
-// `live` is the figure's handle in live.js: its view, its update, and the reader's own chip.
+// `live` is what the figure offers: its values, its update, the reader's own chip, and how it writes numbers.
 function panel(figure, live) {
+  ({ text, percent, safe } = live);
   const part = (name) => figure.querySelector(`[data-part="${name}"]`);
   const [press, stop, own, bar, told] = ["measure", "stop", "own", "bar", "told"].map(part);
   /** @type {any} */
@@ -80,7 +81,7 @@ function panel(figure, live) {
   return begin();
 }
 
-// Pass the results to the picture, by the names in browser_roof_picture.py.
+// Pass the results to the picture, by the names in browser_roof.js.
 function draw({ view }, { figures, workers, memory, fused, drift, seconds }) {
   const good = Object.values(figures).filter(({ refused }) => !refused);
   const family = (name) => good.filter(({ key }) => key.startsWith(`${name} `));
