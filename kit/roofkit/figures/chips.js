@@ -1,7 +1,8 @@
 // @ts-check
 // Roofs of a matmul split over N chips, and the critical depth.
+import { ofLink } from "./lib/catalog.js";
 import { choice, OWN, sizes, slider } from "./lib/figure.js";
-import { bound, matmul, reduceScatter } from "./lib/formulas.js";
+import { allReduceOver, bound, matmul, reduceScatter, toGroup } from "./lib/formulas.js";
 import { axes, clipped, curve, DASHES, dot, INK, label, line, log, middle, MUTED, SERIES } from "./lib/svg.js";
 import { text } from "./lib/units.js";
 import { boundsWords, misfit, roofNames } from "./lib/words.js";
@@ -11,34 +12,36 @@ const HIGH = 2 ** 17;
 const POINTS = 33;
 const TICKS = [0, 1, 2, 3, 4].map((power) => LOW * 4 ** power);
 
-// rooflib.split in bf16: how much of a dimension each chip has, and how often a ring passes over the output.
+// rooflib.split in bf16: what each chip computes, and what it sends for its output of `size` bytes. `adds` says
+// whether the link's switch adds up.
 const part = (size, dimension, { split, N }) => (split === dimension ? size / N : size);
-const passes = ({ split }) => (split === "D" ? 2 : 1);
-function shared(s, D = s.D) {
+const sent = (size, { split, N }, adds) => (split === "D" ? allReduceOver(size, N, adds) : reduceScatter(size, N));
+function shared(s, adds, D = s.D) {
   const op = matmul(part(s.B, "B", s), part(D, "D", s), part(s.F, "F", s), 2, 2, 2);
-  return { ...op, sent: passes(s) * reduceScatter(2 * s.B * s.F, s.N) };
+  return { ...op, sent: sent(2 * s.B * s.F, s, adds) };
 }
-const criticalDepth = (s, peak, link) => ((passes(s) / 2) * (s.N - 1) * 2 * peak) / link;
+const criticalDepth = (s, adds, { peak, link }) => (s.N / 2) * peak * ((2 * sent(1, s, adds)) / link);
 
 export const chips = (catalog, _) => {
   const links = Object.fromEntries(
     catalog.chips
       .filter(({ peaks }) => peaks.bf16)
-      .flatMap((chip) => chip.links.map((link) => [`${chip.name}, ${link.name}`, { ...chip, link: link.to_one_peer }])),
+      .flatMap((chip) => chip.links.map((link) => [`${chip.name}, ${link.name}`, { ...chip, ...ofLink(link) }])),
   );
 
   function compute({ own, ...s }) {
     const chip = s.over === OWN ? own : links[s.over];
-    const roof = { peak: chip.peaks.bf16, bandwidth: chip.bandwidth, link: chip.link };
-    const op = shared(s);
+    const { bandwidth, reduces: adds } = chip;
+    const roof = { peak: chip.peaks.bf16, bandwidth, link: toGroup(chip.link, chip.lanes, s.N) };
+    const op = shared(s, adds);
     const b = bound(op, roof);
     const times = (D) => {
-      const { math, comms, net } = bound(shared(s, D), roof);
+      const { math, comms, net } = bound(shared(s, adds, D), roof);
       return { t_math: math, t_comms: comms, t_link: net };
     };
     // A chip holds its parts of x and w, and at the end the whole output.
     const held = op.loaded + 2 * s.B * s.F;
-    const threshold = criticalDepth(s, roof.peak, roof.link);
+    const threshold = criticalDepth(s, adds, roof);
     return {
       ...s, times, held, threshold,
       memory: chip.capacity,

@@ -7,12 +7,13 @@
 export function catalog(tables) {
   const all = tables.all.map((chip) => {
     const [first] = chip.links;
-    return {
-      ...chip,
-      link: first?.to_one_peer ?? 0,
-      lanes: first?.topology === "mesh" ? first.lanes : 0,
-      reduces: first?.reduces ?? false,
-    };
+    return { ...chip, ...(first ? ofLink(first) : { link: 0, lanes: 0, reduces: false }) };
   });
   return { ...tables, all, chips: all.filter(({ shown }) => shown) };
 }
+
+export const ofLink = ({ to_one_peer: link, topology, lanes, reduces }) => ({
+  link,
+  lanes: topology === "mesh" ? lanes : 0,
+  reduces,
+});
