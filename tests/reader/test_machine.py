@@ -8,7 +8,7 @@ from figure_oracles import number
 from playwright.sync_api import Page, expect
 from reader import SECONDS, Reader
 
-PAGE, FIGURE = "chapters/machine", "browser-roof"
+PAGE, FIGURE = "chapters/machine", "browser_roof"
 # The page takes these in place of its own: less than a second, accepted on a busy machine. What is
 # found is then no roof, but it is counted, drawn and written as one.
 QUICK = {"sample": 3, "watch": 1, "samples": 3, "roofSamples": 3, "attempts": 20, "minTicks": 2}
