@@ -63,15 +63,15 @@ export const matmul_blocks = (catalog, _) => ({
   },
 
   numbers: [
+    ["intensity", _("intensity"), "FLOP/byte"],
+    ["ridge", _("ridge"), "FLOP/byte"],
+    ["share", _("of peak, at most"), "%"],
+    ["largest_share", _("largest array, of all bytes"), "%"],
     ["x_bytes", _("x, loaded"), "B"],
     ["w_bytes", _("w, loaded"), "B"],
     ["out_bytes", _("out, written"), "B"],
     ["flops", _("operations"), "FLOP"],
-    ["intensity", _("intensity"), "FLOP/byte"],
     ["smallest", _("smallest side"), ""],
-    ["ridge", _("ridge"), "FLOP/byte"],
-    ["largest_share", _("largest array, of all bytes"), "%"],
-    ["share", _("of peak, at most"), "%"],
   ],
   says: _(
     "In bf16, {x_bytes} of x and {w_bytes} of w are loaded and {out_bytes} of out are written. Each " +

@@ -77,16 +77,16 @@ export const tiles = (_catalog, _) => ({
   },
 
   numbers: [
+    ["loaded", _("loaded so far"), _("elements")],
+    ["total", _("2n³/t, loaded in all"), _("elements")],
+    ["times", _("loads of each element, in all"), ""],
+    ["intensity", _("intensity of the whole"), "FLOP/byte"],
     ["done", _("steps done"), ""],
     ["last", _("steps in all"), ""],
-    ["loaded", _("loaded so far"), _("elements")],
     ["loaded_bytes", _("loaded so far, bf16"), "B"],
-    ["total", _("2n³/t, loaded in all"), _("elements")],
     ["least", _("2n², the least possible"), _("elements")],
-    ["times", _("loads of each element, in all"), ""],
     ["written", _("written so far"), ({ out_room }) => out_room],
     ["held", _("sums on the chip"), ({ room }) => room],
-    ["intensity", _("intensity of the whole"), "FLOP/byte"],
   ],
   says: _(
     "After {done} of {last} steps, {loaded} of x and w are loaded, {loaded_bytes} in bf16, and " +

@@ -89,12 +89,12 @@ export const timeline = (catalog, _) => ({
   },
 
   numbers: [
+    ["takes", _("takes"), "s"],
+    ["above", _("above the lower bound"), "%"],
     ["t_math", "T_math", "s"],
     ["t_comms", "T_comms", "s"],
     ["lower", _("lower bound"), "s"],
     ["upper", _("upper bound"), "s"],
-    ["takes", _("takes"), "s"],
-    ["above", _("above the lower bound"), "%"],
     ["math_waits", _("compute units wait"), "%"],
     ["road_waits", _("road to HBM waits"), "%"],
     ["slice", _("loaded for one slice"), "B"],

@@ -89,15 +89,15 @@ export function units(catalog, _) {
     },
 
     numbers: [
+      ["intensity", _("intensity"), "FLOP/byte"],
+      ["matrix_busy", _("matrix unit busy"), "%"],
+      ["vector_busy", _("vector unit busy"), "%"],
+      ["lower", _("time, lower bound"), "s"],
       ["matrix", _("matrix unit, bf16"), "FLOP/s"],
       ["vector", _("vector unit, fp32"), "FLOP/s"],
       ["ratio", _("matrix ÷ vector"), ""],
       ["matrix_ridge", _("ridge, matrix unit"), "FLOP/byte"],
       ["vector_ridge", _("ridge, vector unit"), "FLOP/byte"],
-      ["intensity", _("intensity"), "FLOP/byte"],
-      ["matrix_busy", _("matrix unit busy"), "%"],
-      ["vector_busy", _("vector unit busy"), "%"],
-      ["lower", _("time, lower bound"), "s"],
     ],
     says: "{told} {pace}",
 
