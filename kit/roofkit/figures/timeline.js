@@ -8,7 +8,7 @@
 //
 //     load 1 | compute 1, load 2 | compute 2, store 1, load 3 | … | compute n, store n-1 | store n
 //
-// No other order of loads and stores is faster with two buffers; a test tries them all.
+// No other order of loads and stores is faster with two buffers.
 import { chipChoice, choice, slider } from "./lib/figure.js";
 import { bound, matmul } from "./lib/formulas.js";
 import { arrow, box, end, GRID, INK, label, line, middle, MUTED, SERIES } from "./lib/svg.js";
