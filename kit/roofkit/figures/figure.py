@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import sys
 from dataclasses import dataclass, field
 from html import escape
@@ -15,6 +16,8 @@ from roofkit.figures import bundle
 
 PAGE = "ROOFKIT_LIVE"
 """If this environment variable is "page", figures show themselves as HTML for a page's script."""
+STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+JOINED = re.compile(r'"\s*\+\s*"')  # in a string of two lines
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,13 +61,11 @@ def messages(language: str) -> dict[str, str]:
     """Return the translations of the messages that the figures' script has."""
     if language == words.ORIGINAL:
         return {}
-    known = words.translations(language)._catalog  # type: ignore[attr-defined]
-    script = bundle.script().replace("\\u00a0", "\u00a0")
-    return {
-        english: translation
-        for english, translation in known.items()
-        if isinstance(english, str) and compact(english)[1:-1] in script
-    }
+    script = JOINED.sub("", bundle.script())
+    texts = dict.fromkeys(json.loads(literal) for literal in STRING.findall(script))
+    known = words.translations(language)
+    found = {text: known.gettext(text) for text in texts if text}
+    return {text: translation for text, translation in found.items() if translation != text}
 
 
 @functools.cache
