@@ -2,6 +2,7 @@
 
 import html
 import re
+from pathlib import Path
 from typing import Any
 
 from book_extension import blocks, figures, languages, maths, pages, values
@@ -121,7 +122,7 @@ def setup(app: Sphinx) -> None:
     app.add_source_parser(pages.PageParser, override=True)
     app.add_transform(languages.ChooseMessages)
     app.add_transform(languages.MarkOriginals)
-    live_figures.fill(app)
+    live_figures.fill(app, Path(app.srcdir).parent)
     app.connect("config-inited", write_language)
     app.connect("doctree-read", write_clock)
     # Run before Sphinx collects images (priority 500), as for the pages.

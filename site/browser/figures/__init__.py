@@ -40,13 +40,14 @@ MEASURES = 'data-part="measure"'
 def setup(app: Sphinx) -> None:
     # Kernels inherit this variable; figures then display HTML instead of a widget.
     os.environ["ROOFKIT_LIVE"] = "page"
-    fill(app)
+    fill(app, Path(app.srcdir))
     app.connect("builder-inited", write_scripts)
     app.connect("html-page-context", add_to_page)
 
 
-def fill(app: Sphinx) -> None:
+def fill(app: Sphinx, book: Path) -> None:
     """Fill the figures of pages, which are read again when what is inside may have changed."""
+    app.add_config_value("figures_book", str(book), "")
     app.add_config_value("figures_digest", "", "env")
     app.connect("config-inited", set_digest)
     app.add_transform(FillFigures)
@@ -54,13 +55,15 @@ def fill(app: Sphinx) -> None:
 
 def set_digest(app: Sphinx, config: Config) -> None:
     words = "".join(map("=".join, sorted(translations(app).items())))
-    config.figures_digest = hashlib.sha256((script(app.srcdir) + words).encode()).hexdigest()
+    config.figures_digest = hashlib.sha256(
+        (script(config.figures_book) + words).encode()
+    ).hexdigest()
 
 
 @cache
-def script(book: Path) -> str:
+def script(book: str) -> str:
     """Return the script of a book's figures, which its own packages make."""
-    paths = [str(book), str(book / "kit"), os.environ.get("PYTHONPATH")]
+    paths = [book, f"{book}/kit", os.environ.get("PYTHONPATH")]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     made = [sys.executable, "-c", "from roofkit.figures import bundle; print(bundle.for_pages())"]
     return subprocess.run(made, env=env, check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -77,7 +80,9 @@ class FillFigures(SphinxTransform):
         words = translations(self.app)
         for raw in self.document.findall(nodes.raw):
             if MARK in raw.astext():
-                raw.children[:] = [nodes.Text(filled(raw.astext(), script(self.app.srcdir), words))]
+                raw.children[:] = [
+                    nodes.Text(filled(raw.astext(), script(self.config.figures_book), words))
+                ]
                 raw["translated"] = True
 
 
@@ -96,7 +101,7 @@ def translations(app: Sphinx) -> dict[str, str]:
     if not is_translation(app):
         return {}
     folder = Path(app.config.locale_dirs[0], app.config.language, "LC_MESSAGES")
-    return messages(folder / f"{SPHINX}.mo", Path(app.srcdir))
+    return messages(folder / f"{SPHINX}.mo", Path(app.config.figures_book))
 
 
 @cache
@@ -110,8 +115,8 @@ def write_scripts(app: Sphinx) -> None:
         return
     static = Path(app.outdir) / "_static"
     ensuredir(static)
-    shutil.copyfile(Path(app.srcdir, STYLE_SOURCE), static / STYLE)
-    (static / SCRIPT).write_text(script(app.srcdir), encoding="utf-8")
+    shutil.copyfile(Path(app.config.figures_book, STYLE_SOURCE), static / STYLE)
+    (static / SCRIPT).write_text(script(app.config.figures_book), encoding="utf-8")
     (static / browser_roof.SCRIPT).write_text(browser_roof.script(), encoding="utf-8")
 
 
