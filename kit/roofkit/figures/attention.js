@@ -4,7 +4,7 @@
 // All counts are for one chip, as in rooflib.llm. Data types without a control are bf16.
 import { chipChoice, choice, sizes, slider } from "./lib/figure.js";
 import { bound, step } from "./lib/formulas.js";
-import { axes, clipped, curve, dot, end, INK, label, log, SERIES } from "./lib/svg.js";
+import { axes, clipped, curve, DASHES, dot, end, INK, label, log, SERIES } from "./lib/svg.js";
 import { text } from "./lib/units.js";
 import { boundsWords, misfit, roofNames } from "./lib/words.js";
 
@@ -119,12 +119,12 @@ export const attention = (catalog, _) => ({
       fitting
         ? curveOf(
             BATCHES.map((batch) => Math.min(fitting, batch)),
-            "none",
+            DASHES[0],
           )
         : "",
       curveOf(
         BATCHES.map((batch) => Math.max(fitting, batch)),
-        "2 2",
+        DASHES[2],
       ),
       ...(fitting ? largest() : []),
       dot(x.at(rate), y.at(lower), SERIES[1], 5.9),

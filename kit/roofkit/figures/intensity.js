@@ -2,7 +2,7 @@
 // FLOP/byte of three bf16 operations against their size n: dot product, addition and matmul.
 import { chipChoice, sizes, slider } from "./lib/figure.js";
 import { dot as dotProduct, elementwise, fractionAt, matmul, ridge as ridgeOf } from "./lib/formulas.js";
-import { axes, clipped, curve, dot, end, INK, label, line, log, MUTED, SERIES } from "./lib/svg.js";
+import { axes, clipped, curve, DASHES, dot, end, INK, label, line, log, MUTED, SERIES } from "./lib/svg.js";
 import { text } from "./lib/units.js";
 import { matmulMisfit } from "./lib/words.js";
 
@@ -15,8 +15,11 @@ const COUNTS = {
   matmul: (n) => matmul(n, n, n, 2, 2, 2),
 };
 const intensityOf = (name, n) => COUNTS[name](n).flops / COUNTS[name](n).bytes;
-const DASHES = { dot: "none", add: "6 3", matmul: "2 2" }; // to tell the curves apart in grayscale
-const COLORS = { dot: SERIES[0], add: SERIES[1], matmul: SERIES[2] };
+const LOOKS = {
+  dot: { color: SERIES[0], dashes: DASHES[0] },
+  add: { color: SERIES[1], dashes: DASHES[1] },
+  matmul: { color: SERIES[2], dashes: DASHES[2] },
+};
 
 export const intensity = (catalog, _) => ({
   title: _("Move n: whose intensity grows until it reaches the ridge?"),
@@ -73,7 +76,7 @@ export const intensity = (catalog, _) => ({
     // Names avoid the chosen n: they stand at the right end of a line, or left if n is near it. The
     // matmul's name also avoids a ridge as low as a CPU's.
     function nameOf(operation) {
-      const look = { fill: COLORS[operation] };
+      const look = { fill: LOOKS[operation].color };
       const rises = operation === "matmul";
       const left = rises ? v.n > 500 : v.n > 300;
       const low = rises ? (v.ridge > 3.5 && v.ridge < 18 ? 110 : 20) : 12;
@@ -82,12 +85,13 @@ export const intensity = (catalog, _) => ({
       return label(...place, names[operation], rises || !left ? { ...look, ...end } : look);
     }
     function curveOf(operation) {
+      const { color, dashes } = LOOKS[operation];
       const all = [...Array(POINTS).keys()].map((i) => LARGEST ** (i / (POINTS - 1)));
       const points = all.map((n) => [x.at(n), y.at(intensityOf(operation, n))]);
       return [
-        clipped(curve(points, COLORS[operation], { stroke_dasharray: DASHES[operation] }), x, y),
+        clipped(curve(points, color, { stroke_dasharray: dashes }), x, y),
         nameOf(operation),
-        dot(x.at(v.n), y.at(v[operation]), COLORS[operation], 4.7),
+        dot(x.at(v.n), y.at(v[operation]), color, 4.7),
       ];
     }
     function ridge() {

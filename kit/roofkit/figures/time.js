@@ -4,7 +4,7 @@ import { chipChoice, decades, slider } from "./lib/figure.js";
 import { bound } from "./lib/formulas.js";
 import { box, end, GRID, INK, label, line, middle, MUTED, SERIES } from "./lib/svg.js";
 import { text } from "./lib/units.js";
-import { boundsWords, misfit, roofNames } from "./lib/words.js";
+import { boundsWords, bytesMisfit, roofNames } from "./lib/words.js";
 
 // Pixels. ROWS are the middles of the three rows; TICK_ROOM is what a number of the axis needs.
 const LEFT = 68;
@@ -25,7 +25,6 @@ export const time = (catalog, _) => ({
   compute({ flops, bytes, chip }) {
     const times = bound({ flops, bytes }, { peak: chip.peaks.bf16, bandwidth: chip.bandwidth });
     const idle = 1 - times.math / times.lower;
-    const tooLarge = _(" {held_text} do not fit into its HBM at once, which holds {memory_text}.");
     return {
       t_math: times.math,
       t_comms: times.comms,
@@ -39,7 +38,7 @@ export const time = (catalog, _) => ({
           idle > 0
             ? _("At the lower bound the compute units wait for {idle} of the time.")
             : _("At the lower bound the compute units never wait."),
-        fits: misfit(_, bytes, chip.capacity, tooLarge),
+        fits: bytesMisfit(_, bytes, chip.capacity),
       },
     };
   },
