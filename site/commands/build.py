@@ -78,12 +78,10 @@ def code_digest(book: Path) -> str:
 
     It covers our packages, data, the lock and the exercises. MyST-NB caches executed pages by their
     own code alone. With this hash in the cache's path, a changed number in the catalog reruns all
-    pages, and changed prose none. Figures show themselves in all languages when a cell runs, so
-    their translations count, too.
+    pages, and changed prose none.
     """
     sources = [path for name in ("rooflib", "kit") for path in (book / name).rglob("*")]
     files = [path for path in sources if path.suffix in (".py", ".toml")]
-    files += (book / "locale").glob("*/LC_MESSAGES/figures.po")
     digest = hashlib.sha256()
     for path in [*sorted(files), ROOT / "requirements.txt"]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
@@ -123,7 +121,7 @@ def run_pages(book: Path) -> Path:
     handouts.prepare(book)
     prepare_kernels(book, output / "ipython")
     os.environ["ROOFKIT_LIVE"] = "page"  # figures as HTML; browser.figures sets this variable, too
-    executed_pages.fill_cache(book, cache, published.languages(book))
+    executed_pages.fill_cache(book, cache)
     return cache
 
 

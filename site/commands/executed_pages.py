@@ -5,14 +5,13 @@ names the file and the line.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import yaml
 from book_extension.exercise_pages import markdown_of
 from book_extension.values import read_page
-from browser import figures as live_figures
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn, JupyterCacheAbstract
 from nbclient import execute
@@ -24,24 +23,17 @@ from commands import forked_kernels
 CELL_SECONDS = 60  # as in _config.yml
 
 
-def fill_cache(book: Path, folder: Path, languages: Sequence[str] = ()) -> None:
-    """Run each page and deck that the cache lacks, and cache its outputs.
-
-    Cells make their figures in these languages, too; `live_figures` keeps those in the folder.
-    """
+def fill_cache(book: Path, folder: Path) -> None:
+    """Run each page and deck that the cache lacks, and cache its outputs."""
     cache = get_cache(folder)
     todo = [(path, page) for path, page in read_pages(book) if not is_cached(cache, page)]
     if not todo:
         return
-    os.environ[live_figures.LANGUAGES] = " ".join(languages)  # kernels inherit it
     with forked_kernels.forks(book), ThreadPoolExecutor(os.cpu_count()) as pool:
         for (path, page), succeeded in zip(todo, pool.map(run, todo), strict=True):
-            live_figures.keep_translated(page, folder)
             if succeeded:
                 bundle = CacheBundleIn(page, str(path), data={})
                 cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-    # Sphinx reruns pages whose cells failed; these reruns need no figures in other languages.
-    del os.environ[live_figures.LANGUAGES]
 
 
 def read_pages(book: Path) -> Iterator[tuple[Path, NotebookNode]]:

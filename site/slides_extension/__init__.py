@@ -1,6 +1,7 @@
 """Sphinx extension of the slides: values, figures and timed notes."""
 
 import html
+from pathlib import Path
 from typing import Any
 
 from book_extension import figures, languages, maths, pages, values
@@ -87,7 +88,7 @@ def setup(app: Sphinx) -> None:
     app.add_source_parser(pages.PageParser, override=True)
     app.add_transform(languages.ChooseMessages)
     app.add_transform(languages.MarkOriginals)
-    app.add_transform(live_figures.TranslateFigures)
+    live_figures.fill(app, Path(app.srcdir).parent)
     app.connect("config-inited", write_language)
     app.connect("doctree-read", write_clock)
     # Run before Sphinx collects images (priority 500), as for the pages.

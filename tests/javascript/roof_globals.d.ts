@@ -1,4 +1,4 @@
-// Names that the build and the figures' script define above browser/roof/roof.js.
+// Names that the build defines above browser/roof/roof.js, and the figure sets.
 declare const KERNELS: Record<"plain" | "fused", string>;
-declare function text(value: number, unit: string): string;
-declare function percent(share: number): string;
+declare let text: (value: number, unit: string) => string;
+declare let percent: (share: number) => string;

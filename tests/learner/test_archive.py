@@ -82,7 +82,7 @@ def test_the_archive_has_every_exercise_and_what_its_readme_names(unpacked: Path
     assert install.endswith("-r requirements.txt")
     assert start.endswith("jupyter lab")
     installed = (unpacked / "requirements.txt").read_text(encoding="utf-8")
-    for package in ("jupyterlab", "nbgrader", "ipywidgets", "matplotlib"):
+    for package in ("jupyterlab", "nbgrader", "anywidget", "matplotlib"):
         assert re.search(rf"^{package}==", installed, re.MULTILINE), package
     for name in exercises.names():
         nbformat.validate(nbformat.read(unpacked / name / f"{name}.ipynb", as_version=4))

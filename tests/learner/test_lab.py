@@ -32,7 +32,6 @@ RIGHT = Submission(FIRST, "reference", "", {})
 LAST = "bounds"
 Points = dict[str, dict[str, tuple[float, str]]]
 ADDED = "This sentence is new."
-HANDLE = ".noUi-handle"
 # Links to other notebooks; code may contain brackets, too.
 LINK = re.compile(r"\]\((?![a-z]+:)([^()\s]+)\)")
 CODE = re.compile(r"`+[^`]*`+|\$[^$]*\$")
@@ -157,12 +156,11 @@ def test_a_figure_in_jupyterlab_follows_its_slider(lab: Lab) -> None:
         if "figures.time()" in "".join(cell["source"])
     ]
     lab.page.evaluate(f"window.jupyterapp.shell.currentWidget.content.scrollToItem({numbers[0]})")
-    # The cell's code is folded, so find the cell by its slider.
-    output = lab.page.locator(".jp-Cell").filter(has=lab.page.locator(HANDLE)).last
-    picture = output.locator("svg").last
-    picture.wait_for()
+    # The cell's code is folded, so find the cell by its figure.
+    output = lab.page.locator(".jp-Cell").filter(has=lab.page.locator("figure.live")).last
+    output.locator("figure.live[data-state=live]").wait_for()
     before = output.inner_text()
-    output.locator(HANDLE).first.focus()
+    output.locator("input[type=range]").first.focus()
     lab.page.keyboard.press("ArrowRight")
     lab.page.wait_for_function(
         "([element, before]) => element.innerText !== before", arg=[output.element_handle(), before]
@@ -262,7 +260,7 @@ def test_a_chinese_chapter_runs_with_its_tables_and_plots_in_chinese(chinese: La
     assert chinese.prose() == printed
     tables = [html.unescape(text_of(out)) for out in outputs if "<table" in text_of(out)]
     assert all(HAN.search(table) for table in tables)
-    figure = chinese.page.locator(".jupyter-widgets").last
+    figure = chinese.page.locator("figure.live").last
     assert HAN.search(figure.inner_text())
 
 

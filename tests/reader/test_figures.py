@@ -54,7 +54,7 @@ def test_a_step_of_every_model_takes_what_rooflib_says(reader: Reader, count: in
 # ---- hands
 
 HANDLES = [
-    ("index", "one-roof"),
+    ("index", "one_roof"),
     ("chapters/roofline", "roofline"),
     ("chapters/introduction", "chip"),
 ]
@@ -102,11 +102,11 @@ def test_a_handle_follows_the_pointer_and_the_keys(reader: Reader, page: str, na
 
 def test_a_point_lies_where_the_numbers_on_its_axes_say(reader: Reader) -> None:
     reader.open("index")
-    draw, figure = random.Random(1), reader.figure("one-roof")
-    options = reader.options("one-roof")
+    draw, figure = random.Random(1), reader.figure("one_roof")
+    options = reader.options("one_roof")
     for _ in range(5):
         at = {name: draw.randrange(count - (name == "chip")) for name, count in options.items()}
-        found = reader.move([{"one-roof": at}])[0]["one-roof"]
+        found = reader.move([{"one_roof": at}])[0]["one_roof"]
         point, axes = figure.evaluate(AXES)
         for along, value in (
             ("x", number(found["chosen"]["intensity"])),

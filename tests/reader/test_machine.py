@@ -7,7 +7,7 @@ from figure_oracles import number
 from playwright.sync_api import expect
 from reader import SECONDS, Reader
 
-PAGE, FIGURE = "chapters/machine", "browser-roof"
+PAGE, FIGURE = "chapters/machine", "browser_roof"
 
 
 def opened(reader: Reader, before: str = "") -> None:

@@ -68,7 +68,7 @@ def drawn_setting(draw: random.Random, options: dict[str, int]) -> dict[str, int
 def faults(figure: str, found: dict[str, Any], language: str) -> Iterator[str]:
     """Yield what a reader would see wrong in a figure."""
     yield from ([f"the drawing has {found['bad']}"] if found["bad"] else [])
-    possible = any(value not in ("", "null") for value, _ in found["numbers"].values())
+    possible = any(value for value, _ in found["numbers"].values())
     yield from found["out"] if possible or not found["numbers"] else ()
     said = [found["says"], *found["lines"], *found["drawn"]]
     said += [text for _, text in found["numbers"].values()]
@@ -82,7 +82,7 @@ def faults(figure: str, found: dict[str, Any], language: str) -> Iterator[str]:
     ):
         yield f"a plural after 1: {found['says']}"
     for name, (value, text) in found["numbers"].items():
-        if value in ("", "null"):
+        if not value:
             if text != "–":
                 yield f"{name} is {text!r} without a value"
             continue

@@ -231,13 +231,13 @@ def of_model(**at: Any) -> Numbers:
     model, chip = rl.model(at["model"]), rl.chip(at["chip"])
     digits = re.sub(r"\D", "", str(at["read"]).removesuffix(".0"))
     try:
-        types = {"w": None if at["w"] == "as stored" else at["w"], "x": at["x"]}
-        # Products are computed in the common type of activations and weights.
-        compute = model.decode(1, 1, kv=at["x"], **types).compute
+        w, x = (None if at[name] == "as stored" else at[name] for name in ("w", "x"))
+        # As in rooflib.llm.Serving, a chip without the types of a checkpoint computes in bf16.
+        lacks = any(str(kind) not in chip for kind in model.activation_types)
+        types = {"w": w, "x": "bf16" if x is None and w is None and lacks else x}
         sizes = [int(at[name]) for name in ("B", "S", "chips")]
         how = types | {
             "kv": at["kv"],
-            "compute": compute,
             "expert_parallel": at["experts"] == "whole on a chip",
             "replicas": int(at["replicas"]),
         }
@@ -262,7 +262,7 @@ ORACLES: dict[str, Callable[..., Numbers]] = {
     "time": of_time,
     "intensity": of_intensity,
     "roofline": of_roofline,
-    "one-roof": of_one_roof,
+    "one_roof": of_one_roof,
     "chip": of_chip,
     "units": of_units,
     "matmul_blocks": of_matmul_blocks,

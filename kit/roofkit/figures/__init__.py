@@ -1,36 +1,28 @@
-"""Interactive figures: picture and numbers follow the reader's controls.
+"""Interactive figures: drawing, numbers and a sentence follow the reader's controls.
 
     >>> from roofkit import figures
-    >>> figures.time().values(chip="H100 SXM", flops=1e12)["t_math"]  # doctest: +ELLIPSIS
-    0.00101...
+    >>> figures.matmul()
+    <figure matmul>
 
-As the last expression of a cell, a figure displays itself: in JupyterLab as a widget, whose
-controls and numbers are available as `figure.settings` and `figure.values()`; on a static page as
-HTML that needs no kernel.
-
-Each figure is a module, `<name>_figure.py`, with its controls, its formulas and the marks of its
-scene, which Python and JavaScript evaluate alike (`engine`). The formulas of rooflib are in
-`formulas.toml`.
+As the last expression of a cell, a figure shows itself: in JupyterLab as a widget, and on a page as
+an element that the page's script fills. Each figure is a module, `<name>.js`, on the small library
+in `lib`, which has rooflib's formulas.
 """
 
-from roofkit.figures.attention_figure import attention
-from roofkit.figures.blocks_figure import matmul_blocks
-from roofkit.figures.browser_roof_figure import browser_roof
-from roofkit.figures.byte_figure import byte
-from roofkit.figures.chip_figure import chip
-from roofkit.figures.chips_figure import chips
-from roofkit.figures.engine.figure import PAGE, Figure
-from roofkit.figures.intensity_figure import intensity
-from roofkit.figures.matmul_figure import matmul
-from roofkit.figures.model_figure import model
-from roofkit.figures.one_roof_figure import one_roof
-from roofkit.figures.ring_figure import ring
-from roofkit.figures.roofline_figure import roofline
-from roofkit.figures.shards_figure import shards
-from roofkit.figures.tiles_figure import tiles
-from roofkit.figures.time_figure import time
-from roofkit.figures.timeline_figure import timeline
-from roofkit.figures.units_figure import units
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from roofkit.figures.figure import PAGE, Figure
+from roofkit.figures.model_rows import in_bf16, row
+from rooflib import operations
+from rooflib.catalog import as_chip
+from rooflib.checks import one_of
+from rooflib.hardware import HBM, Chip, Link
+from rooflib.llm import Model, model_from_config
+from rooflib.work import Times, Work
 
 __all__ = [
     "PAGE",
@@ -53,3 +45,157 @@ __all__ = [
     "timeline",
     "units",
 ]
+
+SHOWS = ("waits", "intensity", "reached", "uses", "each_sent")
+"""What the byte's figure can show as its number."""
+
+
+def attention() -> Figure:
+    """Draw the cache and the weights of decode steps, and what binds them."""
+    return Figure("attention")
+
+
+def browser_roof(chip: Chip | None = None) -> Figure:
+    """Draw the measured roof of a browser, in front of the roofs of a measured chip."""
+    stored = {"peak": float(chip["fp32"]), "bandwidth": float(chip[HBM])} if chip else {}
+    return Figure("browser_roof", stored)
+
+
+def byte(
+    ops: Work | Mapping[str, Work] | None = None,
+    chip: str | Chip = "TPU v5e",
+    shows: str = "waits",
+    *,
+    uses: Mapping[str, float] | None = None,
+    follows: str = "number",
+    link: str | Link | None = None,
+) -> Figure:
+    """Draw a byte's way from HBM to the units and back, in proportion to its times.
+
+    Parameters
+    ----------
+    ops
+        Work, or several by the name to choose them by; by default a layer's matmul.
+    shows
+        The number beside the picture: "waits" (idle share of the units), "intensity", "reached"
+        (FLOP/s), "uses" or "each_sent" (FLOPs for each byte sent to other chips).
+    uses, follows
+        How often a loaded number is used, by the name of its operation; and what it is.
+    chip, link
+        As for `rooflib.Work.on`. The time of the units is the longest of all roofs but HBM and
+        links.
+    """
+    if ops is None:
+        ops = operations.matmul(128, 4096, 16384)
+    jobs = {ops.name: ops} if isinstance(ops, Work) else dict(ops)
+    on, counts = as_chip(chip), uses or {}
+    times = {name: op.on(on, link) for name, op in jobs.items()}
+    is_vector = all("compute" not in each.times for each in times.values())
+    roads = {HBM, *(road.name for road in on.links)}
+    roads |= {link.name} if isinstance(link, Link) else set()
+    given = {
+        "chip": on.name,
+        "memory": float(on.memory),
+        "unit": "vector" if is_vector else "matrix",
+        "shows": one_of("shows", shows, SHOWS),
+        "follows": follows,
+        "jobs": {
+            name: {**_amounts(each, roads), "uses": float(counts.get(name, 0))}
+            for name, each in times.items()
+        },
+    }
+    return Figure("byte", given)
+
+
+def _amounts(times: Times, roads: Collection[str]) -> dict[str, float]:
+    """Return the amounts and seconds of an operation; `roads` are the roofs of links and HBM."""
+    work, bandwidth = times.work, times.chip[HBM]
+    found: dict[str, Any] = {
+        "load": work.loaded / bandwidth,
+        "store": work.written / bandwidth,
+        "math": max(time for roof, time in times.times.items() if roof not in roads),
+        "link": sum(times.times.get(roof, 0) for roof in roads if roof != HBM),
+        "flops": work.flops,
+        "bytes": work.bytes,
+        "sent": work.sent,
+        "held": work.held,
+    }
+    return {name: float(amount) for name, amount in found.items()}
+
+
+def chip() -> Figure:
+    """Draw a chip's bandwidths on one scale, with the FLOPs that each byte must feed."""
+    return Figure("chip")
+
+
+def chips() -> Figure:
+    """Draw the times of a bf16 matmul split over N chips, against D."""
+    return Figure("chips")
+
+
+def intensity() -> Figure:
+    """Draw how the intensity of three operations grows with their size."""
+    return Figure("intensity")
+
+
+def matmul() -> Figure:
+    """Draw a matmul of any size and data types under its roof, with the critical batch."""
+    return Figure("matmul")
+
+
+def matmul_blocks() -> Figure:
+    """Draw a matmul as three rectangles, and how its shape sets its intensity."""
+    return Figure("matmul_blocks")
+
+
+def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None) -> Figure:
+    """Draw a model's operations under a chip's roof, with their shares of time.
+
+    `own` is a model to choose beside the catalog's: a `Model`, or what `rooflib.model_from_config`
+    reads, with its errors. A model in fp16 is drawn as one in bf16, and one in another type raises
+    a ValueError.
+    """
+    if own is None:
+        return Figure("model")
+    mine = in_bf16(own if isinstance(own, Model) else model_from_config(own))
+    return Figure("model", {"models": {mine.name: row(mine)}, "start": mine.name})
+
+
+def one_roof() -> Figure:
+    """Draw a chip's roof in bf16, and an operation to drag under it."""
+    return Figure("one_roof")
+
+
+def ring() -> Figure:
+    """Draw the steps of a ring all-reduce."""
+    return Figure("ring")
+
+
+def roofline() -> Figure:
+    """Draw a chip's bf16 roof at two bandwidths, and an algorithm to move under it."""
+    return Figure("roofline")
+
+
+def shards() -> Figure:
+    """Draw what each of N chips holds and sends when a matmul is split."""
+    return Figure("shards")
+
+
+def tiles() -> Figure:
+    """Draw the steps of a matmul in tiles, and what they load."""
+    return Figure("tiles")
+
+
+def time() -> Figure:
+    """Draw the times of arithmetic and of bytes as bars, with both bounds."""
+    return Figure("time")
+
+
+def timeline() -> Figure:
+    """Draw how slices of a matmul overlap loading and computing."""
+    return Figure("timeline")
+
+
+def units() -> Figure:
+    """Draw which units do the work of an operation, and how busy they are."""
+    return Figure("units")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from roofkit.words import _
-from rooflib.dtypes import dtype
+from rooflib.dtypes import DTYPES, dtype
 from rooflib.llm import Layer, Model, model_from_config
 from rooflib.llm.layers import Matrix
 from rooflib.llm.steps import ROWS
@@ -27,9 +27,11 @@ HOLDERS = (1, 2, 4, 8, 16, 32, 64, 128)
 # Matches rooflib's error: the size that can't be divided, the chips, and the possible chips.
 REFUSAL = re.compile(
     r"chips .*; got (?P<name>\w+)=(?P<size>\d+), chips.*=(?P<count>\d+);"
-    r" (?P<model>.+) can be \w+ over (?P<fitting>.+)"
+    r" .+ can be \w+ over (?P<fitting>.+)"
 )
-ACTIVATIONS = ("bf16", "fp8", "int8")
+STORED = "as stored"
+ACTIVATIONS = (STORED, "bf16", "fp8", "int8")
+Refusal = dict[str, str] | None
 
 
 def row(model: Model) -> dict[str, Any]:
@@ -37,11 +39,12 @@ def row(model: Model) -> dict[str, Any]:
 
     `stored` has, for each of `COUNTS` of chips, the mean bytes of a weight for each of
     `rooflib.llm.steps.ROWS`: some matrices are whole on each chip. `bits` has the fewest,
-    and `computes` the type of the arithmetic for each of `ACTIVATIONS`, "" if there is none.
+    and `computes` the types of the arithmetic for each of `ACTIVATIONS`.
 
     `splits` says for each of `COUNTS` whether chips can split the model, and `splits_whole` whether
     they can if each holds whole experts. `spreads` says for each of `HOLDERS` whether so many can
-    share whole experts. Three lists of refusals say why not, for the numbers to choose.
+    share whole experts. Three lists of refusals say why not, for the numbers to choose: None, or
+    the parts of rooflib's error.
     """
     # Where each chip holds whole experts, check two things separately: whether chips can split the
     # other weights, and whether they can share the experts.
@@ -51,7 +54,7 @@ def row(model: Model) -> dict[str, Any]:
     routed = any(kind.experts for kind in model.every_kind)
     split = {count: _refusal(model, count) for count in COUNTS}
     split_whole = {count: _refusal(rest, count) for count in COUNTS}
-    spread = {count: _refusal(model, 1, count) if routed else "" for count in HOLDERS}
+    spread = {count: _refusal(model, 1, count) if routed else None for count in HOLDERS}
     return {
         "D": model.D,
         "vocabulary": model.vocabulary,
@@ -65,9 +68,9 @@ def row(model: Model) -> dict[str, Any]:
         "bits": min(kind.bits for kind in model.stored_types()),
         "computes": {x: _computes(model, x) for x in ACTIVATIONS},
         "kinds": [_kind(kind) for kind in model.every_kind],
-        "splits": [1 * (split[count] == "") for count in COUNTS],
-        "splits_whole": [1 * (split_whole[count] == "") for count in COUNTS],
-        "spreads": [1 * (routed and spread[count] == "") for count in HOLDERS],
+        "splits": [1 * (split[count] is None) for count in COUNTS],
+        "splits_whole": [1 * (split_whole[count] is None) for count in COUNTS],
+        "spreads": [1 * (routed and spread[count] is None) for count in HOLDERS],
         "refusals": [split[count] for count in CHIPS],
         "refusals_whole": [split_whole[count] for count in CHIPS],
         "refusals_spread": [spread[count] for count in HOLDERS],
@@ -175,15 +178,28 @@ def _stored(model: Model, row: str, chips: int) -> float:
     return sizes / weights if weights else dtype(plain).bytes
 
 
-def _computes(model: Model, x: str) -> str:
-    """Return the type in which activations in `x` multiply the weights as stored.
+def _computes(model: Model, x: str) -> list[dict[str, float]] | None:
+    """Return the share of each type in the arithmetic of each of ROWS, the weights as stored.
 
-    It is "" if there is none.
+    x: the type of activations; STORED stands for what the checkpoint says. The result is None if
+    activations and weights have no common type.
     """
     try:
-        return model.decode(1, 1, x=x, kv=x).compute
+        given = None if x == STORED else x
+        parts = model.decode(1, 1, x=given, kv=given).parts
     except ValueError:
-        return ""
+        return None
+    types = {
+        part.name: {name: float(amount) for name, amount in part.amounts.items() if name in DTYPES}
+        for part in parts
+    }
+    totals = {name: sum(amounts.values()) for name, amounts in types.items()}
+    return [
+        {kind: amount / totals[name] for kind, amount in types[name].items() if amount}
+        if totals.get(name)
+        else {}
+        for name in ROWS
+    ]
 
 
 def _reached(kind: Layer, count: int) -> float:
@@ -195,8 +211,8 @@ def _reached(kind: Layer, count: int) -> float:
     return float(kind.chips_reached(count)) if spread else 0
 
 
-def _refusal(model: Model, chips: int, replicas: int = 1) -> str:
-    """Return why chips can't split the model; "" if they can.
+def _refusal(model: Model, chips: int, replicas: int = 1) -> Refusal:
+    """Return why chips can't split the model, as parts of rooflib's error; None if they can.
 
     With replicas, the reason may be that they can't share whole experts.
     """
@@ -205,27 +221,6 @@ def _refusal(model: Model, chips: int, replicas: int = 1) -> str:
         types = {"x": "bf16", "compute": "bf16"}
         model.decode(replicas, 1, chips, replicas=replicas, expert_parallel=spread, **types)
     except ValueError as error:
-        return _in_words(str(error))
-    return ""
-
-
-def _in_words(refusal: str) -> str:
-    """Translate an error of rooflib into the language in force; keep an unknown one."""
-    sentences = {
-        "K": _(
-            "chips must divide K or be a multiple of K; got K={size}, chips={count}; {model} can be"
-            " split over {fitting}"
-        ),
-        "experts": _(
-            "chips times replicas must divide experts; got experts={size}, chips times"
-            " replicas={count}; {model} can be spread over {fitting}"
-        ),
-    }
-    other = _(
-        "chips must divide {name}; got {name}={size}, chips={count}; {model} can be split over"
-        " {fitting}"
-    )
-    found = REFUSAL.fullmatch(refusal)
-    if not found:
-        return refusal
-    return sentences.get(found["name"], other).format(**found.groupdict())
+        found = REFUSAL.fullmatch(str(error))
+        return found.groupdict() if found else {"said": str(error)}
+    return None

@@ -1,77 +1,112 @@
-"""Sphinx extension that adds style sheet and script to pages with live figures.
+"""Sphinx extension of the figures: their script, style sheet, and a still form of each.
 
-Both belong to the figure engine, `kit/roofkit/figures/engine`. A cell that runs shows its figure in
-all languages; a translated page has the one in its language instead of the original's.
+A cell shows an element with the figure's name and what the cell gives. Here it gets the drawing,
+numbers and words at the start of its controls, in the language of the page, for print and for
+readers without scripts; the page's script takes it from there.
 """
 
 import hashlib
+import html
 import os
 import re
+import shutil
+import subprocess
+import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from book_extension.languages import current, is_translation
+from book_extension.languages import code_words, is_translation, page_words
+from book_extension.languages.catalogs import SPHINX
 from docutils import nodes
-from nbformat import NotebookNode
 from sphinx.application import Sphinx
+from sphinx.config import Config
 from sphinx.transforms import SphinxTransform
 from sphinx.util.osutil import ensuredir
 
 from browser import roof as browser_roof
 
-ENGINE = Path(__file__).resolve().parents[3] / "kit" / "roofkit" / "figures" / "engine"
-SCRIPT = "live.js"
-STYLE = "live.css"
+from . import still
+
+SCRIPT, STYLE = "figures.js", "figures.css"
+STYLE_SOURCE = Path("kit/roofkit/figures", STYLE)
 MARK = '<figure class="live"'
-LANGUAGES = "ROOFLINE_LANGUAGES"  # environment variable: further languages of figures
-TRANSLATED = re.compile(r"application/vnd\.roofline\.(?P<tag>[\w-]+)\+html")
-FOLDER = "figures"  # folder of translated figures in the cache of cells' outputs
+FIGURE = re.compile(
+    r'<figure class="live" data-figure="(?P<name>\w+)"(?: data-given="(?P<given>[^"]*)")?></figure>'
+)
 MEASURES = 'data-part="measure"'
 
 
 def setup(app: Sphinx) -> None:
     # Kernels inherit this variable; figures then display HTML instead of a widget.
     os.environ["ROOFKIT_LIVE"] = "page"
-    app.add_transform(TranslateFigures)
+    fill(app, Path(app.srcdir))
     app.connect("builder-inited", write_scripts)
     app.connect("html-page-context", add_to_page)
 
 
-def keep_translated(page: NotebookNode, cache: Path) -> None:
-    """Move translations of live figures from a page's outputs to files in the cache.
-
-    A figure's file is named after its original, so that a page has only one language.
-    """
-    for output in (output for cell in page.cells for output in cell.get("outputs", ())):
-        data = output.get("data", {})
-        for kind in list(data):
-            if found := TRANSLATED.fullmatch(kind):
-                file = place(cache, found["tag"], data["text/html"])
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(data.pop(kind), encoding="utf-8")
+def fill(app: Sphinx, book: Path) -> None:
+    """Fill the figures of pages, which are read again when what is inside may have changed."""
+    app.add_config_value("figures_book", str(book), "")
+    app.add_config_value("figures_digest", "", "env")
+    app.connect("config-inited", set_digest)
+    app.add_transform(FillFigures)
 
 
-def place(cache: Path, tag: str, original: str) -> Path:
-    """Return the cache file of a figure's translation, named by the original's hash."""
-    digest = hashlib.sha256(original.encode()).hexdigest()[:24]
-    return cache / FOLDER / tag / f"{digest}.html"
+def set_digest(app: Sphinx, config: Config) -> None:
+    words = "".join(map("=".join, sorted(translations(app).items())))
+    config.figures_digest = hashlib.sha256(
+        (script(config.figures_book) + words).encode()
+    ).hexdigest()
 
 
-class TranslateFigures(SphinxTransform):
-    """Replace the live figures of a translated page by those in its language."""
+@cache
+def script(book: str) -> str:
+    """Return the script of a book's figures, which its own packages make."""
+    paths = [book, f"{book}/kit", os.environ.get("PYTHONPATH")]
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    made = [sys.executable, "-c", "from roofkit.figures import bundle; print(bundle.for_pages())"]
+    return subprocess.run(made, env=env, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+class FillFigures(SphinxTransform):
+    """Put the still form into the figures of a page."""
 
     default_priority = 25  # run before languages.MarkOriginals
 
     def apply(self, **_: Any) -> None:
-        if not is_translation(self.app):
+        if self.app.builder.format != "html":
             return
-        cache = Path(self.config.nb_execution_cache_path)
+        words = translations(self.app)
         for raw in self.document.findall(nodes.raw):
             if MARK in raw.astext():
-                file = place(cache, current(self.config).tag, raw.astext())
-                if file.exists():
-                    raw.children[:] = [nodes.Text(file.read_text(encoding="utf-8"))]
-                    raw["translated"] = True
+                raw.children[:] = [
+                    nodes.Text(filled(raw.astext(), script(self.config.figures_book), words))
+                ]
+                raw["translated"] = True
+
+
+def filled(text: str, code: str, words: dict[str, str]) -> str:
+    """Return HTML with the still form of its figures in them."""
+
+    def with_inside(found: re.Match[str]) -> str:
+        inside = still.inside(code, found["name"], html.unescape(found["given"] or "{}"), words)
+        return found[0].replace("></figure>", f' data-state="still">{inside}</figure>')
+
+    return FIGURE.sub(with_inside, text)
+
+
+def translations(app: Sphinx) -> dict[str, str]:
+    """Return the messages of scripts in the language of the site; none in the original."""
+    if not is_translation(app):
+        return {}
+    folder = Path(app.config.locale_dirs[0], app.config.language, "LC_MESSAGES")
+    return messages(folder / f"{SPHINX}.mo", Path(app.config.figures_book))
+
+
+@cache
+def messages(compiled: Path, book: Path) -> dict[str, str]:
+    return page_words.translated(compiled, code_words.of_javascript(book))
 
 
 def write_scripts(app: Sphinx) -> None:
@@ -80,43 +115,21 @@ def write_scripts(app: Sphinx) -> None:
         return
     static = Path(app.outdir) / "_static"
     ensuredir(static)
-    (static / STYLE).write_text(source(STYLE), encoding="utf-8")
-    (static / SCRIPT).write_text(figures(), encoding="utf-8")
-    (static / browser_roof.SCRIPT).write_text(measuring(), encoding="utf-8")
-
-
-def source(*names: str) -> str:
-    return "".join((ENGINE / name).read_text(encoding="utf-8") for name in names)
-
-
-def figures() -> str:
-    """Return the script that makes figures interactive."""
-    return in_function(source("expressions.js", "scene.js", "live.js"))
-
-
-def measuring() -> str:
-    """Return the script that measures the roof of the reader's browser.
-
-    It has the figures' number format.
-    """
-    return in_function(browser_roof.script(source("expressions.js")))
-
-
-def in_function(code: str) -> str:
-    """Wrap a script in a function to keep its names from clashing with others."""
-    return f"(() => {{\n{code}\n}})();\n"
+    shutil.copyfile(Path(app.config.figures_book, STYLE_SOURCE), static / STYLE)
+    (static / SCRIPT).write_text(script(app.config.figures_book), encoding="utf-8")
+    (static / browser_roof.SCRIPT).write_text(browser_roof.script(), encoding="utf-8")
 
 
 def add_to_page(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Add the style sheet and the script to a page with a live figure."""
+    """Add the style sheet and the script to a page with a figure."""
     raw = [node.astext() for node in doctree.findall(nodes.raw)] if doctree else []
     if not any(MARK in text for text in raw):
         return
     attributes: dict[str, Any] = {}
     if any(MEASURES in text for text in raw):
         address = str(context["pathto"](f"_static/{browser_roof.SCRIPT}", resource=True))
-        attributes["data-measure"] = f"{address}?v={browser_roof.digest(measuring())}"
+        attributes["data-measure"] = f"{address}?v={browser_roof.digest(browser_roof.script())}"
     app.add_css_file(STYLE)
     app.add_js_file(SCRIPT, loading_method="defer", **attributes)

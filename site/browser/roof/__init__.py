@@ -18,21 +18,16 @@ PAIR = re.compile(r"f32x4\.mul (\(local\.get \$\w+\)) f32x4\.add")
 
 
 @functools.cache
-def script(drawing: str) -> str:
-    """Return the text of the script that measures the roof.
-
-    Parameters
-    ----------
-    drawing
-        The script that formats the numbers of live figures.
-    """
+def script() -> str:
+    """Return the text of the script that measures the roof; a figure's script calls it."""
     from wasmtime import wat2wasm  # only a build needs wasmtime
 
     plain = (HERE / "kernels.wat").read_text(encoding="utf-8")
     texts = {"plain": plain, "fused": PAIR.sub(r"\1 f32x4.relaxed_madd", plain)}
     kernels = {name: base64.b64encode(wat2wasm(text)).decode() for name, text in texts.items()}
     measuring = (HERE / "roof.js").read_text(encoding="utf-8")
-    return f"const KERNELS = {json.dumps(kernels)};\n{drawing}{measuring}"
+    head = f"let text, percent;\nconst KERNELS = {json.dumps(kernels)};\n"
+    return f"(() => {{\n{head}{measuring}\n}})();\n"
 
 
 def digest(text: str) -> str:

@@ -95,8 +95,9 @@ async function measure(code, count, bytes, say, signal) {
   }
 }
 
-// `live` is the figure's handle: its view, its update, and the reader's own chip.
+// `live` is what the figure offers: its view, its update, the reader's own chip, and how it writes numbers.
 function panel(figure, live) {
+  ({ text, percent } = live);
   const part = (name) => figure.querySelector(`[data-part="${name}"]`);
   const [press, stop, own, bar, told] = ["measure", "stop", "own", "bar", "told"].map(part);
   let best;

@@ -1,0 +1,129 @@
+// @ts-check
+// Roofs of a matmul split over N chips, and the critical depth.
+import { ofLink } from "./lib/catalog.js";
+import { choice, OWN, sizes, slider } from "./lib/figure.js";
+import { allReduceOver, bound, matmul, reduceScatter, toGroup } from "./lib/formulas.js";
+import { axes, clipped, curve, DASHES, dot, INK, label, line, log, middle, MUTED, SERIES } from "./lib/svg.js";
+import { text } from "./lib/units.js";
+import { boundsWords, misfit, roofNames } from "./lib/words.js";
+
+const LOW = 2 ** 9;
+const HIGH = 2 ** 17;
+const POINTS = 33;
+const TICKS = [0, 1, 2, 3, 4].map((power) => LOW * 4 ** power);
+
+// rooflib.split in bf16: what each chip computes, and what it sends for its output of `size` bytes. `adds` says
+// whether the link's switch adds up.
+const part = (size, dimension, { split, N }) => (split === dimension ? size / N : size);
+const sent = (size, { split, N }, adds) => (split === "D" ? allReduceOver(size, N, adds) : reduceScatter(size, N));
+function shared(s, adds, D = s.D) {
+  const op = matmul(part(s.B, "B", s), part(D, "D", s), part(s.F, "F", s), 2, 2, 2);
+  return { ...op, sent: sent(2 * s.B * s.F, s, adds) };
+}
+const criticalDepth = (s, adds, { peak, link }) => (s.N / 2) * peak * ((2 * sent(1, s, adds)) / link);
+
+export const chips = (catalog, _) => {
+  const links = Object.fromEntries(
+    catalog.chips
+      .filter(({ peaks }) => peaks.bf16)
+      .flatMap((chip) => chip.links.map((link) => [`${chip.name}, ${link.name}`, { ...chip, ...ofLink(link) }])),
+  );
+
+  function compute({ own, ...s }) {
+    const chip = s.over === OWN ? own : links[s.over];
+    const { bandwidth, reduces: adds } = chip;
+    const roof = { peak: chip.peaks.bf16, bandwidth, link: toGroup(chip.link, chip.lanes, s.N) };
+    const op = shared(s, adds);
+    const b = bound(op, roof);
+    const times = (D) => {
+      const { math, comms, net } = bound(shared(s, adds, D), roof);
+      return { t_math: math, t_comms: comms, t_link: net };
+    };
+    // A chip holds its parts of x and w, and at the end the whole output.
+    const held = op.loaded + 2 * s.B * s.F;
+    const threshold = criticalDepth(s, adds, roof);
+    return {
+      ...s, times, held, threshold,
+      memory: chip.capacity,
+      t_math: b.math, t_comms: b.comms, t_link: b.net, lower: b.lower, upper: b.upper,
+      busy: b.math / b.lower,
+      first: Math.ceil(threshold),
+      words: {
+        binding: roofNames(_)[b.binding],
+        bounds: boundsWords(_, b),
+        fits: misfit(_, held, chip.capacity),
+      },
+    };
+  }
+
+  function draw(v, wide) {
+    const height = wide < 480 ? 280 : 350;
+    const x = log(LOW, HIGH, 52, wide - 28);
+    // The shortest and longest time at the ends of the curves, with some margin.
+    const ends = [v.times(LOW), v.times(HIGH)];
+    const shortest = Math.min(ends[0].t_math, ends[0].t_comms, v.t_link);
+    const longest = Math.max(ends[1].t_math, ends[1].t_comms, v.t_link);
+    const margin = (longest / shortest) ** 0.08;
+    const y = log(shortest / margin, longest * margin, height - 42, 28);
+    // Beside which D the name of a curve stands, and beside which other one if the line at the chosen D
+    // would cross it; pixels to its middle, from there to its ends, and down to its baseline.
+    const names = {
+      t_math: [_("compute"), 2 ** 16, 2 ** 17, -40, 30, -6],
+      t_comms: ["HBM", 2 ** 12, 2 ** 10, 27, 18, 15],
+      t_link: [_("link"), LOW, 2 ** 11, 18, 15, -6],
+    };
+    const grid = [...Array(POINTS).keys()].map((i) => LOW * (HIGH / LOW) ** (i / (POINTS - 1)));
+    const curves = Object.entries(names).map(([time, [words, first, other, toMiddle, half, down]], i) => {
+      const color = SERIES[i];
+      const beside = Math.abs(x.at(v.D) - x.at(first) - toMiddle) < half ? other : first;
+      const path = curve(grid.map((D) => [x.at(D), y.at(v.times(D)[time])]), color, { stroke_dasharray: DASHES[i] });
+      return (
+        clipped(path, x, y) +
+        label(x.at(beside) + toMiddle, y.at(v.times(beside)[time]) + down, words, { fill: color, ...middle }) +
+        dot(x.at(v.D), y.at(v[time]), color, 4.7)
+      );
+    });
+    // A ring where the link takes as long as the arithmetic.
+    const [left, right] = [x.at(v.threshold), v.threshold < 3e4];
+    const ring =
+      dot(left, y.at(v.t_link), "none", 6.2, { stroke: INK, stroke_width: 2 }) +
+      label(left + (right ? 8 : -8), y.at(v.t_link) + 20, `D = ${text(v.first)}`, { text_anchor: right ? "start" : "end" });
+    return {
+      height,
+      svg: [
+        axes(x, y, ["D", _("time")], { units: ["", "s"], room: [42, 18], more: true, numbers: ticksWithRoom(x) }),
+        line(x.at(v.D), y.end, x.at(v.D), y.start, MUTED, { stroke_dasharray: "2 3", stroke_width: 1 }),
+        ...curves,
+        v.threshold >= LOW && v.threshold <= HIGH ? ring : "",
+      ].join(""),
+    };
+  }
+
+  return {
+    title: _("Move the number of chips and D: when does the link stop binding?"),
+    controls: {
+      N: slider(_("N (chips)"), [1, 2, 3, 4, 5, 6, 7, 8].map((power) => 2 ** power), 2),
+      D: slider("D", sizes(9, 17), 4096),
+      split: choice(_("split dimension"), ["B", "D", "F"], "D"),
+      over: choice(_("chip and link"), [...Object.keys(links), OWN], "TPU v5e, ICI", { [OWN]: _("my own chip") }),
+      B: slider(_("B (tokens)"), sizes(9, 17), 4096),
+      F: slider("F", sizes(9, 17), 16384),
+    },
+    compute,
+    numbers: [
+      ["busy", _("of peak"), "%"],
+      ["first", _("D at least"), ""],
+      ["lower", _("lower bound"), "s"],
+      ["upper", _("upper bound"), "s"],
+      ["held", _("held by a chip"), "B"],
+      ["memory", _("its HBM"), "B"],
+      ["t_math", "T_math", "s"],
+      ["t_comms", "T_HBM", "s"],
+      ["t_link", "T_link", "s"],
+    ],
+    says: _("Each of {N} chips computes for {t_math}, moves bytes from and to HBM for {t_comms} and sends for {t_link}: {binding} binds. {bounds} Split along {split} over {over}, the link takes no longer than computing from D = {first} on; here D is {D}.{fits}"),
+    draw,
+  };
+};
+// Every second number if there is no room for all.
+const ticksWithRoom = (x) => TICKS.filter((_tick, i) => i % 2 === 0 || x.end - x.start > 42 * TICKS.length);

@@ -1,0 +1,28 @@
+// @ts-check
+// Shows a figure in a notebook, as a widget.
+import { phrases, show } from "./figure.js";
+
+export const render = (figures, catalog) => ({ model, el }) => {
+  const _ = phrases(model.get("words"));
+  const name = model.get("name");
+  const figure = document.createElement("figure");
+  figure.className = "live";
+  figure.dataset.figure = name;
+  el.append(figure);
+  const host = {
+    hint: _("Choose the config.json of your model, or drop it on the figure. The kernel of this notebook reads it; it is sent nowhere else."),
+    // The kernel reads the file and answers.
+    async readConfig(file, rows) {
+      const content = await file.arrayBuffer();
+      return new Promise((resolve) => {
+        const answered = (answer) => {
+          model.off("msg:custom", answered);
+          resolve(answer);
+        };
+        model.on("msg:custom", answered);
+        model.send({ file: file.name, rows }, undefined, [content]);
+      });
+    },
+  };
+  show(figure, figures[name](catalog, _, model.get("given")), catalog, _, host);
+};

@@ -1,0 +1,95 @@
+// @ts-check
+// Shows the figures of a page.
+import { inside, phrases, show } from "./figure.js";
+import { percent, text } from "./units.js";
+
+const MAX_CONFIG = 2 ** 20 + 1; // bytes: one more than Python accepts
+const READ_SECONDS = 60;
+
+// Shows the page's figures, each an element with the figure's name and what its cell gives. Where there is no
+// page, as in the build, returns a function that gives what is inside a figure before any script runs.
+export function start(figures, catalog) {
+  if (typeof document === "undefined") {
+    return (name, given, words) => {
+      const _ = phrases(words);
+      return inside(figures[name](catalog, _, given), catalog, _);
+    };
+  }
+  const _ = phrases(/** @type {any} */ (window).courseWords ?? {});
+  // The address of the script that measures the browser.
+  const { measure } = /** @type {HTMLElement} */ (document.currentScript).dataset;
+  const host = { ...python(_), measure: (figure, live) => offerMeasurement(figure, live, measure, _) };
+  const shown = new WeakSet();
+  function showAll() {
+    for (const figure of document.querySelectorAll("figure.live")) {
+      if (shown.has(figure)) continue;
+      shown.add(figure);
+      const { figure: name, given = "{}" } = figure.dataset;
+      show(figure, figures[name](catalog, _, JSON.parse(given)), catalog, _, host);
+    }
+  }
+  showAll();
+  // Cells that the reader runs in the page bring figures, too.
+  new MutationObserver(showAll).observe(document.body, { childList: true, subtree: true });
+  return undefined;
+}
+
+// Reads config files with the page's Python, if the page has it.
+function python(_) {
+  const script = document.querySelector("script[data-python]");
+  if (!script) return {};
+  const { python: folder, megabytes } = script.dataset;
+  let engine;
+  return {
+    hint: _("Choose the config.json of your model, or drop it on the figure. Python reads it in this page: the first file fetches it, {megabytes} MB. The file does not leave your browser.", { megabytes }),
+    async readConfig(file, rows) {
+      const { Python } = await import(new URL(`${folder}python.js`, document.baseURI).href);
+      engine ??= new Python();
+      const bytes = new Uint8Array(await file.slice(0, MAX_CONFIG).arrayBuffer());
+      const content = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+      // A string in JSON is one in Python, too.
+      const [name, kept] = [file.name, JSON.stringify(rows)].map((words) => JSON.stringify(words));
+      const code = `import json
+from roofkit.figures.model_rows import answer
+print(answer(bytes.fromhex("${content}"), ${name}, json.loads(${kept})))`;
+      const printed = [];
+      await engine.run([{ code, seconds: READ_SECONDS }], 0, ({ outputs = [] }) => printed.push(...outputs));
+      const failure = printed.find(({ kind }) => kind === "error");
+      if (failure) throw new Error(failure.text.split("\n").at(-1));
+      const lines = printed.filter(({ kind }) => kind === "stdout").map((output) => output.text);
+      return JSON.parse(lines.join(""));
+    },
+  };
+}
+
+// The script that measures is fetched when its button is pressed; from then on it handles the buttons.
+function offerMeasurement(figure, live, address, _) {
+  const press = figure.querySelector('[data-part="measure"]');
+  let loading = false;
+  press.addEventListener("click", async function begin() {
+    if (loading) return;
+    loading = true;
+    try {
+      await loaded(address);
+    } catch (error) {
+      const told = figure.querySelector('[data-part="told"]');
+      told.textContent = _("The script that measures did not load. Press again to try again.");
+      throw error;
+    } finally {
+      loading = false;
+    }
+    press.removeEventListener("click", begin);
+    Object.assign(live, { text, percent });
+    await /** @type {any} */ (window).rooflineMeasure(figure, live);
+  });
+}
+
+function loaded(address) {
+  return new Promise((done, failed) => {
+    const script = document.createElement("script");
+    script.src = address;
+    script.onload = done;
+    script.onerror = () => failed(new Error(`not loaded: ${address}`));
+    document.head.append(script);
+  });
+}

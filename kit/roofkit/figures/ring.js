@@ -1,0 +1,274 @@
+// @ts-check
+// An all-reduce on a ring as reduce-scatter and all-gather: what each chip holds, and what it has sent.
+//
+// Source: Patarasuk and Yuan, 2009, as in rooflib.operations; the order is that of the chapter. In step t
+// of the reduce-scatter (from 0), chip k sends piece k - t to chip k + 1, which adds it to its own. In step
+// t of the all-gather it sends piece k + 1 - t, which replaces that of chip k + 1.
+import { decades, slider, steps } from "./lib/figure.js";
+import { allReduce, ringSteps } from "./lib/formulas.js";
+import { arrow, box, end, INK, label, line, middle, MUTED, SERIES, ZONES } from "./lib/svg.js";
+import { text } from "./lib/units.js";
+
+const LETTERS = "abcdefgh";
+const MOST_CHIPS = LETTERS.length;
+const ACCENT = SERIES[1];
+const BOLD = { "font-weight": "bold" };
+// Pixels. The way back from the last chip to the first runs in the margins, MARGIN from the edges; TOKEN is
+// the width of a piece that travels, and BAR the height of the parts in a cell.
+const TOP = 66;
+const ROW = 40;
+const CELL = 32;
+const BAR = 9;
+const MARGIN = 13;
+const TOKEN = 22;
+
+const range = (count) => [...Array(count).keys()];
+const mod = (number, N) => ((number % N) + N) % N;
+
+export const ring = (catalog, _) => ({
+  title: _("Step around the ring: how many bytes does each chip send?"),
+  controls: {
+    step: steps(
+      _("step"),
+      range(2 * MOST_CHIPS - 1).map((step) => text(step)),
+      { start: 3, last: "last" },
+    ),
+    N: slider(
+      _("N (chips)"),
+      range(MOST_CHIPS - 1).map((i) => i + 2),
+      4,
+    ),
+    size: slider(_("array on each chip"), decades(6, 9), 1e8, "B"),
+  },
+
+  compute({ step, N, size }) {
+    const [half, last] = [ringSteps(N, 1), ringSteps(N, 2)];
+    const done = Math.min(step, last); // with the part of a step that is under way
+    const happened = Math.floor(done);
+    const share = happened / N;
+    const totalShare = last / N;
+    const stages = [
+      [_("before the first step"), _("Each chip has its own part of every sum.")],
+      [_("reduce-scatter"), _("What arrives is added to the chip’s own part.")],
+      [_("reduce-scatter, done"), _("Each chip owns one finished piece: {n}/{n}.", { n: text(N) })],
+      [_("all-gather"), _("What arrives replaces the chip’s own part.")],
+      [_("all-gather, done"), _("Every chip has every piece finished.")],
+    ];
+    // Exactly at `half`, the reduce-scatter is complete and the all-gather has not started.
+    const [phase, holds] = stages[[done > 0, done >= half, done > half, done >= last].filter(Boolean).length];
+    return {
+      N,
+      size,
+      half,
+      last,
+      done,
+      piece: size / N,
+      sent: (happened * size) / N,
+      share,
+      total: allReduce(size, N),
+      total_share: totalShare,
+      words: {
+        count: _("{n} of {all}", { n: text(happened), all: text(last) }),
+        phase,
+        holds,
+        of_size: `${text(half)}/${text(N)}`,
+        so_far:
+          share === 1 ? _("as much as the array") : _("{count} times the array", { count: text(share) }),
+        in_all:
+          totalShare === 1
+            ? _("as much as its size")
+            : _("{count} times its size", { count: text(totalShare) }),
+      },
+    };
+  },
+
+  numbers: [
+    ["piece", _("one piece"), "B"],
+    ["sent", _("sent by each chip so far"), "B"],
+    ["share", _("sent so far, in arrays"), ""],
+    ["total", _("sent in all steps"), "B"],
+    ["total_share", _("sent in all, in arrays"), ""],
+  ],
+  says: _(
+    "{N} chips in a ring, {count} steps done: {phase}. {holds} In each step every chip sends one of {N} " +
+      "pieces, {piece}, to the next chip. So far each has sent {sent}, {so_far} of {size}. In all it " +
+      "sends {total}: 2 times {of_size} of the array, {in_all}.",
+  ),
+
+  draw(v, wide, words) {
+    const bottom = TOP + ROW * v.N + 4;
+    return {
+      height: bottom + 240,
+      svg: [...chipsOfRing(_, v, wide, bottom, words), ...sentBytes(_, v, wide, bottom, words)].join(""),
+    };
+  },
+});
+
+// ---- the upper part: a column for each chip, a row for each piece, and the way back around
+
+// The piece that chip k sends in step t.
+const pieceOf = (N, k, t) => mod(t < N - 1 ? k - t : k + 1 - (t - (N - 1)), N);
+
+// Whose parts are in each piece of each chip after some steps: a set for chip k and piece c.
+function heldAfter(steps, N) {
+  let held = range(N).map((k) => range(N).map(() => new Set([k])));
+  for (let t = 0; t < steps; t += 1) {
+    const before = held;
+    held = before.map((pieces, k) =>
+      pieces.map((parts, c) => {
+        const previous = mod(k - 1, N);
+        if (pieceOf(N, previous, t) !== c) return parts;
+        const arrived = before[previous][c];
+        return t < N - 1 ? new Set([...parts, ...arrived]) : arrived;
+      }),
+    );
+  }
+  return held;
+}
+
+function chipsOfRing(_, v, wide, bottom, words) {
+  const { N, last, done } = v;
+  const now = Math.ceil(done);
+  const way = done - Math.floor(done); // the part of the step that has passed
+  const held = heldAfter(Math.floor(done), N);
+  const pitch = Math.min((wide - 72) / N, 150);
+  const left = 44 + (wide - 72 - N * pitch) / 2;
+  const cell = 0.74 * pitch;
+  const road = { from: left - 44 + MARGIN, to: left + N * pitch + 28 - MARGIN };
+  const center = (k) => left + pitch * (k + 0.5);
+  const laneOf = (piece) => TOP + ROW * piece + CELL - 3 - BAR / 2; // where a piece travels
+  const all = range(N);
+
+  function headings() {
+    const narrow = pitch < 50;
+    const number = (k) => (narrow ? text(k + 1) : _("chip {n}", { n: text(k + 1) }));
+    const step = { now: text(now), last: text(last), phase: words.phase };
+    return [
+      label(8, 16, _("Step {now} of {last}: {phase}", step), BOLD),
+      label(8, 34, words.holds),
+      ...all.map((k) => label(center(k), TOP - 8, number(k), middle)),
+      narrow ? label(left - 4, TOP - 8, _("chip"), end) : "",
+      ...all.map((c) => label(left - 8, TOP + ROW * c + 14, LETTERS[c], middle)),
+    ];
+  }
+  function wayBack() {
+    const first = laneOf(0);
+    const around = _("the ring: from chip {last} back to chip {first}", { last: text(N), first: text(1) });
+    return [
+      line(road.to, first, road.to, bottom, MUTED),
+      arrow(road.to, bottom, road.from, bottom, MUTED),
+      line(road.from, bottom, road.from, first, MUTED),
+      label((road.from + road.to) / 2, bottom + 21, around, middle),
+    ];
+  }
+  // The bars of the parts in a piece.
+  const bars = (parts, x, y, unit, gap) =>
+    [...parts].map((j) => box(x + j * unit, y, unit - gap, BAR, SERIES[0], { stroke_width: 0, rx: 0 }));
+  // A piece on a chip; its edge says whether it came in the step that is under way, or done last.
+  function cellOf(k, c) {
+    const parts = held[k][c];
+    const [x, y] = [center(k) - cell / 2, TOP + ROW * c];
+    const finished = parts.size === N;
+    const unit = (cell - 4) / N;
+    const came = now > 0 && pieceOf(N, mod(k - 1, N), now - 1) === c;
+    const edge = came ? { stroke: ACCENT, stroke_width: 2.5 } : {};
+    const words_ = `${text(parts.size)}/${text(N)}`;
+    const bar = y + CELL - BAR - 3;
+    return [
+      box(x, y, cell, CELL, finished ? ZONES[2] : "none", edge),
+      label(center(k), y + 15, words_, finished ? { ...middle, ...BOLD } : middle),
+      box(x + 2, bar, cell - 4, BAR, "none", { stroke_width: 0.5, rx: 0 }),
+      ...bars(parts, x + 2, bar, unit, unit > 4 ? 1 : 0.5),
+    ];
+  }
+  // An arrow from a chip to the next one; the last one goes back to chip 1.
+  function arrowOf(k) {
+    const y = laneOf(pieceOf(N, k, now - 1));
+    const start = center(k) + cell / 2 + 1;
+    const thick = { stroke_width: 2 };
+    if (k < N - 1) return arrow(start, y, center(k + 1) - cell / 2 - 1, y, ACCENT, thick);
+    return [
+      line(start, y, road.to, y, ACCENT, thick),
+      line(road.to, y, road.to, bottom, ACCENT, thick),
+      arrow(road.to, bottom, road.from, bottom, ACCENT, thick),
+      line(road.from, bottom, road.from, y, ACCENT, thick),
+      arrow(road.from, y, center(0) - cell / 2 - 1, y, ACCENT, thick),
+    ].join("");
+  }
+  // Where the piece of chip k is, at constant speed: straight to the next chip, or from the last one out,
+  // down, back, up and in.
+  function placeOf(k, y) {
+    const start = center(k);
+    if (k < N - 1) return [start + way * pitch, y];
+    const corners = [
+      [start, y],
+      [road.to, y],
+      [road.to, bottom],
+      [road.from, bottom],
+      [road.from, y],
+      [center(0), y],
+    ];
+    return along(corners, way);
+  }
+  function traveling(k) {
+    const piece = pieceOf(N, k, now - 1);
+    const [x, y] = placeOf(k, laneOf(piece));
+    return [
+      box(x - TOKEN / 2, y - 7, TOKEN, 14, ZONES[0], { stroke: ACCENT, stroke_width: 1.5 }),
+      ...bars(held[k][piece], x - TOKEN / 2 + 1, y - BAR / 2, (TOKEN - 2) / N, 0.5),
+    ];
+  }
+  return [
+    ...headings(),
+    ...wayBack(),
+    ...all.flatMap((c) => all.flatMap((k) => cellOf(k, c))),
+    ...(now > 0 ? all.map(arrowOf) : []),
+    ...(way > 0 ? all.flatMap(traveling) : []),
+  ];
+}
+
+// The point at a share of the way along the lines between corners.
+function along(corners, share) {
+  const lines = corners.slice(1).map(([x, y], i) => {
+    const [x0, y0] = corners[i];
+    return { x0, y0, x, y, length: Math.hypot(x - x0, y - y0) };
+  });
+  let rest = share * lines.reduce((sum, { length }) => sum + length, 0);
+  for (const { x0, y0, x, y, length } of lines) {
+    if (rest <= length) return [x0 + ((x - x0) * rest) / length, y0 + ((y - y0) * rest) / length];
+    rest -= length;
+  }
+  return corners.at(-1);
+}
+
+// ---- the lower part: the array, and the bytes that a chip has sent, on one scale
+function sentBytes(_, v, wide, bottom, words) {
+  const { N, size, half, last, done, piece, sent, share } = v;
+  const unit = (wide - 16) / last;
+  const x = (pieces) => 8 + unit * pieces;
+  const y = (down) => bottom + down;
+  const n = text(N);
+  const pass = { share: words.of_size };
+  const slot = { rx: 0 };
+  const happened = text(Math.floor(done));
+  const inAll = { ...pass, times: text(v.total_share), bytes: text(v.total, "B") };
+  return [
+    label(8, y(48), _("1/{n} to {n}/{n}: how many chips’ parts are in", { n })),
+    arrow(8, y(68), 30, y(68), ACCENT, { stroke_width: 2 }),
+    label(36, y(72), _("Each arrow carries 1 of {n} pieces: {bytes}", { n, bytes: text(piece, "B") })),
+    label(8, y(98), _("The array: {n} pieces, {bytes}", { n, bytes: text(size, "B") })),
+    ...range(N).map((i) => box(x(i), y(104), unit, 18, "none", slot)),
+    ...range(N).map((i) => label(x(i + 0.5), y(117), LETTERS[i], middle)),
+    label(8, y(144), _("Each chip has sent {done} of {all} pieces:", { done: happened, all: text(last) })),
+    label(8, y(160), _("{times} × the array = {bytes}", { times: text(share), bytes: text(sent, "B") })),
+    ...range(last).map((i) => {
+      const filled = Math.min(1, Math.max(0, done - i));
+      return box(x(i), y(166), unit * filled, 18, SERIES[0], { rx: 0, stroke_width: 0 });
+    }),
+    ...range(last).map((i) => box(x(i), y(166), unit, 18, "none", slot)),
+    line(x(half), y(162), x(half), y(202), INK),
+    label(x(half / 2), y(199), _("reduce-scatter: {share}", pass), middle),
+    label(x(half * 1.5), y(199), _("all-gather: {share}", pass), middle),
+    label(8, y(226), _("In all 2 × {share} = {times} × the array: {bytes}", inAll), BOLD),
+  ];
+}

@@ -1,0 +1,119 @@
+// @ts-check
+// Times of FLOPs and bytes on a chip in bf16, both bounds, and how long the compute units wait.
+import { chipChoice, decades, slider } from "./lib/figure.js";
+import { bound } from "./lib/formulas.js";
+import { box, end, GRID, INK, label, line, middle, MUTED, SERIES } from "./lib/svg.js";
+import { text } from "./lib/units.js";
+import { boundsWords, bytesMisfit, roofNames } from "./lib/words.js";
+
+// Pixels. ROWS are the middles of the three rows; TICK_ROOM is what a number of the axis needs.
+const LEFT = 68;
+const RIGHT = 14;
+const BAR = 34;
+const TICK_ROOM = 50;
+const ROWS = { compute: 24, HBM: 70, bounds: 116 };
+const AXIS = 158;
+
+export const time = (catalog, _) => ({
+  title: _("Move the FLOPs, the bytes and the chip: which of the two takes longer?"),
+  controls: {
+    flops: slider(_("operations"), decades(9, 15), 1e12, "FLOP"),
+    bytes: slider(_("bytes from and to HBM"), decades(6, 12), 2e9, "B"),
+    chip: chipChoice(catalog, _, "H100 SXM"),
+  },
+
+  compute({ flops, bytes, chip }) {
+    const times = bound({ flops, bytes }, { peak: chip.peaks.bf16, bandwidth: chip.bandwidth });
+    const idle = 1 - times.math / times.lower;
+    return {
+      t_math: times.math,
+      t_comms: times.comms,
+      lower: times.lower,
+      upper: times.upper,
+      idle,
+      words: {
+        binding: roofNames(_)[times.binding],
+        bounds: boundsWords(_, times),
+        waiting:
+          idle > 0
+            ? _("At the lower bound the compute units wait for {idle} of the time.")
+            : _("At the lower bound the compute units never wait."),
+        fits: bytesMisfit(_, bytes, chip.capacity),
+      },
+    };
+  },
+
+  numbers: [
+    ["t_math", "T_math", "s"],
+    ["t_comms", "T_comms", "s"],
+    ["lower", _("lower bound"), "s"],
+    ["upper", _("upper bound"), "s"],
+    ["idle", _("idle fraction"), "%"],
+  ],
+  says: _(
+    "On {chip}, arithmetic of {flops} takes {t_math} and traffic of {bytes} takes {t_comms}: {binding} " +
+      "binds. {bounds} {waiting}{fits}",
+  ),
+
+  draw(v, wide) {
+    const longest = 1.1 * v.upper;
+    const length = (seconds) => ((wide - LEFT - RIGHT) * seconds) / longest;
+    const x = (seconds) => LEFT + length(seconds);
+    const names = { compute: _("compute"), HBM: "HBM", bounds: _("bounds") };
+
+    // A time as a bar from zero, with its number inside if the bar is long.
+    function bar(seconds, y, color) {
+      const inside = seconds > 0.6 * v.upper;
+      const look = { stroke: color, fill_opacity: 0.35, rx: 0 };
+      return [
+        box(LEFT, y - BAR / 2, length(seconds), BAR, color, look),
+        label(x(seconds) + (inside ? -6 : 6), y + 4, text(seconds, "s"), inside ? end : {}),
+      ];
+    }
+    // A line from the lower bound to the upper, with both numbers below it.
+    function bounds(y) {
+      const thick = { stroke_width: 2 };
+      const range = _("{lower} to {upper}", { lower: text(v.lower, "s"), upper: text(v.upper, "s") });
+      return [
+        line(x(v.lower), y, x(v.upper), y, INK, thick),
+        line(x(v.lower), y - 8, x(v.lower), y + 8, INK, thick),
+        line(x(v.upper), y - 8, x(v.upper), y + 8, INK, thick),
+        label(x(v.upper) + 4, y + 24, range, end),
+      ];
+    }
+    function axis() {
+      const tick = roundNumber(longest / 4);
+      const ticks = [...Array(Math.floor(longest / tick) + 1).keys()];
+      const crowded = length(tick) <= TICK_ROOM; // then every second number is left out
+      return [
+        ...ticks.map((i) =>
+          line(x(i * tick), ROWS.compute - BAR / 2, x(i * tick), AXIS, GRID, { stroke_width: 0.6 }),
+        ),
+        ...ticks
+          .filter((i) => !crowded || i % 2 === 0)
+          .map((i) => label(x(i * tick), AXIS + 16, text(i * tick, "s"), middle)),
+        line(LEFT, AXIS, wide - RIGHT, AXIS, MUTED, { stroke_width: 1 }),
+        label((LEFT + wide - RIGHT) / 2, AXIS + 34, _("time"), middle),
+      ];
+    }
+    return {
+      height: AXIS + 42,
+      svg: [
+        ...axis(),
+        ...Object.entries(ROWS).map(([row, y]) => label(LEFT - 8, y + 4, names[row], end)),
+        ...bar(v.t_math, ROWS.compute, SERIES[0]),
+        ...bar(v.t_comms, ROWS.HBM, SERIES[1]),
+        ...bounds(ROWS.bounds),
+      ].join(""),
+    };
+  },
+});
+
+// 1, 2, 5 or 10 times a power of ten: the one that is nearest to a number by ratio.
+function roundNumber(number) {
+  const power = 10 ** Math.floor(Math.log10(number));
+  const ratio = number / power;
+  if (ratio < Math.sqrt(2)) return power;
+  if (ratio < Math.sqrt(10)) return 2 * power;
+  return ratio < Math.sqrt(50) ? 5 * power : 10 * power;
+}
