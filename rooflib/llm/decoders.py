@@ -80,11 +80,6 @@ class Model:
     source: Source | None = field(default=None, compare=False, repr=False)
 
     @property
-    def every_kind(self) -> tuple[Layer, ...]:
-        """The kinds of layers, by the name that figures use."""
-        return self.kinds
-
-    @property
     def parameters(self) -> int:
         """Number of weights, including embeddings, norms and biases.
 

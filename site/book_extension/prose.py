@@ -1,8 +1,7 @@
-"""Search for roles and blocks in Markdown source, outside of code."""
+"""Search for roles in Markdown source, outside of code."""
 
 import re
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
 
 FENCE = re.compile(r"^(?P<indent>[ >]*)(?P<mark>`{3,}|~{3,}|:{3,})[ ]*(?P<info>.*?)[ ]*$")
 DIRECTIVE = re.compile(r"^\{(?P<name>[^}\s]+)\}")
@@ -10,27 +9,6 @@ DIRECTIVE = re.compile(r"^\{(?P<name>[^}\s]+)\}")
 LITERAL_DIRECTIVES = {"code", "code-block", "code-cell", "raw-cell", "math", "raw"}
 CODE_SPAN = re.compile(r"(?<![`\\])(`{2,})(?!`)((?:(?!\n[ >]*\n).)+?)(?<!`)\1(?!`)", re.DOTALL)
 EVAL = re.compile(r"(?<![`\\])\{eval\}`(?P<expression>[^`]+)`")
-# Also matches the space after the role, since the role renders nothing.
-WHILE = re.compile(r"(?<![`\\])\{while\}`(?P<expression>[^`]+)`[ ]*(?:\n[ >]*)?")
-# Lines that each are a block: table rows, headings, fences, labels, options, cell separators.
-SINGLE_LINE = re.compile(r"^[ >]*(?:\||#{1,6} |`{3,}|~{3,}|:{3,}|\([^()\s]+\)=|:[\w-]+:|\+\+\+)")
-# List items and definitions begin a block.
-ITEM = re.compile(r"^[ >]*(?:[-*+]|\d+[.)]|:)[ ]")
-
-
-@dataclass(frozen=True)
-class Block:
-    """A block of prose: a paragraph, heading, caption, table row and so on.
-
-    line: its first line, counted from 0. premise: "".
-    expressions: those of its ``{eval}`` roles, in order. directive: the innermost one around it.
-    """
-
-    line: int
-    text: str
-    premise: str
-    expressions: tuple[str, ...]
-    directive: str
 
 
 def without_code(markdown: str, literal_directives: Container[str] = LITERAL_DIRECTIVES) -> str:
@@ -81,35 +59,6 @@ def expressions(markdown: str) -> Iterator[tuple[str, int]]:
     text = without_code(markdown)
     for role in EVAL.finditer(text):
         yield one_line(role["expression"]), text.count("\n", 0, role.start())
-
-
-def blocks(markdown: str) -> Iterator[Block]:
-    """Yield the blocks of a text that have {eval} roles, in order."""
-    lines = without_code(markdown).splitlines()
-    fences: list[tuple[str, str]] = []  # open fences, outermost first: marker, directive or ""
-    start, was_single = 0, False
-    for number, line in enumerate([*lines, ""]):
-        around = fences[-1][1] if fences else ""
-        single = SINGLE_LINE.match(line) or (around == "glossary" and line[:1].strip())
-        if single or was_single or not line.strip() or ITEM.match(line):
-            yield from _block(start, lines[start:number], around)
-            start = number if line.strip() else number + 1
-        was_single = bool(single)
-        if fence := FENCE.match(line):
-            open_fences = [(mark, False) for mark, _ in fences]
-            depth = None if fence["info"] else _closed_by(fence["mark"], open_fences)
-            if depth is not None:
-                del fences[depth:]
-            else:
-                directive = DIRECTIVE.match(fence["info"])
-                fences.append((fence["mark"], directive["name"] if directive else ""))
-
-
-def _block(line: int, lines: list[str], directive: str) -> Iterator[Block]:
-    text = "\n".join(lines)
-    found = tuple(expression for expression, _ in expressions(text))
-    if found:
-        yield Block(line, text, "", found, directive)
 
 
 def one_line(expression: str) -> str:

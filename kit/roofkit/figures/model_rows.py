@@ -48,10 +48,8 @@ def row(model: Model) -> dict[str, Any]:
     """
     # Where each chip holds whole experts, check two things separately: whether chips can split the
     # other weights, and whether they can share the experts.
-    rest = replace(
-        model, kinds=tuple(replace(k, X=0, experts=0, active=0) for k in model.every_kind)
-    )
-    routed = any(kind.experts for kind in model.every_kind)
+    rest = replace(model, kinds=tuple(replace(k, X=0, experts=0, active=0) for k in model.kinds))
+    routed = any(kind.experts for kind in model.kinds)
     split = {count: _refusal(model, count) for count in COUNTS}
     split_whole = {count: _refusal(rest, count) for count in COUNTS}
     spread = {count: _refusal(model, 1, count) if routed else None for count in HOLDERS}
@@ -67,7 +65,7 @@ def row(model: Model) -> dict[str, Any]:
         "stored": [[_stored(model, name, count) for name in ROWS] for count in COUNTS],
         "bits": min(kind.bits for kind in model.stored_types()),
         "computes": {x: _computes(model, x) for x in ACTIVATIONS},
-        "kinds": [_kind(kind) for kind in model.every_kind],
+        "kinds": [_kind(kind) for kind in model.kinds],
         "splits": [1 * (split[count] is None) for count in COUNTS],
         "splits_whole": [1 * (split_whole[count] is None) for count in COUNTS],
         "spreads": [1 * (routed and spread[count] is None) for count in HOLDERS],
@@ -81,7 +79,7 @@ def in_bf16(model: Model) -> Model:
     """Return the reader's model with types and a name that the figure can show."""
     if dtype(model.w).name not in ("bf16", "fp16"):
         raise ValueError(f"w of the model must be bf16 or fp16; got {dtype(model.w).name}")
-    if any(kind.pooled for kind in model.every_kind):
+    if any(kind.pooled for kind in model.kinds):
         reason = "this figure can't show caches of pooled positions; rooflib.llm counts them"
         raise ValueError(f"{model.name} must be counted in Python: {reason}")
     # Braces mark placeholders in sentences, so a model's name must not contain any.
@@ -166,7 +164,7 @@ def _kind(kind: Layer) -> dict[str, Any]:
 def _stored(model: Model, row: str, chips: int) -> float:
     """Return the mean bytes of a weight that a chip has of a kind of operation, as stored."""
     sizes, weights = 0.0, 0.0
-    for kind in model.every_kind:
+    for kind in model.kinds:
         times, biases = kind.count, 0
         if row == "experts":
             times, biases = kind.count * kind.experts, kind.expert_biases

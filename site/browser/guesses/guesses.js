@@ -205,7 +205,7 @@
   const asked = new Map(); // box → its cover
   const answers = [...document.querySelectorAll(".bd-article .answer")];
   for (const place of answers) {
-    const { name, kind, ask: what } = place.dataset;
+    const { name, kind } = place.dataset;
     const right = place.querySelector(".right").textContent.trim();
     const choices = [...place.querySelectorAll(".choice")].map((one) => one.textContent.trim());
     const folded = place.nextElementSibling?.matches("details") ? place.nextElementSibling : null;
