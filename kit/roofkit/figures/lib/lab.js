@@ -8,6 +8,9 @@ export const render = (figures, catalog) => ({ model, el }) => {
   const figure = document.createElement("figure");
   figure.className = "live";
   figure.dataset.figure = name;
+  // Otherwise JupyterLab takes the arrow keys, which move a slider: as shortcuts, and to focus a cell.
+  figure.dataset.lmSuppressShortcuts = "true";
+  figure.addEventListener("keydown", (event) => event.stopPropagation());
   el.append(figure);
   const host = {
     hint: _("Choose the config.json of your model, or drop it on the figure. The kernel of this notebook reads it; it is sent nowhere else."),
