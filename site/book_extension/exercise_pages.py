@@ -64,11 +64,6 @@ def files(book: Path) -> list[Path]:
     return sorted((book / FOLDER).glob("*.py"))
 
 
-def file_of(book: Path, docname: str) -> Path:
-    """Return a page's file."""
-    return book / f"{docname}{'.py' if docname.startswith(f'{FOLDER}/') else '.md'}"
-
-
 def markdown_of(file: Path) -> str:
     """Return a page's MyST; of an exercise, the page that its file describes."""
     text = file.read_text(encoding="utf-8")

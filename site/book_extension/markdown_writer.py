@@ -205,8 +205,6 @@ class Writer:
         if isinstance(node, SKIPPED):
             return ""
         assert isinstance(node, nodes.Element)
-        if "heading-of-cell" in node.get("classes", ()):
-            return ""
         if isinstance(node, nodes.literal):
             return code_span(node.astext())
         if isinstance(node, nodes.math):

@@ -113,13 +113,12 @@ UNNAMED = """() => [
     .filter((e) => !e.closest("[aria-hidden=true], button, a") && !(e.ariaLabel ?? "").trim()),
 ].map((e) => e.outerHTML.slice(0, 90))"""
 
-# Cells of tables whose heading is nowhere to be seen: neither above, nor beside them.
+# Cells of tables whose headings are not to be seen above them.
 WITHOUT_HEADING = """() => [...document.querySelectorAll("main table")]
   .filter((table) => table.checkVisibility() && table.tHead && !table.tHead.checkVisibility())
   .flatMap((table) => [...table.tBodies].flatMap((body) => [...body.rows]))
   .flatMap((row) => [...row.cells].slice(1))
-  .filter((cell) => cell.innerText.trim()
-    && ![...cell.querySelectorAll(".heading-of-cell")].some((e) => e.checkVisibility()))
+  .filter((cell) => cell.innerText.trim())
   .map((cell) => cell.textContent.trim().slice(0, 40)).slice(0, 3)"""
 
 # Gives the right answer to each guess of the page; returns those that are not told to be right:

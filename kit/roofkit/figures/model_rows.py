@@ -19,7 +19,7 @@ from rooflib.llm.layers import Matrix
 from rooflib.llm.steps import ROWS
 from rooflib.quantities import text
 
-CHIPS = REPLICAS = (1, 2, 4, 8)
+CHIPS = (1, 2, 4, 8)
 """Numbers of chips of a replica, and of replicas, to choose."""
 COUNTS = (*CHIPS, 16)
 HOLDERS = (1, 2, 4, 8, 16, 32, 64, 128)
