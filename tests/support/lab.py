@@ -41,16 +41,15 @@ RUN = f"""() => {{
 CELLS = f"() => {PANEL}.content.model.toJSON().cells"
 WRITE = f"""([number, source]) =>
   {PANEL}.content.widgets[number].model.sharedModel.setSource(source)"""
-# Scroll to cells that aren't rendered yet; true once all are.
-DRAWN = f"""() => {{
+# What each Markdown cell shows, once all are drawn at the same moment: cells out of sight are drawn
+# when they are scrolled to, and drawn anew when the text changes.
+PROSE = f"""() => {{
   const cells = {PANEL}.content.widgets.filter((cell) => cell.model.type === "markdown");
-  const late = cells.find((cell) => !cell.node.querySelector(".jp-MarkdownOutput")?.textContent);
+  const shown = cells.map((cell) => cell.node.querySelector(".jp-MarkdownOutput")?.textContent);
+  const late = cells.find((cell, number) => !shown[number]);
   late?.node.isConnected ? late.node.scrollIntoView() : late && {PANEL}.content.scrollToCell(late);
-  return !late;
+  return cells.length && !late && shown;
 }}"""
-PROSE = f"""() => {PANEL}.content.widgets
-  .filter((cell) => cell.model.type === "markdown")
-  .map((cell) => cell.node.querySelector(".jp-MarkdownOutput").textContent)"""
 
 
 def fresh_course(folder: Path) -> Path:
@@ -113,8 +112,8 @@ class Lab:
 
     def prose(self) -> list[str]:
         """Return what each Markdown cell shows."""
-        self.page.wait_for_function(DRAWN, polling=POLL_MS)
-        found: list[str] = self.page.evaluate(PROSE)
+        shown = self.page.wait_for_function(PROSE, polling=POLL_MS)
+        found: list[str] = shown.json_value()
         return found
 
     def validate(self) -> str:
