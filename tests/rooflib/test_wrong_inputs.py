@@ -70,6 +70,7 @@ WRONG = [
     ("rl.dtype('bfloat61')", "dtype must be one of", "'bfloat61'", "mean 'bfloat16'?"),
     ("rl.matmul(1, 2, 3, w='int7')", "w must be one of", "int8", "got 'int7'"),
     ("rl.attention(1, 1, 1, 1, 1, 1, softmax='int7')", "softmax must be one of", "'int7'"),
+    ("rl.attention(1, 1, 1, 1, 1, 1, kv='int7')", "kv must be one of", "'int7'"),
     ("llama.decode(1, 1, kv='int7')", "kv must be one of", "'int7'"),
     ("rl.matmul(1, 2, 3, w='fp16')", "compute must be given for bf16 times fp16"),
     ("rl.matmul(1, 2, 3, compute='vector fp23')", "compute must be one of", "mean 'fp32'?"),
