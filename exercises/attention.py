@@ -2,7 +2,7 @@
 # title: "Exercise 6: attention"
 # minutes: 35
 # difficulty: hard
-# read_first: attention
+# read_first: step
 # description: >-
 #   Count attention: its bytes, its intensity in prefill and in decode, and its cache.
 # ---

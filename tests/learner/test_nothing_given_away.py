@@ -30,6 +30,7 @@ V5E = rl.chip("TPU v5e")
 HARMLESS = {
     ("chapters/machine", "roofline-plot/delay"): "a ratio of two measured times",
     ("chapters/summary", "roofline-plot/delay"): "folded, to open after the exercise",
+    ("chapters/summary", "weight-per-example/bytes-moved"): "the bytes of a cache",
 }
 
 

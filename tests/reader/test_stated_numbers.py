@@ -102,6 +102,8 @@ STATED = {
     ],
     "attention": [
         f"{prompt(32, 32, V5E_PEAK, V5E_HBM):,}", f"{prompt(32, 8, V5E_PEAK, V5E_HBM):,}",
+    ],
+    "step": [
         f"{int((H100.memory - 2 * WEIGHTS) // (8192 * KEPT)):,}",
     ],
     "time": [f"{math.floor(HBM / 14e9):,}"],
