@@ -108,11 +108,12 @@ class Chip:
         1 GB/s
         """
         name = resource.name if isinstance(resource, DType) else resource
-        known: dict[str, Any] = {link.name: link.to_one_peer for link in self.links}
-        known.update(self.rates)
-        if name not in known:
+        if name not in self:
             with suppress(ValueError):  # a name of the same type in another library: "bfloat16"
                 name = dtype(name).name
+        known: Mapping[str, Any] = self.rates
+        if name not in known:
+            known = {**{link.name: link.to_one_peer for link in self.links}, **known}
         if name in known:
             rate: Quantity = known[name]
             return rate

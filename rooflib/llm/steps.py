@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from rooflib.dtypes import DType, Type, common_type, dtype
 from rooflib.hardware import HBM
 from rooflib.llm.layers import Layer, Matrix, positions_read, weight_type
 from rooflib.operations import all_gather, all_reduce, spared
-from rooflib.work import Work, type_name
+from rooflib.work import Work, added, type_name
 
 ROWS = (
     "embedding, norms",
@@ -117,12 +117,12 @@ class Step:
             return "fp8"
         return self._product(self.read, self.given_w or dtype(self.model.w))
 
-    @property
+    @cached_property
     def sequences(self) -> Number:
         """Sequences of one replica."""
         return self.B // self.replicas
 
-    @property
+    @cached_property
     def n(self) -> Number:
         """New tokens of one replica."""
         return self.sequences * (self.S - self.start)
@@ -140,29 +140,27 @@ class Step:
 
     def total(self, name: str) -> Work:
         """Return the sum of all layers, what is looked up before them, and the logits."""
-        step = self.embedding()
-        for kind in self.model.kinds:
-            step += kind.count * self.layer(kind)
-        step += self.output()
+        layers = [kind.count * part for kind in self.model.kinds for part in self.layer(kind)]
+        step = added([self.embedding(), *layers, self.output()])
         parts = {part.name: part for part in step.parts}
         rows = [parts[row] for row in ROWS if row in parts]
         kept = tuple(row for row in rows if np.any(row.bytes) or np.any(row.hops))
         return replace(step, name=f"{name} of {self.model.name}", parts=kept)
 
-    def layer(self, kind: Layer) -> Work:
-        """Return one layer of a kind: what mixes positions, and an MLP, experts, both or none."""
-        layer = self.multiply(NORMS, [Matrix(NORMS, "gains", kind.gains)], 0)
-        layer += self.projections(kind)
+    def layer(self, kind: Layer) -> Iterator[Work]:
+        """Yield the parts of a layer: what mixes positions, and an MLP, experts, both or none."""
+        yield self.multiply(NORMS, [Matrix(NORMS, "gains", kind.gains)], 0)
+        yield self.projections(kind)
         if kind.N:
-            layer += self.attention(kind)
+            yield self.attention(kind)
         if kind.state_heads:
-            layer += self.recurrence(kind)
+            yield self.recurrence(kind)
         for row in ("MLP", "router"):
             if matrices := kind.of(row):
-                layer += self.multiply(row, matrices, self.n)
+                yield self.multiply(row, matrices, self.n)
         if kind.experts:
-            layer += self.routed(kind)
-        return layer + self.exchanges(kind)
+            yield self.routed(kind)
+        yield self.exchanges(kind)
 
     def multiply(
         self, row: str, matrices: Iterable[Matrix], n: Number, passes: Number = None

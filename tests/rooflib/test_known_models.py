@@ -274,6 +274,9 @@ SKIPPED = [
     ([f"model.layers.{i}.self_attn" for i in range(32)], 2 * 4096 * (4096 + 1024)),
     (["model.layers.*.self_attn.q_proj"], 4096 * 4096),
     (["re:.*self_attn.(k|v)_proj"], 2 * 4096 * 1024),
+    (["model.layers.*.mixer.q_proj"], 4096 * 4096),
+    (["re:.*router", "re:.*shared_expert_gate$"], 0),
+    ([f"model.layers.{i}.*" for i in range(8)], (3 * 4096 * 14336 + 2 * 4096 * (4096 + 1024)) / 4),
     ([f"model.layers.{i}.mlp.down_proj" for i in range(16)], 4096 * 14336 / 2),
     (["model.layers.32", "model.vision_tower.layers.0.fc1", "lm_head"], 0),
 ]
