@@ -85,13 +85,14 @@ def size(
     return number
 
 
-def sizes(*, whole: bool = False, **values: Size) -> list[Number]:
-    """Return the sizes if each is above zero and they broadcast; else raise."""
-    return broadcastable({name: size(name, value, whole=whole) for name, value in values.items()})
-
-
-def broadcastable(numbers: dict[str, Number]) -> list[Number]:
-    """Return the numbers; raise a ValueError if their shapes don't broadcast."""
+def sizes(
+    *, zero: bool = False, whole: bool = False, largest: float = MAX_SIZE, **values: Any
+) -> list[Number]:
+    """Return the numbers if each is as `size` wants it and they broadcast; else raise."""
+    numbers = {
+        name: size(name, value, zero=zero, whole=whole, largest=largest)
+        for name, value in values.items()
+    }
     try:
         np.broadcast_shapes(*map(np.shape, numbers.values()))
     except ValueError:

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from rooflib.catalog import as_chip
-from rooflib.checks import MAX_AMOUNT, Number, ReadOnlyDict, Size, broadcastable, larger, size
+from rooflib.checks import MAX_AMOUNT, Number, ReadOnlyDict, Size, larger, size, sizes
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import (
     COMPUTE,
@@ -361,10 +361,10 @@ def work(
     """
     given = {"flops": flops, "loaded": loaded, "written": written, "sent": sent, "hops": hops}
     given |= {} if held is None else {"held": held}
-    n = {key: size(key, value, zero=True, largest=MAX_AMOUNT) for key, value in given.items()}
-    broadcastable(n)
+    numbers = sizes(zero=True, largest=MAX_AMOUNT, **given)
     # Copies: work would otherwise change if the caller changed an array.
-    n = {key: np.copy(each) if isinstance(each, np.ndarray) else each for key, each in n.items()}
+    copies = (np.copy(each) if isinstance(each, np.ndarray) else each for each in numbers)
+    n = dict(zip(given, copies, strict=True))
     amounts = {type_name(type): n["flops"], HBM: n["loaded"] + n["written"], LAUNCH: 1}
     return Work(name, amounts, n["written"], n.get("held"), n["sent"], n["hops"])
 
