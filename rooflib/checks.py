@@ -102,13 +102,13 @@ def sizes(
     return list(numbers.values())
 
 
-def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
+def one_of(name: str, value: Any, allowed: Iterable[str], wanted: str = "one of") -> str:
     """Return `value` if it is one of `allowed`; else raise and suggest the closest."""
     choices = list(allowed)
     if isinstance(value, str) and value in choices:
         return value
     known, hint = ", ".join(choices) or "none", suggestion(value, choices)
-    raise ValueError(f"{name} must be one of {known}; got {short(value)}{hint}")
+    raise ValueError(f"{name} must be {wanted} {known}; got {short(value)}{hint}")
 
 
 def instance(

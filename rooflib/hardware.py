@@ -144,11 +144,8 @@ class Chip:
             return name
         if name is None and not self.links:
             raise ValueError(f"link must be given, because none of {self.name} is known")
-        for link in self.links:
-            if name in (None, link.name):
-                return link
-        has = ", ".join(link.name for link in self.links) or "none"
-        raise ValueError(f"link must be one that {self.name} has: {has}; got {name!r}")
+        known = {link.name: link for link in self.links}
+        return known[one_of("link", name or next(iter(known)), known, f"one that {self.name} has:")]
 
     def ridge(self, compute: Type = "bf16", over: str | Link = HBM) -> Quantity:
         """Return the ridge point: the FLOP/byte above which compute is the roof.

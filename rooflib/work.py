@@ -13,7 +13,8 @@ time is the roof. Work adds up and repeats, so a layer, a step and a model are s
 
 Resources are the names of a chip's rates: a data type ("bf16") for FLOPs of the matrix units,
 "vector fp32" for those of the vector units, "exponentials", "HBM" for bytes loaded and written, and
-"launch". What is sent to other chips has no resource yet: `on` is told the link.
+"launch". What is sent to other chips has no resource yet: `on` is told the link. Roofs are the
+resources that work one after another: all types of the matrix units are one, "compute".
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Work:
         Bytes sent to other chips, one way, in so many messages one after another; each adds the
         link's latency.
     spared
-        How many of the bytes sent a link spares whose switch adds.
+        How many fewer bytes are sent over a link whose switch adds them up.
     chips
         How many chips share the work, and send to each other.
     parts
@@ -359,7 +360,8 @@ def work(
     `type` is the data type of `flops`, "vector fp32" if the vector units do them; the others are
     those of `Work`.
     """
-    given = {"flops": flops, "loaded": loaded, "written": written, "sent": sent, "hops": hops}
+    given: dict[str, Any] = {"flops": flops, "loaded": loaded, "written": written, "sent": sent}
+    given |= {"hops": hops}
     given |= {} if held is None else {"held": held}
     numbers = sizes(zero=True, largest=MAX_AMOUNT, **given)
     # Copies: work would otherwise change if the caller changed an array.

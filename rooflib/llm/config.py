@@ -98,7 +98,6 @@ def model_from_config(
         own if name is None else instance("name", name, str, "a string"),
         *(layers, D, last.F or last.X or 1, last.N or 1, last.K or 1, last.H or 1, V),
         kinds=kinds,
-        gated=c["gated"],
         tied=c["tie_word_embeddings"],
         w=stored.plain,
         quantized=stored.tables,

@@ -42,8 +42,6 @@ class Model:
         Vocabulary size: rows of the embedding table.
     kinds
         The kinds of layers.
-    gated
-        Whether MLPs have three matrices (gate, up, down) instead of two.
     tied
         Whether the embedding table and the output matrix share weights.
     w, quantized
@@ -68,7 +66,6 @@ class Model:
     H: int
     vocabulary: int
     kinds: tuple[Layer, ...] = field(repr=False)
-    gated: bool = True
     tied: bool = False
     w: Type = "bf16"
     quantized: Mapping[str, Format] = field(default_factory=dict, hash=False)

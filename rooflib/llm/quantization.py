@@ -50,8 +50,8 @@ SYNONYMS = {
 # What a name of a module has in it, of a matrix counted here or of something else.
 WORDS = re.compile(
     r"attn|attention|mixer|mlp|moe|experts|_proj|^layers\b|norm|embed|lm_head|output\b|vis|image|audio"
-    r"|projector|merger|patch|mtp|shared_head|bias|rotary|conv1d|A_log|\bD$|gate\b|router|hc_"
-    r"|compressor|indexer|score"
+    r"|projector|merger|connector|resampler|tower|patch|mtp|shared_head|bias|rotary|conv1d|A_log|\bD$"
+    r"|gate\b|router|hc_|compressor|indexer|score"
 )
 CHOOSES = re.compile(r"^mlp\.gate$|^more$|weights_proj$")
 
