@@ -8,7 +8,7 @@ one scale for a whole matrix or column is neglected.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, TypeAlias
@@ -49,14 +49,14 @@ SYNONYMS = {
 }
 # What a name of a module has in it, of a matrix counted here or of something else.
 WORDS = re.compile(
-    r"attn|attention|mixer|mlp|moe|experts|_proj|^layers\b|norm|embed|lm_head|output\b|vis|image|audio"
+    r"attn|attention|mixer|mlp|moe|experts|_proj|\blayers\b|norm|embed|lm_head|output\b|vis|image|audio"
     r"|projector|merger|connector|resampler|tower|patch|mtp|shared_head|bias|rotary|conv1d|A_log|\bD$"
     r"|gate\b|router|hc_|compressor|indexer|score"
 )
 CHOOSES = re.compile(r"^mlp\.gate$|^more$|weights_proj$")
 
 Rules: TypeAlias = "tuple[tuple[str, Format | None], ...]"
-"""Pairs of a pattern, as `_fits` has it, and a format; None for what is left as it is."""
+"""Pairs of a pattern, as `_compiled` says, and a format; None for what is left as it is."""
 
 FP8 = Format(DType("fp8", 8), "fp8")
 FP8_BLOCKS = Format(DType("fp8", 8, scale_bits=32, group=128 * 128), "fp8")
@@ -87,17 +87,15 @@ class Stored:
     kv: Type | None = None
     rules: Rules = ()
 
-    def format_of(self, name: str) -> Format | None:
-        """Return the format of the matrix with this name; None if it isn't quantized."""
-        return next((found for pattern, found in self.rules if _fits(pattern, name)), None)
-
     def layer(self, layer: Layer, index: int) -> Layer:
         """Return the layer with the formats of its matrices."""
+        # A file may name each expert of each layer: tens of thousands of rules.
+        rules = [rule for rule in self.rules if _layer_of(rule[0]) in ("", str(index))]
         matrices = [
             # Routers and an indexer's weights choose; formats leave them as they are.
             matrix
             if CHOOSES.search(matrix.name)
-            else matrix._replace(of=self.format_of(f"layers.{index}.{matrix.name}"))
+            else matrix._replace(of=_first(rules, f"layers.{index}.{matrix.name}"))
             for matrix in layer.matrices
         ]
         return replace(layer, matrices=tuple(matrices))
@@ -106,7 +104,7 @@ class Stored:
     def tables(self) -> dict[str, Format]:
         """Formats of tables that are quantized: "logits", the output matrix, and "embedding"."""
         names = {"logits": "lm_head", "embedding": "embed_tokens"}
-        found = {table: self.format_of(name) for table, name in names.items()}
+        found = {table: _first(self.rules, name) for table, name in names.items()}
         return {table: each for table, each in found.items() if each}
 
 
@@ -142,7 +140,7 @@ def stored_types(
     skipped = [be(key, each, str, "a list of names") for key in lists for each in lists[key]]
     layers = model.get("num_hidden_layers") or MANY
     for pattern in skipped:
-        name, _ = _expression(pattern)
+        name = _expression(pattern)
         beyond = re.match(r"layers\\?\.(\d+)\b", name)
         if beyond and int(beyond[1]) >= layers:
             continue  # a layer that predicts further tokens
@@ -238,6 +236,8 @@ def _modelopt(how: Mapping[str, Any]) -> Rules:
     algorithm, own = how.get("quant_algo"), how.get("quantized_layers")
     if algorithm == "MIXED_PRECISION" and isinstance(own, Mapping):
         return tuple((name, _algorithm(of)) for name, of in own.items())
+    if algorithm == "MIXED_PRECISION":
+        return _compressed_tensors(how)
     # Without an algorithm, only the cache is quantized.
     return (("", _algorithm(how)),) if algorithm else ()
 
@@ -344,32 +344,47 @@ METHODS = {
 
 
 @cache
-def _expression(pattern: str) -> tuple[str, bool]:
-    """Return a pattern as an expression for names of `Layer.matrices`, and whether it was one."""
-    written = pattern.startswith("re:")
+def _expression(pattern: str) -> str:
+    """Return a pattern as a regular expression for names of `Layer.matrices`."""
     text = pattern.removesuffix(".weight").removeprefix("re:")
-    found = text if written else ".*".join(map(re.escape, text.split("*")))
+    found = text if pattern.startswith("re:") else ".*".join(map(re.escape, text.split("*")))
     prefixes = r"^(\^?(model|language_model|text_model|backbone|transformer)\\?\.)+"
     found = re.sub(prefixes, "", found)
     for other, own in SYNONYMS.items():
         found = re.sub(other, own.replace("\\", r"\\"), found)
-    return found, written
+    return found
 
 
 @cache
-def _fits(pattern: str, name: str) -> bool:
-    """Return whether a pattern names a module, or one that it is a part of.
+def _layer_of(pattern: str) -> str:
+    """Return the number of the only layer that a pattern can fit; "" if there may be more."""
+    found = re.match(r"layers\\\.(\d+)(\\\.|$)", _expression(pattern))
+    return found[1] if found else ""
 
-    Patterns are names, with "*" for anything, or regular expressions after "re:"; "" names all.
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Return the expression that names of `Layer.matrices` must match.
+
+    Patterns are names of a module or of one that it is a part of, with "*" for anything, or regular
+    expressions after "re:", of a beginning of a name; "" fits all.
     """
-    found, written = _expression(pattern)
-    name = name.replace("*", "0")
+    found = _expression(pattern)
+    written = not pattern or pattern.startswith("re:")
     try:
-        if written:
-            return any(re.match(found, f"{start}{name}") for start in ("", "model."))
-        return not found or re.fullmatch(rf"(.*\.)?{found}(\..*)?", name) is not None
+        return re.compile(found if written else rf"(.*\.)?{found}(\..*)?$")
     except re.error as error:
         raise ValueError(f"{short(pattern)} must be an expression: {error}") from None
+
+
+def _first(rules: Iterable[tuple[str, Format | None]], name: str) -> Format | None:
+    """Return the format of the first rule that fits a matrix; None if it isn't quantized."""
+    name = name.replace("*", "0")
+    for pattern, form in rules:
+        fits = _compiled(pattern).match
+        if fits(name) or fits(f"model.{name}"):
+            return form
+    return None
 
 
 def _bits(value: Any) -> int:

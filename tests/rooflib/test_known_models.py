@@ -275,6 +275,7 @@ SKIPPED = [
     (["model.layers.*.self_attn.q_proj"], 4096 * 4096),
     (["re:.*self_attn.(k|v)_proj"], 2 * 4096 * 1024),
     (["model.layers.*.mixer.q_proj"], 4096 * 4096),
+    ([r"re:.*\.layers\.[0-7]\..*down_proj", "re:^lm_head$"], 4096 * 14336 / 4),
     (["re:.*router", "re:.*shared_expert_gate$"], 0),
     ([f"model.layers.{i}.*" for i in range(8)], (3 * 4096 * 14336 + 2 * 4096 * (4096 + 1024)) / 4),
     ([f"model.layers.{i}.mlp.down_proj" for i in range(16)], 4096 * 14336 / 2),
