@@ -8,6 +8,7 @@ one scale for a whole matrix or column is neglected.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -28,6 +29,7 @@ LEFT_OUT = (
     "exclude",
     "llm_int8_skip_modules",
 )
+EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 MANY = 10**6
 PLAIN = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 # Other names of modules, and expressions for those of `Layer.matrices`. A router must not be taken
@@ -139,13 +141,20 @@ def stored_types(
     lists = {key: be(key, how.get(key) or [], list, "a list") for key in LEFT_OUT}
     skipped = [be(key, each, str, "a list of names") for key in lists for each in lists[key]]
     layers = model.get("num_hidden_layers") or MANY
+    one_by_one: Counter[str] = Counter()
     for pattern in skipped:
         name = _expression(pattern)
         beyond = re.match(r"layers\\?\.(\d+)\b", name)
         if beyond and int(beyond[1]) >= layers:
             continue  # a layer that predicts further tokens
-        if re.search(r"experts\\?\.\d+\b", name) or not WORDS.search(name):
+        if not WORDS.search(name):
             raise ValueError(f"modules_to_not_convert must name modules; got {short(pattern)}")
+        of_all, of_one = re.subn(r"experts\\?\.\d+\b", "experts", name)
+        one_by_one[of_all] += of_one
+    known = [0, *(model.get(key) for key in EXPERTS)]
+    if some := [number for number in one_by_one.values() if number not in known]:
+        wanted = "name modules, of experts all of a layer or none"
+        raise ValueError(f"modules_to_not_convert must {wanted}; got {max(some)} of a layer")
     left: Rules = tuple((pattern, None) for pattern in skipped)
     if method != "mlx":  # which alone quantizes the embedding, and so an output that shares it
         left += TABLES if both.get("tie_word_embeddings") else TABLES[1:]

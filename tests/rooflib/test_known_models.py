@@ -294,6 +294,19 @@ def test_modules_that_a_file_leaves_out_are_not_quantized(modules, each):
     assert held(modules) - held([]) == pytest.approx(32 * each)
 
 
+def test_experts_can_be_left_out_one_by_one():
+    row = next(row for row in CONFIGS if row["name"] == "mixtral-8x7b-v0.1")
+    names = [
+        f"model.layers.0.block_sparse_moe.experts.{e}.w{i}" for e in range(8) for i in (1, 2, 3)
+    ]
+
+    def held(skipped: list[str]) -> float:
+        how = {"quant_method": "fp8", "modules_to_not_convert": skipped}
+        return rl.model_from_config(row["config"] | {"quantization_config": how}).decode(1, 1).held
+
+    assert held(names) - held([]) == 8 * 3 * 4096 * 14336
+
+
 def test_mlx_also_quantizes_tables_and_says_exceptions_by_module():
     config = next(row["config"] for row in CONFIGS if row["name"].startswith("llama-3.1-8b"))
     model = rl.model_from_config(config | {"quantization": {"bits": 4, "group_size": 64}})
