@@ -75,6 +75,10 @@ def model_from_config(
     for each in be("auto_map", whole.get("auto_map") or {}, Mapping, "an object").values():
         if not isinstance(each, str) or not re.fullmatch(r"[\w./-]+", each):  # only checked
             raise ValueError(f"auto_map must map to names of classes; got {short(each)}")
+    keys = ("hybrid_override_pattern", "layer_types", *NAMES["layer_types"])
+    listed = next((given[key] for key in keys if isinstance(given.get(key), (str, list))), "")
+    if listed and given.get("num_hidden_layers") is None:  # as many as the file lists
+        given = {**given, "num_hidden_layers": len(listed)}
     entry = _entry(family)
     traits, names, unused = (entry.pop(key) for key in ("layer", "names", "unused"))
     c = {key: _checked(key, names.get(key, key), given, entry[key], nested) for key in entry}
