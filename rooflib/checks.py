@@ -85,13 +85,14 @@ def size(
     return number
 
 
-def sizes(*, whole: bool = False, **values: Size) -> list[Number]:
-    """Return the sizes if each is above zero and they broadcast; else raise."""
-    return broadcastable({name: size(name, value, whole=whole) for name, value in values.items()})
-
-
-def broadcastable(numbers: dict[str, Number]) -> list[Number]:
-    """Return the numbers; raise a ValueError if their shapes don't broadcast."""
+def sizes(
+    *, zero: bool = False, whole: bool = False, largest: float = MAX_SIZE, **values: Any
+) -> list[Number]:
+    """Return the numbers if each is as `size` wants it and they broadcast; else raise."""
+    numbers = {
+        name: size(name, value, zero=zero, whole=whole, largest=largest)
+        for name, value in values.items()
+    }
     try:
         np.broadcast_shapes(*map(np.shape, numbers.values()))
     except ValueError:
@@ -101,13 +102,13 @@ def broadcastable(numbers: dict[str, Number]) -> list[Number]:
     return list(numbers.values())
 
 
-def one_of(name: str, value: Any, allowed: Iterable[str]) -> str:
+def one_of(name: str, value: Any, allowed: Iterable[str], wanted: str = "one of") -> str:
     """Return `value` if it is one of `allowed`; else raise and suggest the closest."""
     choices = list(allowed)
     if isinstance(value, str) and value in choices:
         return value
     known, hint = ", ".join(choices) or "none", suggestion(value, choices)
-    raise ValueError(f"{name} must be one of {known}; got {short(value)}{hint}")
+    raise ValueError(f"{name} must be {wanted} {known}; got {short(value)}{hint}")
 
 
 def instance(

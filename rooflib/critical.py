@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from rooflib.catalog import as_chip
-from rooflib.checks import Number, Size, broadcastable, one_of, size
+from rooflib.checks import Number, Size, one_of, size, sizes
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link
 from rooflib.operations import all_gather, all_reduce, matmul_types
@@ -43,8 +43,7 @@ def critical_batch(
     `matmul`, `chip` is that of `Work.on`.
     """
     read, weight, output, kind = matmul_types(x, w, out, compute)
-    D, F = size("D", D, largest=math.inf), size("F", F, largest=math.inf)
-    broadcastable({"D": D, "F": F})
+    D, F = sizes(largest=math.inf, D=D, F=F)
     ridge = float(as_chip(chip).ridge(kind))
     # Numerator and denominator are divided by DF, so that large sizes don't lose precision.
     room = np.asarray(2 - ridge * (read.bytes / F + output.bytes / D))

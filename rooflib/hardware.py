@@ -108,11 +108,12 @@ class Chip:
         1 GB/s
         """
         name = resource.name if isinstance(resource, DType) else resource
-        known: dict[str, Any] = {link.name: link.to_one_peer for link in self.links}
-        known.update(self.rates)
-        if name not in known:
+        if name not in self:
             with suppress(ValueError):  # a name of the same type in another library: "bfloat16"
                 name = dtype(name).name
+        known: Mapping[str, Any] = self.rates
+        if name not in known:
+            known = {**{link.name: link.to_one_peer for link in self.links}, **known}
         if name in known:
             rate: Quantity = known[name]
             return rate
@@ -143,11 +144,8 @@ class Chip:
             return name
         if name is None and not self.links:
             raise ValueError(f"link must be given, because none of {self.name} is known")
-        for link in self.links:
-            if name in (None, link.name):
-                return link
-        has = ", ".join(link.name for link in self.links) or "none"
-        raise ValueError(f"link must be one that {self.name} has: {has}; got {name!r}")
+        known = {link.name: link for link in self.links}
+        return known[one_of("link", name or next(iter(known)), known, f"one that {self.name} has:")]
 
     def ridge(self, compute: Type = "bf16", over: str | Link = HBM) -> Quantity:
         """Return the ridge point: the FLOP/byte above which compute is the roof.

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rooflib.checks import Number, Size, broadcastable, instance, larger, one_of, size, sizes
+from rooflib.checks import Number, Size, instance, larger, one_of, size, sizes
 from rooflib.dtypes import DType, Type, common_type, dtype
 from rooflib.hardware import EXPONENTIALS, HBM, LAUNCH, ON_VECTOR
 from rooflib.work import Work, type_name
@@ -51,9 +51,8 @@ def elementwise(
     An addition has two inputs and one FLOP per element; a ReLU has one of each.
     """
     read, _, result, kind = matmul_types(x, out=out, compute=compute)
-    each = size("flops_per_element", flops_per_element, zero=True)
     N, inputs = sizes(N=N, inputs=inputs)
-    broadcastable({"N": N, "inputs": inputs, "flops_per_element": each})
+    each = size("flops_per_element", flops_per_element, zero=True)
     written = N * result.bytes
     return _work("element-wise", {kind: N * each}, inputs * N * read.bytes + written, written)
 
@@ -202,7 +201,6 @@ def split(
     replicated = one_of("result", result, ("replicated", "sharded")) == "replicated"
     B, D, F = sizes(B=B, D=D, F=F)
     N = size("N", N, whole=True)
-    broadcastable({"B": B, "D": D, "F": F, "N": N})
     shape = {"B": B, "D": D, "F": F}
     if np.any(shape[one_of("split", dimension, shape)] % N):
         given = f"{dimension}={shape[dimension]}, N={N}"
@@ -238,7 +236,6 @@ def reduce_scatter(bytes: Size, N: Size) -> Number:
     750.0
     """
     bytes, N = size("bytes", bytes, zero=True), size("N", N, whole=True)
-    broadcastable({"bytes": bytes, "N": N})
     return bytes * (N - 1) / N
 
 

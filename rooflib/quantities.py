@@ -1,7 +1,8 @@
 """Quantities: numbers that print their own unit.
 
 A `Quantity` is a float. Products, quotients and sums of quantities are quantities if the unit of
-the result is a simple one; anything else gives a plain float. Only printing uses the unit:
+the result is a simple one; anything else gives a plain float. Only printing uses the unit: `text`
+writes one number, `shown` also the range of an array, whose unit it is told.
 
     >>> size, rate = Quantity(137e6, "B"), Quantity(3.35e12, "B/s")
     >>> size / rate, f"{size / rate:2}", size / rate / 2e-6

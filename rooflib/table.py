@@ -16,10 +16,12 @@ translate: Callable[[str], str] = str
 class Table:
     """A table: columns of equal length, by heading. Cells are texts, numbers or quantities.
 
-    >>> print(Table({"chip": ["A", "B"], "ridge": [1, 20.25]}))
-    chip  ridge
-    A         1
-    B      20.2
+    A column is a sequence of cells, or a pair of numbers and their unit.
+
+    >>> print(Table({"chip": ["A", "B"], "ridge": [1, 20.25], "time": ([2e-6, 3e-3], "s")}))
+    chip  ridge  time
+    A         1  2 µs
+    B      20.2  3 ms
 
     Raises a ValueError if there are no columns, or they differ in length.
     """
@@ -27,14 +29,23 @@ class Table:
     columns: Mapping[str, Sequence[Any]]
 
     def __post_init__(self) -> None:
-        lengths = {name: len(cells) for name, cells in self.columns.items()}
+        lengths = {name: len(cells) for name, cells in self._texts.items()}
         if len(set(lengths.values())) != 1:
             raise ValueError(f"columns must have equal lengths; got {lengths}")
 
     @property
+    def _texts(self) -> dict[str, list[str]]:
+        texts = {}
+        for name, cells in self.columns.items():
+            paired = isinstance(cells, tuple) and len(cells) == 2 and not isinstance(cells[0], str)
+            values, unit = cells if paired and isinstance(cells[1], str) else (cells, None)
+            texts[name] = [shown(value, unit) for value in values]
+        return texts
+
+    @property
     def rows(self) -> list[tuple[str, ...]]:
         """The cells as text, row by row."""
-        return list(zip(*(map(shown, cells) for cells in self.columns.values()), strict=True))
+        return list(zip(*self._texts.values(), strict=True))
 
     @property
     def _right(self) -> list[bool]:

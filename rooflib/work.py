@@ -13,12 +13,12 @@ time is the roof. Work adds up and repeats, so a layer, a step and a model are s
 
 Resources are the names of a chip's rates: a data type ("bf16") for FLOPs of the matrix units,
 "vector fp32" for those of the vector units, "exponentials", "HBM" for bytes loaded and written, and
-"launch". What is sent to other chips has no resource yet: `on` is told the link.
+"launch". What is sent to other chips has no resource yet: `on` is told the link. Roofs are the
+resources that work one after another: all types of the matrix units are one, "compute".
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from rooflib.catalog import as_chip
-from rooflib.checks import MAX_AMOUNT, Number, ReadOnlyDict, Size, broadcastable, larger, size
+from rooflib.checks import MAX_AMOUNT, Number, ReadOnlyDict, Size, larger, size, sizes
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import (
     COMPUTE,
@@ -44,6 +44,9 @@ from rooflib.hardware import (
 )
 from rooflib.quantities import breakable, quantity, shown
 from rooflib.table import Table, from_rows
+
+SUMS = ("written", "held", "sent", "hops", "spared")
+"""What adds up beside the amounts of `Work`."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -64,14 +67,14 @@ class Work:
         Bytes sent to other chips, one way, in so many messages one after another; each adds the
         link's latency.
     spared
-        How many of the bytes sent a link spares whose switch adds.
+        How many fewer bytes are sent over a link whose switch adds them up.
     chips
         How many chips share the work, and send to each other.
     parts
         What this was added up from. Parts of the same name are one.
     """
 
-    name: str
+    name: str = ""
     amounts: Mapping[str, Number] = field(default_factory=dict)
     written: Number = 0
     held: Number = None
@@ -103,13 +106,13 @@ class Work:
         or if a link is needed.
         """
         chip = as_chip(chip)
-        computes = roof_of(next(iter(self._arithmetic), COMPUTE))
-        busy: dict[str, list[Number]] = {HBM: [], computes: []}
+        busy: dict[str, Number] = {HBM: 0, roof_of(next(iter(self._arithmetic), COMPUTE)): 0}
         for resource, amount in self.amounts.items():
-            free = resource in (EXPONENTIALS, LAUNCH) or not np.any(amount)
-            if resource in chip or not free:
-                busy.setdefault(roof_of(resource), []).append(amount / float(chip[resource]))
-        times = {roof: _total(busy[roof]) for roof in ROOFS if roof in busy}
+            optional = resource in (EXPONENTIALS, LAUNCH)
+            if resource in chip or not (optional or not np.any(amount)):
+                roof, time = roof_of(resource), amount / float(chip[resource])
+                busy[roof] = plus(busy.get(roof, 0), time)
+        times = {roof: busy[roof] for roof in ROOFS if roof in busy}
         sends = np.any(self.sent) or np.any(self.hops)
         if sends and link is None:
             known = ", ".join(known.name for known in chip.links) or "none"
@@ -129,7 +132,7 @@ class Work:
     @property
     def flops(self) -> Number:
         """FLOPs on the matrix units; of work that has none there, those on the vector units."""
-        return quantity(_total(self._arithmetic.values()), self._unit)
+        return quantity(reduce(plus, self._arithmetic.values(), 0.0), self._unit)
 
     @property
     def bytes(self) -> Number:
@@ -168,11 +171,7 @@ class Work:
     def __add__(self, other: Work) -> Work:
         if not isinstance(other, Work):  # `sum` starts at 0
             return self if isinstance(other, int) and other == 0 else NotImplemented
-        rows: dict[str, Work] = {}
-        for part in (*self._rows, *other._rows):
-            same = rows.get(part.name)
-            rows[part.name] = same._plus(part).named(part.name) if same else part
-        return replace(self._plus(other), parts=tuple(rows.values()))
+        return added((self, other))
 
     __radd__ = __add__
 
@@ -180,24 +179,19 @@ class Work:
         if isinstance(count, Work):
             return NotImplemented
         count = size("a repeated work's count", count, zero=True)
+        amounts = {resource: count * amount for resource, amount in self.amounts.items()}
+        sums = {name: count * getattr(self, name) for name in SUMS}
         parts = tuple(part * count for part in self.parts)
-        return replace(Work("")._plus(self, count), name=self.name, parts=parts)
+        return Work(self.name, amounts, **sums, chips=self.chips, parts=parts)
 
     __rmul__ = __mul__
 
-    @property
-    def _rows(self) -> tuple[Work, ...]:
-        return self.parts if self.parts and not self.name else (self,)
-
-    def _plus(self, other: Work, count: Number = 1) -> Work:
-        """Return this and `count` times the other, without a name and without parts."""
-        mine, more = self.amounts, other.amounts
-        amounts = {k: mine.get(k, 0) + count * more.get(k, 0) for k in {**mine, **more}}
-        sums = {
-            name: getattr(self, name) + count * getattr(other, name)
-            for name in ("written", "held", "sent", "hops", "spared")
-        }
-        return Work("", amounts, **sums, chips=larger(self.chips, other.chips))
+    def _plus(self, other: Work, name: str = "", parts: tuple[Work, ...] = ()) -> Work:
+        amounts = dict(self.amounts)
+        for resource, amount in other.amounts.items():
+            amounts[resource] = plus(amounts.get(resource, 0), amount)
+        sums = {each: plus(getattr(self, each), getattr(other, each)) for each in SUMS}
+        return Work(name, amounts, **sums, chips=larger(self.chips, other.chips), parts=parts)
 
     @property
     def _label(self) -> str:
@@ -251,7 +245,7 @@ class Times:
     @property
     def upper(self) -> Number:
         """Seconds if one works after another: the sum; at most k times `lower` for k roofs."""
-        return quantity(_total(self.times.values()), "s")
+        return quantity(reduce(plus, self.times.values()), "s")
 
     @property
     def roof(self) -> Any:
@@ -336,6 +330,17 @@ class Times:
         return self.table._repr_markdown_()
 
 
+def added(works: Iterable[Work], name: str = "") -> Work:
+    """Return the sum of works, of which those of the same name make one part."""
+    rows: dict[str, Work] = {}
+    for work in works:
+        for part in work.parts if work.parts and not work.name else (work,):
+            same = rows.get(part.name)
+            rows[part.name] = same._plus(part, name=part.name) if same else part
+    parts = tuple(rows.values())
+    return reduce(Work._plus, parts[:-1], Work())._plus(parts[-1], name=name, parts=parts)
+
+
 def work(
     name: str = "work",
     flops: Size = 0,
@@ -355,12 +360,13 @@ def work(
     `type` is the data type of `flops`, "vector fp32" if the vector units do them; the others are
     those of `Work`.
     """
-    given = {"flops": flops, "loaded": loaded, "written": written, "sent": sent, "hops": hops}
+    given: dict[str, Any] = {"flops": flops, "loaded": loaded, "written": written, "sent": sent}
+    given |= {"hops": hops}
     given |= {} if held is None else {"held": held}
-    n = {key: size(key, value, zero=True, largest=MAX_AMOUNT) for key, value in given.items()}
-    broadcastable(n)
+    numbers = sizes(zero=True, largest=MAX_AMOUNT, **given)
     # Copies: work would otherwise change if the caller changed an array.
-    n = {key: np.copy(each) if isinstance(each, np.ndarray) else each for key, each in n.items()}
+    copies = (np.copy(each) if isinstance(each, np.ndarray) else each for each in numbers)
+    n = dict(zip(given, copies, strict=True))
     amounts = {type_name(type): n["flops"], HBM: n["loaded"] + n["written"], LAUNCH: 1}
     return Work(name, amounts, n["written"], n.get("held"), n["sent"], n["hops"])
 
@@ -372,9 +378,10 @@ def type_name(type: Type, argument: str = "type") -> str:
     return dtype(type, argument).name
 
 
-def _total(numbers: Iterable[Number]) -> Number:
-    """Return the sum, without the copy of an array that a start from 0 would make."""
-    return reduce(operator.add, [*numbers] or [0])
+def plus(one: Number, other: Number) -> Number:
+    """Add, without the copy of an array that adding zero would make."""
+    plain = not isinstance(one, np.ndarray) and not one
+    return other if plain else one + other
 
 
 def _ratio(above: Number, below: Number) -> Number:

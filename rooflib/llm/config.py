@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections import ChainMap, Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -62,9 +62,12 @@ def model_from_config(
     that is not known, or a key that speaks of experts, Mamba or linear attention and that the
     architecture doesn't have; an OSError for a file that can't be read.
     """
-    whole, beside = _files(config)
-    nested = "text_config" in whole
-    given = _language_part(whole) if nested else whole
+    whole, beside = (config, None) if isinstance(config, Mapping) else _read(config)
+    given, nested = whole, "text_config" in whole
+    if nested:  # the language model of a multimodal file, with what is said beside it
+        inner = be("text_config", whole["text_config"], Mapping, "an object")
+        outer = {key: whole[key] for key in OUTER if whole.get(key) is not None}
+        given = {"model_type": f"{whole.get('model_type')}_text", **inner, **outer}
     family = given.get("model_type", "")
     if not isinstance(family, str) or family not in FAMILIES:
         # Without a hint: a file that is read as of another family is counted wrong.
@@ -72,6 +75,10 @@ def model_from_config(
     for each in be("auto_map", whole.get("auto_map") or {}, Mapping, "an object").values():
         if not isinstance(each, str) or not re.fullmatch(r"[\w./-]+", each):  # only checked
             raise ValueError(f"auto_map must map to names of classes; got {short(each)}")
+    keys = ("hybrid_override_pattern", "layer_types", *NAMES["layer_types"])
+    listed = next((given[key] for key in keys if isinstance(given.get(key), (str, list))), "")
+    if listed and given.get("num_hidden_layers") is None:  # as many as the file lists
+        given = {**given, "num_hidden_layers": len(listed)}
     entry = _entry(family)
     traits, names, unused = (entry.pop(key) for key in ("layer", "names", "unused"))
     c = {key: _checked(key, names.get(key, key), given, entry[key], nested) for key in entry}
@@ -95,7 +102,6 @@ def model_from_config(
         own if name is None else instance("name", name, str, "a string"),
         *(layers, D, last.F or last.X or 1, last.N or 1, last.K or 1, last.H or 1, V),
         kinds=kinds,
-        gated=c["gated"],
         tied=c["tie_word_embeddings"],
         w=stored.plain,
         quantized=stored.tables,
@@ -105,21 +111,6 @@ def model_from_config(
         outer_gains=D * c["final_norm"] + P + V * c["head_bias"] + hc + (hc > 0),
         towers=towers(whole),
     )
-
-
-def _files(config: Any) -> tuple[Mapping[str, Any], Mapping[str, Any] | None]:
-    """Return the content of a config, and of the `hf_quant_config.json` beside a file."""
-    if isinstance(config, Mapping):
-        return config, None
-    given, other = _read(config), Path(config).with_name("hf_quant_config.json")
-    return given, _read(other) if other.is_file() else None
-
-
-def _language_part(whole: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the language model of a multimodal file, with what the file says beside it."""
-    inner = be("text_config", whole["text_config"], Mapping, "an object")
-    outer = {key: whole[key] for key in OUTER if whole.get(key) is not None}
-    return {"model_type": f"{whole.get('model_type')}_text", **inner, **outer}
 
 
 def _entry(family: str) -> dict[str, Any]:
@@ -168,17 +159,6 @@ def _projection(name: str, weights: int, parts: int = 1) -> Matrix:
     return Matrix("projections", name, weights, parts)
 
 
-def _heads(D: int, N: int, K: int, H: int, gates: int = 0, keys: int = 2) -> list[Matrix]:
-    """Return the matrices of attention: queries with their `gates`, keys, values, and output.
-
-    With `keys` 1, keys serve as values; with 0, those of an earlier layer are read.
-    """
-    made = [Matrix("projections", "self_attn.q_proj", D * (N * H + gates), N)]
-    for name in ("k_proj", "v_proj")[:keys]:
-        made.append(Matrix("projections", f"self_attn.{name}", D * K * H, K))
-    return [*made, Matrix("projections", "self_attn.o_proj", N * H * D, N)]
-
-
 def _attention(c: Values, i: int, kind: str) -> dict[str, Any]:
     """Return the arguments of `Layer` for attention of a kind: "full" or "window"."""
     D, N = c["hidden_size"], _at(c, "num_attention_heads", i)
@@ -200,8 +180,13 @@ def _attention(c: Values, i: int, kind: str) -> dict[str, Any]:
     gains += c["qkv_bias"] * (N * (1 + c["gate"]) + K * keys) * H
     if c["head_norms_if"]:
         gains += {"": 0, "each": (1 + (keys > 0)) * H, "all": (N + K) * H}[c["head_norms"]]
+    shared = [_projection(f"self_attn.{name}", D * K * H, K) for name in ("k_proj", "v_proj")]
     return {
-        "matrices": _heads(D, N, K, H, N * H * c["gate"], keys),
+        "matrices": [
+            _projection("self_attn.q_proj", D * N * H * (1 + c["gate"]), N),
+            *shared[:keys],
+            _projection("self_attn.o_proj", N * H * D, N),
+        ],
         "gains": gains,
         "reuses": keys == 0,
         "window": c[c["window"]] if kind == "window" else 0,
@@ -315,7 +300,7 @@ def _mlp(c: Values, i: int, kind: str) -> dict[str, Any]:
     matrices, path = [], "mlp"
     if c.get("use_double_wide_mlp") and i >= c["num_hidden_layers"] - c["num_kv_shared_layers"]:
         F *= 2
-    if kind == "moe" or (not c["alone"] and _has_experts(c, c["sparse"], i)):
+    if kind == "moe" or (not c["alone"] and _has_experts(c, i)):
         E, path = _at(c, "num_experts", i), "mlp.shared_experts"
         wide = (
             "moe_intermediate_size" if _at(c, "moe_intermediate_size", i) else "intermediate_size"
@@ -359,7 +344,7 @@ def _kind(c: Values, i: int) -> str:
         given = OLDER.get(given, given) if isinstance(given, str) else given
         kind = LAYER_TYPES[one_of("layer_types", given, names)]
     else:
-        kind = c["mixer"] if _differs(c, c["where"], i) else c["other"]
+        kind = c["mixer"] if RULES[c["where"]](c, i) else c["other"]
     if "o_lora_rank" in c:
         return kind
     if kind == "window":
@@ -369,40 +354,45 @@ def _kind(c: Values, i: int) -> str:
     return "indexed" if kind == "full" and "indexed" in known else kind
 
 
-def _differs(c: Values, rule: str, i: int) -> bool:
-    """Return whether a layer is not full attention, where `layer_types` doesn't say it."""
-    every, rotary = c.get("pattern", 0), c.get("no_rope_layers")
-    if rule == "but each":
-        return bool(every > 0 and (i + 1) % every > 0)
-    if rule == "from":
-        return bool(i >= c["max_window_layers"])
-    if rule == "but two and every other":
-        return i > 1 and i % 2 > 0
-    if rule == "before, every other":
-        return (i + 1) % 2 > 0 and i < c["max_window_layers"]
-    if rule in ("rotary", "not rotary"):
-        turned = bool(rotary[i]) if rotary else (i + 1) % 4 > 0
-        return turned == (rule == "rotary")
-    return rule == "always"
-
-
-def _has_experts(c: Values, rule: str, i: int) -> bool:
+def _has_experts(c: Values, i: int) -> bool:
     """Return whether a layer has routed experts."""
     if c.get("mlp_layer_types"):
         names = ("dense", "sparse", "moe", "hash_moe")
         return one_of("mlp_layer_types", c["mlp_layer_types"][i], names) != "dense"
-    if rule == "each":  # the first of them is the layer before a multiple of the step
-        return i not in c["mlp_only_layers"] and (i + 1) % c["decoder_sparse_step"] == 0
-    if rule == "between":
-        last = c["moe_layer_end_index"] if c["moe_layer_end_index"] >= 0 else i
-        within = c["moe_layer_start_index"] <= i <= last
-        return bool(within and (i + 1) % c["moe_layer_interval"] == 0)
-    if rule == "listed":
-        step = c["interleave_moe_layer_step"]
-        return i in c["moe_layers"] if c["moe_layers"] else step > 0 and (i + 1) % step == 0
-    if rule == "if any":
-        return bool(c["num_experts"] and c.get("enable_moe_block", True))
-    return rule == "all" or (rule == "after" and i >= c.get("first_k_dense_replace", 0))
+    return bool(RULES[c["sparse"]](c, i))
+
+
+def _last_of(step: int, i: int) -> bool:
+    """Return whether layer `i` is the last of a group of `step` layers; there is none of 0."""
+    return step > 0 and (i + 1) % step == 0
+
+
+def _rotary(c: Values, i: int) -> bool:
+    return bool(c["no_rope_layers"][i]) if c["no_rope_layers"] else not _last_of(4, i)
+
+
+# What `where` and `sparse` of a family say of layer `i`: whether it is a `mixer`, or has experts.
+RULES: dict[str, Callable[[Values, int], Any]] = {
+    "always": lambda c, i: True,
+    "never": lambda c, i: False,
+    "but each": lambda c, i: c["pattern"] > 0 and not _last_of(c["pattern"], i),
+    "but two and every other": lambda c, i: i > 1 and i % 2 > 0,
+    "from": lambda c, i: i >= c["max_window_layers"],
+    "before, every other": lambda c, i: i < c["max_window_layers"] and i % 2 == 0,
+    "rotary": _rotary,
+    "not rotary": lambda c, i: not _rotary(c, i),
+    "if any": lambda c, i: c["num_experts"] and c.get("enable_moe_block", True),
+    "after": lambda c, i: i >= c["first_k_dense_replace"],
+    "each": lambda c, i: i not in c["mlp_only_layers"] and _last_of(c["decoder_sparse_step"], i),
+    "listed": lambda c, i: (
+        i in c["moe_layers"] if c["moe_layers"] else _last_of(c["interleave_moe_layer_step"], i)
+    ),
+    "between": lambda c, i: (
+        c["moe_layer_start_index"] <= i
+        and (i <= c["moe_layer_end_index"] or c["moe_layer_end_index"] < 0)
+        and _last_of(c["moe_layer_interval"], i)
+    ),
+}
 
 
 def _own_index(c: Values, i: int) -> bool:
@@ -462,10 +452,16 @@ def _check_unused(given: Mapping[str, Any], family: str, used: set[str]) -> None
             raise ValueError(f"{known}; got {short(value)}")
 
 
-def _read(path: str | os.PathLike[str]) -> Mapping[str, Any]:
-    """Read a JSON object of at most `MAX_BYTES` from a file."""
+def _read(path: str | os.PathLike[str]) -> tuple[Any, Any]:
+    """Return the content of a config file, and of the `hf_quant_config.json` beside it, or None."""
     instance("config", path, (str, os.PathLike), "a path or a mapping")
-    with Path(path).open("rb") as file:
+    beside = Path(path).with_name("hf_quant_config.json")
+    return _json(Path(path)), _json(beside) if beside.is_file() else None
+
+
+def _json(path: Path) -> Any:
+    """Return the JSON object in a file of at most `MAX_BYTES`."""
+    with path.open("rb") as file:
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise ValueError(f"{path} must have at most {MAX_BYTES:,} bytes; it has more")
@@ -475,5 +471,4 @@ def _read(path: str | os.PathLike[str]) -> Mapping[str, Any]:
         raise ValueError(f"{path} must be JSON; it is nested too deeply") from None
     except ValueError as error:
         raise ValueError(f"{path} must be JSON in UTF-8: {error}") from None
-    be(f"content of {path}", found, Mapping, "a JSON object")
-    return found  # type: ignore[no-any-return]
+    return be(f"content of {path}", found, Mapping, "a JSON object")

@@ -42,8 +42,6 @@ class Model:
         Vocabulary size: rows of the embedding table.
     kinds
         The kinds of layers.
-    gated
-        Whether MLPs have three matrices (gate, up, down) instead of two.
     tied
         Whether the embedding table and the output matrix share weights.
     w, quantized
@@ -68,7 +66,6 @@ class Model:
     H: int
     vocabulary: int
     kinds: tuple[Layer, ...] = field(repr=False)
-    gated: bool = True
     tied: bool = False
     w: Type = "bf16"
     quantized: Mapping[str, Format] = field(default_factory=dict, hash=False)
@@ -238,26 +235,20 @@ class Model:
         product for the gradient of each input of a product. Scores that a fused kernel computes
         again are not counted.
 
-        Chips hold equal parts of weights, gradients and the optimizer's state: fully sharded data
-        parallelism. Each gathers all weights for the forward and again for the backward pass, and
-        reduce-scatters all gradients; HBM also holds the gathered weights of the largest layer.
-        Sources: Rajbhandari et al., "ZeRO", 2020; How To Scale Your Model, "How to Parallelize a
-        Transformer".
+        Chips hold equal parts of weights (`held` of "forward"), gradients ("backward") and the
+        optimizer's state ("update"): fully sharded data parallelism. Each gathers all weights for
+        the forward and again for the backward pass, and reduce-scatters all gradients; HBM also
+        holds the gathered weights of the largest layer. Sources: Rajbhandari et al., "ZeRO", 2020;
+        How To Scale Your Model, "How to Parallelize a Transformer".
 
-        Activations are kept for each token: in every layer the residual stream and its norm before
-        attention and before the MLP (4D); queries, keys, values, the heads' results and latent
-        vectors; the outputs and their product in each MLP and expert that the token takes; and the
-        logits. `held` of the parts are the weights (forward), gradients (backward), activations,
-        and the optimizer's state (update).
+        "activations" are kept for each token: in every layer the residual stream and its norm
+        before attention and before the MLP (4D); queries, keys, values, the heads' results and
+        latent vectors; the outputs and their product in each MLP and expert that the token takes;
+        and the logits. With `recompute`, only the residual stream (D) is kept for each layer, and
+        the rest for one: the layers then run forward twice.
 
-        Parameters
-        ----------
-        recompute
-            Whether only the residual stream (D) is kept for each layer, and the rest for one: the
-            layers then run forward twice.
-        x, gradients, state
-            Data types of weights and activations, and of gradients; bytes of the optimizer's state
-            per weight: 12 for Adam with a copy of the weight and two moments in fp32.
+        `x` is the data type of weights and activations, `gradients` of gradients. `state` is bytes
+        per weight: 12 for Adam with a copy of the weight and two moments in fp32.
         """
         B, S, chips = sizes(whole=True, B=B, S=S, chips=chips)
         ahead = self.prefill(B, S, logits="all", w=x, x=x)

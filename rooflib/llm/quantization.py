@@ -1,16 +1,18 @@
 """How a checkpoint stores its weights: `quantization_config` and its relatives.
 
-Scales count as part of each weight where a group or a block shares one; one scale for a whole
-matrix or column is neglected. What is left out of quantization is read by the names of modules.
+A file's quantization is a list of rules, each a pattern of names and a format, of which the first
+that fits a matrix counts. Scales count as part of each weight where a group or a block shares one;
+one scale for a whole matrix or column is neglected.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from rooflib.checks import instance, one_of, short
 from rooflib.dtypes import DType, Type
@@ -27,33 +29,45 @@ LEFT_OUT = (
     "exclude",
     "llm_int8_skip_modules",
 )
+EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 MANY = 10**6
 PLAIN = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
-# Modules of checkpoints that aren't matrices of the layers counted here.
-OTHERS = re.compile(
-    r"norm|embed|lm_head|output$|vis|image|audio|projector|merger|patch|mtp|eh_proj|shared_head|bias"
-    r"|rotary|conv1d|A_log|dt_proj|\bD$|gate$|gate\*?$|gate\.|router|hc_|compressor|indexer|score"
-)
-CHOOSES = re.compile(r"^mlp\.gate$|^more$|weights_proj$")
-# Other names of modules, and those of `Layer.matrices`.
+# Other names of modules, and expressions for those of `Layer.matrices`. A router must not be taken
+# for a gate_proj.
 SYNONYMS = {
     r"feed_forward|block_sparse_moe|\bmoe\b|\bffn\b": "mlp",
+    r"switch_mlp": r"experts\..*",
     r"shared_expert\b|shared_mlp": "shared_experts",
-    r"\brouter\b": "gate",
+    r"\brouter\b": "gate(?!_)",
     r"\bmamba\b": "linear_attn",
-    r"\bw1\b|gate_up_proj|\bup_gate_proj\b": "gate_proj",
-    r"\bw3\b|\binput_linear\b": "up_proj",
+    r"\bmixer\b": "(self_attn|linear_attn|mlp)",
+    r"\bw1\b": "gate_proj",
+    r"\bw3\b": "up_proj",
     r"\bw2\b|\boutput_linear\b": "down_proj",
+    r"gate_up_proj|\bup_gate_proj\b|\binput_linear\b": "(gate|up)_proj",
     r"in_proj_[ab]\b": "in_proj_ba",
-    r"in_proj_qkvz": "in_proj_qkv",
-    r"qkv_proj": "q_proj",
+    r"in_proj_qkvz": "in_proj_(qkv|z)",
+    r"\bqkv_proj": "[qkv]_proj",
 }
+# What a name of a module has in it, of a matrix counted here or of something else.
+WORDS = re.compile(
+    r"attn|attention|mixer|mlp|moe|experts|_proj|\blayers\b|norm|embed|lm_head|output\b|vis|image|audio"
+    r"|projector|merger|connector|resampler|tower|patch|mtp|shared_head|bias|rotary|conv1d|A_log|\bD$"
+    r"|gate\b|router|hc_|compressor|indexer|score"
+)
+CHOOSES = re.compile(r"^mlp\.gate$|^more$|weights_proj$")
 
+Rules: TypeAlias = "tuple[tuple[str, Format | None], ...]"
+"""Pairs of a pattern, as `_compiled` says, and a format; None for what is left as it is."""
 
 FP8 = Format(DType("fp8", 8), "fp8")
+FP8_BLOCKS = Format(DType("fp8", 8, scale_bits=32, group=128 * 128), "fp8")
 NVFP4 = Format(DType("fp4", 4, scale_bits=8, group=16), "fp4")
 MXFP4 = Format(DType("fp4", 4, scale_bits=8, group=32))
-ALL = ("",)  # every matrix
+INT8 = Format(DType("int8", 8), "int8")
+INT4 = Format(DType("int4", 4, scale_bits=16, group=128))
+# Tables that are left as they are unless a method says otherwise.
+TABLES: Rules = (("lm_head", None), ("embed_tokens", None))
 
 be = partial(instance, error=ValueError)
 """Returns a value of a file, if it is of a kind; else raises a ValueError."""
@@ -67,64 +81,33 @@ class Stored:
     ----------
     plain, kv
         The type of what is not quantized, and of the cache (None: that of activations).
-    groups
-        Pairs of patterns of names and the format of the matrices that they name. The first counts.
-    skipped
-        Patterns of names of matrices that are not quantized.
-    outputs
-        Tables that may be quantized: "logits", the output matrix, and "embedding".
+    rules
+        Which matrices are quantized, and how.
     """
 
     plain: str = "bf16"
     kv: Type | None = None
-    groups: tuple[tuple[tuple[str, ...], Format], ...] = ()
-    skipped: tuple[str, ...] = ()
-    outputs: tuple[str, ...] = ()
-
-    def format_of(self, name: str) -> Format | None:
-        """Return the format of the matrix with this name; None if it isn't quantized."""
-        if any(_fits(each, name) for each in self.skipped):
-            return None
-        for patterns, found in self.groups:
-            if any(_fits(each, name) for each in patterns):
-                return found
-        return None
+    rules: Rules = ()
 
     def layer(self, layer: Layer, index: int) -> Layer:
         """Return the layer with the formats of its matrices."""
+        # A file may name each expert of each layer: tens of thousands of rules.
+        rules = [rule for rule in self.rules if _layer_of(rule[0]) in ("", str(index))]
         matrices = [
             # Routers and an indexer's weights choose; formats leave them as they are.
             matrix
             if CHOOSES.search(matrix.name)
-            else matrix._replace(of=self.format_of(f"layers.{index}.{matrix.name}"))
+            else matrix._replace(of=_first(rules, f"layers.{index}.{matrix.name}"))
             for matrix in layer.matrices
         ]
         return replace(layer, matrices=tuple(matrices))
 
     @property
     def tables(self) -> dict[str, Format]:
-        """Formats of tables that are quantized, by name."""
+        """Formats of tables that are quantized: "logits", the output matrix, and "embedding"."""
         names = {"logits": "lm_head", "embedding": "embed_tokens"}
-        found = {table: self.format_of(names[table]) for table in self.outputs}
-        return {table: each for table, each in found.items() if each is not None}
-
-    def check(self, layers: int) -> None:
-        """Raise a ValueError for a skipped module that is neither a matrix here nor known."""
-        for pattern in (*self.skipped, *(each for names, _ in self.groups for each in names)):
-            if pattern.startswith("re:"):
-                try:
-                    re.compile(pattern.removeprefix("re:"))
-                except re.error as error:
-                    raise ValueError(f"{short(pattern)} must be an expression: {error}") from None
-        for pattern in self.skipped:
-            name = _canonical(pattern)
-            beyond = re.match(r"layers\.(\d+)\b", name)
-            if beyond and int(beyond[1]) >= layers:
-                continue  # a layer that predicts further tokens
-            if re.search(r"experts\.\d+\b", name) or not (
-                MATRICES.search(name) or OTHERS.search(name)
-            ):
-                raise ValueError(f"modules_to_not_convert must name modules; got {short(pattern)}")
+        found = {table: _first(self.rules, name) for table, name in names.items()}
+        return {table: each for table, each in found.items() if each}
 
 
 def stored_types(
@@ -150,18 +133,32 @@ def stored_types(
     how.setdefault("expert_dtype", both.get("expert_dtype"))
     method = one_of("quant_method", _method(how), METHODS)
     try:
-        found = METHODS[method](how)
+        kv, rules = _cache(how), METHODS[method](how)
     except (AttributeError, IndexError, KeyError, TypeError):
         # Formats nest objects: one check, instead of one of each key, keeps a trace from users.
         wanted = f"as {method} writes it"
         raise ValueError(f"quantization_config must be {wanted}; got {short(how)}") from None
     lists = {key: be(key, how.get(key) or [], list, "a list") for key in LEFT_OUT}
-    skipped = (be(key, each, str, "a list of names") for key in lists for each in lists[key])
-    found = replace(found, plain=plain, skipped=(*found.skipped, *skipped))
-    if both.get("tie_word_embeddings") and found.outputs == ("logits",):
-        found = replace(found, outputs=())
-    found.check(int(model.get("num_hidden_layers") or MANY))
-    return found
+    skipped = [be(key, each, str, "a list of names") for key in lists for each in lists[key]]
+    layers = model.get("num_hidden_layers") or MANY
+    one_by_one: Counter[str] = Counter()
+    for pattern in skipped:
+        name = _expression(pattern)
+        beyond = re.match(r"layers\\?\.(\d+)\b", name)
+        if beyond and int(beyond[1]) >= layers:
+            continue  # a layer that predicts further tokens
+        if not WORDS.search(name):
+            raise ValueError(f"modules_to_not_convert must name modules; got {short(pattern)}")
+        of_all, of_one = re.subn(r"experts\\?\.\d+\b", "experts", name)
+        one_by_one[of_all] += of_one
+    known = [0, *(model.get(key) for key in EXPERTS)]
+    if some := [number for number in one_by_one.values() if number not in known]:
+        wanted = "name modules, of experts all of a layer or none"
+        raise ValueError(f"modules_to_not_convert must {wanted}; got {max(some)} of a layer")
+    left: Rules = tuple((pattern, None) for pattern in skipped)
+    if method != "mlx":  # which alone quantizes the embedding, and so an output that shares it
+        left += TABLES if both.get("tie_word_embeddings") else TABLES[1:]
+    return Stored(plain, kv, (*left, *rules))
 
 
 def _method(how: Mapping[str, Any]) -> str:
@@ -177,7 +174,12 @@ def _method(how: Mapping[str, Any]) -> str:
     return "mlx" if {"bits", "group_size"} <= set(how) else ""
 
 
-# Readers of each method. A format is the type of an element, its group and its scales.
+# Readers of each method, which return its rules.
+
+
+def _matrices(form: Format) -> Rules:
+    """Return rules for all matrices but the tables."""
+    return (*TABLES, ("", form))
 
 
 def _type(name: str, bits: int, group: Any = None, scale: int = 16) -> DType:
@@ -188,32 +190,33 @@ def _type(name: str, bits: int, group: Any = None, scale: int = 16) -> DType:
 
 
 def _block(sides: Any) -> DType:
+    if isinstance(sides, str) and re.fullmatch(r"\d+x\d+", sides):
+        sides = [*map(int, sides.split("x"))]
     if len(be("weight_block_size", sides, list, "a list of two sizes")) != 2:
         raise ValueError(f"weight_block_size must be a list of two sizes; got {short(sides)}")
     down, across = (whole_number("weight_block_size", side) for side in sides)
     return DType("fp8", 8, scale_bits=32, group=down * across)
 
 
-def _fp8(how: Mapping[str, Any]) -> Stored:
+def _fp8(how: Mapping[str, Any]) -> Rules:
     sides = how.get("weight_block_size")
     form = FP8 if sides is None else Format(_block(sides), "fp8")
     experts = {"fp4": MXFP4._replace(x="fp8"), "fp8": form}
     of_experts = experts[one_of("expert_dtype", how.get("expert_dtype") or "fp8", experts)]
-    return Stored(groups=((("mlp.experts",), of_experts), (ALL, form)))
+    return (("mlp.experts", of_experts), *_matrices(form))
 
 
-def _awq(how: Mapping[str, Any]) -> Stored:
+def _awq(how: Mapping[str, Any]) -> Rules:
     if how.get("dynamic") or how.get("extra_config"):
         raise ValueError("quantization must be one for all matrices; got rules for some of them")
     bits = _bits(how.get("bits", how.get("w_bit")))
     group = how.get("group_size", how.get("q_group_size", 128))
     # Each group has a scale in fp16 and a zero point. With group_size -1 a group is a column.
-    stored = _type(f"int{bits}", bits, -1 if group == -1 else group or 0, 16 + bits)
-    outputs = ("logits",) if how.get("lm_head") is True else ()
-    return Stored(groups=((ALL, Format(stored)),), outputs=outputs)
+    form = Format(_type(f"int{bits}", bits, group, 16 + bits))
+    return (("", form),) if how.get("lm_head") is True else _matrices(form)
 
 
-def _mlx(how: Mapping[str, Any]) -> Stored:
+def _mlx(how: Mapping[str, Any]) -> Rules:
     def form(of: Mapping[str, Any]) -> Format:
         bits = whole_number("bits", of.get("bits"))
         group = whole_number("group_size", of.get("group_size"))
@@ -223,50 +226,48 @@ def _mlx(how: Mapping[str, Any]) -> Stored:
         name = ("int" if kind == "affine" else "fp") + ("8" if bits > 4 else "4")
         return Format(_type(name, bits, group, scale[kind]))
 
-    own = {key: value for key, value in how.items() if isinstance(value, Mapping)}
-    groups = (*(((key,), form({**how, **value})) for key, value in own.items()), (ALL, form(how)))
-    skipped = tuple(key for key, value in how.items() if value is False)
-    return Stored(groups=groups, skipped=skipped, outputs=("logits", "embedding"))
+    skipped = ((key, None) for key, value in how.items() if value is False)
+    own = ((key, form({**how, **of})) for key, of in how.items() if isinstance(of, Mapping))
+    return (*skipped, *own, ("", form(how)))
 
 
-def _bitsandbytes(how: Mapping[str, Any]) -> Stored:
+def _bitsandbytes(how: Mapping[str, Any]) -> Rules:
     # Blocks of 64 have a scale in fp32; quantized twice, one in 8 bits and one in fp32 for 256.
     scale, group = (8 * 256 + 32, 64 * 256) if how.get("bnb_4bit_use_double_quant") else (32, 64)
     if how.get("load_in_4bit"):
-        return Stored(groups=((ALL, Format(_type("fp4", 4, group, scale))),))
+        return _matrices(Format(_type("fp4", 4, group, scale)))
     if how.get("load_in_8bit"):
-        return Stored(groups=((ALL, Format(DType("int8", 8))),))
+        return _matrices(Format(DType("int8", 8)))
     raise ValueError("load_in_4bit or load_in_8bit must be true for bitsandbytes")
 
 
-def _modelopt(how: Mapping[str, Any]) -> Stored:
+def _modelopt(how: Mapping[str, Any]) -> Rules:
     algorithm, own = how.get("quant_algo"), how.get("quantized_layers")
     if algorithm == "MIXED_PRECISION" and isinstance(own, Mapping):
-        groups = tuple(((name,), _algorithm(of)) for name, of in own.items())
-    else:  # without an algorithm, only the cache is quantized
-        groups = ((ALL, _algorithm(how)),) if algorithm else ()
-    cache = _cache(how.get("kv_cache_quant_algo") or how.get("kv_cache_scheme"))
-    return Stored(groups=groups, kv=cache, outputs=("logits",))
+        return tuple((name, _algorithm(of)) for name, of in own.items())
+    if algorithm == "MIXED_PRECISION":
+        return _compressed_tensors(how)
+    # Without an algorithm, only the cache is quantized.
+    return (("", _algorithm(how)),) if algorithm else ()
 
 
 def _algorithm(how: Mapping[str, Any]) -> Format:
     named = one_of("quant_algo", how.get("quant_algo"), ALGORITHMS)
     if named in ("W4A16_AWQ", "W4A8_AWQ"):
-        group = whole_number("group_size", how.get("group_size", 128))
-        return ALGORITHMS[named]._replace(w=_type("int4", 4, group))
+        return ALGORITHMS[named]._replace(w=_type("int4", 4, how.get("group_size", 128)))
     return ALGORITHMS[named]
 
 
-def _compressed_tensors(how: Mapping[str, Any]) -> Stored:
-    groups = []
+def _compressed_tensors(how: Mapping[str, Any]) -> Rules:
+    rules = []
     for each in be("config_groups", how.get("config_groups"), Mapping, "an object").values():
-        weights, x = each["weights"], each.get("input_activations")
+        x = each.get("input_activations")
+        form = Format(_scheme(each["weights"]), _scheme(x).name if x else None)
         targets = each.get("targets") or ["Linear"]
-        names = tuple("" if target == "Linear" else target for target in targets)
-        groups.append((names, Format(_scheme(weights), _scheme(x).name if x else None)))
+        rules += [("" if target == "Linear" else target, form) for target in targets]
     sparse = (how.get("sparsity_config") or {}).get("format", "dense")
     one_of("sparsity_config", sparse, ("dense",))
-    return Stored(groups=tuple(groups), kv=_cache(how.get("kv_cache_scheme")), outputs=("logits",))
+    return tuple(rules)
 
 
 def _scheme(how: Mapping[str, Any]) -> DType:
@@ -283,17 +284,14 @@ def _scheme(how: Mapping[str, Any]) -> DType:
     return _type(name, bits, how.get("group_size") if grouped else None, scale)
 
 
-def _quark(how: Mapping[str, Any]) -> Stored:
+def _quark(how: Mapping[str, Any]) -> Rules:
     def form(of: Mapping[str, Any]) -> Format:
         x = of.get("input_tensors")
         return Format(_quark_type(of["weight"]), _quark_type(x).name if x else None)
 
     own = how.get("layer_quant_config") or {}
     every = be("global_quant_config", how.get("global_quant_config"), Mapping, "an object")
-    groups = (*(((name,), form(of)) for name, of in own.items()), (ALL, form(every)))
-    kv = (how.get("kv_cache_quant_config") or {}).values()
-    cache = next((_quark_type(of["output_tensors"]).name for of in kv), None)
-    return Stored(groups=groups, kv=cache, outputs=("logits",))
+    return (*((name, form(of)) for name, of in own.items()), ("", form(every)))
 
 
 def _quark_type(how: Any) -> DType:
@@ -306,81 +304,96 @@ def _quark_type(how: Any) -> DType:
     return _type(name, int(name[-1]), group, scale)
 
 
-def _cache(how: Any) -> str | None:
+def _cache(how: Mapping[str, Any]) -> str | None:
     """Return the type of the cache that a file names; None for that of activations."""
-    if isinstance(how, Mapping):
-        return _scheme(how).name
+    for of in (how.get("kv_cache_quant_config") or {}).values():  # quark's
+        return _quark_type(of["output_tensors"]).name
+    named = how.get("kv_cache_quant_algo") or how.get("kv_cache_scheme")
+    if isinstance(named, Mapping):
+        return _scheme(named).name
     known = {None: None, "None": None, "auto": None, "FP8": "fp8", "NVFP4": "fp4", "INT8": "int8"}
-    if how not in known:
-        raise ValueError(f"kv_cache_scheme must be one of FP8, INT8, NVFP4; got {short(how)}")
-    return known[how]
+    if named not in known:
+        raise ValueError(f"kv_cache_scheme must be one of FP8, INT8, NVFP4; got {short(named)}")
+    return known[named]
 
 
 ALGORITHMS = {
     "FP8": FP8,
     "FP8_PER_CHANNEL_PER_TOKEN": FP8,
-    "FP8_PB_WO": Format(DType("fp8", 8, scale_bits=32, group=128 * 128)),
-    "FP8_PB_REAL": Format(DType("fp8", 8, scale_bits=32, group=128 * 128), "fp8"),
+    "FP8_PB_WO": Format(FP8_BLOCKS.w),
+    "FP8_PB_REAL": FP8_BLOCKS,
     "NVFP4": NVFP4,
     "NVFP4_AWQ": NVFP4,
     "W4A16_NVFP4": Format(NVFP4.w),
     "W4A8_NVFP4_FP8": Format(NVFP4.w, "fp8"),
     "W4A8_MXFP4_FP8": Format(MXFP4.w, "fp8"),
     "MXFP8": Format(DType("fp8", 8, scale_bits=8, group=32), "fp8"),
-    "W8A16": Format(DType("int8", 8)),
-    "W8A8_SQ_PER_CHANNEL": Format(DType("int8", 8), "int8"),
-    "INT8_SQ": Format(DType("int8", 8), "int8"),
+    "W8A16": Format(INT8.w),
+    "W8A8_SQ_PER_CHANNEL": INT8,
+    "INT8_SQ": INT8,
     "W4A16": Format(DType("int4", 4)),
-    "W4A16_AWQ": Format(DType("int4", 4, scale_bits=16, group=128)),
-    "W4A8_AWQ": Format(DType("int4", 4, scale_bits=16, group=128), "fp8"),
+    "W4A16_AWQ": INT4,
+    "W4A8_AWQ": Format(INT4.w, "fp8"),
 }
 METHODS = {
     "fp8": _fp8,
-    "fbgemm_fp8": lambda how: Stored(groups=((ALL, FP8),)),
+    "fbgemm_fp8": lambda how: _matrices(FP8),
     "compressed-tensors": _compressed_tensors,
     "modelopt": _modelopt,
     "modelopt_fp4": _modelopt,
+    "modelopt_mixed": _modelopt,
     "bitsandbytes": _bitsandbytes,
     "quark": _quark,
     "awq": _awq,
     "gptq": _awq,
     "auto-round": _awq,
-    "mxfp4": lambda how: Stored(groups=((("mlp.experts",), MXFP4),)),
+    "mxfp4": lambda how: (("mlp.experts", MXFP4),),
     "mlx": _mlx,
 }
-MATRICES = re.compile(
-    r"self_attn|linear_attn|mixer|mlp|experts|[qkvo]_proj|_proj|attn|attention|^layers\.[\w*]+$"
-)
-
-
-def _canonical(pattern: str) -> str:
-    """Return a pattern of names with the names of `Layer.matrices`."""
-    name = pattern.removesuffix(".weight")
-    prefix = "re:" if name.startswith("re:") else ""
-    name = re.sub(
-        r"^(\^?(model|language_model|text_model|backbone|transformer)\\?\.)+",
-        "",
-        name[len(prefix) :],
-    )
-    for other, own in SYNONYMS.items():
-        name = re.sub(other, own, name)
-    return prefix + name
 
 
 @cache
-def _fits(pattern: str, name: str) -> bool:
-    """Return whether a pattern names a module, or one that it is a part of.
+def _expression(pattern: str) -> str:
+    """Return a pattern as a regular expression for names of `Layer.matrices`."""
+    text = pattern.removesuffix(".weight").removeprefix("re:")
+    found = text if pattern.startswith("re:") else ".*".join(map(re.escape, text.split("*")))
+    prefixes = r"^(\^?(model|language_model|text_model|backbone|transformer)\\?\.)+"
+    found = re.sub(prefixes, "", found)
+    for other, own in SYNONYMS.items():
+        found = re.sub(other, own.replace("\\", r"\\"), found)
+    return found
 
-    Patterns are names, with "*" for anything, or regular expressions after "re:"; "" names all.
+
+@cache
+def _layer_of(pattern: str) -> str:
+    """Return the number of the only layer that a pattern can fit; "" if there may be more."""
+    found = re.match(r"layers\\\.(\d+)(\\\.|$)", _expression(pattern))
+    return found[1] if found else ""
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Return the expression that names of `Layer.matrices` must match.
+
+    Patterns are names of a module or of one that it is a part of, with "*" for anything, or regular
+    expressions after "re:", of a beginning of a name; "" fits all.
     """
-    if not pattern:
-        return True
-    found = _canonical(pattern)
+    found = _expression(pattern)
+    written = not pattern or pattern.startswith("re:")
+    try:
+        return re.compile(found if written else rf"(.*\.)?{found}(\..*)?$")
+    except re.error as error:
+        raise ValueError(f"{short(pattern)} must be an expression: {error}") from None
+
+
+def _first(rules: Iterable[tuple[str, Format | None]], name: str) -> Format | None:
+    """Return the format of the first rule that fits a matrix; None if it isn't quantized."""
     name = name.replace("*", "0")
-    if found.startswith("re:"):
-        return any(re.match(found[3:], f"{start}{name}") for start in ("", "model."))
-    parts = ".*".join(map(re.escape, found.split("*")))
-    return re.fullmatch(rf"(.*\.)?{parts}(\..*)?", name) is not None
+    for pattern, form in rules:
+        fits = _compiled(pattern).match
+        if fits(name) or fits(f"model.{name}"):
+            return form
+    return None
 
 
 def _bits(value: Any) -> int:

@@ -192,7 +192,7 @@ class Serving:
         ahead = self if other is None else replace(self, chip=other, link=None)
         answers = self.B / (tokens * self.per_token.lower)  # a second
         prompts = self.replicas / ahead.first_token.lower
-        cached = self.model.decode(1, self.S, **self._layout).parts
+        cached = self.model.decode(self.replicas, self.S, **self._layout).parts
         held = sum(part.held for part in cached if part.name in ("attention", "state"))
         rows = {
             "requests/s of decode, at most": text(answers),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from rooflib.dtypes import DType, Type, common_type, dtype
 from rooflib.hardware import HBM
 from rooflib.llm.layers import Layer, Matrix, positions_read, weight_type
 from rooflib.operations import all_gather, all_reduce, spared
-from rooflib.work import Work, type_name
+from rooflib.work import Work, added, type_name
 
 ROWS = (
     "embedding, norms",
@@ -117,12 +117,12 @@ class Step:
             return "fp8"
         return self._product(self.read, self.given_w or dtype(self.model.w))
 
-    @property
+    @cached_property
     def sequences(self) -> Number:
         """Sequences of one replica."""
         return self.B // self.replicas
 
-    @property
+    @cached_property
     def n(self) -> Number:
         """New tokens of one replica."""
         return self.sequences * (self.S - self.start)
@@ -140,29 +140,27 @@ class Step:
 
     def total(self, name: str) -> Work:
         """Return the sum of all layers, what is looked up before them, and the logits."""
-        step = self.embedding()
-        for kind in self.model.kinds:
-            step += kind.count * self.layer(kind)
-        step += self.output()
+        layers = [kind.count * part for kind in self.model.kinds for part in self.layer(kind)]
+        step = added([*self.embedding(), *layers, *self.output()])
         parts = {part.name: part for part in step.parts}
         rows = [parts[row] for row in ROWS if row in parts]
         kept = tuple(row for row in rows if np.any(row.bytes) or np.any(row.hops))
         return replace(step, name=f"{name} of {self.model.name}", parts=kept)
 
-    def layer(self, kind: Layer) -> Work:
-        """Return one layer of a kind: what mixes positions, and an MLP, experts, both or none."""
-        layer = self.multiply(NORMS, [Matrix(NORMS, "gains", kind.gains)], 0)
-        layer += self.projections(kind)
+    def layer(self, kind: Layer) -> Iterator[Work]:
+        """Yield the parts of a layer: what mixes positions, and an MLP, experts, both or none."""
+        yield self.multiply(NORMS, [Matrix(NORMS, "gains", kind.gains)], 0)
+        yield from self.projections(kind)
         if kind.N:
-            layer += self.attention(kind)
+            yield self.attention(kind)
         if kind.state_heads:
-            layer += self.recurrence(kind)
+            yield self.recurrence(kind)
         for row in ("MLP", "router"):
             if matrices := kind.of(row):
-                layer += self.multiply(row, matrices, self.n)
+                yield self.multiply(row, matrices, self.n)
         if kind.experts:
-            layer += self.routed(kind)
-        return layer + self.exchanges(kind)
+            yield self.routed(kind)
+        yield self.exchanges(kind)
 
     def multiply(
         self, row: str, matrices: Iterable[Matrix], n: Number, passes: Number = None
@@ -190,16 +188,14 @@ class Step:
             return type_name(self.compute, "compute")
         return x.name if x.name == w.name else common_type(x, w).name
 
-    def projections(self, kind: Layer) -> Work:
+    def projections(self, kind: Layer) -> Iterator[Work]:
         """Queries, keys, values and their output; what enters the cache is written."""
-        made = self.multiply("projections", kind.of("projections"), self.n)
+        yield self.multiply("projections", kind.of("projections"), self.n)
         if self.latent == "expanded" and kind.expanding:
-            again = self.multiply(
-                "projections", kind.expanding, self.sequences * self.positions(kind) - self.n, 0
-            )
-            made += replace(again, held=0)
+            again = self.sequences * self.positions(kind) - self.n
+            yield replace(self.multiply("projections", kind.expanding, again, 0), held=0)
         written = self.cache.bytes * kind.kept(self.chips) * self.n
-        return (made + _work("projections", {}, written=written)).named("projections")
+        yield _work("projections", {}, written=written)
 
     def attention(self, kind: Layer) -> Work:
         """Scores and values of the pairs of a query and a position that it sees."""
@@ -256,7 +252,7 @@ class Step:
             hops += self.repeats * (2 * (group - 1) + gathers * (chips - 1))
         return Work("collectives", {}, 0, 0, sent, hops, less, group)
 
-    def embedding(self) -> Work:
+    def embedding(self) -> Iterator[Work]:
         """Rows of the embedding table, and what is outside of the layers."""
         model = self.model
         table = Matrix("embedding", "embed_tokens", model.vocabulary * model.D)
@@ -264,21 +260,17 @@ class Step:
         resting = 0 if model.tied else width * model.D * (model.vocabulary // self.chips)
         held = resting + width * model.looked_up / self.chips
         looked_up = width * (model.D + model.looked_up_each) * self.n / self.chips
-        norms = self.multiply(NORMS, [Matrix(NORMS, "gains", model.outer_gains)], 0)
-        rows = (norms + _work(NORMS, {}, looked_up, held=held)).named(NORMS)
-        if not model.more:
-            return rows
-        return rows + self.multiply(
-            "projections", [Matrix("projections", "more", model.more)], self.n
-        )
+        yield self.multiply(NORMS, [Matrix(NORMS, "gains", model.outer_gains)], 0)
+        yield _work(NORMS, {}, looked_up, held=held)
+        if model.more:
+            yield self.multiply("projections", [Matrix("projections", "more", model.more)], self.n)
 
-    def output(self) -> Work:
+    def output(self) -> Iterator[Work]:
         """The output matrix, and the logits that are written."""
         V, D = self.model.vocabulary, self.model.D
         rows, passes = (self.n, self.repeats) if self.logits == "all" else (self.sequences, 1)
-        product = self.multiply("logits", [Matrix("logits", "lm_head", V * D, V)], rows, passes)
-        written = _work("logits", {}, written=self.read.bytes * rows * (V // self.chips))
-        return (product + written).named("logits")
+        yield self.multiply("logits", [Matrix("logits", "lm_head", V * D, V)], rows, passes)
+        yield _work("logits", {}, written=self.read.bytes * rows * (V // self.chips))
 
 
 def _work(

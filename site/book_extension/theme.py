@@ -24,8 +24,6 @@ def use_templates(app: Sphinx, config: Config) -> None:
     config.html_additional_pages["404"] = "404.html"
     # Leave out the theme's other footer items, which are empty.
     config.html_theme_options["footer_content_items"] = ["author.html", "copyright.html"]
-    # Sphinx's "/" for the search would keep a reader from typing a division.
-    config.html_theme_options["enable_search_shortcuts"] = False
 
 
 def trim_pages(app: Sphinx) -> None:

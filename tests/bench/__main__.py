@@ -125,7 +125,7 @@ def main(students: int = STUDENTS) -> int:
     slow = False
     for what, found, limit in [
         ("a sweep of a million points, over numpy", sweep, 1.5),
-        ("1,000 batch sizes of a model, over one", batches, 4),
+        ("1,000 batch sizes of a model, over one", batches, 2),
         ("import rooflib, over import numpy", importing, 1),
         (f"grading {students} students, over stock nbgrader", lambda: grading(students), 0.5),
     ]:

@@ -1,14 +1,13 @@
 """A learner answers an exercise on its page, in a real browser with real Python."""
 
 import re
-import string
 from pathlib import Path
 
 import nbformat
 import pytest
 from learner import PASSED, answered, by_heart, graded_points, parts, released, results, solutions
 from nbformat import NotebookNode
-from reader import EDITOR, Reader
+from reader import Reader
 from submissions import Submission, hand_in, submissions
 
 from grading.release import exercises
@@ -120,15 +119,6 @@ def test_an_own_cell_on_the_page_prints_plots_fails_and_is_stopped(reader: Reade
     key, answer = next(iter(solutions(NAME).items()))
     reader.own_cell("mine = 2")
     assert PASSED in reader.check(key, answer)
-
-
-def test_every_key_writes_its_character(reader: Reader) -> None:
-    reader.answer_here(NAME)
-    editor = reader.part(next(iter(parts(NAME)))).locator(EDITOR)
-    editor.focus()
-    editor.press("Control+a")
-    reader.page.keyboard.type(string.punctuation)
-    assert reader.written(editor) == string.punctuation
 
 
 @pytest.mark.parametrize("kind", NEWER)

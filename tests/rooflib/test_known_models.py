@@ -274,6 +274,10 @@ SKIPPED = [
     ([f"model.layers.{i}.self_attn" for i in range(32)], 2 * 4096 * (4096 + 1024)),
     (["model.layers.*.self_attn.q_proj"], 4096 * 4096),
     (["re:.*self_attn.(k|v)_proj"], 2 * 4096 * 1024),
+    (["model.layers.*.mixer.q_proj"], 4096 * 4096),
+    ([r"re:.*\.layers\.[0-7]\..*down_proj", "re:^lm_head$"], 4096 * 14336 / 4),
+    (["re:.*router", "re:.*shared_expert_gate$"], 0),
+    ([f"model.layers.{i}.*" for i in range(8)], (3 * 4096 * 14336 + 2 * 4096 * (4096 + 1024)) / 4),
     ([f"model.layers.{i}.mlp.down_proj" for i in range(16)], 4096 * 14336 / 2),
     (["model.layers.32", "model.vision_tower.layers.0.fc1", "lm_head"], 0),
 ]
@@ -288,6 +292,19 @@ def test_modules_that_a_file_leaves_out_are_not_quantized(modules, each):
         return rl.model_from_config(config | {"quantization_config": how}).decode(1, 1).held
 
     assert held(modules) - held([]) == pytest.approx(32 * each)
+
+
+def test_experts_can_be_left_out_one_by_one():
+    row = next(row for row in CONFIGS if row["name"] == "mixtral-8x7b-v0.1")
+    names = [
+        f"model.layers.0.block_sparse_moe.experts.{e}.w{i}" for e in range(8) for i in (1, 2, 3)
+    ]
+
+    def held(skipped: list[str]) -> float:
+        how = {"quant_method": "fp8", "modules_to_not_convert": skipped}
+        return rl.model_from_config(row["config"] | {"quantization_config": how}).decode(1, 1).held
+
+    assert held(names) - held([]) == 8 * 3 * 4096 * 14336
 
 
 def test_mlx_also_quantizes_tables_and_says_exceptions_by_module():

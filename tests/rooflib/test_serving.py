@@ -142,12 +142,13 @@ def test_stages_hold_a_part_of_the_layers_and_pass_groups_on():
     assert chunked.prefill.flops < 0.6 * one.prefill.flops
 
 
-def test_prefill_and_decode_apart_need_chips_in_proportion():
-    served = rl.Serving("Llama 3 70B", "H100 SXM", B=32, chips=8, S=4096)
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_prefill_and_decode_apart_need_chips_in_proportion(replicas):
+    served = rl.Serving("Llama 3 70B", "H100 SXM", B=32, chips=8, S=4096, replicas=replicas)
     rows = {row[0]: row[1] for row in served.separate(tokens=200).rows}
     each = 32 / (200 * served.per_token.lower)
     assert rows["requests/s of decode, at most"] == f"{rl.Quantity(each)}"
-    needed = each * served.first_token.lower
+    needed = each * served.first_token.lower / replicas
     assert rows["prefill for one of decode, at least"] == f"{rl.Quantity(needed)}"
     cache = 4096 * rl.model("Llama 3 70B").kv_bytes_per_token()
     assert rows["a prompt's cache"] == f"{cache}"
