@@ -107,56 +107,11 @@ def widths_swapped(case):
 
 
 # %% [markdown]
-# ## Part 1: operations (3 points)
+# ## Part 1: operations and bytes (6 points)
 #
 # How many FLOPs do the two matrix multiplications take, queries with keys and the resulting
 # probabilities with values? Every query meets every one of the `S` positions (there is no causal
 # mask). A multiply-add is two FLOPs. Leave out the softmax between the two.
-
-
-# %%
-def operations(B, T, S, N, H):
-    """FLOPs of both multiplications.
-
-    B sequences, T positions with a query, S positions with a key; N heads of queries of width H.
-    Returns a number.
-    """
-    one_multiplication = 2 * B * N * T * S * H
-    return 2 * one_multiplication
-
-
-# %% grading
-part(
-    operations,
-    "Take one head of one sequence. Write the shapes of its queries and of its keys: what shape "
-    "has the product, and along which side does each of its sums run? Then do the same for the "
-    "product with the values. Ask at the end how many heads and sequences there are.",
-    cases=(
-        *(without(case, "K") for case in SIZES),
-        {"B": 40, "T": 3, "S": 100, "N": 24, "H": 64},
-        {"B": 2, "T": 1, "S": 64, "N": 4, "H": 32},  # shows off-by-one errors
-    ),
-    ranges={
-        "B": Whole(1, 64),
-        "T": Whole(1, 4096),
-        "S": Whole(64, 16384),
-        "N": Whole(4, 64),
-        "H": H_RANGE,
-    },
-    allowed=lambda T, S, **others: T <= S,
-    branches=LARGE,
-    wrong={
-        "half-the-operations": lambda B, T, S, N, H: 2 * B * T * S * N * H,
-        "no-later-position": lambda B, T, S, N, H: 2 * B * N * H * T * (2 * S - T + 1),
-        "one-head": lambda B, T, S, N, H: 4 * B * T * S * H,
-        "one-sequence": lambda B, T, S, N, H: 4 * T * S * N * H,
-        "every-position-asks": lambda B, T, S, N, H: 4 * B * S * S * N * H,
-        "queries-alone-meet": lambda B, T, S, N, H: 4 * B * T * T * N * H,
-    },
-)
-
-# %% [markdown]
-# ## Part 2: bytes (4 points)
 #
 # A fused kernel loads queries, keys and values once, keeps scores and probabilities on the chip,
 # and writes the result, which has the shape of the queries. How many bytes does it move in all?
@@ -166,21 +121,53 @@ part(
 
 
 # %%
-def bytes_moved(B, T, S, N, K, H, q_bytes, kv_bytes):
-    """HBM traffic of fused attention, loaded and written together, in bytes: a number."""
+def operations_and_bytes(B, T, S, N, K, H, q_bytes, kv_bytes):
+    """FLOPs of both multiplications, and HBM traffic of fused attention.
+
+    B sequences, T positions with a query, S positions with a key; N heads of queries and K heads of
+    keys and values, all of width H. Returns a pair (FLOPs, bytes loaded and written together).
+    """
+    one_multiplication = 2 * B * N * T * S * H
     queries = result = q_bytes * B * T * N * H
     keys = values = kv_bytes * B * S * K * H
-    return queries + keys + values + result
+    return 2 * one_multiplication, queries + keys + values + result
 
 
 # %% grading
+def operations(B, T, S, N, H, flops=4):
+    return flops * B * T * S * N * H
+
+
+def counted(flops=operations, **counts):
+    """Return a function that counts the operations by `flops`, and the bytes with `counts`."""
+
+    def found(**case):
+        return flops(*(case[name] for name in "BTSNH")), moved(**case, **counts)
+
+    return found
+
+
+def bytes_as_if(change):
+    """Return a function that counts the bytes of a changed case."""
+
+    def found(**case):
+        return counted()(**case)[0], moved(**change(case))
+
+    return found
+
+
 part(
-    bytes_moved,
-    "Make a table with a row for each of the four arrays that are loaded or written: how many "
-    "sequences, positions and heads it has, how wide a head is, and how many bytes an element "
-    "takes. Two of the rows have the positions and heads of the queries, two have those of the "
-    "cache.",
-    cases=(*(size | stored for size, stored in zip(SIZES, STORED, strict=True)), {"B": 1, **SMALL}),
+    operations_and_bytes,
+    "Take one head of one sequence. Write the shapes of its queries and of its keys: what shape "
+    "has the product, and along which side does each of its sums run? Then do the same for the "
+    "product with the values. For the bytes, make a table with a row for each of the four arrays: "
+    "how many sequences, positions and heads it has, how wide a head is, and how many bytes an "
+    "element takes.",
+    kind="numbers",
+    cases=(
+        *(size | stored for size, stored in zip(SIZES, STORED, strict=True)),
+        {"B": 1, **SMALL},
+    ),
     ranges={
         "B": Whole(1, 64),
         "T": Whole(1, 4096),
@@ -192,35 +179,50 @@ part(
     allowed=lambda T, S, **others: T <= S,
     branches=LARGE,
     wrong={
-        "output-not-counted": lambda **case: moved(**case, ends=1),
-        "values-not-counted": lambda **case: moved(**case, kept=1),
-        "cache-alone": lambda **case: moved(**case, ends=0),
-        "heads-not-shared": lambda **case: moved(**case | {"K": case["N"]}),
-        "scores-moved": lambda **case: moved(**case, squares=4),
+        "half-the-operations": counted(lambda *sizes: operations(*sizes, flops=2)),
+        "no-later-position": counted(lambda B, T, S, N, H: 2 * B * N * H * T * (2 * S - T + 1)),
+        "one-head": counted(lambda B, T, S, N, H: operations(B, T, S, 1, H)),
+        "one-sequence": counted(lambda B, T, S, N, H: operations(1, T, S, N, H)),
+        "every-position-asks": counted(lambda B, T, S, N, H: operations(B, S, S, N, H)),
+        "queries-alone-meet": counted(lambda B, T, S, N, H: operations(B, T, T, N, H)),
+        "output-not-counted": counted(ends=1),
+        "values-not-counted": counted(kept=1),
+        "cache-alone": counted(ends=0),
+        "heads-not-shared": bytes_as_if(lambda case: case | {"K": case["N"]}),
+        "scores-moved": counted(squares=4),
         "one-cache-for-all": lambda **case: (
-            moved(**case, kept=0) + moved(**case | {"B": 1}, ends=0)
+            counted()(**case)[0],
+            moved(**case, kept=0) + moved(**case | {"B": 1}, ends=0),
         ),
-        "one-width-for-all": lambda **case: moved(**case | {"kv_bytes": case["q_bytes"]}),
-        "result-as-wide-as-the-cache": lambda B, T, N, H, q_bytes, kv_bytes, **others: (
-            moved(B, T, N=N, H=H, q_bytes=q_bytes, kv_bytes=kv_bytes, ends=1, **others)
-            + kv_bytes * B * T * N * H
+        "one-width-for-all": bytes_as_if(lambda case: case | {"kv_bytes": case["q_bytes"]}),
+        "result-as-wide-as-the-cache": lambda **case: (
+            counted()(**case)[0],
+            (moved(**case) + moved(**case | {"q_bytes": case["kv_bytes"]}, kept=2)) / 2,
         ),
-        "cache-width-swapped": lambda **case: moved(**widths_swapped(case)),
-        "bits-for-bytes": lambda **case: 8 * moved(**case),
+        "cache-width-swapped": bytes_as_if(widths_swapped),
+        "bits-for-bytes": bytes_as_if(
+            lambda case: case | {"q_bytes": 8 * case["q_bytes"], "kv_bytes": 8 * case["kv_bytes"]}
+        ),
+        "swapped": lambda **case: counted()(**case)[::-1],
     },
 )
 
 # %% [markdown]
-# ## Part 3: intensity of decode (4 points)
+# ## Part 2: intensity of decode, and its limit (6 points)
 #
 # In decode each sequence has one query and `S` positions in its cache. What is the exact arithmetic
-# intensity of the same fused kernel? All arguments are passed in, whether you need them or not.
+# intensity of the same fused kernel? And what does it approach as the context `S` grows? Give the
+# limit itself, which may be a fraction. All arguments are passed in, whether you need them or not.
 
 
 # %%
-def decode_intensity(B, S, N, K, H, q_bytes, kv_bytes):
-    """Exact arithmetic intensity of attention with one query for each sequence, in FLOP/byte."""
-    return operations(B, 1, S, N, H) / bytes_moved(B, 1, S, N, K, H, q_bytes, kv_bytes)
+def decode_intensities(B, S, N, K, H, q_bytes, kv_bytes):
+    """Arithmetic intensity of attention with one query for each sequence, in FLOP/byte.
+
+    Returns a pair (exact intensity, its limit for a long context).
+    """
+    flops, moved = operations_and_bytes(B, 1, S, N, K, H, q_bytes, kv_bytes)
+    return flops / moved, 2 * N / (K * kv_bytes)
 
 
 # %% grading
@@ -240,79 +242,68 @@ def prefill(**case):
     return 4 * B * S * S * N * H / moved(**case, T=S)
 
 
+def limit(flops=4, **case):
+    """Return what the intensity of decode comes close to in a long context."""
+    return decode(**case, flops=flops, ends=0)
+
+
+def both(**counts):
+    """Return a function that counts the exact intensity in this way, and its limit, too."""
+    return lambda **case: (decode(**case, **counts), decode(**case, **counts | {"ends": 0}))
+
+
+def both_as_if(change):
+    return lambda **case: both()(**change(case))
+
+
+def limit_if(found):
+    """Return a function that gives the right intensity, and `found` for its limit."""
+    return lambda **case: (decode(**case), found(case["N"], case["K"], case["kv_bytes"]))
+
+
 part(
-    decode_intensity,
-    "Your functions of the parts before already know it: what is the number of positions with a "
-    "query in decode? Divide what the unit says, FLOPs by bytes. To see whether it is plausible, "
-    "double the batch: what happens to both?",
+    decode_intensities,
+    "Your function of the part before already knows it: what is the number of positions with a "
+    "query in decode? Divide what the unit says, FLOPs by bytes. For the limit, ask which of your "
+    "four arrays grow with the context, and divide by their bytes alone. What cancels, and what "
+    "remains?",
+    kind="numbers",
     cases=(
         *(without(size, "T") | stored for size, stored in zip(SIZES, STORED, strict=True)),
         {"B": 3, **without(SMALL, "T")},
-        {"B": 200, "S": 100, "N": 40, "K": 8, "H": 64, "q_bytes": 2, "kv_bytes": 2},
+        # The limit is not a whole number.
+        {"B": 200, "S": 100, "N": 24, "K": 8, "H": 64, "q_bytes": 2, "kv_bytes": 4},
     ),
-    ranges={"B": Whole(2, 256), "S": Whole(64, 8192), "N, K": HEADS, "H": H_RANGE, **WIDTHS},
-    wrong={
-        "half-the-intensity-of-decode": lambda **case: decode(**case, flops=2),
-        "output-not-counted": lambda **case: decode(**case, ends=1),
-        "values-not-counted": lambda **case: decode(**case, kept=1),
-        "heads-not-shared": lambda **case: decode(**case | {"K": case["N"]}),
-        "one-cache-for-all": lambda **case: decode(**case, caches=1),
-        "one-width-for-all": lambda **case: decode(**case | {"kv_bytes": case["q_bytes"]}),
-        "cache-width-swapped": lambda **case: decode(**widths_swapped(case)),
-        "prefill-for-decode": prefill,
-        "one-position-loaded": prefill,
-        "long-context-for-exact": lambda **case: decode(**case, ends=0),
-        "upside-down": lambda **case: 1 / decode(**case),
-    },
-)
-
-# %% [markdown]
-# ## Part 4: its limit (2 points)
-#
-# What does the intensity of decode approach as the context `S` grows? Give the limit itself, which
-# may be a fraction.
-
-
-# %%
-def decode_limit(N, K, kv_bytes):
-    """Limit of the intensity of decode for a long context, in FLOP/byte: a number."""
-    return 2 * N / (K * kv_bytes)
-
-
-# %% grading
-part(
-    decode_limit,
-    "Of your four arrays, which grow with the context, and which do not? Let the context be so "
-    "long that only the first kind counts. Divide the FLOPs by their bytes alone. What cancels, "
-    "and what remains?",
-    cases=(
-        {"N": 24, "K": 8, "kv_bytes": 1},
-        {"N": 40, "K": 40, "kv_bytes": 2},
-        {"N": 64, "K": 4, "kv_bytes": 0.5},
-        {"N": 24, "K": 1, "kv_bytes": 0.5},
-        {"N": 24, "K": 1, "kv_bytes": 2},
-        {"N": 24, "K": 8, "kv_bytes": 4},  # not a whole number
-    ),
-    ranges={"N, K": Choice(*GROUPS, (36, 12), (40, 8)), "kv_bytes": Choice(0.5, 1, 2, 4)},
+    ranges={"B": Whole(2, 256), "S": Whole(64, 8192), "N, K": HEADS, "H": H_RANGE}
+    | WIDTHS
+    | {"kv_bytes": Choice(0.5, 1, 2, 4)},
     branches={
-        "not a whole number": lambda N, K, kv_bytes: 2 * N / (K * kv_bytes) % 1 > 0,
-        "half a byte": lambda N, K, kv_bytes: K * kv_bytes < 1,
+        "not a whole number": lambda N, K, kv_bytes, **others: 2 * N / (K * kv_bytes) % 1 > 0,
+        "half a byte": lambda K, kv_bytes, **others: K * kv_bytes < 1,
     },
     wrong={
-        "half-the-operations": lambda N, K, kv_bytes: N / (K * kv_bytes),
-        "cache-counted-twice": lambda N, K, kv_bytes: N / (K * kv_bytes),
-        "values-not-counted": lambda N, K, kv_bytes: 4 * N / (K * kv_bytes),
-        "operations-counted-twice": lambda N, K, kv_bytes: 4 * N / (K * kv_bytes),
-        "heads-not-shared": lambda N, K, kv_bytes: 2 / kv_bytes,
-        "group-alone": lambda N, K, kv_bytes: N / K,
-        "width-left-out": lambda N, K, kv_bytes: 2 * N / K,
-        "width-upside-down": lambda N, K, kv_bytes: 2 * N * kv_bytes / K,
-        "group-upside-down": lambda N, K, kv_bytes: 2 * K / (N * kv_bytes),
+        "half-the-intensity-of-decode": both(flops=2),
+        "output-not-counted": lambda **case: (decode(**case, ends=1), limit(**case)),
+        "values-not-counted": both(kept=1),
+        "heads-not-shared": both_as_if(lambda case: case | {"K": case["N"]}),
+        "one-cache-for-all": lambda **case: (decode(**case, caches=1), limit(**case)),
+        "one-width-for-all": both_as_if(lambda case: case | {"kv_bytes": case["q_bytes"]}),
+        "cache-width-swapped": both_as_if(widths_swapped),
+        "prefill-for-decode": lambda **case: (prefill(**case), limit(**case)),
+        "one-position-loaded": lambda **case: (prefill(**case), limit(**case)),
+        "long-context-for-exact": lambda **case: (limit(**case), limit(**case)),
+        "exact-for-limit": lambda **case: (decode(**case), decode(**case)),
+        "upside-down": lambda **case: (1 / decode(**case), 1 / limit(**case)),
+        "operations-counted-twice": limit_if(lambda N, K, kv_bytes: 4 * N / (K * kv_bytes)),
+        "group-alone": limit_if(lambda N, K, kv_bytes: N / K),
+        "width-left-out": limit_if(lambda N, K, kv_bytes: 2 * N / K),
+        "width-upside-down": limit_if(lambda N, K, kv_bytes: 2 * N * kv_bytes / K),
+        "group-upside-down": limit_if(lambda N, K, kv_bytes: 2 * K / (N * kv_bytes)),
     },
 )
 
 # %% [markdown]
-# ## Part 5: prefill (4 points)
+# ## Part 3: prefill (4 points)
 #
 # In prefill all positions of a prompt have a query, so `T` and `S` are both the length of the
 # prompt. From what length on is attention compute-bound? All arrays have elements of `width` bytes.
@@ -467,7 +458,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 6: what fits beside the weights (3 points)
+# ## Part 4: what fits beside the weights (4 points)
 #
 # A chip holds the weights of a model and, in the rest of its HBM, the cache. The cache keeps the
 # keys and the values of each position, in every layer, for each of `K` heads of width `H`; an
@@ -622,13 +613,10 @@ part(
 # %% [markdown]
 # ## To think about (not graded)
 #
-# Your `decode_limit` doesn't depend on the batch, and the weights of a model are shared by all
+# The limit in part 2 doesn't depend on the batch, and the weights of a model are shared by all
 # sequences. So what does a larger batch gain in a decode step, and what limits it: time or space?
 # Put numbers into your last function for a model and a context of your choice. What changes with
 # fewer heads of keys, and what with a cache of half the width?
-
-# %% [markdown]
-# *Write your answer here.*
 
 # %% next [markdown]
 # Exercise 7 goes back to one matrix multiplication, and shares it among many chips.

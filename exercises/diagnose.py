@@ -1084,9 +1084,6 @@ part(
 # things that it could be, and an experiment that tells them apart. From how many chips on is more
 # than half of the step fixed, and what does that say about buying more of them?
 
-# %% [markdown]
-# *Write your answer here.*
-
 # %% next [markdown]
 # Exercise 9 goes back to bounds, for a model whose tokens take only a few of its experts. The
 # chapter “Your own machine” says how to measure a program of your own.

@@ -461,9 +461,6 @@ part(
 # that it couldn't. And put all `sheets` of the catalog into your `critical_batch`: is there one
 # rule of thumb for the batch that is right on all of these chips?
 
-# %% [markdown]
-# *Write your answer here.*
-
 # %% next [markdown]
 # This was the last exercise of the core. Exercise 6 goes further, to attention, exercise 7 to many
 # chips, exercise 8 to measured times, and exercise 9 to a mixture of experts. The chapter “Summary

@@ -79,6 +79,9 @@ SIZES = (
 )
 # The smallest sizes: counting one element too many changes the answer visibly.
 SMALLEST = {"B": 2, "D": 512, "F": 512}
+# For answers that are sums of a few products: with more cases, a fit would find out which ones.
+# The second is so small that three decimals of an intensity are not enough.
+FEW = (SIZES[1], {"B": 2, "D": 2048, "F": 4096})
 CHIPS = (
     {"peak": peak, "bandwidth": bandwidth},
     {"peak": 1.1e15, "bandwidth": 1.5e12},
@@ -97,8 +100,6 @@ SIZE_RANGES = {
 }
 # Critical batches exceed 100 in these ranges, so rounding one stays within the tolerance.
 CHIP_RANGES = {"peak": Real(4e14, 4e15), "bandwidth": Real(3e11, 1.9e12)}
-# Branch that some cases must cover: a count of FLOPs that overflows 32-bit integers.
-LARGE = {"more than 32 bits": lambda B, D, F: 2 * B * D * F >= 2**32}
 
 
 def moved(B, D, F, out=1):
@@ -115,7 +116,7 @@ BOUND_BY = {
 }
 
 # %% [markdown]
-# ## Part 1: bytes (3 points)
+# ## Part 1: bytes (5 points)
 #
 # How many bytes must be loaded from HBM, and how many written back to it? Count the least that any
 # implementation must move: each input element loaded once, each output element written once. The
@@ -138,7 +139,7 @@ part(
     "Then write how many bytes one int8 element takes. Which of the arrays are read, and which "
     "is written? Each belongs into one of the two numbers of the pair.",
     kind="numbers",
-    cases=(*SIZES, SMALLEST),
+    cases=FEW,
     ranges=SIZE_RANGES,
     wrong={
         "output-not-counted": lambda B, D, F: (B * D + D * F, 0),
@@ -151,103 +152,78 @@ part(
 )
 
 # %% [markdown]
-# ## Part 2: operations (3 points)
+# ## Part 2: operations, and operations per byte (8 points)
 #
 # How many operations does the multiplication take? Count a multiply-add as two operations. Each
 # output element starts from an empty accumulator, so every product is also added.
-
-
-# %%
-def operations(B, D, F):
-    """Operations (OP) of int8[B, D] · int8[D, F] → int8[B, F]: a number."""
-    return 2 * B * D * F
-
-
-# %% grading
-part(
-    operations,
-    "Take one element of the output. It is a sum of products: along which side does that sum "
-    "run, and how many products does it have? Write down how many operations one product costs "
-    "together with its addition. Then ask how many output elements there are.",
-    cases=(*SIZES, SMALLEST),
-    ranges=SIZE_RANGES,
-    branches=LARGE,
-    wrong={
-        "multiply-add-once": lambda B, D, F: B * D * F,
-        "one-addition-less": lambda B, D, F: B * F * (2 * D - 1),
-        "batch-left-out": lambda B, D, F: 2 * D * F,
-        "contraction-left-out": lambda B, D, F: 2 * B * F,
-    },
-)
-
-# %% [markdown]
-# ## Part 3: intensity (4 points)
 #
 # What is the arithmetic intensity, exactly: operations for each byte that is loaded or written?
-
-
-# %%
-def intensity(B, D, F):
-    """Exact arithmetic intensity of the multiplication, in OP/byte: a number."""
-    loaded, written = bytes_moved(B, D, F)
-    return operations(B, D, F) / (loaded + written)
-
-
-# %% grading
-part(
-    intensity,
-    "Write two lines: all operations of the multiplication, and all bytes that it moves, loaded "
-    "and written together. You have functions for both from the parts before. The unit, OP/byte, "
-    "says which of the lines is divided by which.",
-    # In the last case, rounding the intensity to three decimals exceeds the tolerance.
-    cases=(*SIZES, {"B": 2, "D": 2048, "F": 4096}),
-    ranges=SIZE_RANGES,
-    branches=LARGE,
-    wrong={
-        "output-not-counted": lambda B, D, F: 2 * B * D * F / moved(B, D, F, out=0),
-        "a-factor-of-two": lambda B, D, F: B * D * F / moved(B, D, F),
-        "limit-for-exact": lambda B, D, F: 2 * B,
-        "bits-for-bytes": lambda B, D, F: 2 * B * D * F / (8 * moved(B, D, F)),
-        "upside-down": lambda B, D, F: moved(B, D, F) / (2 * B * D * F),
-    },
-)
-
-# %% [markdown]
-# ## Part 4: intensity of a small batch (3 points)
 #
 # Often the batch is much smaller than the weights' two sides. What does the intensity approach when
-# `B` is much smaller than `D` and `F`? Give the limit itself, not the exact value. All three sizes
-# are passed in, whether you need them or not.
+# `B` is much smaller than `D` and `F`? Give the limit itself, not the exact value.
 
 
 # %%
-def intensity_small_batch(B, D, F):
-    """Limit of the arithmetic intensity for B much smaller than D and F, in OP/byte."""
-    return 2 * B
+def operations_per_byte(B, D, F):
+    """Operations of int8[B, D] · int8[D, F] → int8[B, F], and how many there are for each byte.
+
+    Returns three numbers: (operations, exact intensity in OP/byte, its limit for a small batch).
+    """
+    loaded, written = bytes_moved(B, D, F)
+    operations = 2 * B * D * F
+    return operations, operations / (loaded + written), 2 * B
 
 
 # %% grading
-# Range of B for questions that assume a batch much smaller than D and F.
-SMALL_BATCH = {"B": Whole(2, 256)}
+def counted(B, D, F, flops=2, width=1, out=1):
+    """Return operations, intensity and its limit, if they are counted in this way."""
+    operations, limit = flops * B * D * F, flops * B / width
+    return operations, operations / (width * moved(B, D, F, out)), limit
+
+
+def instead(intensity=None, limit=None):
+    """Return a function that gives these answers in place of the right ones."""
+
+    def found(B, D, F):
+        operations, exact, small_batch = counted(B, D, F)
+        return (
+            operations,
+            intensity(B, D, F) if intensity else exact,
+            limit(B, D, F) if limit else small_batch,
+        )
+
+    return found
 
 
 part(
-    intensity_small_batch,
-    "Write down the bytes as a sum of three terms, one for each array. Put in a small B beside "
-    "large D and F: which term is left? Divide the operations by that term alone and cancel what "
-    "stands on both sides.",
-    cases=SIZES,
-    ranges=SIZE_RANGES | SMALL_BATCH,
+    operations_per_byte,
+    "Take one element of the output. It is a sum of products: how many products, and how many "
+    "operations does one cost together with its addition? All of them, divided by all bytes, are "
+    "the intensity. For the limit, write the bytes as a sum of three terms and put in a small B "
+    "beside large D and F: which term is left?",
+    key="intensity",
+    kind="numbers",
+    cases=FEW,
+    ranges=SIZE_RANGES | {"B": Whole(2, 256)},  # smaller than D and F
+    # A count of operations that overflows 32-bit integers.
+    branches={"more than 32 bits": lambda B, D, F: 2 * B * D * F >= 2**32},
     wrong={
-        "exact-for-limit": lambda B, D, F: 2 * B * D * F / moved(B, D, F),
-        "a-factor-of-two": lambda B, D, F: B,
-        "bits-for-bytes": lambda B, D, F: B / 4,
-        "large-batch-limit": lambda B, D, F: 2 * D * F / (D + F),
+        "multiply-add-once": lambda **case: counted(**case, flops=1),
+        "one-addition-less": lambda B, D, F: (*counted(B, D, F, flops=2 - 1 / D)[:2], 2 * B),
+        "batch-left-out": lambda B, D, F: counted(B, D, F, flops=2 / B),
+        "contraction-left-out": lambda B, D, F: counted(B, D, F, flops=2 / D),
+        "output-not-counted": lambda **case: counted(**case, out=0),
+        "a-factor-of-two": instead(lambda B, D, F: B * D * F / moved(B, D, F)),
+        "limit-for-exact": instead(lambda B, D, F: 2 * B),
+        "exact-for-limit": instead(limit=lambda B, D, F: 2 * B * D * F / moved(B, D, F)),
+        "large-batch-limit": instead(limit=lambda B, D, F: 2 * D * F / (D + F)),
+        "bits-for-bytes": lambda **case: counted(**case, width=8),
+        "upside-down": instead(lambda B, D, F: moved(B, D, F) / (2 * B * D * F)),
     },
 )
 
 # %% [markdown]
-# ## Part 5: two times (4 points)
+# ## Part 3: two times (4 points)
 #
 # How long does the arithmetic take at peak, and how long does moving the bytes take at full
 # bandwidth? Use the exact counts again.
@@ -260,7 +236,7 @@ def times(B, D, F, peak, bandwidth):
     peak in OP/s, bandwidth in bytes/s. Returns a pair (T_math, T_comms), both in seconds.
     """
     loaded, written = bytes_moved(B, D, F)
-    return operations(B, D, F) / peak, (loaded + written) / bandwidth
+    return 2 * B * D * F / peak, (loaded + written) / bandwidth
 
 
 # %% grading
@@ -284,7 +260,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 6: between which bounds (3 points)
+# ## Part 4: between which bounds (3 points)
 #
 # How long does the whole operation take at least, if arithmetic and traffic overlap perfectly? And
 # at most, if they don't overlap at all?
@@ -326,13 +302,10 @@ part(
 # %% [markdown]
 # ## To think about (not graded)
 #
-# From what batch on is the multiplication compute-bound on the given chip, in the limit of part 4?
+# From what batch on is the multiplication compute-bound on the given chip, in the limit of part 2?
 # Then do the same for bf16 on this chip, where an element takes two bytes and the peak is half as
 # high. Compare the two batches. What did using int8 everywhere change, if not the critical batch?
 # Would you notice it at a batch far below the critical one?
-
-# %% [markdown]
-# *Write your answer here.*
 
 # %% next [markdown]
 # Exercise 2 keeps the weights in int8 and goes back to bf16 for everything else.

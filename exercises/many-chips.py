@@ -1,6 +1,6 @@
 # ---
 # title: "Exercise 7: many chips"
-# minutes: 30
+# minutes: 25
 # difficulty: medium
 # read_first: chips
 # description: >-
@@ -24,8 +24,7 @@
 # - What does each chip send, and how long do arithmetic and network take?
 # - From what $D$ on do the links keep up, with two, four and eight chips?
 # - How many times faster are $N$ chips than one, counting HBM too?
-# - Each message has a fixed delay. How long does the all-reduce take now, and for what array size
-#   do delays and bytes take equally long?
+# - Each message has a fixed delay. How long does the all-reduce take now?
 #
 # ## Hints
 #
@@ -102,7 +101,7 @@ def times_if(B, D, F, N, peak, link, flops=2, ring=sent, sums=2):
 
 
 # %% [markdown]
-# ## Part 1: two times (6 points)
+# ## Part 1: two times (7 points)
 #
 # Each of `N` chips holds partial sums for the whole output. A ring cuts this array into as many
 # pieces as there are chips and goes around twice: the first lap adds up, the second distributes the
@@ -188,7 +187,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 2: what it gains (6 points)
+# ## Part 2: what it gains (7 points)
 #
 # How many times faster are `N` chips than one? Compare the lower bounds of the two running times:
 # arithmetic, HBM and network all overlap perfectly. Count HBM here. One chip loads input and
@@ -299,7 +298,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 3: with a delay (5 points)
+# ## Part 3: with a delay (6 points)
 #
 # So far a byte was on its way as soon as the link was free. In fact each message also waits for a
 # fixed delay, however small it is. Around the ring, a chip's messages wait for one another: each is
@@ -358,67 +357,14 @@ part(
 )
 
 # %% [markdown]
-# ## Part 4: where both cost the same (3 points)
-#
-# For a small array the delays dominate, for a large one the bytes. At what size of the whole array,
-# in bytes, do all delays together take as long as the bytes? The value may be a fraction: don't
-# round it.
-
-
-# %%
-def equal_size(N, link, delay):
-    """Size of the array, in bytes, at which delays and bytes take equally long: a number."""
-    return N * link * delay
-
-
-# %% grading
-def between_numbers(value):
-    """Return whether rounding the value to an integer would exceed the tolerance."""
-    return abs(value - round(value)) > 1.2e-5 * value
-
-
-def small_and_uneven(case, rng):
-    """Return a case in which bandwidth · delay is small and not an integer."""
-    while True:
-        link = float(f"{rng.uniform(2e10, 3e10):.5e}")
-        delay = float(f"{rng.uniform(5e-7, 6e-7):.5e}")
-        if between_numbers(2 * link * delay):
-            return {**case, "N": 2, "link": link, "delay": delay}
-
-
-part(
-    equal_size,
-    "Take the two terms of your time with a delay and set them equal. What cancels, and what is "
-    "left for the size? Look whether it is the size of a message or of the whole array.",
-    cases=(
-        {"N": 4, "link": link, "delay": 3.1e-6},
-        {"N": 12, "link": link, "delay": 1.5e-6},
-        {"N": 4, "link": 4.6e11, "delay": 1.5e-6},
-        {"N": 2, "link": 4.6e11, "delay": 7e-6},
-        {"N": 2, "link": 2.5e10, "delay": 5.0001e-7},  # not a whole number
-    ),
-    ranges=RING,
-    branches={"not a whole number": lambda N, link, delay: between_numbers(N * link * delay)},
-    boundaries={"not a whole number": small_and_uneven},
-    wrong={
-        "one-message": lambda N, link, delay: link * delay,
-        "one-delay": lambda N, link, delay: N * link * delay / (2 * (N - 1)),
-        "array-sent-once": lambda N, link, delay: 2 * (N - 1) * link * delay,
-        "laps-apart": lambda N, link, delay: 2 * N * link * delay,
-    },
-)
-
-# %% [markdown]
 # ## To think about (not graded)
 #
 # From what width `D` on does the network take no longer than the arithmetic, with two chips, with
 # four and with eight? That doesn't depend on the batch, but your `speedup` does. For which
-# multiplications do more chips help although `D` is far below that width? And what do the last two
-# parts add to that: is a step that writes one token for each of a few sequences a matter of
-# bandwidth, or of delay?
-
-# %% [markdown]
-# *Write your answer here.*
+# multiplications do more chips help although `D` is far below that width? And what does the last
+# part add to that? Find the size of an array for which all delays together take as long as its
+# bytes: is a step that writes one token for each of a few sequences a matter of bandwidth, or of
+# delay?
 
 # %% next [markdown]
 # Exercise 8 goes further, from bounds to measured times. The chapter “Summary and cheat sheet” puts

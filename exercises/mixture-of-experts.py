@@ -744,9 +744,6 @@ part(
 # one chip alone, and what changes if many chips share the experts? And real routers have favorites:
 # which of your bounds does that move, and which way?
 
-# %% [markdown]
-# *Write your answer here.*
-
 # %% next [markdown]
 # This was the last exercise. The chapter “Your own model” says how to put in a model of your own,
 # and the chapter “Summary and cheat sheet” puts the formulas on one page.

@@ -348,9 +348,6 @@ part(
 # the batch. In which of the pictures are the two sizes on the same line, and why? Which
 # picture would you show to someone who has to choose the batch?
 
-# %% [markdown]
-# *Write your answer here.*
-
 # %% next [markdown]
 # Exercise 4 takes away what made the batch help.
 

@@ -345,9 +345,9 @@ class Exercise:
     name: str  # "int8-matmul": file, notebook and nbgrader assignment
     title: str  # "Exercise 1: int8 matmul"
     parts: tuple[Part, ...]
-    moral: str  # what the exercise shows; printed once all parts are right
+    moral: str  # what the exercise shows; printed once all parts are right, if there is one
     # Text with which learners compare their answer to "To think about"; available once all parts
-    # are right.
+    # are right, "" if nothing is asked.
     thoughts: str
 
 

@@ -8,7 +8,8 @@ The title of a cell says where it belongs:
 - `grading`: code that is not in the notebook. If its last expression is a part, the check of that
   part takes its place there;
 - `page`: of the exercise's page in the book, which site/ makes;
-- `next`: the end of the notebook. `moral`, `thoughts`: see `grading.schema.Exercise`.
+- `next`: the end of the notebook, below a cell for an answer in words to its last question.
+  `moral`, `thoughts`: see `grading.schema.Exercise`.
 """
 
 import ast
@@ -31,7 +32,7 @@ from roofkit.exercise_facts import of_file
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "exercises"
-SHARED = "every-notebook.md"  # beside the exercises: how to work, and what to do next
+SHARED = "every-notebook.md"  # beside the exercises: how to work, an answer in words, what is next
 MARK = re.compile(r"^# %%(?P<title>.*?)(?P<text>\[markdown\])?$", re.MULTILINE)
 HEADING = re.compile(r"## Part \d+: (?P<title>.+) \((?P<points>[\d.]+) points?\)")
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -117,8 +118,8 @@ def _read(name: str) -> Read:
         name=name,
         title=facts.title,
         parts=tuple(part for place, part in parts.items() if found[place].title == "grading"),
-        moral=texts["moral"],
-        thoughts=texts["thoughts"],
+        moral=texts.get("moral", ""),
+        thoughts=texts.get("thoughts", ""),
     )
     made = list(_notebook_cells(found, parts, facts.title))
     metadata = {"exercise": facts.metadata, "kernelspec": KERNEL}
@@ -184,13 +185,15 @@ def _notebook_cells(
 ) -> Iterator[NotebookNode]:
     """Yield the cells of the notebook, as nbgrader expects them."""
     shared = (FOLDER / SHARED).read_text(encoding="utf-8").strip()
-    how_to_work, what_next = shared.split("\n\n+++\n\n")
+    how_to_work, own_words, what_next = shared.split("\n\n+++\n\n")
     is_first = True
     for place, cell in enumerate(found):
         name = f"text-{place}"
         if cell.title == "given":
             yield marked(cell.source, "given")
         elif cell.title == "next":
+            if any(one.title == "thoughts" for one in found):
+                yield new_markdown_cell(own_words, id="own-words")
             yield new_markdown_cell(f"{what_next}\n\n{cell.source}", id=name)
         elif cell.title == "" and cell.is_text and is_first:
             yield new_markdown_cell(f"# {title}\n\n{cell.source}", id=name)

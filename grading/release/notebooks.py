@@ -112,7 +112,8 @@ def cases(
     place: returns where to read in that language. words: the headings of the parts in it.
     """
     exercise = exercises.load(name)
-    closing = {"moral": _(exercise.moral), "thoughts": _(exercise.thoughts)}
+    texts = {"moral": exercise.moral, "thoughts": exercise.thoughts}
+    closing = {key: _(text) for key, text in texts.items() if text}
     parts = {part.key: _released(name, part, place) | closing for part in exercise.parts}
     heading = ""
     for cell in exercises.source(name).cells:

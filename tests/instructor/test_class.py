@@ -36,7 +36,7 @@ from submissions import submissions
 
 from grading.release import exercises
 
-WRONG, WRONG_POINTS = "wrong_output_not_counted", 6.0
+WRONG, WRONG_POINTS = "wrong_output_not_counted", 7.0
 HALF = sum(points()[part] for part in accidents.EARLY)
 ALL = exercises.names()
 MOST_BYTES = 2_000_000  # of a graded notebook, and of a page of feedback

@@ -23,7 +23,7 @@ from repository import ROOT
 from grading.release import exercises
 
 FULL = sum(points().values())
-WRONG, WRONG_POINTS = "wrong_output_not_counted", 6.0
+WRONG, WRONG_POINTS = "wrong_output_not_counted", 7.0
 HAN = re.compile("[\u4e00-\u9fff]")
 GRADE = f"{NAME} (4711)"
 PEOPLE = f"""\

@@ -10,7 +10,10 @@ from grading.release import exercises
 
 NAME = "int8-matmul"
 WRONG = "def bytes_moved(B, D, F):\n    return B * D, 7.25"
-CALLS = "def intensity(B, D, F):\n    return operations(B, D, F) / sum(bytes_moved(B, D, F))"
+CALLS = """
+def operations_per_byte(B, D, F):
+    return 2 * B * D * F, 2 * B * D * F / sum(bytes_moved(B, D, F)), 2 * B
+"""
 TWICE = """
 for _ in range(2):
     try:

@@ -263,23 +263,23 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
         "times": lambda **case: tuple(sharded(**case).times[at] for at in ("compute", "ring")),
         "speedup": speedup,
         "all-reduce-time": all_reduce_time,
-        "equal-size": lambda N, link, delay: N * link * delay,
     },
     "attention": {
-        "operations": lambda **size: kernel(**size).flops,
-        "bytes-moved": lambda **size: kernel(**size).bytes,
-        "decode-intensity": lambda **size: kernel(**size).intensity,
-        "decode-limit": lambda N, K, kv_bytes: (
-            kernel(S=10**13, N=N, K=K, kv_bytes=kv_bytes).intensity
+        "operations-and-bytes": lambda **size: (kernel(**size).flops, kernel(**size).bytes),
+        "decode-intensities": lambda **size: (
+            kernel(**size).intensity,
+            kernel(**size | {"S": 10**13}).intensity,
         ),
         "compute-bound-from": compute_bound_from,
         "sequences-that-fit": sequences_that_fit,
     },
     "int8-matmul": {
         "bytes-moved": lambda **size: (int8(**size).loaded, int8(**size).written),
-        "operations": lambda **size: int8(**size).flops,
-        "intensity": lambda **size: int8(**size).intensity,
-        "intensity-small-batch": lambda B, D, F: int8(B, 1e13, 1e13).intensity,
+        "intensity": lambda B, D, F: (
+            int8(B, D, F).flops,
+            int8(B, D, F).intensity,
+            int8(B, 1e13, 1e13).intensity,
+        ),
         "times": lambda B, D, F, **chip: tuple(bounds_of(int8(B, D, F), **chip).times.values()),
         "bounds": lambda B, D, F, **chip: (
             bounds_of(int8(B, D, F), **chip).lower,
@@ -306,9 +306,9 @@ ORACLES: dict[str, dict[str, Callable[..., Any]]] = {
     },
     "weight-per-example": {
         "bytes-moved": lambda **size: per_example(**size).bytes,
-        "intensity": lambda **size: per_example(**size).intensity,
-        "intensity-limit": lambda B, bytes_per_element: (
-            per_example(B, 1e13, 1e13).intensity / bytes_per_element
+        "intensities": lambda B, D, F, bytes_per_element: (
+            per_example(B, D, F).intensity / bytes_per_element,
+            per_example(B, 1e13, 1e13).intensity / bytes_per_element,
         ),
         "compute-bound-chips": lambda chips, bytes_per_element: [
             name

@@ -2,7 +2,7 @@
 
 tests/learner/answers has a table for each exercise, with an entry for each learner:
 
-about: what the learner did, in one sentence.
+about: what the learner did, in one sentence, if the name doesn't say it.
 code: the functions that the learner wrote. All others are those of the reference solution.
 uses_helpers: whether the code needs the table's `helpers`, which come before it.
 expect: maps each part that must get no points to what the learner must be told: the key of a
@@ -10,10 +10,15 @@ expect: maps each part that must get no points to what the learner must be told:
     "by heart", for answers that are right for the published cases only.
 open: whether parts that the code does not write may be wrong, because they call one that it does.
     If not, all other parts must get full points.
+
+Answers of one function that returns one expression are rows: below [rows.PART.FUNCTION], the name,
+and what the learner must be told ("" if it is right) with the expression. Of FUNCTION, the
+arguments are those of the reference solution or of `helpers`. Rows are open.
 """
 
 import ast
 import copy
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -21,6 +26,8 @@ from functools import cache
 from pathlib import Path
 
 from nbformat import NotebookNode
+
+from grading.release import exercises
 
 FOLDER = Path(__file__).parents[1] / "learner" / "answers"
 UNNAMED = ("hint: ", "not known", "by heart")  # verdicts that name neither mistake nor problem
@@ -54,8 +61,18 @@ def submissions(exercise: str) -> tuple[Submission, ...]:
     """Return the answers to one exercise, the right ones first; none if it has no table yet."""
     file = FOLDER / f"{exercise}.toml"
     table = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    helpers = table.pop("helpers", "")
-    return tuple(_submission(exercise, name, helpers, **entry) for name, entry in table.items())
+    helpers, rows = table.pop("helpers", ""), table.pop("rows", {})
+    found = [_submission(exercise, name, helpers, **entry) for name, entry in table.items()]
+    known = [cell.source for cell in exercises.source(exercise).cells if cell.cell_type == "code"]
+    for part, functions in rows.items():
+        for function, answers in functions.items():
+            heads = re.findall(rf"^def {function}\(.*\):$", "\n".join([helpers, *known]), re.M)
+            for name, (told, returned) in answers.items():
+                code = f"{heads[0]}\n    return {returned}\n"
+                is_helper = f"def {function}(" in helpers
+                entry = {"uses_helpers": is_helper, "expect": {part: told} if told else None}
+                found.append(_submission(exercise, name, helpers, code=code, open=True, **entry))
+    return tuple(found)
 
 
 def _submission(
@@ -63,13 +80,13 @@ def _submission(
     name: str,
     helpers: str,
     *,
-    about: str,
     code: str,
+    about: str = "",
     uses_helpers: bool = False,
     expect: Mapping[str, str] | None = None,
     open: bool = False,
 ) -> Submission:
-    if not about.endswith("."):
+    if about and not about.endswith("."):
         raise ValueError(f"{exercise}, {name}: about must be a sentence, got {about!r}")
     if not name.startswith("wrong_" if expect else "right_"):
         raise ValueError(f"{exercise}, {name}: wrong_ names need expect, and right_ names none")

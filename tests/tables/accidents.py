@@ -57,7 +57,7 @@ def more_points(nb):
 def foreign(nb):
     """Append a cell that the learner marked with nbgrader's metadata."""
     mine = nbformat.v4.new_code_cell("1")
-    marks = copy.deepcopy(cell(nb, "operations").metadata.nbgrader) | {"grade_id": "mine"}
+    marks = copy.deepcopy(cell(nb, "intensity").metadata.nbgrader) | {"grade_id": "mine"}
     mine.metadata["nbgrader"] = marks
     nb.cells.append(mine)
     return nb
@@ -151,8 +151,8 @@ def split(nb):
 # name → (edit of a correct notebook, points that it should get)
 RIGHT = {
     "as-it-is": (lambda nb: nb, FULL),
-    "check-twice": (lambda nb: twice(nb, "operations"), FULL),
-    "solution-twice": (lambda nb: twice(nb, "operations-solution"), FULL),
+    "check-twice": (lambda nb: twice(nb, "intensity"), FULL),
+    "solution-twice": (lambda nb: twice(nb, "intensity-solution"), FULL),
     "check-deleted": (lambda nb: without(nb, "bytes-moved"), FULL),
     "first-and-last-deleted": (lambda nb: without(without(nb, "given"), "bounds"), FULL),
     "check-edited": (lambda nb: changed(nb, "times", source="check('times', print)"), FULL),
@@ -191,7 +191,7 @@ OLD = {"nbformat-3": 3, "nbformat-4-0": 4}
 
 HOARD = "hoard = []\nwhile True:\n    hoard.append(bytearray(50_000_000))"
 END = "import os\nos._exit(0)"
-EARLY = ("bytes-moved", "operations")  # parts whose checks stand before "the middle"
+EARLY = ("bytes-moved", "intensity")  # parts whose checks stand before "the middle"
 LATER = tuple(part for part in points() if part not in EARLY)
 
 

@@ -77,7 +77,7 @@ def judge(
     if all(right):
         return Verdict(total, total)
     found = Findings(seen, expected, right, cases, tolerance)
-    known, everywhere = recognize(seen, right, misconceptions, tolerance)
+    known, everywhere = recognize(seen, expected, right, misconceptions, tolerance)
     if known:
         says = (explanation(known, qualifier(found, everywhere)), where_to_read(known))
         return Verdict(sum(right), total, known[0].key, says)
@@ -98,14 +98,16 @@ def judge(
 
 def recognize(
     answers: Sequence[Answer],
+    expected: Sequence[Plain],
     right: Sequence[bool],
     misconceptions: Sequence[MisconceptionValues],
     tolerance: float,
 ) -> tuple[list[MisconceptionValues], bool]:
     """Return the misconceptions that fit, and whether they fit in every case.
 
-    If none agrees in every case, return those that agree in every wrong case. Agreement in names
-    or small integers doesn't count there, since it may be chance.
+    If none agrees in every case, return those that agree in every wrong case; of several numbers,
+    in every wrong number. Agreement in names or small integers doesn't count there, since it may be
+    chance.
     """
     everywhere, loose = [], []
     for known in misconceptions:
@@ -115,15 +117,29 @@ def recognize(
             else not answer.problem and same(answer.value, value, tolerance)
             for answer, value in zip(answers, known.values, strict=True)
         ]
-        pairs = zip(hits, right, answers, strict=True)
         if all(hits):
             everywhere.append(known)
         elif all(
-            fine or (hit and not answer.problem and telling(answer.value))
-            for hit, fine, answer in pairs
+            fine or (not answer.problem and _fits(answer.value, value, wanted, tolerance))
+            for fine, answer, value, wanted in zip(
+                right, answers, known.values, expected, strict=True
+            )
         ):
             loose.append(known)
     return everywhere or loose, bool(everywhere)
+
+
+def _fits(value: Plain, known: Plain, expected: Plain, tolerance: float) -> bool:
+    """Return whether the wrong numbers of an answer are those of a misconception, and telling."""
+    lists = [one for one in (value, known, expected) if isinstance(one, list)]
+    if len(lists) < 3 or len({len(one) for one in lists}) > 1 or has_names(expected):
+        return same(value, known, tolerance) and telling(value)
+    wrong = [
+        (number, other)
+        for number, other, right in zip(value, known, expected, strict=True)
+        if not same(number, right, tolerance)
+    ]
+    return all(same(*pair, tolerance) for pair in wrong) and telling([one for one, _ in wrong])
 
 
 def explanation(known: Sequence[MisconceptionValues], qualifier: str) -> str:

@@ -72,14 +72,18 @@ class Findings:
             )
             return said.format(**about, count=len(off) - 1)
         said = _("For {case} you returned {value}, which is not it.")
-        if isinstance(expected, list) and not self.names and len(expected) == 2:
-            first, second = (self._same(*pair) for pair in zip(value, expected, strict=True))
-            if second:
+        if isinstance(expected, list) and not self.names and len(expected) > 1:
+            pairs = enumerate(zip(value, expected, strict=True), start=1)
+            off = [str(place) for place, pair in pairs if not self._same(*pair)]
+            if off == ["1"]:
                 said = _("For {case} you returned {value}, which is not it (the first).")
-            elif first:
+            elif off == ["2"]:
                 said = _("For {case} you returned {value}, which is not it (the second).")
-            else:
+            elif len(expected) == 2:
                 said = _("For {case} you returned {value}, which is not it (neither of the two).")
+            else:
+                said = _("For {case} you returned {value}, which is not it (number {places}).")
+                about |= {"places": ", ".join(off)}
         return said.format(**about)
 
     def _curve(self, value: Plain, expected: Plain, case: Mapping[str, Any]) -> str:

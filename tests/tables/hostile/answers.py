@@ -59,7 +59,9 @@ def subclass(right):
 
         __hash__ = float.__hash__
 
-    return Number(right) if isinstance(right, int | float) else right
+    if isinstance(right, int | float):
+        return Number(right)
+    return tuple(map(subclass, right)) if isinstance(right, tuple) else right
 
 
 def wrong_subclass(right):
