@@ -115,8 +115,8 @@ def week(options: argparse.Namespace) -> list[str]:
 
 
 def nbgrader(options: argparse.Namespace) -> list[str]:
-    """Run an nbgrader command in the course folder, with this environment first on its PATH."""
-    from grading.course import Course, tools_on_path
+    """Run an nbgrader command in the course folder."""
+    from grading.course import Course
     from grading.files import Unable
 
     course = Course(options.course)
@@ -125,8 +125,7 @@ def nbgrader(options: argparse.Namespace) -> list[str]:
     if {"generate_assignment", "formgrader"} & set(options.words):  # what reads source/
         course.write_sources()
     command = [Path(sys.executable).with_name("nbgrader"), *options.words]
-    with tools_on_path():
-        raise SystemExit(subprocess.call(command, cwd=course.folder))
+    raise SystemExit(subprocess.call(command, cwd=course.folder))
 
 
 def parser() -> argparse.ArgumentParser:

@@ -18,6 +18,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-u
 
 import roofkit
 import rooflib
+from grading.notebook import HEADING, headings, key_of
 from grading.release import exercises
 from grading.release.cases import published
 from grading.schema import Part
@@ -29,10 +30,6 @@ from roofkit.words import N_, ORIGINAL, _, language
 
 OPENING, CASES = "opening", "cases"  # grade ids of the cells that are added
 DIFFICULTIES = (N_("easy"), N_("medium"), N_("hard"))
-# "Part 2: bytes moved (4 points)", also with the full-width punctuation of Chinese.
-TITLE = re.compile(
-    r"(?:[^:\uff1a]*\d[^:\uff1a]*[:\uff1a]\s*)?(?P<title>.*?)(?:\s*[(\uff08][^()\uff08\uff09]*[)\uff09])?"
-)
 MARK = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
 
 
@@ -114,14 +111,12 @@ def cases(
     exercise = exercises.load(name)
     closing = {"moral": _(exercise.moral), "thoughts": _(exercise.thoughts)}
     parts = {part.key: _released(name, part, place) | closing for part in exercise.parts}
-    heading = ""
+    above = headings(exercises.source(name))
     for cell in exercises.source(name).cells:
-        key = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-        if cell.cell_type == "markdown" and (match := re.match(r"## (.+)", cell.source)):
-            heading = match[1]
-        elif exercises.is_check(cell):
-            title = TITLE.fullmatch(words.get(heading, heading))
-            parts[key]["title"] = title["title"] if title else heading
+        key = key_of(cell)
+        if key in parts:
+            said = HEADING.match(f"## {words.get(above[key]['whole'], '')}") or above[key]
+            parts[key]["title"] = said["title"]
         elif key.endswith("-solution") and os.environ.get("SOLUTIONS"):
             solution = MARK.sub("", cell.source).rstrip()
             parts[key.removesuffix("-solution")]["solution"] = solution
