@@ -34,7 +34,6 @@ from grading.schema import Part
 from roofkit.check.answers import Answer
 from roofkit.check.compare import Verdict, judge
 from roofkit.check.messages import PROBLEMS
-from roofkit.check.packing import literal
 from roofkit.check.wording import tight
 from roofkit.notebook_language import language_of
 from roofkit.words import N_, ORIGINAL, _, spoken
@@ -376,7 +375,7 @@ def _called(
     answers: list[Answer] = []
     start = time.monotonic()
     try:
-        texts = [literal(dict(case)) for case in inputs]
+        texts = [repr(dict(case)) for case in inputs]  # unlike JSON, with tuples and inf
         copy.send(part.function, part.kind, texts, again)
         while len(answers) < len(inputs) + again:
             start = time.monotonic()

@@ -53,7 +53,7 @@ NARROWED = (
     (b"/proc", b"proc", b"subset=pid"),
 )
 # What one cell shows: the page of feedback stays readable.
-TEXT, SHORT_TEXT, LINES, OUTPUTS, PICTURE_BYTES = 100_000, 10_000, 200, 1_000, 1_000_000
+TEXT, OUTPUTS, PICTURE_BYTES = 100_000, 1_000, 1_000_000
 
 # What Flatpak refuses and a little more: the kernel's doors through which others have escaped. The
 # last line would tell of files that all boxes see: who opens them, and what of them is in memory.
@@ -232,8 +232,7 @@ class Shown:
         self.left, self.picture_bytes = TEXT, PICTURE_BYTES
 
     def text(self, name: str, text: str) -> None:
-        text = text[: self.left]
-        self.left -= len(text)
+        text = self._cut(text)
         last = self.outputs[-1] if self.outputs else {}
         if last.get("name") == name:
             last["text"] += text
@@ -241,7 +240,7 @@ class Shown:
             self.add(output_type="stream", name=name, text=text)
 
     def data(self, kind: str, data: Mapping[str, Any], **more: Any) -> None:
-        kept: dict[str, str] = {"text/plain": self._short(data.get("text/plain", ""))}
+        kept: dict[str, str] = {"text/plain": self._cut(data.get("text/plain", ""))}
         picture = data.get("image/png", b"")
         if picture and len(picture) <= self.picture_bytes:
             self.picture_bytes -= len(picture)
@@ -252,17 +251,17 @@ class Shown:
         self.add(output_type=kind, data=kept, metadata={}, **more)
 
     def error(self, name: str, value: str, lines: list[str]) -> None:
-        lines = [self._short(line) for line in lines[:LINES]]
-        self.add(output_type="error", ename=name, evalue=self._short(value), traceback=lines)
+        value, *lines = map(self._cut, (value, *lines))
+        self.add(output_type="error", ename=name, evalue=value, traceback=lines)
 
     def add(self, **output: Any) -> None:
         if len(self.outputs) < OUTPUTS:
             self.outputs.append(output)
 
-    def _short(self, text: object) -> str:
-        short = str(text)[: min(SHORT_TEXT, self.left)]
-        self.left -= len(short)
-        return short
+    def _cut(self, text: object) -> str:
+        cut = str(text)[: self.left]
+        self.left -= len(cut)
+        return cut
 
 
 class Stream(io.TextIOBase):

@@ -384,12 +384,9 @@ def part(
 
 def combinations(**options: tuple[Any, ...]) -> dict[str, Callable[..., bool]]:
     """Return one branch for each combination of values of these arguments."""
-
-    def branch(wanted: dict[str, Any]) -> Callable[..., bool]:
-        return lambda **case: all(case[name] == value for name, value in wanted.items())
-
-    found = [dict(zip(options, row, strict=True)) for row in itertools.product(*options.values())]
-    return {
-        ", ".join(f"{name} = {value}" for name, value in wanted.items()): branch(wanted)
-        for wanted in found
-    }
+    found: dict[str, Callable[..., bool]] = {}
+    for row in itertools.product(*options.values()):
+        wanted = dict(zip(options, row, strict=True)).items()
+        name = ", ".join(f"{name} = {value}" for name, value in wanted)
+        found[name] = lambda wanted=wanted, **case: wanted <= case.items()
+    return found

@@ -24,7 +24,7 @@ from grading.release.cases import published
 from grading.schema import Part
 from roofkit import first_cell
 from roofkit.check.answers import Plain
-from roofkit.check.packing import literal, pack
+from roofkit.check.packing import pack
 from roofkit.exercise_facts import chapter_title, of_notebook
 from roofkit.words import N_, ORIGINAL, _, language
 
@@ -131,7 +131,7 @@ def _released(name: str, part: Part, place: Callable[[str], str]) -> dict[str, A
         "function": part.function,
         "kind": part.kind,
         "tolerance": part.tolerance,
-        "cases": literal(cases.inputs),
+        "cases": repr(cases.inputs),
         "expected": _short(cases.expected),
         "misconceptions": [
             {
