@@ -299,12 +299,11 @@ def _message(box: Lines, seconds: float, *words: str) -> Any:
 
 
 def _keep(box: Lines) -> Lines:
-    box.send("keep", "")
-    box.receive(60)
-    try:
-        return Lines(socket.socket(fileno=box.files.pop()))
-    except OSError:  # a descriptor of something else
-        raise Ended("ended") from None
+    ours, theirs = socket.socketpair()
+    with theirs:
+        box.send("keep", "", files=[theirs.fileno()])
+        box.receive(60)
+    return Lines(ours)
 
 
 # --- asking --------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 `serve` is the warm process. For each notebook it forks a process that joins bubblewrap's namespaces
 and gives up all rights; that one gets requests, ["run", source] or ["keep", ""], as lines of JSON.
-For "keep" it forks a copy of itself, which waits until the grader asks it. So a function is called
+For "keep" it forks a copy of itself, which waits until the grader asks it, through a socket that
+comes with the request: what boxes send is limited for all of one user's. So a function is called
 in the state that its check saw, no later cell can show what it was asked, and a call that hangs or
 ends Python costs one part only.
 
@@ -56,7 +57,8 @@ NARROWED = (
 TEXT, OUTPUTS, PICTURE_BYTES = 100_000, 1_000, 1_000_000
 
 # What Flatpak refuses and a little more: the kernel's doors through which others have escaped. The
-# last line would tell of files that all boxes see: who opens them, and what of them is in memory.
+# last line would tell of files that all boxes see, who opens them and what of them is in memory,
+# and of the load; or take the machine's asynchronous requests, of which there are so many for all.
 REFUSED = """
     ptrace process_vm_readv process_vm_writev pidfd_getfd kcmp bpf perf_event_open userfaultfd
     io_uring_setup io_uring_enter io_uring_register unshare setns mount umount2 pivot_root chroot
@@ -64,7 +66,7 @@ REFUSED = """
     open_by_handle_at keyctl add_key request_key init_module finit_module delete_module kexec_load
     kexec_file_load reboot swapon swapoff acct quotactl syslog fanotify_init uselib modify_ldt
     shmget shmat msgget semget mq_open memfd_create memfd_secret
-    inotify_init inotify_init1 preadv2 cachestat mincore sysinfo"""
+    inotify_init inotify_init1 preadv2 cachestat mincore sysinfo io_setup"""
 NEW_CALLS = {"cachestat": 451}  # not in older libseccomp
 # Locks and watches of shared files could be heard in other boxes: these succeed and do nothing.
 LOCKS = ("F_SETLK", "F_SETLKW", "F_OFD_SETLK", "F_OFD_SETLKW", "F_SETLEASE", "F_NOTIFY")
@@ -367,8 +369,7 @@ def run_notebook(grader: socket.socket) -> NoReturn:
         signal.signal(signal.SIGPROF, late)
         signal.signal(signal.SIGALRM, late)
         grader.sendall(b'["ready"]\n')
-        for line in grader.makefile("r", encoding="utf-8"):
-            what, source = loads(line)
+        for what, source, files in requests(grader):
             if what == "run":
                 shown = Shown()
                 with contextlib.suppress(BaseException):
@@ -376,22 +377,27 @@ def run_notebook(grader: socket.socket) -> NoReturn:
                 grader.sendall(dumps(["done", shown.outputs]).encode("utf-8", "replace") + b"\n")
             elif what == "has":
                 grader.sendall(dumps(["has", source in shell.user_ns]).encode() + b"\n")
-            else:
-                keep(shell.user_ns, grader)
+            else:  # "keep"
+                if fork() == 0:
+                    os.close(grader.fileno())
+                    answer_all(shell.user_ns, socket.socket(fileno=files[0]))
+                os.close(files[0])
+                grader.sendall(b'["kept"]\n')
     finally:
         os._exit(0)
 
 
-def keep(namespace: Mapping[str, Any], grader: socket.socket) -> None:
-    """Fork a copy of this process, and send the grader a socket on which it answers."""
-    ours, theirs = socket.socketpair()
-    if fork() == 0:
-        os.close(grader.fileno())
-        theirs.close()
-        answer_all(namespace, ours)
-    ours.close()
-    socket.send_fds(grader, [b'["kept"]\n'], [theirs.fileno()])
-    theirs.close()
+def requests(grader: socket.socket) -> Iterator[tuple[str, str, list[int]]]:
+    """Yield each request, with the descriptors that came with it, until the grader hangs up."""
+    line, files = b"", list[int]()
+    while True:
+        block, more, *_ = socket.recv_fds(grader, 1 << 16, 1)
+        if not block:
+            return
+        line, files = line + block, files + more
+        if line.endswith(b"\n"):  # the grader waits for a reply before it sends more
+            yield (*loads(line.decode()), files)
+            line, files = b"", []
 
 
 # --- answers -------------------------------------------------------------------------------------
