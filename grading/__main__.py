@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from grading.files import Unable
 from roofkit.words import ORIGINAL
 
 # The functions below import what they need: importing nbgrader takes a second, which would delay
@@ -35,17 +36,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         limit_memory()
     try:
         from grading.course import errors_in_one_line
-        from grading.files import Unable
 
-        try:
-            with errors_in_one_line():
-                print(*options.run(options), sep="\n")
-        except Unable as unable:
-            raise SystemExit(str(unable)) from None
-        except ModuleNotFoundError as error:
-            if error.name not in CLUSTER_MODULES:
-                raise
-            raise SystemExit(f"{error.name} is not installed: `make cluster` does it") from None
+        with errors_in_one_line():
+            print(*options.run(options), sep="\n")
+    except Unable as unable:
+        raise SystemExit(str(unable)) from None
+    except ModuleNotFoundError as error:
+        if error.name not in CLUSTER_MODULES:
+            raise
+        raise SystemExit(f"{error.name} is not installed: `make cluster` does it") from None
     except KeyboardInterrupt:
         print(f"\n{STOPPED}", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
@@ -76,7 +75,6 @@ def release(options: argparse.Namespace) -> list[str]:
 
 def grade(options: argparse.Namespace) -> list[str]:
     from grading.course import Course
-    from grading.files import Unable
 
     course = Course(options.course)
     if not (course.folder / "submitted").is_dir():
@@ -117,7 +115,6 @@ def week(options: argparse.Namespace) -> list[str]:
 def nbgrader(options: argparse.Namespace) -> list[str]:
     """Run an nbgrader command in the course folder."""
     from grading.course import Course
-    from grading.files import Unable
 
     course = Course(options.course)
     if not (course.folder / "nbgrader_config.py").is_file():
