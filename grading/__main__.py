@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from grading.files import Unable
 from roofkit.words import ORIGINAL
 
 # The functions below import what they need: importing nbgrader takes a second, which would delay
@@ -35,17 +36,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         limit_memory()
     try:
         from grading.course import errors_in_one_line
-        from grading.files import Unable
 
-        try:
-            with errors_in_one_line():
-                print(*options.run(options), sep="\n")
-        except Unable as unable:
-            raise SystemExit(str(unable)) from None
-        except ModuleNotFoundError as error:
-            if error.name not in CLUSTER_MODULES:
-                raise
-            raise SystemExit(f"{error.name} is not installed: `make cluster` does it") from None
+        with errors_in_one_line():
+            print(*options.run(options), sep="\n")
+    except Unable as unable:
+        raise SystemExit(str(unable)) from None
+    except ModuleNotFoundError as error:
+        if error.name not in CLUSTER_MODULES:
+            raise
+        raise SystemExit(f"{error.name} is not installed: `make cluster` does it") from None
     except KeyboardInterrupt:
         print(f"\n{STOPPED}", file=sys.stderr)
         raise SystemExit(INTERRUPTED) from None
@@ -76,7 +75,6 @@ def release(options: argparse.Namespace) -> list[str]:
 
 def grade(options: argparse.Namespace) -> list[str]:
     from grading.course import Course
-    from grading.files import Unable
 
     course = Course(options.course)
     if not (course.folder / "submitted").is_dir():
@@ -115,9 +113,8 @@ def week(options: argparse.Namespace) -> list[str]:
 
 
 def nbgrader(options: argparse.Namespace) -> list[str]:
-    """Run an nbgrader command in the course folder, with this environment first on its PATH."""
-    from grading.course import Course, tools_on_path
-    from grading.files import Unable
+    """Run an nbgrader command in the course folder."""
+    from grading.course import Course
 
     course = Course(options.course)
     if not (course.folder / "nbgrader_config.py").is_file():
@@ -125,8 +122,7 @@ def nbgrader(options: argparse.Namespace) -> list[str]:
     if {"generate_assignment", "formgrader"} & set(options.words):  # what reads source/
         course.write_sources()
     command = [Path(sys.executable).with_name("nbgrader"), *options.words]
-    with tools_on_path():
-        raise SystemExit(subprocess.call(command, cwd=course.folder))
+    raise SystemExit(subprocess.call(command, cwd=course.folder))
 
 
 def parser() -> argparse.ArgumentParser:

@@ -19,7 +19,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -30,7 +30,7 @@ from grading.files import Unable
 
 PACKAGES = [Path(one.__path__[0]) for one in (rooflib, roofkit)]
 SCRATCH_BYTES = 64 << 20  # of each folder in which a notebook may write
-LINE_BYTES, MOST_FILES = 4_000_000, 4  # of one message; descriptors that come and are not used
+LINE_BYTES = 4_000_000  # of one message
 START_SECONDS = 300  # for a start, which takes milliseconds where nothing else runs
 FIRST_USER, USERS = 0x7A000000, 4096  # as root, each box has a user of its own, above the host's
 ENVIRONMENT = {
@@ -67,29 +67,31 @@ class Lines:
     """A socket that carries lines of JSON. What arrives may be forged."""
 
     def __init__(self, connection: socket.socket) -> None:
-        self.connection, self.rest, self.files = connection, b"", list[int]()
+        self.connection, self.rest = connection, b""
 
-    def send(self, *message: object) -> None:
+    def send(self, *message: object, files: Sequence[int] = ()) -> None:
+        """Send a message, and descriptors with it."""
+        line = json.dumps(message).encode() + b"\n"
         self.connection.settimeout(10)
         try:
-            self.connection.sendall(json.dumps(message).encode() + b"\n")
+            sent = socket.send_fds(self.connection, [line], files)
+            self.connection.sendall(line[sent:])
         except OSError:
             raise Ended("ended") from None
 
     def receive(self, seconds: float) -> list[Any]:
-        """Return the next message; descriptors that come with it are in `files`."""
+        """Return the next message."""
         end, parts, size = time.monotonic() + seconds, [self.rest], len(self.rest)
         while b"\n" not in parts[-1]:
             self.connection.settimeout(max(end - time.monotonic(), 0.001))
             try:
-                block, files, *_ = socket.recv_fds(self.connection, 1 << 18, 4)
+                block = self.connection.recv(1 << 18)
             except TimeoutError:
                 raise Ended("late") from None
             except OSError:
-                block, files = b"", []
-            self.files += files
+                block = b""
             size += len(block)
-            if not block or size > LINE_BYTES or len(self.files) > MOST_FILES:
+            if not block or size > LINE_BYTES:
                 raise Ended("large" if block else "ended")
             parts.append(block)
         line, _, self.rest = b"".join(parts).partition(b"\n")
@@ -100,11 +102,6 @@ class Lines:
         if not (isinstance(message, list) and message) or message[0] in ("ended", "memory"):
             raise Ended("memory" if message == ["memory"] else "ended")
         return message
-
-    def close(self) -> None:
-        self.connection.close()
-        for descriptor in self.files:
-            os.close(descriptor)
 
 
 class Server:
@@ -185,7 +182,7 @@ class Box(Lines):
 
     def __exit__(self, *_: object) -> None:
         self.server.boxes.discard(self)
-        self.close()
+        self.connection.close()
         if self.bwrap is None:
             return
         self.bwrap.kill()
@@ -222,7 +219,9 @@ def command() -> list[str]:
     # As root no user namespace is needed: the box's user is another one, without rights.
     unshared = ("pid", "net", "ipc", "uts", "cgroup-try") if os.geteuid() == 0 else ("all",)
     words += [f"--unshare-{one}" for one in unshared]
-    words += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"]
+    words += ["--proc", "/proc", "--dev", "/dev"]
+    for folder in ("/proc/sys", "/dev/pts"):
+        words += ["--tmpfs", folder, "--remount-ro", folder]
     for folder in inside.SCRATCH:
         words += ["--perms", "1777", "--size", str(SCRATCH_BYTES), "--tmpfs", folder]
     shown = ["/usr", "/etc/fonts", "/etc/localtime", "/etc/ld.so.cache", *map(str, PACKAGES)]

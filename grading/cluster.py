@@ -1,8 +1,7 @@
 """Many machines: the same function on an existing Dask cluster, through its Executor.
 
-Dask is installed by `make cluster`. Its workers need this repository in the same state, and start
-in its folder: `python -m distributed.cli.dask_worker tcp://HOST:PORT`. A scheduler needs Dask only:
-it sees bytes, and a function without a module.
+Its workers need this repository in the same state, and start in its folder. A scheduler needs Dask
+only: it sees bytes, and a function without a module.
 """
 
 import contextlib
@@ -29,9 +28,8 @@ def sender(address: str) -> Iterator[Callable[[Job], "Future[Outcome]"]]:
 
     try:
         client = Client(address, timeout=10)
-    except (OSError, ValueError, TimeoutError) as error:
-        why = str(error) or type(error).__name__
-        raise Unable(f"no scheduler answers at {address}: {why.splitlines()[0]}") from None
+    except (OSError, ValueError) as error:
+        raise Unable(f"no scheduler answers at {address}: {error}".splitlines()[0]) from None
     with client, client.get_executor() as executor:
         yield lambda job: executor.submit(task, pickle.dumps(job))
 

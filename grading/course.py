@@ -41,7 +41,7 @@ from grading.files import Unable, put, read_json
 from grading.grade import Job, Outcome, grade
 from grading.intake import Submission, nearest, printable, submissions
 from grading.release import exercises, translation
-from grading.version import release_version, version
+from grading.version import version
 from roofkit.words import ORIGINAL
 
 CONFIG = Path(__file__).with_name("nbgrader_config.py")
@@ -69,6 +69,10 @@ FULL_DISK = ("disk is full", os.strerror(errno.ENOSPC))  # words in SQLite's and
 Result = dict[str, Any]  # a result file: the fields of `Outcome`, and digest, unsafe, recorded
 State = dict[tuple[str, str], Result]  # (student, exercise) → result
 Submit = Callable[[Submission], "Future[Outcome]"]
+
+# nbgrader runs its programs by name, and its queries raise warnings.
+os.environ["PATH"] = os.pathsep.join([f"{sys.prefix}/bin", os.environ.get("PATH", "")])
+warnings.simplefilter("ignore", SAWarning)
 
 
 class Course:
@@ -116,8 +120,7 @@ class Course:
 
     def gradebook(self) -> Any:
         directory = self.settings().CourseDirectory
-        with tools_on_path():
-            return Gradebook(directory.db_url, directory.course_id)
+        return Gradebook(directory.db_url, directory.course_id)
 
     def state(self) -> State:
         """Return all results; a damaged file, or one of an older grader, counts as none."""
@@ -152,22 +155,20 @@ class Course:
         done = read_json(self._released) or {}
         names = names or exercises.names()
         self.write_sources(names)
-        with self.nbgrader() as api:
-            for name in names:
-                result = api.generate_assignment(name)
-                if not result["success"]:
-                    raise Unable(
-                        f"{name} could not be released: {_reason(result)}. Put that right and run "
-                        "this again."
-                    )
-                put(
-                    self._released,
-                    json.dumps(done := done | {name: release_version(name)}),
+        logging.getLogger("traitlets").propagate = False  # its log is in each result
+        api = NbGraderAPI(config=self.settings())
+        for name in names:
+            result = api.generate_assignment(name)
+            if not result["success"]:
+                raise Unable(
+                    f"{name} could not be released: {_reason(result)}. Put that right and run "
+                    "this again."
                 )
-        for code, name in ((code, name) for code in languages for name in names):
-            nb = nbformat.read(self.folder / "release" / name / f"{name}.ipynb", as_version=4)
-            text = nbformat.writes(translation.translated(nb, name, code))
-            put(self.folder / f"release-{code}" / name / f"{name}.ipynb", f"{text}\n")
+            put(self._released, json.dumps(done := done | {name: version(name)}))
+            for code in languages:
+                nb = nbformat.read(self.folder / "release" / name / f"{name}.ipynb", as_version=4)
+                text = nbformat.writes(translation.translated(nb, name, code))
+                put(self.folder / f"release-{code}" / name / f"{name}.ipynb", f"{text}\n")
 
     def write_sources(self, names: Sequence[str] = ()) -> None:
         """Write source/<exercise>/<exercise>.ipynb, with solutions, all if `names` is empty."""
@@ -183,9 +184,7 @@ class Course:
         before, names = read_json(self._released) or {}, self.names()
         with self.gradebook() as book:
             known = {one.name for one in book.assignments if one.notebooks}
-        changed = [
-            one for one in names if before.get(one) != release_version(one) or one not in known
-        ]
+        changed = [one for one in names if before.get(one) != version(one) or one not in known]
         languages = [
             code
             for code in translation.languages()
@@ -193,21 +192,6 @@ class Course:
         ]
         if changed or not names:
             self.release(changed, languages)
-
-    @contextlib.contextmanager
-    def nbgrader(self) -> Iterator[Any]:
-        """Yield nbgrader's API with the course's settings, in the course folder."""
-        log = logging.getLogger("traitlets")
-        before, log.propagate = log.propagate, False
-        here = Path.cwd()
-        os.chdir(self.folder)
-        try:
-            with tools_on_path(), warnings.catch_warnings():
-                warnings.simplefilter("ignore", SAWarning)  # raised by nbgrader's own queries
-                yield NbGraderAPI(config=self.settings())
-        finally:
-            os.chdir(here)
-            log.propagate = before
 
     # --- grade -----------------------------------------------------------------------------------
 
@@ -338,8 +322,7 @@ class Course:
     def _write(self, found: Iterable[tuple[str, str]]) -> list[str]:
         """Bring gradebook, pages of feedback and tables into line with the results."""
         state = self.state()
-        with warnings.catch_warnings(), self.gradebook() as book:
-            warnings.simplefilter("ignore", SAWarning)
+        with self.gradebook() as book:
             gradebook.record(book, state, self.settings())
             marks = gradebook.marks(book)
             for key in sorted(state.keys() & set(found)):
@@ -363,21 +346,9 @@ def known_exercise(name: str) -> None:
 
 
 @contextlib.contextmanager
-def tools_on_path() -> Iterator[None]:
-    """Put this environment first on the PATH: nbgrader runs its programs by name."""
-    before = os.environ.get("PATH", "")
-    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
-    try:
-        yield
-    finally:
-        os.environ["PATH"] = before
-
-
-@contextlib.contextmanager
 def errors_in_one_line() -> Iterator[None]:
     """Convert errors that the instructor can put right (disk, gradebook) to Unable."""
-    log = logging.getLogger("tornado.application")  # nbgrader's gradebook logs tracebacks here
-    before, log.disabled = log.disabled, True
+    logging.getLogger("tornado.application").disabled = True  # nbgrader's gradebook's tracebacks
     try:
         yield
     except (OperationalError, InterfaceError, InvalidEntry) as error:
@@ -399,8 +370,6 @@ def errors_in_one_line() -> Iterator[None]:
             f"{error.strerror or error}{where}. Put that right and run this again: it continues "
             "where it stopped."
         ) from None
-    finally:
-        log.disabled = before
 
 
 def _reason(result: dict[str, Any]) -> str:

@@ -2,7 +2,8 @@
 
 `serve` is the warm process. For each notebook it forks a process that joins bubblewrap's namespaces
 and gives up all rights; that one gets requests, ["run", source] or ["keep", ""], as lines of JSON.
-For "keep" it forks a copy of itself, which waits until the grader asks it. So a function is called
+For "keep" it forks a copy of itself, which waits until the grader asks it, through a socket that
+comes with the request: what boxes send is limited for all of one user's. So a function is called
 in the state that its check saw, no later cell can show what it was asked, and a call that hangs or
 ends Python costs one part only.
 
@@ -45,13 +46,19 @@ LIMITS = {
 }
 # The first is memory that counts for no process; the second would let one user's timers use up all.
 LINUX_LIMITS = {"RLIMIT_MSGQUEUE": 0, "RLIMIT_SIGPENDING": 1_000}
-MOST_FILES = 10_000  # in each scratch folder: a file's node is memory of the kernel
 SCRATCH = ("/tmp", "/home/learner", "/dev/shm")  # where a notebook may write
+# Options that bubblewrap lacks. A file's node is memory of the kernel; in /proc, what Linux counts
+# for all, such as open files, could be heard in other boxes.
+NARROWED = (
+    *((folder.encode(), b"tmpfs", b"nr_inodes=10000") for folder in SCRATCH),
+    (b"/proc", b"proc", b"subset=pid"),
+)
 # What one cell shows: the page of feedback stays readable.
-TEXT, SHORT_TEXT, LINES, OUTPUTS, PICTURE_BYTES = 100_000, 10_000, 200, 1_000, 1_000_000
+TEXT, OUTPUTS, PICTURE_BYTES = 100_000, 1_000, 1_000_000
 
 # What Flatpak refuses and a little more: the kernel's doors through which others have escaped. The
-# last line would tell of files that all boxes see: who opens them, and what of them is in memory.
+# last line would tell of files that all boxes see, who opens them and what of them is in memory,
+# and of the load; or take the machine's asynchronous requests, of which there are so many for all.
 REFUSED = """
     ptrace process_vm_readv process_vm_writev pidfd_getfd kcmp bpf perf_event_open userfaultfd
     io_uring_setup io_uring_enter io_uring_register unshare setns mount umount2 pivot_root chroot
@@ -59,7 +66,7 @@ REFUSED = """
     open_by_handle_at keyctl add_key request_key init_module finit_module delete_module kexec_load
     kexec_file_load reboot swapon swapoff acct quotactl syslog fanotify_init uselib modify_ldt
     shmget shmat msgget semget mq_open memfd_create memfd_secret
-    inotify_init inotify_init1 preadv2 cachestat mincore"""
+    inotify_init inotify_init1 preadv2 cachestat mincore sysinfo io_setup"""
 NEW_CALLS = {"cachestat": 451}  # not in older libseccomp
 # Locks and watches of shared files could be heard in other boxes: these succeed and do nothing.
 LOCKS = ("F_SETLK", "F_SETLKW", "F_OFD_SETLK", "F_OFD_SETLKW", "F_SETLEASE", "F_NOTIFY")
@@ -133,14 +140,8 @@ def join(init: int, user: int) -> None:
             raise OSError(ctypes.get_errno(), f"setns: {name}")
         os.close(space)
         if name == "mnt":
-            limit_files()
-
-
-def limit_files() -> None:
-    """Limit the number of files in each scratch folder, which bubblewrap has no option for."""
-    for folder in SCRATCH:
-        options = f"nr_inodes={MOST_FILES}".encode()
-        libc.mount(b"tmpfs", folder.encode(), b"tmpfs", REMOUNT, options)
+            for folder, kind, option in NARROWED:
+                libc.mount(kind, folder, kind, REMOUNT, option)
 
 
 def held_bytes() -> int:
@@ -233,8 +234,7 @@ class Shown:
         self.left, self.picture_bytes = TEXT, PICTURE_BYTES
 
     def text(self, name: str, text: str) -> None:
-        text = text[: self.left]
-        self.left -= len(text)
+        text = self._cut(text)
         last = self.outputs[-1] if self.outputs else {}
         if last.get("name") == name:
             last["text"] += text
@@ -242,7 +242,7 @@ class Shown:
             self.add(output_type="stream", name=name, text=text)
 
     def data(self, kind: str, data: Mapping[str, Any], **more: Any) -> None:
-        kept: dict[str, str] = {"text/plain": self._short(data.get("text/plain", ""))}
+        kept: dict[str, str] = {"text/plain": self._cut(data.get("text/plain", ""))}
         picture = data.get("image/png", b"")
         if picture and len(picture) <= self.picture_bytes:
             self.picture_bytes -= len(picture)
@@ -253,17 +253,17 @@ class Shown:
         self.add(output_type=kind, data=kept, metadata={}, **more)
 
     def error(self, name: str, value: str, lines: list[str]) -> None:
-        lines = [self._short(line) for line in lines[:LINES]]
-        self.add(output_type="error", ename=name, evalue=self._short(value), traceback=lines)
+        value, *lines = map(self._cut, (value, *lines))
+        self.add(output_type="error", ename=name, evalue=value, traceback=lines)
 
     def add(self, **output: Any) -> None:
         if len(self.outputs) < OUTPUTS:
             self.outputs.append(output)
 
-    def _short(self, text: object) -> str:
-        short = str(text)[: min(SHORT_TEXT, self.left)]
-        self.left -= len(short)
-        return short
+    def _cut(self, text: object) -> str:
+        cut = str(text)[: self.left]
+        self.left -= len(cut)
+        return cut
 
 
 class Stream(io.TextIOBase):
@@ -369,8 +369,7 @@ def run_notebook(grader: socket.socket) -> NoReturn:
         signal.signal(signal.SIGPROF, late)
         signal.signal(signal.SIGALRM, late)
         grader.sendall(b'["ready"]\n')
-        for line in grader.makefile("r", encoding="utf-8"):
-            what, source = loads(line)
+        for what, source, files in requests(grader):
             if what == "run":
                 shown = Shown()
                 with contextlib.suppress(BaseException):
@@ -378,22 +377,27 @@ def run_notebook(grader: socket.socket) -> NoReturn:
                 grader.sendall(dumps(["done", shown.outputs]).encode("utf-8", "replace") + b"\n")
             elif what == "has":
                 grader.sendall(dumps(["has", source in shell.user_ns]).encode() + b"\n")
-            else:
-                keep(shell.user_ns, grader)
+            else:  # "keep"
+                if fork() == 0:
+                    os.close(grader.fileno())
+                    answer_all(shell.user_ns, socket.socket(fileno=files[0]))
+                os.close(files[0])
+                grader.sendall(b'["kept"]\n')
     finally:
         os._exit(0)
 
 
-def keep(namespace: Mapping[str, Any], grader: socket.socket) -> None:
-    """Fork a copy of this process, and send the grader a socket on which it answers."""
-    ours, theirs = socket.socketpair()
-    if fork() == 0:
-        os.close(grader.fileno())
-        theirs.close()
-        answer_all(namespace, ours)
-    ours.close()
-    socket.send_fds(grader, [b'["kept"]\n'], [theirs.fileno()])
-    theirs.close()
+def requests(grader: socket.socket) -> Iterator[tuple[str, str, list[int]]]:
+    """Yield each request, with the descriptors that came with it, until the grader hangs up."""
+    line, files = b"", list[int]()
+    while True:
+        block, more, *_ = socket.recv_fds(grader, 1 << 16, 1)
+        if not block:
+            return
+        line, files = line + block, files + more
+        if line.endswith(b"\n"):  # the grader waits for a reply before it sends more
+            yield (*loads(line.decode()), files)
+            line, files = b"", []
 
 
 # --- answers -------------------------------------------------------------------------------------

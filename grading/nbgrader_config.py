@@ -137,6 +137,11 @@ c.Autograde.pre_convert_hook = refuse
 c.Autograde.post_convert_hook = remove_others
 c.Autograde.sanitize_preprocessors = [Restore]
 c.Autograde.autograde_preprocessors = [Values, SaveAutoGrades, AssignLatePenalties]
+# What JupyterLab's Validate says, which is without this to run a submission, and its kernel in a
+# folder of the learner's, with all your rights.
+c.Execute.kernel_name = (
+    "Validate: a submission would have all your rights; `make grade COURSE=…` runs it in a sandbox"
+)
 c.GenerateFeedback.preprocessors = [GetGrades]
 c.GenerateFeedback.exporter_class = Page
 c.ExchangeFactory.collect = exchange.Collect

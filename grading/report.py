@@ -30,7 +30,7 @@ from grading.files import put
 from grading.grade import NO_RESPONSE
 from grading.gradebook import Key, Marks
 from grading.intake import misplaced
-from grading.notebook import key_of
+from grading.notebook import headings, key_of
 from grading.release import exercises
 from roofkit.notebook_language import language_of
 from roofkit.words import N_, _, language, spoken
@@ -95,6 +95,7 @@ def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
         for cell in nb.cells
         if cell.metadata.get("nbgrader", {}).get("grade")
     }
+    above = headings(nb)
     with spoken(language_of(nb)):
         return TEMPLATES.get_template("feedback.html.j2").render(
             language=language().replace("_", "-"),
@@ -102,8 +103,12 @@ def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
             title=exercise,
             score=_score(marks.score, sum(points.values())),
             parts=[
-                {"key": key, "title": title, "score": _score(marks.scores.get(key, 0), points[key])}
-                for key, title in _titles(nb, points)
+                {
+                    "key": key,
+                    "title": above[key]["whole"] if key in above else key,
+                    "score": _score(marks.scores.get(key, 0), of),
+                }
+                for key, of in points.items()
             ],
             penalty=_(PENALTY) if marks.penalty else "",
             taken=f"{marks.penalty:g}",
@@ -112,16 +117,6 @@ def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
             figure=_(FIGURE),
             highlighting=HtmlFormatter().get_style_defs(".code"),
         )
-
-
-def _titles(nb: NotebookNode, points: Mapping[str, float]) -> Iterator[tuple[str, str]]:
-    """Yield each part's key and the heading above it, in the notebook's language."""
-    heading = ""
-    for cell in nb.cells:
-        if cell.cell_type == "markdown" and cell.source.startswith("## "):
-            heading = cell.source.splitlines()[0].removeprefix("## ")
-        elif key_of(cell) in points:
-            yield key_of(cell), heading or key_of(cell)
 
 
 def _score(points: float, of: float) -> str:

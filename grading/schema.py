@@ -33,13 +33,13 @@ class Range:
     def draws(self, rng: random.Random) -> Iterator[Any]:
         raise NotImplementedError
 
-    def forms(self) -> tuple[str, ...]:
+    def kinds(self) -> tuple[str, ...]:
         """Return the kinds of values that must occur among the hidden cases."""
         return ()
 
-    def form(self, value: Any) -> str:
-        """Return the kind of one value, "" if it is of none."""
-        return str(value) if str(value) in self.forms() else ""
+    def kind(self, value: Any) -> str:
+        """Return the kind of a value, which may be none of these."""
+        return str(value)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Whole(Range):
             nearest = allowed[max(place - 1, 0) : place + 1]
             yield min(nearest, key=lambda number: abs(math.log(number / aim)))
 
-    def forms(self) -> tuple[str, ...]:
+    def kinds(self) -> tuple[str, ...]:
         allowed = self._allowed()
         return str(allowed[0]), str(allowed[-1])
 
@@ -99,11 +99,8 @@ class Real(Range):
             # Six significant digits are readable and make ties with a threshold unlikely.
             yield float(f"{number:.5e}")
 
-    def forms(self) -> tuple[str, ...]:
+    def kinds(self) -> tuple[str, ...]:
         return str(self.low), str(self.high)
-
-    def form(self, value: Any) -> str:
-        return str(value) if value in (self.low, self.high) else ""
 
     def __str__(self) -> str:
         ends = {"low": written(self.low), "high": written(self.high)}
@@ -120,10 +117,10 @@ class Choice(Range):
         while True:
             yield from rng.sample(self.options, len(self.options))
 
-    def forms(self) -> tuple[str, ...]:
-        return tuple(map(self.form, self.options))
+    def kinds(self) -> tuple[str, ...]:
+        return tuple(map(self.kind, self.options))
 
-    def form(self, value: Any) -> str:
+    def kind(self, value: Any) -> str:
         return f"{value[0]} to {value[-1]}" if isinstance(value, list) else str(value)
 
     def __str__(self) -> str:
@@ -161,10 +158,10 @@ class Printed(Range):
             unit = next(units)
             yield float(f"{next(values) / self.units[unit]:.6g}"), unit
 
-    def forms(self) -> tuple[str, ...]:
+    def kinds(self) -> tuple[str, ...]:
         return tuple(self.units)
 
-    def form(self, value: Any) -> str:
+    def kind(self, value: Any) -> str:
         return str(value[1])
 
     def __str__(self) -> str:
@@ -324,17 +321,16 @@ class Part:
 
     def strata(self) -> frozenset[str]:
         """Return the strata that hidden cases must cover: kinds of values, branches."""
-        forms = {f"{name}: {form}" for name, span in self._spans() for form in span.forms()}
-        return frozenset(forms | set(self.branches))
+        kinds = {f"{name}: {kind}" for name, span in self._spans() for kind in span.kinds()}
+        return frozenset(kinds | set(self.branches))
 
     def strata_of(self, case: Case) -> frozenset[str]:
-        """Return the strata that one case belongs to."""
+        """Return the strata that one case belongs to, and kinds of values that are none."""
         found = {key for key, so in self.branches.items() if so(**case)}
         for names, span in self._spans():
             first, *others = names.split(", ")
             value = tuple(case[one] for one in (first, *others)) if others else case[first]
-            if form := span.form(value):
-                found.add(f"{names}: {form}")
+            found.add(f"{names}: {span.kind(value)}")
         return frozenset(found)
 
 
@@ -384,12 +380,9 @@ def part(
 
 def combinations(**options: tuple[Any, ...]) -> dict[str, Callable[..., bool]]:
     """Return one branch for each combination of values of these arguments."""
-
-    def branch(wanted: dict[str, Any]) -> Callable[..., bool]:
-        return lambda **case: all(case[name] == value for name, value in wanted.items())
-
-    found = [dict(zip(options, row, strict=True)) for row in itertools.product(*options.values())]
-    return {
-        ", ".join(f"{name} = {value}" for name, value in wanted.items()): branch(wanted)
-        for wanted in found
-    }
+    found: dict[str, Callable[..., bool]] = {}
+    for row in itertools.product(*options.values()):
+        wanted = dict(zip(options, row, strict=True)).items()
+        name = ", ".join(f"{name} = {value}" for name, value in wanted)
+        found[name] = lambda wanted=wanted, **case: wanted <= case.items()
+    return found

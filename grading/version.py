@@ -1,9 +1,9 @@
-"""What decides about points: with another version of it, a submission is graded again."""
+"""What decides about points: with another version, all is released and graded again."""
 
 import ast
 import functools
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import roofkit
@@ -16,27 +16,17 @@ HERE, KIT = Path(__file__).parent, Path(roofkit.__file__).parent
 
 @functools.cache
 def version(name: str) -> str:
-    """Return a digest of all that decides what submissions of an exercise get.
+    """Return a digest of all that decides what an exercise's learners are given, and get for it.
 
     Comments and layout of code don't count: a class is not graded again because of one.
     """
-    grader = [HERE / f"{module}.py" for module in ("grade", "inside", "notebook")]
-    return _digest([*_files(name), *grader])
-
-
-@functools.cache
-def release_version(name: str) -> str:
-    """Return a digest of all that decides what a released notebook holds."""
-    return _digest(_files(name))
-
-
-def _digest(files: Iterable[Path]) -> str:
-    return hashlib.sha256(b"".join(map(_meaning, files))).hexdigest()
+    return hashlib.sha256(b"".join(map(_meaning, _files(name)))).hexdigest()
 
 
 def _files(name: str) -> Iterator[Path]:
     yield exercises.FOLDER / f"{name}.py"
-    yield from (exercises.FOLDER / exercises.SHARED, schema.MISTAKES, HERE / "schema.py")
+    yield from (exercises.FOLDER / exercises.SHARED, schema.MISTAKES)
+    yield from (HERE / f"{module}.py" for module in ("grade", "inside", "notebook", "schema"))
     yield from (KIT / "words.py", KIT / "notebook_language.py")
     for folder in (HERE / "release", KIT / "check", Path(rooflib.__file__).parent):
         found = sorted(folder.rglob("*.*"))

@@ -18,21 +18,18 @@ from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-u
 
 import roofkit
 import rooflib
+from grading.notebook import HEADING, headings, key_of
 from grading.release import exercises
 from grading.release.cases import published
 from grading.schema import Part
 from roofkit import first_cell
 from roofkit.check.answers import Plain
-from roofkit.check.packing import literal, pack
+from roofkit.check.packing import pack
 from roofkit.exercise_facts import chapter_title, of_notebook
 from roofkit.words import N_, ORIGINAL, _, language
 
 OPENING, CASES = "opening", "cases"  # grade ids of the cells that are added
 DIFFICULTIES = (N_("easy"), N_("medium"), N_("hard"))
-# "Part 2: bytes moved (4 points)", also with the full-width punctuation of Chinese.
-TITLE = re.compile(
-    r"(?:[^:\uff1a]*\d[^:\uff1a]*[:\uff1a]\s*)?(?P<title>.*?)(?:\s*[(\uff08][^()\uff08\uff09]*[)\uff09])?"
-)
 MARK = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
 
 
@@ -115,14 +112,12 @@ def cases(
     texts = {"moral": exercise.moral, "thoughts": exercise.thoughts}
     closing = {key: _(text) for key, text in texts.items() if text}
     parts = {part.key: _released(name, part, place) | closing for part in exercise.parts}
-    heading = ""
+    above = headings(exercises.source(name))
     for cell in exercises.source(name).cells:
-        key = cell.metadata.get("nbgrader", {}).get("grade_id", "")
-        if cell.cell_type == "markdown" and (match := re.match(r"## (.+)", cell.source)):
-            heading = match[1]
-        elif exercises.is_check(cell):
-            title = TITLE.fullmatch(words.get(heading, heading))
-            parts[key]["title"] = title["title"] if title else heading
+        key = key_of(cell)
+        if key in parts:
+            said = HEADING.match(f"## {words.get(above[key]['whole'], '')}") or above[key]
+            parts[key]["title"] = said["title"]
         elif key.endswith("-solution") and os.environ.get("SOLUTIONS"):
             solution = MARK.sub("", cell.source).rstrip()
             parts[key.removesuffix("-solution")]["solution"] = solution
@@ -137,7 +132,7 @@ def _released(name: str, part: Part, place: Callable[[str], str]) -> dict[str, A
         "function": part.function,
         "kind": part.kind,
         "tolerance": part.tolerance,
-        "cases": literal(cases.inputs),
+        "cases": repr(cases.inputs),
         "expected": _short(cases.expected),
         "misconceptions": [
             {

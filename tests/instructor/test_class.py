@@ -55,7 +55,7 @@ OFTEN = {
     "returns": "text-for-number",
     "file": "utf-32 cut-off merge-conflict only-a-zip two-that-differ a-web-page",
     "answer": "equal_to_all changing noisy_float trap_for_pickles dying",
-    "cell": "at_the_end daemon patched_kernel signals",
+    "cell": "at_the_end daemon in_flight patched_kernel signals",
     "cheat": "forged_messages patched_kernel replaced_run_cell",
     "folder": """
         many_cells notebook_is_a_link_out notebook_is_a_fifo gigabyte_of_notebook nested_lists

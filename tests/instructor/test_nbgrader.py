@@ -1,12 +1,16 @@
 """Plain nbgrader on the same course: autograde, feedback, export, formgrader, exchange."""
 
+import contextlib
 import csv
 import getpass
 import os
 import secrets
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
 
 import accidents
 import hostile
@@ -144,8 +148,27 @@ def test_nbgraders_validate_runs_no_submission_with_the_instructors_rights(
     room = Classroom(tmp_path / "course", ours.folder)
     source = f"open({str(tmp_path / 'reached')!r}, 'w').write('REACHED')"
     path = room.hand_in("acts", NAME, with_first(room.solved(), source))
+    path.with_name("ipykernel_launcher.py").write_text(source)  # a kernel would start with it
     assert "make grade" in one_line(room.nbgrader("validate", str(path)))
+    with jupyter(room.folder, tmp_path, "validate_assignment") as (address, token):
+        asked = f"{address}/assignments/validate?token={token}"
+        about = {"path": str(path.relative_to(room.folder))}
+        with urlopen(Request(asked, urlencode(about).encode())) as answer:
+            assert "make grade" in answer.read().decode()
     assert not (tmp_path / "reached").exists()
+
+
+@contextlib.contextmanager
+def jupyter(folder: Path, home: Path, extension: str) -> Iterator[tuple[str, str]]:
+    """Start Jupyter in a course folder with an extension of nbgrader's; yield address and token."""
+    token = secrets.token_hex()
+    places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    given = os.environ | {name: str(home / name) for name in places} | {"JUPYTER_TOKEN": token}
+    words = [sys.executable, "-m", "jupyter_server", *server_process.OPTIONS]
+    extensions = {f"nbgrader.server_extensions.{extension}": True}
+    words += [f"--ServerApp.jpserver_extensions={extensions}"]
+    with server_process.serving(words, given, folder) as address:
+        yield address, token
 
 
 @pytest.mark.long
@@ -163,12 +186,7 @@ def test_the_formgrader_shows_points_and_comments_and_nothing_that_acts(
     room.grade()
     with room.gradebook() as book:
         key = book.find_submission(NAME, "acts").notebooks[0].id
-    token, home = secrets.token_hex(), tmp_path / "home"
-    places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
-    given = os.environ | {name: str(home / name) for name in places} | {"JUPYTER_TOKEN": token}
-    words = [sys.executable, "-m", "jupyter_server", *server_process.OPTIONS]
-    words += ["--ServerApp.jpserver_extensions={'nbgrader.server_extensions.formgrader': True}"]
-    with server_process.serving(words, given, room.folder) as address:
+    with jupyter(room.folder, tmp_path / "home", "formgrader") as (address, token):
         context = browser.new_context()
         asked: list[str] = []
         context.on("request", lambda request: asked.append(request.url))

@@ -9,6 +9,7 @@ failed checks. The check that finds the last part right also prints the exercise
 
 import os
 import sys
+from ast import literal_eval
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -20,9 +21,9 @@ from .call_limit import CALL_SECONDS, CALL_WALL_SECONDS, limited
 from .called import called
 from .compare import MisconceptionValues, Verdict, judge
 from .newer_syntax import remark
-from .packing import cases_of, unpack
+from .packing import unpack
 from .report import Offer, Report
-from .wording import case_text, listed, percent, wrapped
+from .wording import case_text, listed, wrapped
 
 __all__ = ["CheckFailed", "CheckInterrupted", "cases", "check"]
 
@@ -127,7 +128,7 @@ def take_tries(data: Mapping[str, Any]) -> None:
 
 def _checked(part: str, known: Mapping[str, Any], function: object) -> Report:
     """Call the function, remember what came out, and return the report."""
-    inputs = cases_of(known["cases"])
+    inputs = literal_eval(known["cases"])
     misconceptions = [MisconceptionValues(**entry) for entry in known["misconceptions"]]
     try:
         *answers, again = ask_all(function, inputs, known["kind"], limited)  # type: ignore[arg-type]
@@ -241,7 +242,7 @@ def _wrong_parts_called(known: Mapping[str, Any], function: object) -> Iterator[
 
 def scope(known: Mapping[str, Any]) -> Iterator[str]:
     """Yield lines about the cases checked here and the cases of grading."""
-    cases = cases_of(known["cases"])
+    cases = literal_eval(known["cases"])
     if shown := [line for line in dict.fromkeys(map(_short, cases)) if line]:
         yield _("Checked here:")
         yield from (f"– {line}" for line in shown)
@@ -249,7 +250,7 @@ def scope(known: Mapping[str, Any]) -> Iterator[str]:
         yield _("Checked here: the cases of the question.")
     if known["kind"] != "names":
         said = _("A value counts within {tolerance} of the right one.")
-        yield said.format(tolerance=percent(known["tolerance"]))
+        yield said.format(tolerance=f"{100 * known['tolerance']:g}%")
     said = _("Grading asks {function} with these values and with others, not shown here:")
     yield said.format(function=known["function"])
     for name, values in known["ranges"].items():

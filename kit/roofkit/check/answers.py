@@ -18,8 +18,6 @@ __all__ = ["Answer", "Plain", "TooLate", "ask", "ask_all", "describe", "plain"]
 
 AXIS = "ax"  # name of the parameter for the axes to draw on, as used in the questions
 MAX_DETAIL = 300  # longest error message that is shown, in characters
-# Function names of comprehensions in tracebacks; since Python 3.12 most have no frame.
-COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 REPEAT_TOLERANCE = 1e-12  # relative difference allowed when a case is repeated
 
 Limit = Callable[[], AbstractContextManager[object]]
@@ -81,7 +79,7 @@ def ask_all(
     if first.problem or answer.problem == "too-late":
         yield Answer()
         return
-    changed = _as_text(first_arguments) != _as_text(dict(cases[0]))
+    changed = repr(first_arguments) != repr(dict(cases[0]))  # also in another order
     again = _asked(function, first_arguments, kind, limit)
     if again.problem != "too-late" and not _agree(again, first):
         fresh = ask(function, cases[0], kind, limit)
@@ -95,14 +93,6 @@ def ask_all(
 
 def _agree(answer: Answer, first: Answer) -> bool:
     return not answer.problem and same(answer.value, first.value, REPEAT_TOLERANCE)
-
-
-def _as_text(arguments: dict[str, Any]) -> str:
-    """Return the arguments as text, which includes the order of dictionaries."""
-    try:
-        return repr(arguments)
-    except Exception:  # the function has added to its arguments an object whose repr fails
-        return ""
 
 
 def _asked(
@@ -218,7 +208,7 @@ def _with_line(text: str, error: BaseException) -> str:
     for frame, number in walk_tb(error.__traceback__):
         code = frame.f_code
         if "ipykernel" in code.co_filename or code.co_filename.startswith("<ipython"):
-            if not (function and code.co_name in COMPREHENSIONS):
+            if not (function and code.co_name.startswith("<")):  # as "<listcomp>" in it
                 function = code.co_name
             line = number
     if not function:

@@ -9,8 +9,8 @@ threads: there the page stops the whole cell.
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from .answers import TooLate
 
@@ -22,51 +22,51 @@ IN_BROWSER = sys.platform == "emscripten"
 
 
 @contextmanager
-def limited(cpu: float = CALL_SECONDS, wall: float = CALL_WALL_SECONDS) -> Iterator[None]:
+def limited() -> Iterator[None]:
     """Raise TooLate if the body exceeds its CPU time limit or its wall-clock limit.
 
     It is raised even if the body catches the exception that should stop it, and finishes.
     """
-    fired: list[bool] = []
-    try:
-        with nullcontext() if IN_BROWSER else _watched(cpu, wall, lambda: fired.append(True)):
-            yield
-    except KeyboardInterrupt:
-        raise
-    except BaseException:
-        if not fired:
-            raise
-    if fired:
-        raise TooLate
-
-
-@contextmanager
-def _watched(cpu: float, wall: float, note: Callable[[], None]) -> Iterator[None]:
+    if IN_BROWSER:
+        yield
+        return
     caller, over, lock = threading.get_ident(), threading.Event(), threading.Lock()
     used, begun = time.process_time(), time.monotonic()
+    is_late = False
 
     def watch() -> None:
+        nonlocal is_late
         while not over.wait(POLL_SECONDS):
-            if time.process_time() - used > cpu or time.monotonic() - begun > wall:
+            if (
+                time.process_time() - used > CALL_SECONDS
+                or time.monotonic() - begun > CALL_WALL_SECONDS
+            ):
                 with lock:
                     if not over.is_set():
-                        note()
+                        is_late = True
                         _raise_in(caller, TooLate)
                 over.wait(RETRY_SECONDS)
 
     threading.Thread(target=watch, daemon=True).start()
     try:
-        yield
-    finally:
-        with lock:
-            over.set()
-            _raise_in(caller, None)
+        try:
+            yield
+        finally:
+            with lock:
+                over.set()
+                _raise_in(caller, None)
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        if not is_late:
+            raise
+    if is_late:
+        raise TooLate
 
 
 def _raise_in(thread: int, exception: type[BaseException] | None) -> None:
     """Raise an exception in another thread; None cancels one that is still pending."""
-    if sys.implementation.name == "cpython":
-        import ctypes
+    import ctypes  # a browser has none
 
-        wanted = ctypes.py_object(exception) if exception else None
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), wanted)
+    wanted = ctypes.py_object(exception) if exception else None
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), wanted)

@@ -5,8 +5,6 @@ import inspect
 from collections.abc import Iterator
 from types import CodeType, FunctionType
 
-MAX_FUNCTIONS = 200  # limit on functions inspected per search
-
 
 def called(function: object) -> list[str]:
     """Return the names of the functions that this one calls, itself or through others.
@@ -16,7 +14,7 @@ def called(function: object) -> list[str]:
     """
     found: dict[str, FunctionType] = {}
     waiting = [inspect.unwrap(function)] if callable(function) else []
-    while waiting and len(found) < MAX_FUNCTIONS:
+    while waiting:
         current = waiting.pop()
         if not isinstance(current, FunctionType):
             continue

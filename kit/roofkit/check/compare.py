@@ -12,12 +12,11 @@ from .findings import Findings
 from .messages import PROBLEMS, sentence
 from .plain_data import Plain, describe, has_names, same
 from .plot_reading import reading
-from .slips import rounded
+from .slips import SMALL, rounded
 from .wording import case_text, joined, listed, series
 
 __all__ = ["MisconceptionValues", "Verdict", "judge", "same"]
 
-SMALL = 10  # integers up to this size may agree by chance
 NO_MORE = Answer()  # default of `again`: the repeated call had no problem
 
 
@@ -79,7 +78,10 @@ def judge(
     found = Findings(seen, expected, right, cases, tolerance)
     known, everywhere = recognize(seen, expected, right, misconceptions, tolerance)
     if known:
-        says = (explanation(known, qualifier(found, everywhere)), where_to_read(known))
+        read = _("Read: {places}.").format(
+            places=series([*dict.fromkeys(one.read for one in known)])
+        )
+        says = (explanation(known, qualifier(found, everywhere)), read)
         return Verdict(sum(right), total, known[0].key, says)
     first = right.index(False)
     problem, detail = seen[first].problem, seen[first].detail
@@ -155,11 +157,6 @@ def explanation(known: Sequence[MisconceptionValues], qualifier: str) -> str:
         said = joined([_("Either: {explanation}").format(explanation=first), *ors])
         qualifier = qualifier or N_("More than one slip gives these values. {explanation}")
     return _(qualifier).format(explanation=said) if qualifier else said
-
-
-def where_to_read(known: Sequence[MisconceptionValues]) -> str:
-    """Return a sentence that says where to read about these misconceptions."""
-    return _("Read: {places}.").format(places=series(dict.fromkeys(one.read for one in known)))
 
 
 def telling(value: Plain) -> bool:

@@ -112,9 +112,10 @@ class Findings:
         ]
         missing = any(right - named for named, right in pairs)
         extra = any(named - right for named, right in pairs)
-        known_names = self._names_in_cases()
-        unknown = sorted({name for named, _ in pairs for name in named} - known_names)
-        if unknown and known_names.issuperset(set().union(*(right for _, right in pairs))):
+        named, right = (set().union(*sets) for sets in zip(*pairs, strict=True))
+        texts = repr([dict(case) for case in self.cases])
+        unknown = sorted(name for name in named if repr(name) not in texts)
+        if unknown and all(repr(name) in texts for name in right):
             if not private:
                 return _("Some of the names are none of those that were handed in.")
             said = _("Not among the names that were handed in: {names}.")
@@ -122,10 +123,6 @@ class Findings:
         if missing and extra:
             return _("Some names are missing, and some are named that should not be.")
         return _("Some names are missing.") if missing else _("Some are named that should not be.")
-
-    def _names_in_cases(self) -> set[str]:
-        """Return all strings in the cases."""
-        return {text for case in self.cases for text in _all_texts(list(case.values()))}
 
     def _numbers(self) -> Iterator[Pair]:
         for answer, expected in zip(self.seen, self.expected, strict=True):
@@ -138,23 +135,10 @@ class Findings:
 
 def number_pairs(value: Plain, expected: Plain) -> Iterator[Pair]:
     """Yield the numbers of two values in pairs; none if the shapes differ."""
-    if isinstance(expected, dict):
-        if isinstance(value, dict) and value.keys() == expected.keys():
-            for key in expected:
-                yield from number_pairs(value[key], expected[key])
-    elif isinstance(expected, list):
-        if isinstance(value, list) and len(value) == len(expected):
-            for entry, right in zip(value, expected, strict=True):
-                yield from number_pairs(entry, right)
-    elif isinstance(expected, int | float) and isinstance(value, int | float):
+    if isinstance(value, dict) and isinstance(expected, dict) and value.keys() == expected.keys():
+        value, expected = [value[key] for key in expected], [*expected.values()]
+    if isinstance(value, list) and isinstance(expected, list) and len(value) == len(expected):
+        for pair in zip(value, expected, strict=True):
+            yield from number_pairs(*pair)
+    elif isinstance(value, int | float) and isinstance(expected, int | float):
         yield value, expected
-
-
-def _all_texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from _all_texts([*value, *value.values()])
-    elif isinstance(value, list | tuple):
-        for entry in value:
-            yield from _all_texts(entry)

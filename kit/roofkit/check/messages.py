@@ -27,9 +27,6 @@ PROBLEMS = {
         "The function did not come back in time. Does it count in a loop what a formula could give?"
     ),
     "died": N_("The function ended the whole Python process."),
-    "out-of-memory": N_(
-        "The function was stopped, since more memory was taken than there is for one notebook."
-    ),
     "changing": N_(
         "The function gave two different values for one and the same case. Does it keep something "
         "from one call to the next (in a name outside of it, in a default list), or draw random "

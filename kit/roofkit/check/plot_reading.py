@@ -254,8 +254,9 @@ def _size(text: str, sizes: Sequence[int]) -> int | None:
 
 def _heights(curve: Facts, axes: Facts, batches: Floats) -> tuple[Floats, str]:
     """Return the heights at the compared batches, and "" or why they can't be read."""
-    order = np.argsort(curve["x"], kind="stable")
-    x, y = (np.asarray(curve[name], float)[order] for name in "xy")
+    x, y = (np.asarray(curve[name], float) for name in "xy")
+    order = np.argsort(x, kind="stable")
+    x, y = x[order], y[order]
     if x.size == batches.size and np.allclose(np.sort(y), batches) and not np.allclose(x, batches):
         return y, "figure-swapped"
     if x[0] > batches.min() or x[-1] < batches.max():

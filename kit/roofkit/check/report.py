@@ -52,10 +52,9 @@ class Report:
         return "\n".join([*map(wrapped, [first, *self.reasons[1:], *details]), *offers])
 
     def _repr_html_(self) -> str:
-        lines = [_as_html(line) for line in (*self.reasons, *self.more)]
-        why = "".join(f" {line}" for line in lines[: len(self.reasons[:1])])
-        body = _paragraph(f"<strong>{html.escape(self.headline)}</strong>{why}")
-        body += "".join(map(_paragraph, lines[len(self.reasons[:1]) :]))
+        why, more = self.reasons[:1], (*self.reasons[1:], *self.more)
+        first = [f"<strong>{html.escape(self.headline)}</strong>", *map(_as_html, why)]
+        body = "".join(map(_paragraph, [" ".join(first), *map(_as_html, more)]))
         if self.cases:
             cases = (_paragraph(_as_html(line)) for line in self.cases)
             summary = html.escape(_("The cases, and what grading asks"))

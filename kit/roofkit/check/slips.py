@@ -6,11 +6,12 @@ slip, but never the direction or size of the error, which would reveal the right
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from roofkit.words import N_, _
 
 Pair = tuple[float, float]  # the returned number and the right one, which differ
+Pairs = Sequence[Pair]
+Floats = Sequence[float]
 
 PREFIX = N_(
     "a prefix such as milli, kilo, mega or giga that is missing, taken twice or taken for another"
@@ -56,41 +57,29 @@ SMALL = 10  # integers up to this size are often limits, and may agree by chance
 FACTOR_TOLERANCE = 3e-6  # relative; slips have exact factors, but float32 has only 7 digits
 
 
-@dataclass(frozen=True)
-class Numbers:
-    """Each wrong number with the right one, and the numbers that were returned right."""
+def _always_the_same(pairs: Pairs, combine: Callable[[float, float], float]) -> float:
+    """Return what combining each pair gives if it is always the same, else 0.
 
-    pairs: Sequence[Pair]
-    fine: Sequence[float]
-
-    @property
-    def values(self) -> list[float]:
-        """All numbers that were returned, as floats, which don't overflow with an error."""
-        return [float(number) for number in (*(value for value, _ in self.pairs), *self.fine)]
-
-    def all_agree(self, combine: Callable[[float, float], float]) -> float:
-        """Return what combining each pair gives if it is always the same, else 0.
-
-        It must be positive and finite.
-        """
-        if any(not _usable(*pair) for pair in self.pairs):
-            return 0
-        found = [combine(float(value), float(right)) for value, right in self.pairs]
-        if not all(0 < one < math.inf for one in found):
-            return 0
-        return max(found) if max(found) - min(found) <= FACTOR_TOLERANCE * max(found) else 0
+    It must be positive and finite.
+    """
+    if not all(_usable(*pair) for pair in pairs):
+        return 0
+    found = [combine(float(value), float(right)) for value, right in pairs]
+    if not all(0 < one < math.inf for one in found):
+        return 0
+    return max(found) if max(found) - min(found) <= FACTOR_TOLERANCE * max(found) else 0
 
 
-def slip(pairs: Sequence[Pair], fine: Sequence[float]) -> str:
+def slip(pairs: Pairs, fine: Floats) -> str:
     """Return a sentence about the wrong numbers, "" if none of the slips fits.
 
     pairs: each wrong number with the right one. fine: numbers that were returned right.
     """
-    hints = (detect(Numbers(pairs, fine)) for detect in DETECTORS)
+    hints = (detect(pairs, fine) for detect in DETECTORS)
     return next(filter(None, hints), "") if pairs else ""
 
 
-def rounded(pairs: Sequence[Pair]) -> bool:
+def rounded(pairs: Pairs) -> bool:
     """Return whether all these numbers are the right ones, rounded in the same way.
 
     Small integers don't count: they may as well be limits, or come from another term.
@@ -98,7 +87,7 @@ def rounded(pairs: Sequence[Pair]) -> bool:
     return _is_rounding(pairs) and not all(_is_small_integer(value) for value, _ in pairs)
 
 
-def _is_rounding(pairs: Sequence[Pair]) -> bool:
+def _is_rounding(pairs: Pairs) -> bool:
     if not pairs or any(not _usable(*pair) for pair in pairs):
         return False
     ways: list[Callable[[float], float]] = [math.floor, math.ceil]
@@ -111,10 +100,9 @@ def _is_rounding(pairs: Sequence[Pair]) -> bool:
     return any(all(math.isclose(way(right), value) for value, right in pairs) for way in ways)
 
 
-def _infinite(found: Numbers) -> str:
-    pairs = found.pairs
+def _infinite(pairs: Pairs, fine: Floats) -> str:
     if all(math.isinf(right) for _, right in pairs):
-        if not any(math.isfinite(number) for number in found.fine):
+        if not any(math.isfinite(number) for number in fine):
             return ""
         return _(
             "It is right wherever the answer is finite. The question says what to return where it "
@@ -130,8 +118,8 @@ def _infinite(found: Numbers) -> str:
     return ""
 
 
-def _zeros(found: Numbers) -> str:
-    if any(value for value, _ in found.pairs):
+def _zeros(pairs: Pairs, fine: Floats) -> str:
+    if any(value for value, _ in pairs):
         return ""
     return _(
         "The function gives 0 there. Is something divided with `//`, or rounded, or did a whole "
@@ -139,8 +127,8 @@ def _zeros(found: Numbers) -> str:
     )
 
 
-def _overflow(found: Numbers) -> str:
-    if not any(all(_wrapped(*pair, bits) for pair in found.pairs) for bits in WIDTHS):
+def _overflow(pairs: Pairs, fine: Floats) -> str:
+    if not any(all(_wrapped(*pair, bits) for pair in pairs) for bits in WIDTHS):
         return ""
     return _(
         "A whole number overflowed: a type of fixed width, such as numpy's int32, keeps "
@@ -157,8 +145,8 @@ def _wrapped(value: float, right: float, bits: int) -> bool:
     return fits and (int(value) - int(right)) % 2**bits == 0
 
 
-def _negative(found: Numbers) -> str:
-    if not any(value < 0 < right for value, right in found.pairs):
+def _negative(pairs: Pairs, fine: Floats) -> str:
+    if not any(value < 0 < right for value, right in pairs):
         return ""
     return _(
         "A negative number is returned where none can be. Is a difference the wrong way round, or "
@@ -166,24 +154,26 @@ def _negative(found: Numbers) -> str:
     )
 
 
-def _constant(found: Numbers) -> str:
-    if len(found.values) < 2 or len(set(found.values)) > 1:
+def _constant(pairs: Pairs, fine: Floats) -> str:
+    # Floats don't overflow with an error.
+    values = [float(number) for number in (*(value for value, _ in pairs), *fine)]
+    if len(values) < 2 or len(set(values)) > 1:
         return ""
     return _("It is one and the same number in all of these cases. Are the arguments used?")
 
 
-def _rounded(found: Numbers) -> str:
-    if not rounded(found.pairs):
+def _rounded(pairs: Pairs, fine: Floats) -> str:
+    if not rounded(pairs):
         return ""
     return _(
         "The numbers look rounded, further than the tolerance allows: return them as they are."
     )
 
 
-def _whole(found: Numbers) -> str:
-    if all(right == round(right) for _, right in found.pairs if math.isfinite(right)):
+def _whole(pairs: Pairs, fine: Floats) -> str:
+    if all(right == round(right) for _, right in pairs if math.isfinite(right)):
         return ""
-    if not _is_rounding(found.pairs):
+    if not _is_rounding(pairs):
         return ""
     return _(
         "Whole numbers are returned where the answers have fractions. Is something rounded, or "
@@ -191,17 +181,17 @@ def _whole(found: Numbers) -> str:
     )
 
 
-def _repeated(found: Numbers) -> str:
+def _repeated(pairs: Pairs, fine: Floats) -> str:
     """Detect a number returned for several cases with different right answers."""
-    if any(_is_small_integer(value) for value, _ in found.pairs):
+    if any(_is_small_integer(value) for value, _ in pairs):
         return ""
-    everything = [*found.pairs, *((value, value) for value in found.fine)]
+    everything = [*pairs, *((value, value) for value in fine)]
     if not all(
         any(
             value == other and not math.isclose(right, wanted, rel_tol=1e-9)
             for other, wanted in everything
         )
-        for value, right in found.pairs
+        for value, right in pairs
     ):
         return ""
     return _(
@@ -210,9 +200,9 @@ def _repeated(found: Numbers) -> str:
     )
 
 
-def _factor(found: Numbers) -> str:
-    factor = found.all_agree(lambda value, right: value / right)
-    one = len(found.pairs) == 1
+def _factor(pairs: Pairs, fine: Floats) -> str:
+    factor = _always_the_same(pairs, lambda value, right: value / right)
+    one = len(pairs) == 1
     for known, slips in FACTORS if factor else ():
         if any(math.isclose(factor, way, rel_tol=FACTOR_TOLERANCE) for way in (known, 1 / known)):
             if one:
@@ -234,20 +224,20 @@ def _factor(found: Numbers) -> str:
     )
 
 
-def _inverse(found: Numbers) -> str:
-    product = found.all_agree(lambda value, right: value * right)
+def _inverse(pairs: Pairs, fine: Floats) -> str:
+    product = _always_the_same(pairs, lambda value, right: value * right)
     if math.isclose(product, 1, rel_tol=FACTOR_TOLERANCE):
         return _("The ratio is upside down.")
-    if not product or len(found.pairs) < 2:
+    if not product or len(pairs) < 2:
         return ""
     return _("A ratio is upside down, and there is a constant factor that does not belong there.")
 
 
-def _shift(found: Numbers) -> str:
-    numbers = [number for pair in found.pairs for number in pair]
-    if len(found.pairs) < 2 or not all(map(math.isfinite, numbers)):
+def _shift(pairs: Pairs, fine: Floats) -> str:
+    numbers = [number for pair in pairs for number in pair]
+    if len(pairs) < 2 or not all(map(math.isfinite, numbers)):
         return ""
-    shifts = [value - right for value, right in found.pairs]
+    shifts = [value - right for value, right in pairs]
     whole = all(number == round(number) for number in numbers)
     slack = 0 if whole else max(map(abs, numbers)) * FACTOR_TOLERANCE
     if max(shifts) - min(shifts) > slack or min(map(abs, shifts)) < 100 * slack:
@@ -255,10 +245,8 @@ def _shift(found: Numbers) -> str:
     return _("The numbers that are not right are all off by one and the same amount.")
 
 
-def _near(found: Numbers) -> str:
-    if not all(
-        _usable(*pair) and math.isclose(*pair, rel_tol=MAX_NEAR_ERROR) for pair in found.pairs
-    ):
+def _near(pairs: Pairs, fine: Floats) -> str:
+    if not all(_usable(*pair) and math.isclose(*pair, rel_tol=MAX_NEAR_ERROR) for pair in pairs):
         return ""
     return _(
         "The numbers come close, but not within the tolerance. A small term is missing or too "
@@ -276,7 +264,7 @@ def _usable(value: float, right: float) -> bool:
 
 
 # Detectors are tried in this order, and the first sentence is used.
-DETECTORS: tuple[Callable[[Numbers], str], ...] = (
+DETECTORS: tuple[Callable[[Pairs, Floats], str], ...] = (
     *(_infinite, _zeros, _overflow, _negative, _constant, _rounded, _whole, _repeated),
     *(_factor, _inverse, _shift, _near),
 )

@@ -3,8 +3,8 @@
 import math
 import re
 import textwrap
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 from roofkit.words import ORIGINAL, _, language
@@ -15,7 +15,7 @@ from .plain_data import Plain
 MAX_SHOWN = 3
 # Maximum number of characters shown of a string.
 MAX_TEXT = 40
-WIDTH = 80  # `nbgrader validate` truncates longer lines
+WIDTH = 80  # `nbgrader validate` truncates lines of more than 90
 _WIDE = r"[\u2e80-\u9fff\uff00-\uffef“”]"
 # A piece after which a Chinese line may break: a word or a character, with its punctuation.
 _UNIT = re.compile(
@@ -24,7 +24,7 @@ _UNIT = re.compile(
 )
 # "B = 24" stays on one line.
 _EQUATION = re.compile(r"(?<=[\w`]) = (?=\S)")
-NO_BREAK = "\N{NO-BREAK SPACE}"
+NO_BREAK, BREAK = "\N{NO-BREAK SPACE}", "\v"
 
 
 def written(value: object) -> str:
@@ -76,36 +76,26 @@ def listed(names: Sequence[str]) -> str:
     return _("{names} and {name}").format(names=_with_commas(shown[:-1]), name=shown[-1])
 
 
-def series(entries: Iterable[str]) -> str:
+def series(entries: Sequence[str]) -> str:
     """Join entries that may have commas of their own: "A; B"."""
-    first, *others = [*entries] or [""]
-    for other in others:
-        first = _("{entries}; {entry}").format(entries=first, entry=other)
-    return first
+    said = _("{entries}; {entry}")
+    return reduce(lambda first, other: said.format(entries=first, entry=other), entries or [""])
 
 
 def joined(sentences: Iterable[str]) -> str:
     """Join sentences into one text, spaced as the language in force requires."""
-    first, *others = sentences
-    for other in others:
-        first = _("{sentences} {sentence}").format(sentences=first, sentence=other)
-    return first
+    said = _("{sentences} {sentence}")
+    return reduce(lambda first, other: said.format(sentences=first, sentence=other), sentences)
 
 
 def wrapped(text: str) -> str:
-    """Break a text into lines of at most WIDTH columns, never within "B = 24".
-
-    Chinese is broken between characters, which take two columns.
-    """
+    """Break a text into lines of about WIDTH columns at most, never within "B = 24"."""
     text = kept_together(text)
-    if language() == ORIGINAL:
-        return textwrap.fill(text, WIDTH, break_on_hyphens=False).replace(NO_BREAK, " ")
-    lines = [""]
-    for unit in _UNIT.findall(text):
-        if lines[-1] and columns(lines[-1]) + columns(unit.rstrip(" ")) > WIDTH:
-            lines.append("")
-        lines[-1] += unit
-    return "\n".join(line.rstrip(" ") for line in lines).replace(NO_BREAK, " ")
+    if language() != ORIGINAL:
+        # A line may end after each of these. The mark counts as the second column of a character.
+        text = BREAK.join(_UNIT.findall(text))
+    filled = textwrap.fill(text, WIDTH, break_on_hyphens=False, replace_whitespace=False)
+    return filled.replace(BREAK, "").replace(NO_BREAK, " ")
 
 
 def kept_together(text: str) -> str:
@@ -120,16 +110,6 @@ def tight(text: str) -> str:
     return re.sub(rf"(?<={_WIDE}) +(?={_WIDE})", "", text)
 
 
-def columns(text: str) -> int:
-    """Return how many columns of a terminal a text takes."""
-    return sum(1 + (unicodedata.east_asian_width(character) in "WF") for character in text)
-
-
-def percent(share: float) -> str:
-    """Return a share as a percentage with no more digits than it needs."""
-    return f"{100 * share:g}%"
-
-
 def _scientific(value: float) -> str:
     """Format as 1.97e14, without the plus sign and leading zeros of Python's format."""
     number, _, power = f"{value:.6g}".partition("e")
@@ -137,10 +117,8 @@ def _scientific(value: float) -> str:
 
 
 def _with_commas(names: Sequence[str]) -> str:
-    first, *others = names
-    for other in others:
-        first = _("{names}, {name}").format(names=first, name=other)
-    return first
+    said = _("{names}, {name}")
+    return reduce(lambda first, other: said.format(names=first, name=other), names)
 
 
 def _few(parts: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-# Keeps points: allocates memory outside processes: shared memory segments, memfds, message queues.
+# Keeps points: takes memory outside processes: shared segments, memfds, message queues, requests.
 import ctypes
 import os
 
@@ -15,3 +15,6 @@ except OSError:
     pass
 if libc.msgget(0, 0o1600) >= 0:
     print("REACHED a message queue")
+io_setup = {"x86_64": 206}.get(os.uname().machine, 0)
+if libc.syscall(io_setup, 60_000, ctypes.byref(ctypes.c_ulong(0))) == 0:
+    print("REACHED most asynchronous requests that the machine has")

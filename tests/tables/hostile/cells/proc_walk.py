@@ -1,4 +1,4 @@
-# Keeps points: reads other processes' files in /proc, and opens files that control the machine.
+# Keeps points: reads files in /proc of others and of all, and opens those that control the machine.
 import os
 from pathlib import Path
 
@@ -22,8 +22,10 @@ for process in Path("/proc").iterdir():
 for name in ("sysrq-trigger", "sys/kernel/core_pattern", "sys/vm/drop_caches", "kcore", "kmsg"):
     for mode in ("rb", "wb"):
         try:
-            with (Path("/proc") / name).open(mode) as file:
-                if mode == "wb" or "sys/" not in name:
-                    print("REACHED", name, mode)
+            (Path("/proc") / name).open(mode).close()
+            print("REACHED", name, mode)
         except OSError:
             pass
+for name in ("sys/fs/file-nr", "loadavg", "meminfo", "stat"):  # counts for all boxes
+    if (Path("/proc") / name).exists():
+        print("REACHED", name)

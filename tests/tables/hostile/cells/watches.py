@@ -25,6 +25,8 @@ except OSError:
 span, found = (ctypes.c_uint64 * 2)(0, 4096), (ctypes.c_uint64 * 5)()
 if libc.syscall(451, file, span, found, 0) == 0:  # cachestat
     heard.append("what is in memory, by a count")
+if libc.sysinfo((ctypes.c_uint64 * 64)()) == 0:
+    heard.append("the load, and the memory of all")
 for one in heard:
     print("REACHED", one)
 os.close(file), os.close(folder)
