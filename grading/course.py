@@ -1,5 +1,6 @@
 """A course folder: submitted/<student>/<exercise>/ goes in, and what people read comes out.
 
+    exercises/                         the class's own exercises, beside those of the repository
     source/ release/ release-zh_CN/    by `release`: notebooks with solutions, and without
     .grading/                          the seed of hidden inputs, and one result file per submission
     autograded/ gradebook.db feedback/ and tables, made of the result files
@@ -32,6 +33,7 @@ from nbgrader.api import Gradebook, InvalidEntry  # type: ignore[import-untyped]
 from nbgrader.apps.api import NbGraderAPI  # type: ignore[import-untyped]
 from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
 from tqdm import tqdm  # type: ignore[import-untyped]
+from traitlets import TraitError
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
@@ -77,6 +79,7 @@ class Course:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder).resolve()
         self.own = self.folder / ".grading"
+        exercises.use(self.folder / "exercises")
 
     # --- what is there ---------------------------------------------------------------------------
 
@@ -340,7 +343,8 @@ class Course:
         state = self.state()
         with warnings.catch_warnings(), self.gradebook() as book:
             warnings.simplefilter("ignore", SAWarning)
-            gradebook.record(book, state, self.settings())
+            with imports_from(self.folder):  # a plugin may lie there, as for plain nbgrader
+                gradebook.record(book, state, self.settings())
             marks = gradebook.marks(book)
             for key in sorted(state.keys() & set(found)):
                 graded = self.graded(*key).read_text(encoding="utf-8")
@@ -351,7 +355,8 @@ class Course:
                 now = state[key] | {"recorded": True, "page": page}  # only now that it is so
                 if now != state[key]:
                     put(self._result(*key), json.dumps(now))
-            return report.write(self, state, marks, [one.id for one in book.students])
+            full = {one.name: one.max_score for one in book.assignments if one.notebooks}
+            return report.write(self, state, marks, [one.id for one in book.students], full)
 
 
 # --- small things --------------------------------------------------------------------------------
@@ -374,12 +379,24 @@ def tools_on_path() -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def imports_from(folder: Path) -> Iterator[None]:
+    """Let Python find modules in a folder, after all others."""
+    sys.path.append(str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
+
+
+@contextlib.contextmanager
 def errors_in_one_line() -> Iterator[None]:
     """Convert errors that the instructor can put right (disk, gradebook) to Unable."""
     log = logging.getLogger("tornado.application")  # nbgrader's gradebook logs tracebacks here
     before, log.disabled = log.disabled, True
     try:
         yield
+    except TraitError as error:
+        raise Unable(f"a setting in nbgrader_config.py cannot be used: {error}") from None
     except (OperationalError, InterfaceError, InvalidEntry) as error:
         # PostgreSQL's messages have several lines.
         message = " ".join(str(getattr(error, "orig", error)).split())

@@ -17,7 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import IO
 
-from grading.intake import NOTEBOOKS, SYSTEM_FILES, name_problem, printable
+from grading.intake import (
+    EXCHANGE_FILES,
+    MOST_NAME_BYTES,
+    NOTEBOOKS,
+    SYSTEM_FILES,
+    is_odd,
+    name_problem,
+    nearest,
+    printable,
+)
 from grading.people import People
 
 MOST_FILES, MOST_BYTES = 1_000, 100_000_000  # of one learner
@@ -29,7 +38,6 @@ MOST_DEPTH = 3  # zips in zips
 MOST_FILE_BYTES = 20_000_000
 TABLE_END = b"PK\5\6"  # begins the end of a zip's table of contents; 46 bytes and a name an entry
 MOST_TABLE_BYTES, END_BYTES = 300_000, 22
-MOST_NAME_BYTES = 255  # on most file systems
 TYPED = "onlinetext.html"
 MOODLE = {"_assignsubmission_file": True, "_assignsubmission_onlinetext": False}  # is it a file?
 CANVAS = ("text.html", "link.html")  # titles of what was typed into a form
@@ -221,13 +229,20 @@ def by_student(found: Sequence[HandIn], people: People) -> Iterator[tuple[str, F
         own[one.student(people)].append(one)
     for student, parts in sorted(own.items()):
         person = parts[0].person
-        if len(fits := people.named(person)) > 1 and student not in fits:
-            said = f"{person} may be {' or '.join(sorted(fits))}: rename its folder in submitted/"
-            yield student, {}, [printable(said)]
-        if "/" in student or name_problem(student) or len(student.encode()) > MOST_NAME_BYTES:
-            yield student, {}, [f"{printable(student)}: not a name that a student can have"]
+        fits = people.named(person)
+        if student not in people.students and len(fits) > 1:
+            said = (
+                f"may be {' or '.join(sorted(fits))}; give `make roster` a table in which one of "
+            )
+            said += f"them has the lms_user_id {parts[0].number}, and collect again"
+            yield student, {}, [f"{printable(student)}: {said}"]
+            continue
+        if problem := name_problem(student):
+            yield student, {}, [f"{printable(student)}: {problem}"]
             continue
         files, lines = _files(parts)
+        if people.students and student not in people.students:
+            lines.append(f"is in no roster{nearest(student, people.students)}")
         yield student, files, [f"{printable(student)}: {line}" for line in lines]
 
 
@@ -244,7 +259,7 @@ def _files(parts: Sequence[HandIn]) -> tuple[Files, list[str]]:
         except Unreadable as error:
             lines.append(f"{title} {error}")
             continue
-        if name_problem(one.title):
+        if is_odd(one.title) or one.title.startswith("."):
             lines.append(f"{title}: not the name of a file")
         elif not content:
             lines.append(f"{title}: empty")
@@ -277,7 +292,7 @@ def _add_zip(files: Files, title: str, content: bytes, limits: Limits) -> str:
     except Unreadable as error:
         found, said = [], str(error)
     for name, inner in found or [(title, content)]:
-        if not name_problem(name):
+        if not is_odd(name):
             files[_unused(name, files)] = inner
     return said
 
@@ -322,9 +337,12 @@ def put(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def content(folder: Path) -> Files:
-    """Return file name → content of a folder's files."""
+    """Return file name → content of a folder's files, without a time that was written by hand."""
     return {
         one.name: one.read_bytes()
         for one in folder.iterdir()
-        if one.is_file() and not one.is_symlink() and one.stat().st_size <= MOST_FILE_BYTES
+        if one.name not in EXCHANGE_FILES
+        and one.is_file()
+        and not one.is_symlink()
+        and one.stat().st_size <= MOST_FILE_BYTES
     }

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grading.notebook import STUB, parsed, read
+from grading.notebook import CHECK, STUB, parsed, read
+from grading.people import MOST_TEXT
 from grading.release import exercises
 
 MOST_BYTES = 20_000_000  # of a notebook
@@ -27,6 +28,7 @@ SYSTEM_FILES = {".DS_Store", ".git", ".ipynb_checkpoints", "Thumbs.db", "__MACOS
 LIBRARIES = {"IPython", "ipykernel", "matplotlib", "numpy", "rooflib", "roofkit"}
 MODULES = {*sys.stdlib_module_names, *LIBRARIES}
 MOST_DEPTH, MOST_FOLDERS, MOST_COPIES, MOST_NAMES = 3, 100, 20, 10
+MOST_NAME_BYTES = 250  # on most file systems, with room for the dots of `downloads.put`
 FORBIDDEN = set('<>"*?[]\\')  # in names: they mean something in HTML or in nbgrader's patterns
 # Control and format characters, unassigned and private ones, surrogates, line separators.
 UNPRINTABLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
@@ -61,11 +63,17 @@ def name_problem(name: str) -> str:
     """Return why a student can't have this name, "" if one can."""
     if name.startswith("."):
         return "a name that begins with a dot is hidden"
-    odd = any(
+    if len(name) > MOST_TEXT or len(name.encode(errors="replace")) > MOST_NAME_BYTES:
+        return f"a name of more than {MOST_TEXT} characters"
+    return "not a name that a student can have" if is_odd(name) or "/" in name else ""
+
+
+def is_odd(name: str) -> bool:
+    """Return whether a file of this name is not to be written."""
+    return not name or any(
         one in FORBIDDEN or (unicodedata.category(one) in UNPRINTABLE and one not in JOINERS)
         for one in name
     )
-    return "not a name that a student can have" if odd or not name else ""
 
 
 def printable(name: str) -> str:
@@ -129,7 +137,7 @@ def submissions(course: Path, known: Sequence[str]) -> Iterator[Submission]:
         for exercise in known:
             if exercise in folders:
                 folder = course / "submitted" / student / folders[exercise]
-                yield _submission(student, exercise, folder)
+                yield submission(student, exercise, folder)
 
 
 def _exercises(folder: Path, known: Sequence[str]) -> dict[str, str]:
@@ -143,7 +151,8 @@ def _exercises(folder: Path, known: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def _submission(student: str, exercise: str, folder: Path) -> Submission:
+def submission(student: str, exercise: str, folder: Path) -> Submission:
+    """Return what a student's folder for an exercise holds."""
     timestamp, _ = read_file(folder / "timestamp.txt", 1_000)
     notebooks = list(_notebooks(folder))
     name, question, note, content = "", "", "", b""
@@ -154,6 +163,8 @@ def _submission(student: str, exercise: str, folder: Path) -> Submission:
         name, reason, question, note = choose(folder, notebooks, exercise)
     if name:
         content, reason = read_file(folder / name)
+    if content and (other := _other_exercise(content, exercise)):
+        reason = f"this is the notebook of {other}"
     remarks = [note] if note else []
     if name and folder.name != exercise:
         remarks.append(f"the folder was named {printable(folder.name)}")
@@ -251,6 +262,20 @@ def _answers(path: Path, exercise: str) -> Mapping[str, Any]:
             if name in wanted and not STUB.search(text):
                 found[name] = text
     return found
+
+
+def _other_exercise(content: bytes, exercise: str) -> str:
+    """Return the exercise whose checks most of a notebook's cells call, "" if it is this one."""
+    try:
+        called = {found[1] for cell in read(content)[0] if (found := CHECK.match(cell.source))}
+    except ValueError:
+        return ""
+    count = {
+        name: len(called & {part.key for part in exercises.load(name).parts})
+        for name in exercises.names()
+    }
+    best = max(count, key=lambda name: (count[name], name == exercise))
+    return "" if count[best] == count[exercise] else best
 
 
 def functions(source: str) -> dict[str, str]:

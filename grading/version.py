@@ -35,7 +35,7 @@ def _digest(files: Iterable[Path]) -> str:
 
 
 def _files(name: str) -> Iterator[Path]:
-    yield exercises.FOLDER / f"{name}.py"
+    yield exercises.file_of(name)
     yield from (exercises.FOLDER / exercises.SHARED, schema.MISTAKES, HERE / "schema.py")
     yield from (KIT / "words.py", KIT / "notebook_language.py")
     for folder in (HERE / "release", KIT / "check", Path(rooflib.__file__).parent):

@@ -17,9 +17,8 @@ from grading import downloads, gradebook
 from grading.course import Course, known_exercise
 from grading.downloads import HandIn, Unreadable
 from grading.files import Unable, put, replacing
-from grading.intake import nearest, printable, students
+from grading.intake import nearest, printable, students, submission
 from grading.people import People
-from grading.release import exercises
 from grading.tables import Table
 
 EXCHANGE_MODE = 0o777  # nbgrader requires the exchange to be writable by everybody
@@ -29,17 +28,8 @@ def roster(course: Course, file: Path) -> list[str]:
     """Add all people in a table to the gradebook, or update them."""
     people, refused = _table(file).people()
     with course.gradebook() as book:
-        known = People(book.students)
-        for one in people:
-            is_numbered = one.id == one.number  # by Moodle, and otherwise in the next assignment
-            student = known.student(one.number, one.name) if is_numbered else one.id
-            book.update_or_create_student(
-                student or one.id,
-                first_name=one.first_name or None,
-                last_name=one.last_name or None,
-                email=one.email or None,
-                lms_user_id=one.number or None,
-            )
+        for student, about in People(book.students).updates(people):
+            book.update_or_create_student(student, **about)
     return [*refused, f"{len(people)} students are in the gradebook"]
 
 
@@ -53,7 +43,7 @@ def due(course: Course, exercise: str, when: str, student: str = "") -> list[str
         moment = datetime.fromisoformat(when)
     except ValueError:
         raise Unable(f"{when!r} is not a time; write one as 2026-11-30 23:59") from None
-    moment = moment.astimezone(UTC).replace(tzinfo=None)  # nbgrader stores naive UTC
+    moment = moment.astimezone(UTC).replace(tzinfo=None, microsecond=0)  # as nbgrader stores it
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SAWarning)  # raised by nbgrader's own queries
         if student:
@@ -72,17 +62,17 @@ def _set_due(course: Course, exercise: str, moment: datetime) -> list[str]:
             own = assignment.duedate + submission.extension
             submission.extension = own - moment if own > moment else None
             about = "stays" if own > moment else "is no extension any more"
-            lines.append(f"{printable(submission.student_id)}: {own} UTC {about}")
+            lines.append(f"{printable(submission.student_id)}: {local(own)} {about}")
         assignment.duedate = moment
         book.db.commit()
-    return [*sorted(lines), f"{exercise} is due at {moment} UTC"]
+    return [*sorted(lines), f"{exercise} is due at {local(moment)}"]
 
 
 def _extend(course: Course, exercise: str, moment: datetime, student: str) -> list[str]:
     with course.gradebook() as book:
         known = {*(one.id for one in book.students), *students(course.folder)}
         if not known:
-            raise Unable("nobody is in the class yet: enter its people first, with roster")
+            raise Unable("nobody is in the class yet: enter its people first, with `make roster`")
         if student not in known:
             hint = nearest(student, known)
             raise Unable(f"{printable(student)!r} is not in the class{hint}")
@@ -93,9 +83,8 @@ def _extend(course: Course, exercise: str, moment: datetime, student: str) -> li
         if assignment is None or assignment.duedate is None:
             raise Unable(f"{exercise} has no due date that could be extended; set one first")
         if moment < assignment.duedate:
-            raise Unable(
-                f"{moment} UTC is before {assignment.duedate} UTC, when {exercise} is due for all"
-            )
+            due = local(assignment.duedate)
+            raise Unable(f"{local(moment)} is before {due}, when {exercise} is due for all")
         released = bool(assignment.notebooks)
     lines = []
     if not released:  # nbgrader refuses to release an exercise that already has an extension
@@ -106,7 +95,12 @@ def _extend(course: Course, exercise: str, moment: datetime, student: str) -> li
         book.update_or_create_student(student)
         book.update_or_create_submission(exercise, student)
         book.grant_extension(exercise, student, minutes=more / timedelta(minutes=1))
-    return [*lines, f"{exercise} is due for {printable(student)} at {moment} UTC"]
+    return [*lines, f"{exercise} is due for {printable(student)} at {local(moment)}"]
+
+
+def local(moment: datetime) -> str:
+    """Return a time in UTC in the zone of this machine, or of the variable TZ."""
+    return f"{moment.replace(tzinfo=UTC).astimezone():%Y-%m-%d %H:%M %Z}"
 
 
 def collect(course: Course, exercise: str, archive: Path, replace: bool = False) -> list[str]:
@@ -135,6 +129,9 @@ def collect(course: Course, exercise: str, archive: Path, replace: bool = False)
             else:
                 downloads.put(folder, files)
                 new += 1
+                taken = submission(student, exercise, folder)
+                if problem := taken.reason or taken.question:
+                    lines.append(f"{printable(student)}: {problem}")
     return [*lines, f"{new} collected, {kept} as they were"]
 
 
@@ -173,27 +170,28 @@ def export(
     named: exercise → heading of its column, for columns not named after the exercise. scale:
     whether to convert points where the platform's column has another maximum.
     """
-    for exercise in named:
-        known_exercise(exercise)
-    table, state = _table(theirs), course.state()
+    table = _table(theirs)
     with course.gradebook() as book:
         marks, people = gradebook.marks(book), People(book.students)
-    scores = {key: f"{own.score:g}" for key, own in marks.items() if key in state}
+        points = {one.name: one.max_score for one in book.assignments if one.notebooks}
+    if unknown := sorted(named.keys() - points.keys()):
+        raise Unable(f"{unknown[0]!r} was not released; there is {', '.join(points)}")
+    scores = {key: f"{own.score:g}" for key, own in marks.items() if own.is_graded}
     try:
-        columns = table.columns(course.names(), named)
+        columns = table.columns(list(points), named)
     except ValueError as error:
         raise Unable(f"{theirs} {error}") from None
     for name, head in columns.items():
-        full = sum(part.points for part in exercises.load(name).parts)
+        full = points[name]
         most = table.most(head) or full
-        if most == full:
+        own = [key for key in scores if key[1] == name]
+        if most == full or not own:
             continue
         if not scale:
             raise Unable(
                 f"{name} has {full:g} points here and {most:g} in {theirs}, {head!r}: change it on "
                 "the platform and export the table again, or let --scale convert the points"
             )
-        own = [key for key in scores if key[1] == name]
         scores |= {key: f"{marks[key].score * most / full:.6g}" for key in own}
     filled, lines = table.fill(scores, columns, people)
     _refuse_existing(target)
