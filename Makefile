@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/pytest -n $(JOBS) -p no:nbval --dist loadfile --no-loadscope-reorder
 
 .PHONY: book help pdf slides serve lab solution check javascript test test-all bench translations lock \
-	release grade roster due collect return export exchange nbgrader clean style environment cluster dev system
+	release grade roster due collect return export nbgrader clean style environment cluster dev system
 
 book: environment  ## build the site, English and Chinese, into _build/html; warnings are errors
 	@$(BIN)/python site build
@@ -79,7 +79,7 @@ grade: environment  ## grade the submissions of a class: make grade COURSE=folde
 	@$(BIN)/python -m grading grade $(if $(COURSE),"$(COURSE)") $(ARGS)
 
 # Options and files of these, too, are in ARGS: see chapters/instructors.md.
-roster due collect return export exchange: environment
+roster due collect return export: environment
 	@$(BIN)/python -m grading $@ $(if $(COURSE),"$(COURSE)") $(ARGS)
 
 nbgrader: environment  ## run an nbgrader command in a class: make nbgrader COURSE=folder ARGS="list"

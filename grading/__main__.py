@@ -18,7 +18,6 @@ WORDS: dict[str, dict[str, Any]] = {
     "table": {"type": Path, "help": "a .csv, as the platform exports it"},
     "download": {"type": Path, "help": "the .zip of all submissions"},
     "target": {"type": Path, "help": "the file to write"},
-    "folder": {"type": Path, "help": "outside the course folder, writable by everybody"},
     "when": {"nargs": "+", "help": "as 2026-11-30 23:59"},
 }
 BUILT = Path(__file__).resolve().parent.parent / "_build" / "course"
@@ -104,8 +103,6 @@ def week(options: argparse.Namespace) -> list[str]:
             return week.due(course, options.exercise, " ".join(options.when), options.student)
         case "collect":
             return week.collect(course, options.exercise, options.download, options.replace)
-        case "exchange":
-            return week.exchange(course, options.folder)
         case "return":
             about = options.exercise, options.download, options.target
             return week.give_back(course, *about)
@@ -163,7 +160,6 @@ def parser() -> argparse.ArgumentParser:
     command = add("collect", "unpack a download from Moodle or Canvas", "exercise download")
     about = "replace different earlier submissions"
     command.add_argument("--replace", action="store_true", help=about)
-    add("exchange", "set up nbgrader's exchange folder", "folder")
     add("return", "zip feedback pages for the platform", "exercise download target")
     command = add("export", "fill the points into the platform's table", "table target")
     head = "EXERCISE=HEAD"

@@ -107,6 +107,12 @@ class Course:
         place = self.folder / "release"
         return [one for one in exercises.names() if (place / one / f"{one}.ipynb").is_file()]
 
+    def check_name(self, name: str, known: Sequence[str] = ()) -> None:
+        """Raise Unable for a name that is neither an exercise's nor that of another assignment."""
+        others = [path.name for path in (self.folder / "release").glob("*")]
+        if name not in (known := known or [*exercises.names(), *others]):
+            raise Unable(f"{name!r} is not an exercise; there is {', '.join(dict.fromkeys(known))}")
+
     def settings(self) -> Config:
         """Return nbgrader's settings: this folder's own file, which loads the repository's."""
         own = self.folder / "nbgrader_config.py"
@@ -145,7 +151,7 @@ class Course:
         languages, below release-<language>; all are graded alike.
         """
         for name in names:
-            known_exercise(name)
+            self.check_name(name, exercises.names())
         known = translation.languages()
         for code in languages:
             if code not in known:
@@ -360,11 +366,6 @@ class Course:
 
 
 # --- small things --------------------------------------------------------------------------------
-
-
-def known_exercise(name: str) -> None:
-    if name not in exercises.names():
-        raise Unable(f"{name!r} is not an exercise; there is {', '.join(exercises.names())}")
 
 
 @contextlib.contextmanager

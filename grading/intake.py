@@ -10,7 +10,6 @@ import difflib
 import hashlib
 import os
 import stat
-import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,8 +24,6 @@ MOST_BYTES = 20_000_000  # of a notebook
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # a browser may have added the last part
 EXCHANGE_FILES = ("timestamp.txt", "submission_secret.txt")  # added by `nbgrader submit`
 SYSTEM_FILES = {".DS_Store", ".git", ".ipynb_checkpoints", "Thumbs.db", "__MACOSX", "desktop.ini"}
-LIBRARIES = {"IPython", "ipykernel", "matplotlib", "numpy", "rooflib", "roofkit"}
-MODULES = {*sys.stdlib_module_names, *LIBRARIES}
 MOST_DEPTH, MOST_FOLDERS, MOST_COPIES, MOST_NAMES = 3, 100, 20, 10
 MOST_NAME_BYTES = 250  # on most file systems, with room for the dots of `downloads.put`
 FORBIDDEN = set('<>"*?[]\\')  # in names: they mean something in HTML or in nbgrader's patterns
@@ -63,14 +60,14 @@ def name_problem(name: str) -> str:
     """Return why a student can't have this name, "" if one can."""
     if name.startswith("."):
         return "a name that begins with a dot is hidden"
-    if len(name) > MOST_TEXT or len(name.encode(errors="replace")) > MOST_NAME_BYTES:
+    if len(name) > MOST_TEXT:
         return f"a name of more than {MOST_TEXT} characters"
     return "not a name that a student can have" if is_odd(name) or "/" in name else ""
 
 
 def is_odd(name: str) -> bool:
     """Return whether a file of this name is not to be written."""
-    return not name or any(
+    return not 0 < len(name.encode(errors="replace")) <= MOST_NAME_BYTES or any(
         one in FORBIDDEN or (unicodedata.category(one) in UNPRINTABLE and one not in JOINERS)
         for one in name
     )
@@ -136,19 +133,12 @@ def submissions(course: Path, known: Sequence[str]) -> Iterator[Submission]:
         folders = _exercises(course / "submitted" / student, known)
         for exercise in known:
             if exercise in folders:
-                folder = course / "submitted" / student / folders[exercise]
-                yield submission(student, exercise, folder)
+                yield submission(student, exercise, course / "submitted" / student / exercise)
 
 
-def _exercises(folder: Path, known: Sequence[str]) -> dict[str, str]:
-    """Return exercise → the name of its folder, which may differ in letter case."""
-    by_name = {name.casefold(): name for name in known}
-    found: dict[str, str] = {}
-    for name, mode in entries(folder):
-        exercise = by_name.get(name.casefold())
-        if exercise and stat.S_ISDIR(mode) and (name == exercise or exercise not in found):
-            found[exercise] = name
-    return found
+def _exercises(folder: Path, known: Sequence[str]) -> list[str]:
+    """Return those of the exercises that have a folder in a student's."""
+    return [name for name, mode in entries(folder) if stat.S_ISDIR(mode) and name in known]
 
 
 def submission(student: str, exercise: str, folder: Path) -> Submission:
@@ -166,19 +156,12 @@ def submission(student: str, exercise: str, folder: Path) -> Submission:
     if content and (other := _other_exercise(content, exercise)):
         reason = f"this is the notebook of {other}"
     remarks = [note] if note else []
-    if name and folder.name != exercise:
-        remarks.append(f"the folder was named {printable(folder.name)}")
     if name and name != f"{exercise}.ipynb":
         remarks.append(f"the notebook was named {printable(name)}")
     aside = {one for one, mode in entries(folder) if not stat.S_ISDIR(mode)} | set(notebooks)
     aside -= {name, *EXCHANGE_FILES, *SYSTEM_FILES}
     if aside:
         remarks.append(f"left aside: {listed(sorted(aside))}")
-    remarks += [
-        f"{one} lay beside the notebook and has the name of a module that it uses"
-        for one, _ in entries(folder)
-        if one.removesuffix(".py") in MODULES
-    ]
     about = repr((name, reason, question, timestamp, remarks)).encode("utf-8", "replace")
     return Submission(
         student,
@@ -302,12 +285,8 @@ def misplaced(course: Path, known: Sequence[str]) -> Iterator[tuple[str, str]]:
             own = _exercises(base / student, known)
             for name, inner in entries(base / student):
                 problem = _problem(base / student / name, inner)
-                if (
-                    not problem
-                    and stat.S_ISDIR(inner)
-                    and name not in (*own.values(), *SYSTEM_FILES)
-                ):
-                    problem = _folder_problem(name, own)
+                if not problem and stat.S_ISDIR(inner) and name not in (*own, *SYSTEM_FILES):
+                    problem = _folder_problem(name, known)
                 if problem:
                     yield f"{student}/{printable(name)}", problem
 
@@ -319,13 +298,10 @@ def _problem(path: Path, mode: int) -> str:
     return "a notebook must lie in STUDENT/EXERCISE/" if is_file and is_notebook(path.name) else ""
 
 
-def _folder_problem(name: str, own: Mapping[str, str]) -> str:
-    exercise = name.casefold()
-    if exercise in map(str.casefold, own):
-        return "the exercise has another folder"
-    if exercise in map(str.casefold, exercises.names()):
+def _folder_problem(name: str, known: Iterable[str]) -> str:
+    if name in exercises.names():
         return "this exercise was not released"
-    return "" if name.startswith(".") else "not the name of an exercise"
+    return "" if name.startswith(".") else f"not the name of an exercise{nearest(name, known)}"
 
 
 def _unreadable(folder: Path) -> str:

@@ -3,10 +3,9 @@
 Each function takes a course and returns lines to print. It raises Unable if it must refuse.
 """
 
-import contextlib
 import warnings
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,14 +13,12 @@ from nbgrader.api import MissingEntry  # type: ignore[import-untyped]
 from sqlalchemy.exc import SAWarning
 
 from grading import downloads, gradebook
-from grading.course import Course, known_exercise
-from grading.downloads import HandIn, Unreadable
-from grading.files import Unable, put, replacing
+from grading.course import Course
+from grading.files import Unable, replacing
 from grading.intake import nearest, printable, students, submission
 from grading.people import People
+from grading.release import exercises
 from grading.tables import Table
-
-EXCHANGE_MODE = 0o777  # nbgrader requires the exchange to be writable by everybody
 
 
 def roster(course: Course, file: Path) -> list[str]:
@@ -38,7 +35,7 @@ def due(course: Course, exercise: str, when: str, student: str = "") -> list[str
 
     when: as 2026-11-30 23:59, in local time unless it ends with an offset like +01:00.
     """
-    known_exercise(exercise)
+    course.check_name(exercise)
     try:
         moment = datetime.fromisoformat(when)
     except ValueError:
@@ -108,10 +105,10 @@ def collect(course: Course, exercise: str, archive: Path, replace: bool = False)
 
     replace: whether to replace different earlier hand-ins.
     """
-    known_exercise(exercise)
+    course.check_name(exercise)
     new = kept = 0
-    with _opened(archive, course) as (found, lines, people):
-        for student, files, remarks in downloads.by_student(found, people):
+    with downloads.opened(archive) as (found, lines):
+        for student, files, remarks in downloads.by_student(found, _people(course)):
             lines += remarks
             folder = course.folder / "submitted" / student / exercise
             if not files:
@@ -129,9 +126,10 @@ def collect(course: Course, exercise: str, archive: Path, replace: bool = False)
             else:
                 downloads.put(folder, files)
                 new += 1
-                taken = submission(student, exercise, folder)
-                if problem := taken.reason or taken.question:
-                    lines.append(f"{printable(student)}: {problem}")
+                if exercise in exercises.names():
+                    taken = submission(student, exercise, folder)
+                    problem = taken.reason or taken.question
+                    lines += [f"{printable(student)}: {problem}"] if problem else []
     return [*lines, f"{new} collected, {kept} as they were"]
 
 
@@ -141,9 +139,9 @@ def give_back(course: Course, exercise: str, archive: Path, target: Path) -> lis
     A page is named like the submission's file in the archive, apart from the learner's title.
     Moodle's "upload multiple feedback files in a zip" and Canvas's "upload submissions" take it.
     """
-    known_exercise(exercise)
-    lines, done = [], set()
-    with _opened(archive, course) as (found, _, people):
+    course.check_name(exercise)
+    lines, done, people = [], set(), _people(course)
+    with downloads.opened(archive) as (found, _):
         _refuse_existing(target)
         with (
             replacing(target) as unfinished,
@@ -200,27 +198,6 @@ def export(
     return [*lines, *(f"{name} → {head}" for name, head in columns.items()), f"{target}"]
 
 
-def exchange(course: Course, folder: Path) -> list[str]:
-    """Set up a folder as nbgrader's exchange, and configure the course for it."""
-    folder = folder.resolve()
-    if folder.is_relative_to(course.folder):
-        raise Unable(f"{folder} is in the course folder, which learners must not see")
-    folder.mkdir(parents=True, exist_ok=True)
-    if folder.stat().st_mode & EXCHANGE_MODE != EXCHANGE_MODE:
-        folder.chmod(EXCHANGE_MODE)
-    own = course.folder / "nbgrader_config.py"
-    line = f"c.Exchange.root = {str(folder)!r}"
-    before = own.read_text(encoding="utf-8").splitlines()
-    kept = [one for one in before if not one.startswith("c.Exchange.root =")]
-    put(own, "\n".join([*kept, line]) + "\n")
-    return [
-        f"{folder} is the exchange. In the nbgrader_config.py of each learner:",
-        "c = get_config()",
-        line,
-        f"c.CourseDirectory.course_id = {course.settings().CourseDirectory.course_id!r}",
-    ]
-
-
 def _refuse_existing(target: Path) -> None:
     """Two names that were swapped, or one given twice, must not cost what is in the file."""
     if not target.parent.is_dir():
@@ -236,15 +213,6 @@ def _table(file: Path) -> Table:
         raise Unable(f"{file} {error}") from None
 
 
-@contextlib.contextmanager
-def _opened(archive: Path, course: Course) -> Iterator[tuple[Sequence[HandIn], list[str], People]]:
-    """Yield (a download's hand-ins, lines about the rest, the people of the class)."""
+def _people(course: Course) -> People:
     with course.gradebook() as book:
-        people = People(book.students)
-    try:
-        found, lines, stack = downloads.hand_ins(archive)
-        with stack:
-            yield found, lines, people
-    except Unreadable as error:
-        message = str(error) if str(archive) in str(error) else f"{archive} {error}"
-        raise Unable(message) from None
+        return People(book.students)

@@ -518,7 +518,7 @@ def test_changed_locked_cells_and_files_named_like_modules_are_stated(graded: Gr
         "mistake-check-edited": "times",
         "mistake-check-emptied": "times",
         "mistake-points-edited": "bytes-moved",
-        "together-beside": "numpy.py",
+        "together-beside": "left aside",
     }
     for name, words in expected.items():
         if name in {one.name for one in graded.students}:
