@@ -82,7 +82,9 @@ def printable(name: str) -> str:
 def nearest(name: str, among: Iterable[str]) -> str:
     """Return "; the nearest is …" for the end of a message, "" if none is near."""
     folded = {one.casefold(): one for one in sorted(among, reverse=True)}
-    found = difflib.get_close_matches(name.casefold(), folded, 1)
+    found = difflib.get_close_matches(
+        name.casefold(), folded, 1, cutoff=0.4
+    )  # "ada" for "ada@x.org"
     return f"; the nearest is {printable(folded[found[0]])!r}" if found else ""
 
 
