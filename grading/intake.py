@@ -135,7 +135,8 @@ def submissions(course: Path, known: Sequence[str]) -> Iterator[Submission]:
         folders = _exercises(course / "submitted" / student, known)
         for exercise in known:
             if exercise in folders:
-                yield submission(student, exercise, course / "submitted" / student / exercise)
+                folder = course / "submitted" / student / exercise
+                yield submission(student, exercise, folder, known)
 
 
 def _exercises(folder: Path, known: Sequence[str]) -> list[str]:
@@ -143,8 +144,8 @@ def _exercises(folder: Path, known: Sequence[str]) -> list[str]:
     return [name for name, mode in entries(folder) if stat.S_ISDIR(mode) and name in known]
 
 
-def submission(student: str, exercise: str, folder: Path) -> Submission:
-    """Return what a student's folder for an exercise holds."""
+def submission(student: str, exercise: str, folder: Path, known: Sequence[str]) -> Submission:
+    """Return what a student's folder for one of the `known` exercises holds."""
     timestamp, _ = read_file(folder / "timestamp.txt", 1_000)
     notebooks = list(_notebooks(folder))
     name, question, note, content = "", "", "", b""
@@ -155,7 +156,7 @@ def submission(student: str, exercise: str, folder: Path) -> Submission:
         name, reason, question, note = choose(folder, notebooks, exercise)
     if name:
         content, reason = read_file(folder / name)
-    if content and (other := _other_exercise(content, exercise)):
+    if content and (other := _other_exercise(content, exercise, known)):
         reason = f"this is the notebook of {other}"
     remarks = [note] if note else []
     if name and name != f"{exercise}.ipynb":
@@ -249,7 +250,7 @@ def _answers(path: Path, exercise: str) -> Mapping[str, Any]:
     return found
 
 
-def _other_exercise(content: bytes, exercise: str) -> str:
+def _other_exercise(content: bytes, exercise: str, known: Sequence[str]) -> str:
     """Return the exercise whose checks most of a notebook's cells call, "" if it is this one."""
     try:
         called = {found[1] for cell in read(content)[0] if (found := CHECK.match(cell.source))}
@@ -257,7 +258,7 @@ def _other_exercise(content: bytes, exercise: str) -> str:
         return ""
     count = {
         name: len(called & {part.key for part in exercises.load(name).parts})
-        for name in exercises.names()
+        for name in dict.fromkeys((*known, exercise))
     }
     best = max(count, key=lambda name: (count[name], name == exercise))
     return "" if count[best] == count[exercise] else best

@@ -127,7 +127,7 @@ def collect(course: Course, exercise: str, archive: Path, replace: bool = False)
                 downloads.put(folder, files)
                 new += 1
                 if exercise in exercises.names():
-                    taken = submission(student, exercise, folder)
+                    taken = submission(student, exercise, folder, course.names())
                     problem = taken.reason or taken.question
                     lines += [f"{printable(student)}: {problem}"] if problem else []
     return [*lines, f"{new} collected, {kept} as they were"]
