@@ -132,7 +132,7 @@ STAYS: dict[str, tuple[Callable[[], bytes], str]] = {
     "a false size": (lambda: stating(10), "damaged"),
     "bzip2": (by_bzip2, "unusual way"),
     "a password": (encrypted, "password"),
-    "half of it": (lambda: zipped({"x.ipynb": NOTEBOOK})[:-30], "missing"),
+    "half of it": (lambda: zipped({"x.ipynb": NOTEBOOK})[:-30], "no zip"),
     "no notebook": (lambda: zipped({"x.txt": "x"}), "no notebook"),
 }
 

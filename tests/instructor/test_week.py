@@ -14,7 +14,7 @@ from subprocess import CompletedProcess
 
 import nbformat
 import pytest
-from classroom import NAME, Classroom, command, one_line, points, said
+from classroom import COMMAND, NAME, Classroom, command, one_line, points, said
 from importers import of_canvas, zipped
 from repository import ROOT
 
@@ -212,3 +212,8 @@ def test_no_name_is_a_formula_for_a_spreadsheet(week: Week) -> None:
     for path in week.room.folder.glob("*.csv"):
         for row in csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"))):
             assert [cell for cell in row if cell.startswith(("=", "+", "@"))] == [], path.name
+
+
+def test_a_due_date_is_told_in_the_zone_of_the_class(week: Week) -> None:
+    words = (*COMMAND, "due", week.room.folder, NAME, "2026-11-30 23:59")
+    assert "2026-11-30 23:59 CET" in said(command(*words, TZ="Europe/Berlin"))
