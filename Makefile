@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTEST := $(BIN)/pytest -n $(JOBS) -p no:nbval --dist loadfile --no-loadscope-reorder
 
 .PHONY: book help pdf slides serve lab solution check javascript test test-all bench translations lock \
-	release grade nbgrader clean style environment cluster dev system
+	release grade roster due collect return export nbgrader clean style environment cluster dev system
 
 book: environment  ## build the site, English and Chinese, into _build/html; warnings are errors
 	@$(BIN)/python site build
@@ -72,12 +72,15 @@ lock: dev  ## each requirements*.in -> .txt; LOCK_ARGS=--upgrade for newer versi
 			--no-header --no-annotate $(LOCK_ARGS) $$name.in --output-file $$name.txt || exit; \
 	done
 
-release: environment  ## write the exercises without solutions into _build/course or COURSE=folder; EXERCISES="a b", LANGUAGE=zh_CN
-	@$(BIN)/python -m grading release $(if $(COURSE),"$(COURSE)" $(EXERCISES)) \
-		$(IN_LANGUAGE)
+release: environment  ## write exercises without solutions into _build/course or COURSE=folder; ARGS="name name", LANGUAGE=zh_CN
+	@$(BIN)/python -m grading release $(if $(COURSE),"$(COURSE)" $(ARGS)) $(IN_LANGUAGE)
 
-grade: environment  ## grade the submissions of a class: make grade COURSE=folder, options in GRADE_ARGS
-	@$(BIN)/python -m grading grade $(if $(COURSE),"$(COURSE)") $(GRADE_ARGS)
+grade: environment  ## grade the submissions of a class: make grade COURSE=folder; all of a week: chapters/instructors.md
+	@$(BIN)/python -m grading grade $(if $(COURSE),"$(COURSE)") $(ARGS)
+
+# Options and files of these, too, are in ARGS: see chapters/instructors.md.
+roster due collect return export: environment
+	@$(BIN)/python -m grading $@ $(if $(COURSE),"$(COURSE)") $(ARGS)
 
 nbgrader: environment  ## run an nbgrader command in a class: make nbgrader COURSE=folder ARGS="list"
 	@$(BIN)/python -m grading nbgrader "$(or $(COURSE),_build/course)" $(ARGS)

@@ -1,4 +1,4 @@
-"""The command line: ``python -m grading release``, ``grade COURSE`` and others."""
+"""The command line: what `make release`, `make grade` and others run."""
 
 import argparse
 import os
@@ -19,8 +19,7 @@ WORDS: dict[str, dict[str, Any]] = {
     "table": {"type": Path, "help": "a .csv, as the platform exports it"},
     "download": {"type": Path, "help": "the .zip of all submissions"},
     "target": {"type": Path, "help": "the file to write"},
-    "folder": {"type": Path, "help": "outside the course folder, writable by everybody"},
-    "when": {"help": "as '2026-11-30 23:59'"},
+    "when": {"nargs": "+", "help": "as 2026-11-30 23:59"},
 }
 BUILT = Path(__file__).resolve().parent.parent / "_build" / "course"
 STOPPED = "stopped; finished work is kept, and the same command continues from there"
@@ -99,11 +98,9 @@ def week(options: argparse.Namespace) -> list[str]:
         case "roster":
             return week.roster(course, options.table)
         case "due":
-            return week.due(course, options.exercise, options.when, options.student)
+            return week.due(course, options.exercise, " ".join(options.when), options.student)
         case "collect":
             return week.collect(course, options.exercise, options.download, options.replace)
-        case "exchange":
-            return week.exchange(course, options.folder)
         case "return":
             about = options.exercise, options.download, options.target
             return week.give_back(course, *about)
@@ -126,11 +123,12 @@ def nbgrader(options: argparse.Namespace) -> list[str]:
 
 
 def parser() -> argparse.ArgumentParser:
-    whole = argparse.ArgumentParser(prog="python -m grading", description=__doc__)
+    whole = argparse.ArgumentParser(prog="make", description=__doc__)
     commands = whole.add_subparsers(dest="command", required=True)
 
     def add(name: str, does: str, places: str = "", run: Run = week) -> argparse.ArgumentParser:
-        command = commands.add_parser(name, help=does)
+        usage = f'make {name} COURSE=folder ARGS="{places}"'  # as the manual has it
+        command = commands.add_parser(name, help=does, usage=usage)
         command.set_defaults(run=run)
         optional = {"nargs": "?", "default": BUILT} if run == release else {}
         command.add_argument("course", type=Path, **optional)  # type: ignore[arg-type]
@@ -158,7 +156,6 @@ def parser() -> argparse.ArgumentParser:
     command = add("collect", "unpack a download from Moodle or Canvas", "exercise download")
     about = "replace different earlier submissions"
     command.add_argument("--replace", action="store_true", help=about)
-    add("exchange", "set up nbgrader's exchange folder", "folder")
     add("return", "zip feedback pages for the platform", "exercise download target")
     command = add("export", "fill the points into the platform's table", "table target")
     head = "EXERCISE=HEAD"

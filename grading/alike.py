@@ -7,7 +7,6 @@ longest common subsequence.
 
 import ast
 import contextlib
-import statistics
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
@@ -20,6 +19,8 @@ from grading.notebook import STUB, key_of, parsed
 
 MOST, FEWEST = 10_000, 60  # characters of one notebook; shorter solutions are similar by chance
 MOST_PAIRS = 10  # of each exercise
+FEWEST_STUDENTS = 4  # fewer have no quartiles
+FENCE = 1.5  # Tukey's: what is so many ranges between the quartiles above the upper one stands out
 
 
 def code(nb: NotebookNode) -> str:
@@ -49,20 +50,23 @@ Pair = tuple[str, str, str, int, int, int]
 
 
 def pairs(codes: Mapping[str, Mapping[str, str]]) -> Iterator[Pair]:
-    """Yield the most similar pairs of each exercise.
+    """Yield the pairs of each exercise that are more similar than the class explains.
 
-    Each is (exercise, student, other student, similarity in %, median of all pairs in %, characters
-    of the shorter solution). codes: exercise → student → what `code` returned.
+    In a short exercise, where most right solutions are the same, nobody stands out. Each is
+    (exercise, student, other student, similarity in %, median of all pairs in %, characters of the
+    shorter solution). codes: exercise → student → what `code` returned.
     """
     for exercise, all_own in codes.items():
         own = {one: text for one, text in sorted(all_own.items()) if len(text) >= FEWEST}
-        if len(own) < 2:
+        if len(own) < FEWEST_STUDENTS:
             continue
         texts = list(own.values())
         shares = process.cdist(texts, texts, scorer=Indel.normalized_similarity)
-        among = shares[numpy.triu_indices(len(texts), 1)]
-        median = round(100 * statistics.median(among.tolist()))
+        among = 100 * shares[numpy.triu_indices(len(texts), 1)]
+        lower, median, upper = numpy.percentile(among, (25, 50, 75))
+        fence = min(upper + FENCE * (upper - lower), 100)
         ranked = sorted(zip((-among).tolist(), combinations(own, 2), strict=True))
         for share, both in ranked[:MOST_PAIRS]:
-            shorter = min(len(own[one]) for one in both)
-            yield exercise, *both, round(-100 * share), median, shorter
+            if -share > upper and -share >= fence:
+                shorter = min(len(own[one]) for one in both)
+                yield exercise, *both, round(-share), round(median), shorter

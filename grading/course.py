@@ -1,5 +1,6 @@
 """A course folder: submitted/<student>/<exercise>/ goes in, and what people read comes out.
 
+    exercises/                         the class's own exercises, beside those of the repository
     source/ release/ release-zh_CN/    by `release`: notebooks with solutions, and without
     .grading/                          the seed of hidden inputs, and one result file per submission
     autograded/ gradebook.db feedback/ and tables, made of the result files
@@ -32,6 +33,7 @@ from nbgrader.api import Gradebook, InvalidEntry  # type: ignore[import-untyped]
 from nbgrader.apps.api import NbGraderAPI  # type: ignore[import-untyped]
 from sqlalchemy.exc import InterfaceError, OperationalError, SAWarning
 from tqdm import tqdm  # type: ignore[import-untyped]
+from traitlets import TraitError
 from traitlets.config import Config
 from traitlets.config.loader import PyFileConfigLoader
 
@@ -81,6 +83,7 @@ class Course:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder).resolve()
         self.own = self.folder / ".grading"
+        exercises.use(self.folder / "exercises")
 
     # --- what is there ---------------------------------------------------------------------------
 
@@ -107,6 +110,12 @@ class Course:
         """Return the exercises that this class was given, in the book's order."""
         place = self.folder / "release"
         return [one for one in exercises.names() if (place / one / f"{one}.ipynb").is_file()]
+
+    def check_name(self, name: str, known: Sequence[str] = ()) -> None:
+        """Raise Unable for a name that is neither an exercise's nor that of another assignment."""
+        others = [path.name for path in (self.folder / "release").glob("*")]
+        if name not in (known := known or [*exercises.names(), *others]):
+            raise Unable(f"{name!r} is not an exercise; there is {', '.join(dict.fromkeys(known))}")
 
     def settings(self) -> Config:
         """Return nbgrader's settings: this folder's own file, which loads the repository's."""
@@ -145,7 +154,7 @@ class Course:
         languages, below release-<language>; all are graded alike.
         """
         for name in names:
-            known_exercise(name)
+            self.check_name(name, exercises.names())
         known = translation.languages()
         for code in languages:
             if code not in known:
@@ -322,7 +331,8 @@ class Course:
     def _write(self, found: Iterable[tuple[str, str]]) -> list[str]:
         """Bring gradebook, pages of feedback and tables into line with the results."""
         state = self.state()
-        with self.gradebook() as book:
+        # A plugin may lie in the course's folder, as for plain nbgrader.
+        with self.gradebook() as book, imports_from(self.folder):
             gradebook.record(book, state, self.settings())
             marks = gradebook.marks(book)
             for key in sorted(state.keys() & set(found)):
@@ -334,15 +344,21 @@ class Course:
                 now = state[key] | {"recorded": True, "page": page}  # only now that it is so
                 if now != state[key]:
                     put(self._result(*key), json.dumps(now))
-            return report.write(self, state, marks, [one.id for one in book.students])
+            full = {one.name: one.max_score for one in book.assignments if one.notebooks}
+            return report.write(self, state, marks, [one.id for one in book.students], full)
 
 
 # --- small things --------------------------------------------------------------------------------
 
 
-def known_exercise(name: str) -> None:
-    if name not in exercises.names():
-        raise Unable(f"{name!r} is not an exercise; there is {', '.join(exercises.names())}")
+@contextlib.contextmanager
+def imports_from(folder: Path) -> Iterator[None]:
+    """Let Python find modules in a folder, after all others."""
+    sys.path.append(str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
 
 
 @contextlib.contextmanager
@@ -351,6 +367,8 @@ def errors_in_one_line() -> Iterator[None]:
     logging.getLogger("tornado.application").disabled = True  # nbgrader's gradebook's tracebacks
     try:
         yield
+    except TraitError as error:
+        raise Unable(f"a setting in nbgrader_config.py cannot be used: {error}") from None
     except (OperationalError, InterfaceError, InvalidEntry) as error:
         # PostgreSQL's messages have several lines.
         message = " ".join(str(getattr(error, "orig", error)).split())

@@ -1,11 +1,11 @@
 """Zips of all submissions for an assignment, as Moodle and Canvas write them.
 
 The file names follow mod/assign/classes/downloader.php of Moodle and lib/content_zipper.rb of
-Canvas LMS. A zip states the unpacked size of each file in it, and `zipfile` never returns more than
-that. So limits are checked before anything is unpacked.
+Canvas LMS. A zip states the unpacked size of each file in it, and no more than that is unpacked.
 """
 
 import contextlib
+import functools
 import io
 import shutil
 import struct
@@ -17,7 +17,15 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import IO
 
-from grading.intake import NOTEBOOKS, SYSTEM_FILES, name_problem, printable
+from grading.files import Unable
+from grading.intake import (
+    EXCHANGE_FILES,
+    NOTEBOOKS,
+    SYSTEM_FILES,
+    is_odd,
+    name_problem,
+    printable,
+)
 from grading.people import People
 
 MOST_FILES, MOST_BYTES = 1_000, 100_000_000  # of one learner
@@ -25,11 +33,7 @@ ALL_FILES, ALL_BYTES = 20_000, 2_000_000_000  # of a download
 UTF8_NAME, ENCRYPTED = 0x800, 0x1  # flags of an entry
 # The methods of Windows, macOS and the platforms; of others, `zipfile` knows the size too late.
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-MOST_DEPTH = 3  # zips in zips
 MOST_FILE_BYTES = 20_000_000
-TABLE_END = b"PK\5\6"  # begins the end of a zip's table of contents; 46 bytes and a name an entry
-MOST_TABLE_BYTES, END_BYTES = 300_000, 22
-MOST_NAME_BYTES = 255  # on most file systems
 TYPED = "onlinetext.html"
 MOODLE = {"_assignsubmission_file": True, "_assignsubmission_onlinetext": False}  # is it a file?
 CANVAS = ("text.html", "link.html")  # titles of what was typed into a form
@@ -44,12 +48,8 @@ class Unreadable(Exception):
     """A file is no zip that can be read; the message ends a line that begins with its name."""
 
 
-class Damaged(Unreadable):
-    """Its bytes are not what they should be: it should be downloaded again."""
-
-
 class Limits:
-    """What a zip, with the zips in it, may still hold."""
+    """What a download, or the zips of one learner, may still hold."""
 
     def __init__(self, files: int, size: int) -> None:
         self.most_files, self.most_bytes = self.files, self.bytes = files, size
@@ -84,63 +84,44 @@ class HandIn:
         return known or f"{self.person} {self.number}".strip()
 
 
-def hand_ins(file: Path) -> tuple[list[HandIn], list[str], contextlib.ExitStack]:
-    """Open a platform's zip; return its hand-ins, lines about the rest, and what to close.
+@contextlib.contextmanager
+def opened(file: Path) -> Iterator[tuple[list[HandIn], list[str]]]:
+    """Open a platform's zip; yield its hand-ins, which are read later, and lines about the rest.
 
-    Raises Unreadable.
+    Raises Unable.
     """
     found: list[HandIn] = []
     lines: list[str] = []
-    stack = contextlib.ExitStack()
-    limits = Limits(ALL_FILES, ALL_BYTES)
     try:
-        for path, content in entries(file, limits, stack, lambda path: _parsed(path) is None):
-            parsed = _parsed(path)
-            if parsed is None:
-                lines.append(f"{printable(path)}: not named as Moodle or Canvas does")
-            else:
-                found.append(HandIn(path, *parsed, content))
+        with _zip(file) as zipped:
+            for path, content in entries(zipped, Limits(ALL_FILES, ALL_BYTES)):
+                if parsed := _parsed(path):
+                    found.append(HandIn(path, *parsed, content))
+                else:
+                    lines.append(f"{printable(path)}: not named as Moodle or Canvas does")
+            yield found, lines
     except Unreadable as error:
-        stack.close()
-        raise Unreadable(f"{file} {error}") from None
-    return found, lines, stack
+        raise Unable(f"{file} {error}") from None
 
 
-def entries(
-    file: Path | IO[bytes],
-    limits: Limits,
-    stack: contextlib.ExitStack,
-    opens: Callable[[str], bool],
-    depth: int = 1,
-) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """Yield (path, function that reads it) of all in a zip, and in zips in it.
-
-    opens: whether a zip of this path is to be opened, and not yielded.
-    """
-    if depth > MOST_DEPTH:
-        raise Unreadable(f"holds zips in zips, more than {MOST_DEPTH} deep")
+def _zip(file: Path | IO[bytes]) -> zipfile.ZipFile:
     try:
-        zipped = stack.enter_context(zipfile.ZipFile(file))
+        return zipfile.ZipFile(file)
     except FileNotFoundError as error:
         raise Unreadable(f"cannot be read: {error.strerror}") from None
     except DAMAGED as error:
         raise Unreadable(f"is damaged, or is no zip ({error})") from None
+
+
+def entries(zipped: zipfile.ZipFile, limits: Limits) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Yield (path, function that reads it) of all files in a zip."""
     found = [one for one in zipped.infolist() if not one.is_dir()]
     limits.take(files=len(found))
     for entry in found:
         path = _name(entry).replace("\\", "/")
         parts = PurePath(path).parts
-        if not parts or parts[-1] in SYSTEM_FILES or "__MACOSX" in parts:
-            continue
-
-        def content(entry: zipfile.ZipInfo = entry) -> bytes:
-            return _content(zipped, entry, limits)
-
-        if path.lower().endswith(".zip") and opens(path):
-            inner = stack.enter_context(_unpacked(zipped, entry, limits))
-            yield from entries(inner, limits, stack, opens, depth + 1)
-        else:
-            yield path, content
+        if parts and parts[-1] not in SYSTEM_FILES and "__MACOSX" not in parts:
+            yield path, functools.partial(_content, zipped, entry, limits)
 
 
 def _name(entry: zipfile.ZipInfo) -> str:
@@ -157,24 +138,16 @@ def _name(entry: zipfile.ZipInfo) -> str:
 def _content(zipped: zipfile.ZipFile, entry: zipfile.ZipInfo, limits: Limits) -> bytes:
     if entry.file_size > MOST_FILE_BYTES:
         raise Unreadable(f"holds a file of more than {MOST_FILE_BYTES // 10**6} MB")
-    with _unpacked(zipped, entry, limits) as stream:
-        return stream.read()
-
-
-def _unpacked(zipped: zipfile.ZipFile, entry: zipfile.ZipInfo, limits: Limits) -> IO[bytes]:
     if entry.flag_bits & ENCRYPTED:
         raise Unreadable("needs a password")
     if entry.compress_type not in METHODS:
         raise Unreadable("is compressed in an unusual way; ask for one made by Windows or macOS")
     limits.take(size=entry.file_size)
-    unpacked = io.BytesIO()
     try:
         with zipped.open(entry) as stream:
-            shutil.copyfileobj(stream, unpacked)
+            return stream.read(entry.file_size)  # not all, which may be more than is stated
     except DAMAGED as error:
-        raise Damaged(f"is damaged ({error})") from None
-    unpacked.seek(0)
-    return unpacked
+        raise Unreadable(f"is damaged ({error})") from None
 
 
 def _parsed(path: str) -> tuple[str, str, str, bool] | None:
@@ -220,14 +193,20 @@ def by_student(found: Sequence[HandIn], people: People) -> Iterator[tuple[str, F
     for one in found:
         own[one.student(people)].append(one)
     for student, parts in sorted(own.items()):
-        person = parts[0].person
-        if len(fits := people.named(person)) > 1 and student not in fits:
-            said = f"{person} may be {' or '.join(sorted(fits))}: rename its folder in submitted/"
-            yield student, {}, [printable(said)]
-        if "/" in student or name_problem(student) or len(student.encode()) > MOST_NAME_BYTES:
-            yield student, {}, [f"{printable(student)}: not a name that a student can have"]
+        fits, number = people.named(parts[0].person), parts[0].number
+        if student not in people.students and len(fits) > 1:
+            said = (
+                f"may be {' or '.join(sorted(fits))}; say which by a table for `make roster` with "
+            )
+            said += f"{number} as lms_user_id, and collect again"
+            yield student, {}, [f"{printable(student)}: {said}"]
+            continue
+        if problem := name_problem(student):
+            yield student, {}, [f"{printable(student)}: {problem}"]
             continue
         files, lines = _files(parts)
+        if people.students and student not in people.students:
+            lines.append("is in no roster")
         yield student, files, [f"{printable(student)}: {line}" for line in lines]
 
 
@@ -239,21 +218,17 @@ def _files(parts: Sequence[HandIn]) -> tuple[Files, list[str]]:
         title = printable(one.title)
         try:
             content = one.content()
-        except Damaged:
-            raise
         except Unreadable as error:
             lines.append(f"{title} {error}")
             continue
-        if name_problem(one.title):
+        if is_odd(one.title) or one.title.startswith("."):
             lines.append(f"{title}: not the name of a file")
         elif not content:
             lines.append(f"{title}: empty")
         elif not one.is_file:
-            has_notebook = any(name.lower().endswith(NOTEBOOKS) for name in files)
-            if has_notebook or content.strip():
-                lines.append("a text was typed into the form; read it on the platform")
-            if not has_notebook and content.strip():
-                files[_unused(TYPED, files)] = content
+            lines.append("a text was typed into the form; read it on the platform")
+            if not files:
+                files[TYPED] = content
         elif one.title.lower().endswith(".zip") and content.startswith(b"PK"):
             lines.append(f"{title} {_add_zip(files, one.title, content, limits)}")
         else:
@@ -265,9 +240,8 @@ def _add_zip(files: Files, title: str, content: bytes, limits: Limits) -> str:
     """Add the notebooks in a learner's zip, or else the zip itself; return what was found."""
     found: list[tuple[str, bytes]] = []
     try:
-        _check_table(content)
-        with contextlib.ExitStack() as stack:
-            for path, read in entries(io.BytesIO(content), limits, stack, lambda _: True):
+        with _zip(io.BytesIO(content)) as zipped:
+            for path, read in entries(zipped, limits):
                 parts = PurePath(path).parts
                 hidden = any(part.startswith(".") for part in parts)
                 if path.lower().endswith(NOTEBOOKS) and not hidden:
@@ -277,31 +251,15 @@ def _add_zip(files: Files, title: str, content: bytes, limits: Limits) -> str:
     except Unreadable as error:
         found, said = [], str(error)
     for name, inner in found or [(title, content)]:
-        if not name_problem(name):
+        if not is_odd(name):
             files[_unused(name, files)] = inner
     return said
 
 
-def _check_table(content: bytes) -> None:
-    """Raise Unreadable if the table of contents, which `zipfile` would read, is too long."""
-    place = content.rfind(TABLE_END)
-    end = content[place : place + END_BYTES]
-    if place < 0 or len(end) < END_BYTES:
-        raise Unreadable("is damaged (its table of contents is missing)")
-    if int.from_bytes(end[12:16], "little") > MOST_TABLE_BYTES:
-        raise Unreadable(f"holds more than {MOST_FILES} files")
-
-
 def _unused(title: str, taken: Mapping[str, bytes]) -> str:
-    """Return a title as a file's name: not too long, and with a number before it if it is taken."""
-    ending = PurePath(title).suffix[-20:]
-    most = MOST_NAME_BYTES - 10 - len(ending.encode())
-    stem = title[: len(title) - len(ending)].encode()[:most].decode(errors="ignore")
-    name, number = stem + ending, 1
-    while name in taken:
-        number += 1
-        name = f"{number}-{stem}{ending}"
-    return name
+    """Return a title with a number before it if it is taken."""
+    names = (title, *(f"{number}-{title}" for number in range(2, len(taken) + 3)))
+    return next(name for name in names if name not in taken)
 
 
 def put(folder: Path, files: Mapping[str, bytes]) -> None:
@@ -322,9 +280,12 @@ def put(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def content(folder: Path) -> Files:
-    """Return file name → content of a folder's files."""
+    """Return file name → content of a folder's files, without a time that was written by hand."""
     return {
         one.name: one.read_bytes()
         for one in folder.iterdir()
-        if one.is_file() and not one.is_symlink() and one.stat().st_size <= MOST_FILE_BYTES
+        if one.name not in EXCHANGE_FILES
+        and one.is_file()
+        and not one.is_symlink()
+        and one.stat().st_size <= MOST_FILE_BYTES
     }

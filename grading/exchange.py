@@ -9,12 +9,10 @@ import os
 import pwd
 import stat
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import Gradebook, MissingEntry  # type: ignore[import-untyped]
 from nbgrader.exchange.default import (  # type: ignore[import-untyped]
     ExchangeCollect,
     ExchangeReleaseFeedback,
@@ -45,44 +43,32 @@ def refuse_odd(folder: Path) -> None:
 class Collect(ExchangeCollect):  # type: ignore[misc]
     """`nbgrader collect` that leaves what it can't take in the exchange, and says so."""
 
+    src_records: list[Record]
+
     def init_src(self) -> None:
         """Choose one hand-in per student, which `copy_files` then copies."""
-        if not self.coursedir.course_id:
-            self.fail("No course id specified. Re-run with --course flag.")
-        self.course_path = str(Path(self.root, self.coursedir.course_id))
-        self.inbound_path = str(Path(self.course_path, "inbound"))
-        if not os.access(self.inbound_path, os.R_OK | os.X_OK):
-            self.fail(f"Course not found, or you may not read {self.inbound_path}")
-        student = self.coursedir.student_id or "*"
-        by_student: dict[str, list[Record]] = {}
-        for folder in Path(self.inbound_path).glob(f"{student}+{self.coursedir.assignment_id}+*"):
-            record = _record(folder.name)
-            by_student.setdefault(record["username"], []).append(record)
-        self.duedate = None
-        with (
-            Gradebook(self.coursedir.db_url, self.coursedir.course_id) as book,
-            suppress(MissingEntry),
-        ):
-            self.duedate = book.find_assignment(self.coursedir.assignment_id).duedate
-        self.src_records = []
-        for records in by_student.values():
-            chosen = self._choose(records)
-            if problem := self._problem(chosen):
-                name = printable(chosen["filename"])
+        super().init_src()
+        chosen, self.src_records = self.src_records, []
+        for record in chosen:
+            if problem := self._problem(record):
+                name = printable(record["filename"])
                 self.log.error("%s: %s; it is left in the exchange", name, problem)
             else:
-                self.src_records.append(chosen)
+                self.src_records.append(record)
 
-    def _choose(self, records: Sequence[Record]) -> Record:
-        """Return the newest record; with `before_duedate`, the newest in time, if any.
+    def _path_to_record(self, path: str) -> Record:
+        """Parse <student>+<exercise>+<time>[+<random>]; the name is "" if there is no time."""
+        filename = Path(path).name
+        student, _, time, *_ = filename.rsplit("+", 3)
+        try:
+            return {"username": student, "filename": filename, "timestamp": parse_utc(time)}
+        except Exception:  # nbgrader's time parsers raise many kinds of errors
+            return {"username": "", "filename": filename, "timestamp": datetime.min}
 
-        What the student's own account wrote comes before what others wrote in the student's name.
-        """
+    def _sort_by_timestamp(self, records: Sequence[Record]) -> list[Record]:
+        """Return the newest first, but what the student's own account wrote before all others."""
         newest = sorted(records, key=lambda record: record["timestamp"], reverse=True)
-        newest.sort(key=lambda record: not (self.check_owner and self._is_owner(record)))
-        if self.duedate is not None and self.before_duedate:
-            newest = [one for one in newest if one["timestamp"] <= self.duedate] or newest
-        return newest[0]
+        return sorted(newest, key=lambda record: not (self.check_owner and self._is_owner(record)))
 
     def _is_owner(self, record: Record) -> bool:
         try:
@@ -105,15 +91,6 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
             return str(error)
         most = 1000 * self.coursedir.max_dir_size
         return f"more than {most / 10**6:g} MB" if size > most else ""
-
-
-def _record(filename: str) -> Record:
-    """Parse <student>+<exercise>+<time>[+<random>]; the name is "" if there is no time."""
-    student, _, time, *_ = filename.rsplit("+", 3)
-    try:
-        return {"username": student, "filename": filename, "timestamp": parse_utc(time)}
-    except Exception:  # nbgrader's time parsers raise many kinds of errors
-        return {"username": "", "filename": filename, "timestamp": datetime.min}
 
 
 class ReleaseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]

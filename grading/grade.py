@@ -5,6 +5,7 @@ with the values of the reference solution, which no sandbox ever holds.
 """
 
 import base64
+import contextlib
 import functools
 import platform
 import re
@@ -50,6 +51,7 @@ MOST_PIXELS = 25_000_000  # of a picture: a small file can unpack to a huge one,
 CUT = N_("More was shown than fits on this page.")
 NOT_GRADED = "This could not be graded."
 NO_RESPONSE = N_("No response.")  # nbgrader's comment on a cell that is as it was released
+NOT_RUN = "This cell was not run: one before it ended the notebook."
 NOT_REACHED = N_("The notebook did not get as far as this check.")
 UNREADABLE = N_("The values could not be read.")
 # No detail: a function could fail on purpose, in a way that tells about the hidden inputs.
@@ -176,6 +178,21 @@ def graded(server: Server, nb: NotebookNode, exercise: str, seed: str) -> tuple[
         verdicts = name_syntax_errors(nb, verdicts)
         write(nb, verdicts)
     return verdicts, trouble.rstrip(".")
+
+
+def run_ordinary(server: Server, nb: NotebookNode) -> None:
+    """Run a notebook that is no exercise of ours, with the tests in it, as nbgrader does.
+
+    nbgrader gives a test without an error its points, so one that was not run has an error.
+    """
+    missing = {"output_type": "error", "ename": "NotRun", "evalue": "", "traceback": [NOT_RUN]}
+    cells = [cell for cell in nb.cells if cell.cell_type == "code"]
+    for cell in cells:
+        cell.outputs = [from_dict(missing)]
+    end, budget = time.monotonic() + NOTEBOOK, Budget()
+    with contextlib.suppress(Ended, *FORGED), server.box() as box:
+        for cell in cells:
+            _shows(box, cell, end, budget)
 
 
 def not_graded(job: Job, reason: str) -> Outcome:

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -14,6 +14,7 @@ from nbgrader.api import (  # type: ignore[import-untyped]
     BaseCell,
     Comment,
     Grade,
+    Notebook,
     SubmittedAssignment,
     SubmittedNotebook,
 )
@@ -31,33 +32,52 @@ class Marks:
     """What the gradebook says about one submission.
 
     auto: part → points that the grading gave. scores: part → points that count, also those given by
-    hand. comments: key of an answer → comment.
+    hand. comments: key of an answer → comment. late: seconds after the due date, or after the
+    extension.
     """
 
     auto: dict[str, float] = field(default_factory=dict)
     scores: dict[str, float] = field(default_factory=dict)
     comments: dict[str, str] = field(default_factory=dict)
     penalty: float = 0
+    late: float = 0
 
     @property
     def score(self) -> float:
         """Return the points after a penalty, as `nbgrader export` does."""
         return max(0, sum(self.scores.values()) - self.penalty)
 
+    @property
+    def is_graded(self) -> bool:
+        """Return whether there are points, and not just an extension, say."""
+        return any(points is not None for points in self.auto.values()) or any(self.scores.values())
+
+    @property
+    def lateness(self) -> str:
+        """Return how late it is, as "2 d 3 h" or "15 min"; "" if it is in time."""
+        minutes = -(-int(self.late) // 60)
+        parts = {"d": minutes // 1440, "h": minutes // 60 % 24, "min": minutes % 60}
+        return " ".join(f"{count} {unit}" for unit, count in parts.items() if count)
+
 
 def marks(book: Any) -> dict[Key, Marks]:
-    """Return all that the gradebook says, in four queries."""
+    """Return all that the gradebook says."""
     found: dict[Key, Marks] = defaultdict(Marks)
 
-    def rows(kind: Any, *columns: Any) -> Any:
+    def rows(kind: Any, *columns: Any) -> Iterator[Any]:
         query = book.db.query(
-            SubmittedAssignment.student_id, Assignment.name, BaseCell.name, *columns
+            SubmittedAssignment.student_id, Assignment.name, Notebook.name, BaseCell.name, *columns
         )
         query = query.join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
         to_notebook = SubmittedNotebook.assignment_id == SubmittedAssignment.id
         query = query.join(SubmittedNotebook, to_notebook)
+        query = query.join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
         query = query.join(kind, kind.notebook_id == SubmittedNotebook.id)
-        return query.join(BaseCell, BaseCell.id == kind.cell_id)
+        for student, name, notebook, key, *found in query.join(
+            BaseCell, BaseCell.id == kind.cell_id
+        ):
+            # An ordinary assignment may have several notebooks.
+            yield student, name, key if notebook == name else f"{notebook}/{key}", *found
 
     for student, name, part, auto, score in rows(Grade, Grade.auto_score, Grade.score):
         own = found[student, name]
@@ -65,13 +85,9 @@ def marks(book: Any) -> dict[Key, Marks]:
     for student, name, key, comment in rows(Comment, Comment.comment):
         if comment:
             found[student, name].comments[key] = comment
-    penalties = book.db.query(
-        SubmittedAssignment.student_id,
-        Assignment.name,
-        SubmittedAssignment.late_submission_penalty,
-    ).join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
-    for student, name, penalty in penalties:
-        found[student, name].penalty = penalty or 0
+    for one in book.db.query(SubmittedAssignment).all():
+        own = found[one.student_id, one.name]
+        own.penalty, own.late = one.late_submission_penalty or 0, one.total_seconds_late
     return found
 
 
@@ -89,7 +105,7 @@ def record(book: Any, state: Mapping[Key, Mapping[str, Any]], config: Config) ->
         for submission in book.db.query(SubmittedAssignment).all():
             for notebook in submission.notebooks:
                 if submission.total_seconds_late > 0 or notebook.late_submission_penalty:
-                    _apply_penalty(submission.student_id, submission.name, config)
+                    _apply_penalty(notebook.name, submission.name, submission.student_id, config)
     book.db.expire_all()
 
 
@@ -109,9 +125,9 @@ def _record_one(
     book.db.commit()
 
 
-def _apply_penalty(student: str, exercise: str, config: Config) -> None:
+def _apply_penalty(notebook: str, assignment: str, student: str, config: Config) -> None:
     """Let the course's late submission plugin decide, as nbgrader's autograde does."""
-    about = {"notebook": exercise, "assignment": exercise, "student": student}
+    about = {"notebook": notebook, "assignment": assignment, "student": student}
     about["db_url"] = config.CourseDirectory.db_url
     step = AssignLatePenalties(config=config)
     step.preprocess(nbformat.v4.new_notebook(), {"nbgrader": about})

@@ -10,23 +10,22 @@ import difflib
 import hashlib
 import os
 import stat
-import sys
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grading.notebook import STUB, parsed, read
+from grading.notebook import CHECK, STUB, parsed, read
+from grading.people import MOST_TEXT
 from grading.release import exercises
 
 MOST_BYTES = 20_000_000  # of a notebook
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # a browser may have added the last part
 EXCHANGE_FILES = ("timestamp.txt", "submission_secret.txt")  # added by `nbgrader submit`
 SYSTEM_FILES = {".DS_Store", ".git", ".ipynb_checkpoints", "Thumbs.db", "__MACOSX", "desktop.ini"}
-LIBRARIES = {"IPython", "ipykernel", "matplotlib", "numpy", "rooflib", "roofkit"}
-MODULES = {*sys.stdlib_module_names, *LIBRARIES}
 MOST_DEPTH, MOST_FOLDERS, MOST_COPIES, MOST_NAMES = 3, 100, 20, 10
+MOST_NAME_BYTES = 250  # on most file systems, with room for the dots of `downloads.put`
 FORBIDDEN = set('<>"*?[]\\')  # in names: they mean something in HTML or in nbgrader's patterns
 # Control and format characters, unassigned and private ones, surrogates, line separators.
 UNPRINTABLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
@@ -61,11 +60,17 @@ def name_problem(name: str) -> str:
     """Return why a student can't have this name, "" if one can."""
     if name.startswith("."):
         return "a name that begins with a dot is hidden"
-    odd = any(
+    if len(name) > MOST_TEXT:
+        return f"a name of more than {MOST_TEXT} characters"
+    return "not a name that a student can have" if is_odd(name) or "/" in name else ""
+
+
+def is_odd(name: str) -> bool:
+    """Return whether a file of this name is not to be written."""
+    return not 0 < len(name.encode(errors="replace")) <= MOST_NAME_BYTES or any(
         one in FORBIDDEN or (unicodedata.category(one) in UNPRINTABLE and one not in JOINERS)
         for one in name
     )
-    return "not a name that a student can have" if odd or not name else ""
 
 
 def printable(name: str) -> str:
@@ -77,7 +82,9 @@ def printable(name: str) -> str:
 def nearest(name: str, among: Iterable[str]) -> str:
     """Return "; the nearest is …" for the end of a message, "" if none is near."""
     folded = {one.casefold(): one for one in sorted(among, reverse=True)}
-    found = difflib.get_close_matches(name.casefold(), folded, 1)
+    found = difflib.get_close_matches(
+        name.casefold(), folded, 1, cutoff=0.4
+    )  # "ada" for "ada@x.org"
     return f"; the nearest is {printable(folded[found[0]])!r}" if found else ""
 
 
@@ -128,22 +135,17 @@ def submissions(course: Path, known: Sequence[str]) -> Iterator[Submission]:
         folders = _exercises(course / "submitted" / student, known)
         for exercise in known:
             if exercise in folders:
-                folder = course / "submitted" / student / folders[exercise]
-                yield _submission(student, exercise, folder)
+                folder = course / "submitted" / student / exercise
+                yield submission(student, exercise, folder, known)
 
 
-def _exercises(folder: Path, known: Sequence[str]) -> dict[str, str]:
-    """Return exercise → the name of its folder, which may differ in letter case."""
-    by_name = {name.casefold(): name for name in known}
-    found: dict[str, str] = {}
-    for name, mode in entries(folder):
-        exercise = by_name.get(name.casefold())
-        if exercise and stat.S_ISDIR(mode) and (name == exercise or exercise not in found):
-            found[exercise] = name
-    return found
+def _exercises(folder: Path, known: Sequence[str]) -> list[str]:
+    """Return those of the exercises that have a folder in a student's."""
+    return [name for name, mode in entries(folder) if stat.S_ISDIR(mode) and name in known]
 
 
-def _submission(student: str, exercise: str, folder: Path) -> Submission:
+def submission(student: str, exercise: str, folder: Path, known: Sequence[str]) -> Submission:
+    """Return what a student's folder for one of the `known` exercises holds."""
     timestamp, _ = read_file(folder / "timestamp.txt", 1_000)
     notebooks = list(_notebooks(folder))
     name, question, note, content = "", "", "", b""
@@ -154,20 +156,15 @@ def _submission(student: str, exercise: str, folder: Path) -> Submission:
         name, reason, question, note = choose(folder, notebooks, exercise)
     if name:
         content, reason = read_file(folder / name)
+    if content and (other := _other_exercise(content, exercise, known)):
+        reason = f"this is the notebook of {other}"
     remarks = [note] if note else []
-    if name and folder.name != exercise:
-        remarks.append(f"the folder was named {printable(folder.name)}")
     if name and name != f"{exercise}.ipynb":
         remarks.append(f"the notebook was named {printable(name)}")
     aside = {one for one, mode in entries(folder) if not stat.S_ISDIR(mode)} | set(notebooks)
     aside -= {name, *EXCHANGE_FILES, *SYSTEM_FILES}
     if aside:
         remarks.append(f"left aside: {listed(sorted(aside))}")
-    remarks += [
-        f"{one} lay beside the notebook and has the name of a module that it uses"
-        for one, _ in entries(folder)
-        if one.removesuffix(".py") in MODULES
-    ]
     about = repr((name, reason, question, timestamp, remarks)).encode("utf-8", "replace")
     return Submission(
         student,
@@ -253,6 +250,20 @@ def _answers(path: Path, exercise: str) -> Mapping[str, Any]:
     return found
 
 
+def _other_exercise(content: bytes, exercise: str, known: Sequence[str]) -> str:
+    """Return the exercise whose checks most of a notebook's cells call, "" if it is this one."""
+    try:
+        called = {found[1] for cell in read(content)[0] if (found := CHECK.match(cell.source))}
+    except ValueError:
+        return ""
+    count = {
+        name: len(called & {part.key for part in exercises.load(name).parts})
+        for name in dict.fromkeys((*known, exercise))
+    }
+    best = max(count, key=lambda name: (count[name], name == exercise))
+    return "" if count[best] == count[exercise] else best
+
+
 def functions(source: str) -> dict[str, str]:
     """Return function → its code without comments and layout, of all that a source defines."""
     body = parsed(source)
@@ -277,12 +288,8 @@ def misplaced(course: Path, known: Sequence[str]) -> Iterator[tuple[str, str]]:
             own = _exercises(base / student, known)
             for name, inner in entries(base / student):
                 problem = _problem(base / student / name, inner)
-                if (
-                    not problem
-                    and stat.S_ISDIR(inner)
-                    and name not in (*own.values(), *SYSTEM_FILES)
-                ):
-                    problem = _folder_problem(name, own)
+                if not problem and stat.S_ISDIR(inner) and name not in (*own, *SYSTEM_FILES):
+                    problem = _folder_problem(name, known)
                 if problem:
                     yield f"{student}/{printable(name)}", problem
 
@@ -294,13 +301,10 @@ def _problem(path: Path, mode: int) -> str:
     return "a notebook must lie in STUDENT/EXERCISE/" if is_file and is_notebook(path.name) else ""
 
 
-def _folder_problem(name: str, own: Mapping[str, str]) -> str:
-    exercise = name.casefold()
-    if exercise in map(str.casefold, own):
-        return "the exercise has another folder"
-    if exercise in map(str.casefold, exercises.names()):
+def _folder_problem(name: str, known: Iterable[str]) -> str:
+    if name in exercises.names():
         return "this exercise was not released"
-    return "" if name.startswith(".") else "not the name of an exercise"
+    return "" if name.startswith(".") else f"not the name of an exercise{nearest(name, known)}"
 
 
 def _unreadable(folder: Path) -> str:

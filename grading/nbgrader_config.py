@@ -2,7 +2,7 @@
 
 A course folder's own nbgrader_config.py loads this file. source/, submitted/, autograded/,
 feedback/, release/ and gradebook.db belong to the course folder that nbgrader runs in;
-`python -m grading release` writes source/ from this repository's exercises.
+`make release` writes source/ from this repository's exercises.
 """
 
 import functools
@@ -24,7 +24,10 @@ if sys.argv[1:2] == ["validate"]:  # has no setting for what runs a notebook
 import nbgrader.server_extensions.formgrader as formgrader  # type: ignore[import-untyped]  # noqa: E402
 from nbconvert.exporters.exporter import Exporter  # noqa: E402
 from nbformat import NotebookNode  # noqa: E402
-from nbgrader.converters import GenerateAssignment  # type: ignore[import-untyped]  # noqa: E402
+from nbgrader.converters import (  # type: ignore[import-untyped]  # noqa: E402
+    Autograde,
+    GenerateAssignment,
+)
 from nbgrader.preprocessors import (  # type: ignore[import-untyped]  # noqa: E402
     AssignLatePenalties,
     ComputeChecksums,
@@ -38,7 +41,7 @@ from grading import exchange, report  # noqa: E402
 from grading.box import Server  # noqa: E402
 from grading.course import Course  # noqa: E402
 from grading.files import Unable  # noqa: E402
-from grading.grade import graded  # noqa: E402
+from grading.grade import graded, run_ordinary  # noqa: E402
 from grading.gradebook import Marks  # noqa: E402
 from grading.intake import name_problem, printable  # noqa: E402
 from grading.notebook import cells_of, restored  # noqa: E402
@@ -83,11 +86,12 @@ class Restore(NbGraderPreprocessor):  # type: ignore[misc]
     """First step of autograde: the released notebook with the learner's cells."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
-        name = resources["nbgrader"]["assignment"]
+        name, course = resources["nbgrader"]["assignment"], Course(Path.cwd())
+        if name not in exercises.names():
+            return nb, resources
         cells, language = cells_of(nb)
         functions = {part.key: part.function for part in exercises.load(name).parts}
-        texts = Course(Path.cwd()).texts(name)
-        made, remarks = restored(cells, texts, language, functions)
+        made, remarks = restored(cells, course.texts(name), language, functions)
         for line in remarks:
             self.log.warning(line)
         return made, resources
@@ -97,8 +101,20 @@ class Values(NbGraderPreprocessor):  # type: ignore[misc]
     """Step of autograde that asks, judges, and writes the verdicts into the notebook."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
-        graded(server(), nb, resources["nbgrader"]["assignment"], Course(Path.cwd()).seed())
+        name, course = resources["nbgrader"]["assignment"], Course(Path.cwd())
+        if name in exercises.names():
+            graded(server(), nb, name, course.seed())
+        else:
+            run_ordinary(server(), nb)
         return nb, resources
+
+
+class CompleteHere(Complete):
+    """Step of generate_assignment that knows the exercises of the course's own, too."""
+
+    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
+        Course(Path.cwd())
+        return super().preprocess(nb, resources)
 
 
 class Page(Exporter):
@@ -112,7 +128,10 @@ class Page(Exporter):
         self, nb: NotebookNode, resources: Resources | None = None, **options: Any
     ) -> tuple[str, Resources]:
         nb, resources = super().from_notebook_node(nb, resources, **options)
-        about, marks = resources["nbgrader"], Marks(penalty=resources["nbgrader"]["late_penalty"])
+        about = resources["nbgrader"]
+        with Course(Path.cwd()).gradebook() as book:
+            own = book.find_submission(about["assignment"], about["student"])
+            marks = Marks(penalty=about["late_penalty"], late=own.total_seconds_late)
         for cell in nb.cells:
             own = cell.metadata.get("nbgrader", {})
             if own.get("grade"):
@@ -128,14 +147,17 @@ c.CourseDirectory.course_id = "roofline"
 
 # Our step must come before the one that records the checksums of the check cells.
 steps = list(GenerateAssignment.class_traits()["preprocessors"].default())
-steps.insert(steps.index(ComputeChecksums), Complete)
+steps.insert(steps.index(ComputeChecksums), CompleteHere)
 c.GenerateAssignment.preprocessors = steps
 # Keep this stub as it is: the introductions of the exercise notebooks quote it.
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError"}
 
 c.Autograde.pre_convert_hook = refuse
 c.Autograde.post_convert_hook = remove_others
-c.Autograde.sanitize_preprocessors = [Restore]
+c.Autograde.sanitize_preprocessors = [
+    Restore,
+    *Autograde.class_traits()["sanitize_preprocessors"].default(),
+]
 c.Autograde.autograde_preprocessors = [Values, SaveAutoGrades, AssignLatePenalties]
 # What JupyterLab's Validate says, which is without this to run a submission, and its kernel in a
 # folder of the learner's, with all your rights.

@@ -30,7 +30,7 @@ from grading.files import put
 from grading.grade import NO_RESPONSE
 from grading.gradebook import Key, Marks
 from grading.intake import misplaced
-from grading.notebook import headings, key_of
+from grading.notebook import CHECK, headings, key_of
 from grading.release import exercises
 from roofkit.notebook_language import language_of
 from roofkit.words import N_, _, language, spoken
@@ -53,7 +53,7 @@ ESCAPES = re.compile(r"\x1b\[[\d;]*[A-Za-z]")  # colors of terminals
 NOT_HANDED_IN = "not handed in"
 KINDS = {  # kind of remark → what the report says above them
     "not graded": "It counts as zero, unless the notebook was run in part.",
-    "late": "",
+    "late": "Time after the due date, or after the own extension, and what that cost.",
     "by hand": "These points count, also beside a newer hand-in, for which they were not given.",
     "unsafe": (
         "--unsafe: these ran with all rights of the person who graded. What they did outside their "
@@ -64,13 +64,14 @@ KINDS = {  # kind of remark → what the report says above them
         "happen to notebooks on the way. Talk to the learner before you conclude anything."
     ),
     "alike": (
-        "A share of 100 says that two hand-ins do the same with the same names, whatever their "
-        "comments and layout. Short exercises have few right solutions, and learners may have "
-        "worked together as you allowed. So look at the median over all pairs of the class beside "
-        "it, and at both notebooks, before you think anything."
+        "Pairs that are much more alike than most of the class. A share of 100 says that two "
+        "hand-ins do the same with the same names, whatever their comments and layout. Learners "
+        "may have worked together as you allowed, so look at both notebooks before you think "
+        "anything."
     ),
 }
 COMMENTS, PENALTY = N_("Comments:"), N_("Late submission penalty")
+LATE, BY_HAND = N_("Handed in late, by {time}"), N_("These points were given by hand.")
 FIGURE = N_("Figure drawn by this cell")
 
 
@@ -110,6 +111,7 @@ def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
                 }
                 for key, of in points.items()
             ],
+            late=_(LATE).format(time=marks.lateness) if marks.late else "",
             penalty=_(PENALTY) if marks.penalty else "",
             taken=f"{marks.penalty:g}",
             cells=[_cell(cell, points, marks) for cell in nb.cells if _is_shown(cell)],
@@ -135,7 +137,10 @@ def _cell(cell: NotebookNode, points: Mapping[str, float], marks: Marks) -> dict
     outputs = [_output(one) for one in cell.get("outputs", ())]
     verdict = ""
     if key in points:
-        outputs = outputs[:1]  # the second has the points, for nbgrader
+        if CHECK.match(cell.source) and outputs:  # the last has the points, for nbgrader
+            *outputs, graded = outputs
+            if graded["text"] != str(float(marks.scores.get(key, 0))):
+                outputs = [{"picture": "", "text": _(BY_HAND), "is_error": False}]
         verdict = "right" if marks.scores.get(key) == points[key] else "wrong"
     return {
         "key": key,
@@ -189,22 +194,28 @@ Row = tuple[Any, ...]
 
 
 def write(
-    course: Any, state: Mapping[Key, Any], marks: Mapping[Key, Marks], people: Iterable[str]
+    course: Any,
+    state: Mapping[Key, Any],
+    marks: Mapping[Key, Marks],
+    people: Iterable[str],
+    full: Mapping[str, float],
 ) -> list[str]:
     """Write grades.csv, parts.csv, misconceptions.csv, remarks.csv and report.html.
 
     Returns lines to print.
 
-    marks: what the gradebook says. people: the students in it.
+    marks: what the gradebook says. people: the students in it. full: assignment → its points, also
+    of ordinary ones, which nbgrader grades.
     """
     names = course.names()
     order = {name: place for place, name in enumerate(exercises.names())}
     state = dict(sorted(state.items(), key=lambda one: (one[0][0], order.get(one[0][1], 99))))
     everybody = sorted({*people, *(student for student, _ in state)})
-    grades = list(_grades(state, marks, everybody, names))
+    every = [*names, *sorted(full.keys() - {*names})]
+    grades = list(_grades(state, marks, everybody, every, full))
     parts = list(_parts(state, marks, everybody, names))
     mistakes = list(_misconceptions(parts))
-    remarks = list(_remarks(course, state, marks, names))
+    remarks = list(_remarks(course, state, marks, every))
     tables: dict[str, tuple[str, Sequence[Row]]] = {
         "grades": ("student assignment score max_score note", grades),
         "parts": ("student assignment part points of cause", parts),
@@ -218,7 +229,7 @@ def write(
         "course": course.folder.name,
         "when": _newest(course, state),
         "submissions": len(state),
-        "scores": _scores(grades, names),
+        "scores": _scores(grades, every),
         "averages": list(_averages(parts)),
         "misconceptions": mistakes,
         "kinds": KINDS,
@@ -246,8 +257,8 @@ def _remarks(
     for place, why in misplaced(course.folder, names):
         yield "not graded", place, "", why
     for key, own in sorted(marks.items()):
-        if own.penalty:
-            yield "late", *key, f"{own.penalty:g} points taken off"
+        if own.late and own.is_graded:
+            yield "late", *key, _late(own)
     for key, own in sorted(marks.items()):
         for part, given in own.scores.items():
             if given != (auto := own.auto[part] or 0):
@@ -270,15 +281,20 @@ def _grades(
     marks: Mapping[Key, Marks],
     people: Sequence[str],
     names: Sequence[str],
+    full: Mapping[str, float],
 ) -> Iterator[Row]:
     """Yield (student, exercise, score, full score, note), also for what was not handed in."""
     for student, name in ((student, name) for student in people for name in names):
-        own, result = marks.get((student, name), Marks()), state.get((student, name))
-        notes = [result["reason"]] if result else [NOT_HANDED_IN]
-        if own.penalty:
-            notes.append(f"{own.penalty:g} points taken off for being late")
-        full = sum(part.points for part in exercises.load(name).parts)
-        yield student, name, f"{own.score:g}", f"{full:g}", "; ".join(filter(None, notes))
+        own, result = marks.get((student, name), Marks()), state.get((student, name), {})
+        is_there = result or own.is_graded
+        notes = (result.get("reason"), _late(own)) if is_there else (NOT_HANDED_IN,)
+        yield student, name, f"{own.score:g}", f"{full[name]:g}", "; ".join(filter(None, notes))
+
+
+def _late(own: Marks) -> str:
+    """Return how late a hand-in is and what that cost, "" if it is in time."""
+    cost = f", {own.penalty:g} points taken off" if own.penalty else ""
+    return f"{own.lateness} late{cost}" if own.late else ""
 
 
 def _parts(

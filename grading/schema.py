@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, MappingProxyType
 from typing import Any, Literal
 
 from roofkit.check.wording import written
@@ -355,16 +355,19 @@ def part(
     ranges: Mapping[str, Range],
     wrong: Mapping[str, Callable[..., object]],
     key: str = "",
+    says: Mapping[str, tuple[str, str]] = MappingProxyType({}),
     **others: Any,
 ) -> Part:
     """Return the part that asks for `function`, the reference solution above.
 
     hint: shown on request. cases: published ones. ranges: from which hidden cases are drawn. wrong:
     key of a misconception → function that gives the answers that it leads to. key: by default the
-    function's name with hyphens. others: further attributes of `Part`. Raises ValueError for a
-    misconception that misconceptions.toml lacks.
+    function's name with hyphens. says: key of a misconception → (what it is, where to read), for
+    those that misconceptions.toml lacks. others: further attributes of `Part`. Raises ValueError if
+    neither has one.
     """
-    if unknown := wrong.keys() - messages().keys():
+    known = messages() | dict(says)
+    if unknown := wrong.keys() - known.keys():
         missing = ", ".join(sorted(unknown))
         raise ValueError(f"add what it means to {MISTAKES.name} beside this file: {missing}")
     return Part(
@@ -372,7 +375,7 @@ def part(
         function=function.__name__,
         cases=tuple(cases),
         ranges=ranges,
-        misconceptions=tuple(Misconception(one, *messages()[one], wrong[one]) for one in wrong),
+        misconceptions=tuple(Misconception(one, *known[one], wrong[one]) for one in wrong),
         hint=hint,
         **others,
     )

@@ -11,13 +11,13 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from grading.intake import name_problem, nearest, printable
-from grading.people import People
+from grading.people import People, Person
 
 # Headings, in lower case, of columns that say who somebody is. The first that has an entry names
-# the folder. `id` is nbgrader's heading; in Canvas's table the column holds a number.
+# the folder. A table of one's own, or of nbgrader, has `id`, which then comes before all others; in
+# Canvas's table that column holds a number.
 IDS = ("sis login id", "username", "id number", "email address", "email", "sis user id", "id")
 NUMBERS = ("lms_user_id", "identifier", "id")
 FIRST = ("first name", "first_name", "firstname", "full name")
@@ -29,6 +29,7 @@ CANVAS = (
     *("Integration ID", "Root Account", "Section"),
 )
 POINTS, EXCUSED = "Points Possible", "EX"  # in Canvas's table: a row, and a grade
+NOBODY = "Test Student"  # of Canvas, for teachers who look at the course as a student does
 MOST = "Maximum grade"  # a column of Moodle's worksheet
 MOST_CELL = 20_000_000  # characters, for what a learner typed into Moodle
 SAVE_AS = (
@@ -40,21 +41,6 @@ WORKBOOKS = {
     b"PK\3\4": "a workbook or another zip",
     b"\xd0\xcf\x11\xe0": "a workbook of an old Excel",
 }
-
-
-@dataclass(frozen=True)
-class Person:
-    """A student: `id` names the folder, `number` is the platform's."""
-
-    id: str
-    number: str
-    first_name: str
-    last_name: str
-    email: str
-
-    @property
-    def name(self) -> str:
-        return f"{self.first_name} {self.last_name}"
 
 
 class Table:
@@ -107,24 +93,24 @@ class Table:
             return next((about[one] for one in heads if about.get(one)), "")
 
         number = first_of(NUMBERS)
-        own = first_of(IDS) or number
+        is_own = not self.of_canvas and about.get("id")
+        own = about["id"] if is_own else first_of(IDS) or number
         last, _, first = about.get("student", "").partition(",")  # "Lovelace, Ada"
-        if not own:
-            return None
-        return Person(
+        person = Person(
             own,
             number if number.isdecimal() else "",
             first.strip() or first_of(FIRST),
             last.strip() or first_of(LAST),
             first_of(("email address", "email")),
         )
+        return person if own and not (self.of_canvas and person.name == NOBODY) else None
 
     def people(self) -> tuple[list[Person], list[str]]:
         """Return (the people in the table, a line for each whose name is no folder's)."""
         found, refused = [], []
         for one in map(self.person, self.rows):
-            if one and ("/" in one.id or name_problem(one.id)):
-                refused.append(f"{printable(one.id)}: not a name that a student can have")
+            if one and (problem := name_problem(one.id)):
+                refused.append(f"{printable(one.id)}: {problem}")
             elif one:
                 found.append(one)
         return found, refused
@@ -188,8 +174,7 @@ class Table:
                 if self.of_canvas and row[0].strip() == POINTS:
                     rows.append([cells[place] for place in places])
                 continue
-            names = [person.id, person.email, person.number]
-            names.append(people.student(person.number, person.name))
+            names = (people.of(person), person.id, person.email, person.number)
             student = next((one for one in names if one in known), None)
             if student is None:
                 lines.append(f"{printable(person.id)}: nothing is graded")

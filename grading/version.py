@@ -24,7 +24,7 @@ def version(name: str) -> str:
 
 
 def _files(name: str) -> Iterator[Path]:
-    yield exercises.FOLDER / f"{name}.py"
+    yield exercises.file_of(name)
     yield from (exercises.FOLDER / exercises.SHARED, schema.MISTAKES)
     yield from (HERE / f"{module}.py" for module in ("grade", "inside", "notebook", "schema"))
     yield from (KIT / "words.py", KIT / "notebook_language.py")

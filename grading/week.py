@@ -3,10 +3,9 @@
 Each function takes a course and returns lines to print. It raises Unable if it must refuse.
 """
 
-import contextlib
 import warnings
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,32 +13,20 @@ from nbgrader.api import MissingEntry  # type: ignore[import-untyped]
 from sqlalchemy.exc import SAWarning
 
 from grading import downloads, gradebook
-from grading.course import Course, known_exercise
-from grading.downloads import HandIn, Unreadable
-from grading.files import Unable, put, replacing
-from grading.intake import nearest, printable, students
+from grading.course import Course
+from grading.files import Unable, replacing
+from grading.intake import nearest, printable, students, submission
 from grading.people import People
 from grading.release import exercises
 from grading.tables import Table
-
-EXCHANGE_MODE = 0o777  # nbgrader requires the exchange to be writable by everybody
 
 
 def roster(course: Course, file: Path) -> list[str]:
     """Add all people in a table to the gradebook, or update them."""
     people, refused = _table(file).people()
     with course.gradebook() as book:
-        known = People(book.students)
-        for one in people:
-            is_numbered = one.id == one.number  # by Moodle, and otherwise in the next assignment
-            student = known.student(one.number, one.name) if is_numbered else one.id
-            book.update_or_create_student(
-                student or one.id,
-                first_name=one.first_name or None,
-                last_name=one.last_name or None,
-                email=one.email or None,
-                lms_user_id=one.number or None,
-            )
+        for student, about in People(book.students).updates(people):
+            book.update_or_create_student(student, **about)
     return [*refused, f"{len(people)} students are in the gradebook"]
 
 
@@ -48,12 +35,12 @@ def due(course: Course, exercise: str, when: str, student: str = "") -> list[str
 
     when: as 2026-11-30 23:59, in local time unless it ends with an offset like +01:00.
     """
-    known_exercise(exercise)
+    course.check_name(exercise)
     try:
         moment = datetime.fromisoformat(when)
     except ValueError:
         raise Unable(f"{when!r} is not a time; write one as 2026-11-30 23:59") from None
-    moment = moment.astimezone(UTC).replace(tzinfo=None)  # nbgrader stores naive UTC
+    moment = moment.astimezone(UTC).replace(tzinfo=None, microsecond=0)  # as nbgrader stores it
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SAWarning)  # raised by nbgrader's own queries
         if student:
@@ -72,17 +59,17 @@ def _set_due(course: Course, exercise: str, moment: datetime) -> list[str]:
             own = assignment.duedate + submission.extension
             submission.extension = own - moment if own > moment else None
             about = "stays" if own > moment else "is no extension any more"
-            lines.append(f"{printable(submission.student_id)}: {own} UTC {about}")
+            lines.append(f"{printable(submission.student_id)}: {local(own)} {about}")
         assignment.duedate = moment
         book.db.commit()
-    return [*sorted(lines), f"{exercise} is due at {moment} UTC"]
+    return [*sorted(lines), f"{exercise} is due at {local(moment)}"]
 
 
 def _extend(course: Course, exercise: str, moment: datetime, student: str) -> list[str]:
     with course.gradebook() as book:
         known = {*(one.id for one in book.students), *students(course.folder)}
         if not known:
-            raise Unable("nobody is in the class yet: enter its people first, with roster")
+            raise Unable("nobody is in the class yet: enter its people first, with `make roster`")
         if student not in known:
             hint = nearest(student, known)
             raise Unable(f"{printable(student)!r} is not in the class{hint}")
@@ -93,9 +80,8 @@ def _extend(course: Course, exercise: str, moment: datetime, student: str) -> li
         if assignment is None or assignment.duedate is None:
             raise Unable(f"{exercise} has no due date that could be extended; set one first")
         if moment < assignment.duedate:
-            raise Unable(
-                f"{moment} UTC is before {assignment.duedate} UTC, when {exercise} is due for all"
-            )
+            due = local(assignment.duedate)
+            raise Unable(f"{local(moment)} is before {due}, when {exercise} is due for all")
         released = bool(assignment.notebooks)
     lines = []
     if not released:  # nbgrader refuses to release an exercise that already has an extension
@@ -106,7 +92,12 @@ def _extend(course: Course, exercise: str, moment: datetime, student: str) -> li
         book.update_or_create_student(student)
         book.update_or_create_submission(exercise, student)
         book.grant_extension(exercise, student, minutes=more / timedelta(minutes=1))
-    return [*lines, f"{exercise} is due for {printable(student)} at {moment} UTC"]
+    return [*lines, f"{exercise} is due for {printable(student)} at {local(moment)}"]
+
+
+def local(moment: datetime) -> str:
+    """Return a time in UTC in the zone of this machine, or of the variable TZ."""
+    return f"{moment.replace(tzinfo=UTC).astimezone():%Y-%m-%d %H:%M %Z}"
 
 
 def collect(course: Course, exercise: str, archive: Path, replace: bool = False) -> list[str]:
@@ -114,10 +105,10 @@ def collect(course: Course, exercise: str, archive: Path, replace: bool = False)
 
     replace: whether to replace different earlier hand-ins.
     """
-    known_exercise(exercise)
+    course.check_name(exercise)
     new = kept = 0
-    with _opened(archive, course) as (found, lines, people):
-        for student, files, remarks in downloads.by_student(found, people):
+    with downloads.opened(archive) as (found, lines):
+        for student, files, remarks in downloads.by_student(found, _people(course)):
             lines += remarks
             folder = course.folder / "submitted" / student / exercise
             if not files:
@@ -135,6 +126,10 @@ def collect(course: Course, exercise: str, archive: Path, replace: bool = False)
             else:
                 downloads.put(folder, files)
                 new += 1
+                if exercise in exercises.names():
+                    taken = submission(student, exercise, folder, course.names())
+                    problem = taken.reason or taken.question
+                    lines += [f"{printable(student)}: {problem}"] if problem else []
     return [*lines, f"{new} collected, {kept} as they were"]
 
 
@@ -144,9 +139,9 @@ def give_back(course: Course, exercise: str, archive: Path, target: Path) -> lis
     A page is named like the submission's file in the archive, apart from the learner's title.
     Moodle's "upload multiple feedback files in a zip" and Canvas's "upload submissions" take it.
     """
-    known_exercise(exercise)
-    lines, done = [], set()
-    with _opened(archive, course) as (found, _, people):
+    course.check_name(exercise)
+    lines, done, people = [], set(), _people(course)
+    with downloads.opened(archive) as (found, _):
         _refuse_existing(target)
         with (
             replacing(target) as unfinished,
@@ -173,54 +168,34 @@ def export(
     named: exercise → heading of its column, for columns not named after the exercise. scale:
     whether to convert points where the platform's column has another maximum.
     """
-    for exercise in named:
-        known_exercise(exercise)
-    table, state = _table(theirs), course.state()
+    table = _table(theirs)
     with course.gradebook() as book:
         marks, people = gradebook.marks(book), People(book.students)
-    scores = {key: f"{own.score:g}" for key, own in marks.items() if key in state}
+        points = {one.name: one.max_score for one in book.assignments if one.notebooks}
+    if unknown := sorted(named.keys() - points.keys()):
+        raise Unable(f"{unknown[0]!r} was not released; there is {', '.join(points)}")
+    scores = {key: f"{own.score:g}" for key, own in marks.items() if own.is_graded}
     try:
-        columns = table.columns(course.names(), named)
+        columns = table.columns(list(points), named)
     except ValueError as error:
         raise Unable(f"{theirs} {error}") from None
     for name, head in columns.items():
-        full = sum(part.points for part in exercises.load(name).parts)
+        full = points[name]
         most = table.most(head) or full
-        if most == full:
+        own = [key for key in scores if key[1] == name]
+        if most == full or not own:
             continue
         if not scale:
             raise Unable(
                 f"{name} has {full:g} points here and {most:g} in {theirs}, {head!r}: change it on "
                 "the platform and export the table again, or let --scale convert the points"
             )
-        own = [key for key in scores if key[1] == name]
         scores |= {key: f"{marks[key].score * most / full:.6g}" for key in own}
     filled, lines = table.fill(scores, columns, people)
     _refuse_existing(target)
     with replacing(target) as unfinished:
         unfinished.write_bytes(filled.encode())
     return [*lines, *(f"{name} → {head}" for name, head in columns.items()), f"{target}"]
-
-
-def exchange(course: Course, folder: Path) -> list[str]:
-    """Set up a folder as nbgrader's exchange, and configure the course for it."""
-    folder = folder.resolve()
-    if folder.is_relative_to(course.folder):
-        raise Unable(f"{folder} is in the course folder, which learners must not see")
-    folder.mkdir(parents=True, exist_ok=True)
-    if folder.stat().st_mode & EXCHANGE_MODE != EXCHANGE_MODE:
-        folder.chmod(EXCHANGE_MODE)
-    own = course.folder / "nbgrader_config.py"
-    line = f"c.Exchange.root = {str(folder)!r}"
-    before = own.read_text(encoding="utf-8").splitlines()
-    kept = [one for one in before if not one.startswith("c.Exchange.root =")]
-    put(own, "\n".join([*kept, line]) + "\n")
-    return [
-        f"{folder} is the exchange. In the nbgrader_config.py of each learner:",
-        "c = get_config()",
-        line,
-        f"c.CourseDirectory.course_id = {course.settings().CourseDirectory.course_id!r}",
-    ]
 
 
 def _refuse_existing(target: Path) -> None:
@@ -238,15 +213,6 @@ def _table(file: Path) -> Table:
         raise Unable(f"{file} {error}") from None
 
 
-@contextlib.contextmanager
-def _opened(archive: Path, course: Course) -> Iterator[tuple[Sequence[HandIn], list[str], People]]:
-    """Yield (a download's hand-ins, lines about the rest, the people of the class)."""
+def _people(course: Course) -> People:
     with course.gradebook() as book:
-        people = People(book.students)
-    try:
-        found, lines, stack = downloads.hand_ins(archive)
-        with stack:
-            yield found, lines, people
-    except Unreadable as error:
-        message = str(error) if str(archive) in str(error) else f"{archive} {error}"
-        raise Unable(message) from None
+        return People(book.students)

@@ -32,6 +32,7 @@ from roofkit.exercise_facts import of_file
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "exercises"
+OWN: list[Path] = []  # of the course that this process works on
 SHARED = "every-notebook.md"  # beside the exercises: how to work, an answer in words, what is next
 MARK = re.compile(r"^# %%(?P<title>.*?)(?P<text>\[markdown\])?$", re.MULTILINE)
 HEADING = re.compile(r"## Part \d+: (?P<title>.+) \((?P<points>[\d.]+) points?\)")
@@ -59,9 +60,20 @@ class Read:
     names: Mapping[str, Any]
 
 
+def use(own: Path) -> None:
+    """Take a course's own exercises, in this folder, beside those of the repository."""
+    OWN[:] = [own]
+
+
+def file_of(name: str) -> Path:
+    """Return the file of an exercise."""
+    places = [folder / f"{name}.py" for folder in (*OWN, FOLDER)]
+    return next((place for place in places if place.is_file()), places[-1])
+
+
 def names() -> list[str]:
-    """Return the exercises in the order of `_toc.yml`; one that it lacks comes last."""
-    found = sorted(path.stem for path in FOLDER.glob("*.py"))
+    """Return the exercises in the order of `_toc.yml`; those that it lacks come last."""
+    found = sorted({path.stem for folder in (FOLDER, *OWN) for path in folder.glob("*.py")})
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
     pages = [page["file"] for part in contents["parts"] for page in part["chapters"]]
     listed = [page.removeprefix("exercises/") for page in pages if page.startswith("exercises/")]
@@ -70,7 +82,7 @@ def names() -> list[str]:
 
 def load(name: str) -> Exercise:
     """Return an exercise's parts."""
-    return _read(name).exercise
+    return _read(file_of(name)).exercise
 
 
 def source(name: str) -> NotebookNode:
@@ -78,7 +90,7 @@ def source(name: str) -> NotebookNode:
 
     Callers must not change it.
     """
-    return _read(name).notebook
+    return _read(file_of(name)).notebook
 
 
 def write_source(name: str, folder: Path) -> None:
@@ -94,7 +106,7 @@ def is_check(cell: NotebookNode) -> bool:
 
 def expected(name: str, part: Part, case: Case) -> Plain:
     """Return the reference solution's answer as plain data."""
-    answer = ask(_read(name).names[part.function], case, part.kind)
+    answer = ask(_read(file_of(name)).names[part.function], case, part.kind)
     if answer.problem:
         raise ValueError(f"{name}, {part.key}: the reference {answer.problem}: {answer.detail}")
     return answer.value
@@ -104,9 +116,8 @@ def expected(name: str, part: Part, case: Case) -> Plain:
 
 
 @functools.cache
-def _read(name: str) -> Read:
+def _read(file: Path) -> Read:
     """Run an exercise's file; raise Unable, with the reason, if it cannot be used."""
-    file = FOLDER / f"{name}.py"
     facts, found = of_file(file), list(_cells(file))
     shown: dict[str, Any] = {"__name__": "reference"}
     try:
@@ -115,7 +126,7 @@ def _read(name: str) -> Read:
         raise Unable(f"{file}: {error}") from None
     texts = {cell.title: " ".join(cell.source.split()) for cell in found if cell.is_text}
     exercise = Exercise(
-        name=name,
+        name=file.stem,
         title=facts.title,
         parts=tuple(part for place, part in parts.items() if found[place].title == "grading"),
         moral=texts.get("moral", ""),

@@ -39,6 +39,8 @@ class Complete(NbGraderPreprocessor):  # type: ignore[misc]
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
+        if resources["nbgrader"]["assignment"] not in exercises.names():
+            return nb, resources  # an ordinary notebook of nbgrader
         title, text = nb.cells[0].source.split("\n", 1)
         nb.cells[0].source = f"{title}\n\n{facts_line(nb)}\n{text}"
         first = next(place for place, cell in enumerate(nb.cells) if cell.cell_type == "code")

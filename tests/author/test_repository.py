@@ -89,7 +89,8 @@ def test_each_supported_python_is_tested() -> None:
     "asked",
     [
         "translations PAGE=chapters/time",
-        "grade COURSE=my-class GRADE_ARGS=--again",
+        "grade COURSE=my-class ARGS=--again",
+        "collect COURSE=my-class ARGS=int8-matmul",
         "release COURSE=my-class LANGUAGE=zh_CN",
         "nbgrader COURSE=my-class ARGS=list",
         "solution EXERCISE=attention",

@@ -10,12 +10,12 @@ import io
 import re
 import tomllib
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from repository import ROOT
 
 RULES = tomllib.loads((ROOT / "tests" / "tables" / "importers.toml").read_text(encoding="utf-8"))
-MOODLE, CANVAS = RULES["moodle_worksheet"], RULES["canvas"]
+MOODLE, CANVAS, FEEDBACK = RULES["moodle_worksheet"], RULES["canvas"], RULES["feedback"]
 
 
 def of_moodle(person: str, number: int, title: str, folders: bool = True) -> str:
@@ -100,4 +100,25 @@ def canvas_imports(content: bytes) -> dict[tuple[str, str], str]:
         number = row[begin.index("ID")]
         key = CANVAS["points_row"] if CANVAS["points_row"] in row[0] else number
         found |= {(key, head): row[place] for place, head in behind}
+    return found
+
+
+def moodle_takes_feedback(paths: Iterable[str]) -> dict[str, str]:
+    """Return the participant's number → the path of the page that Moodle gives to that person."""
+    found = {}
+    for path in paths:
+        for part in path.split("/"):
+            words = part.split("_", 4)
+            if len(words) >= FEEDBACK["moodle_words"] and words[1].isdecimal():
+                found[words[1]] = path
+    return found
+
+
+def canvas_takes_feedback(paths: Iterable[str]) -> dict[str, str]:
+    """Return the user's number → the path of the page that Canvas gives to that person."""
+    found = {}
+    for path in paths:
+        numbers = [word for word in path.rpartition("/")[2].split("_") if word.isdecimal()]
+        if len(numbers) >= FEEDBACK["canvas_numbers"]:
+            found[numbers[0]] = path
     return found

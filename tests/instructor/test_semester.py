@@ -1,0 +1,305 @@
+"""A semester: three exercises in three weeks, with real files of Moodle, and then of Canvas.
+
+Moodle numbers everybody anew in each assignment, and two people are called Kim Lee. Whoever is late
+loses two points for each day begun, by a plugin as nbgrader's documentation has it.
+"""
+
+import shutil
+import zipfile
+from pathlib import Path
+
+import nbformat
+import pytest
+from classroom import Classroom, one_line, points, said
+from importers import (
+    canvas_imports,
+    canvas_takes_feedback,
+    moodle_imports,
+    moodle_takes_feedback,
+    of_canvas,
+    of_moodle,
+    written,
+    zipped,
+)
+
+WEEKS = ("int8-matmul", "int8-weights", "many-chips")  # 20 points each
+PEOPLE = {
+    "ada": "Ada Lovelace",
+    "wang": "王 小明",
+    "bjorn": "Björn O'Neil",
+    "zoe": "Zoë Alvarez",
+    "kim1": "Kim Lee",
+    "kim2": "Kim Lee",
+}
+DUE = ("2026-11-02 23:59+00:00", "2026-11-09 23:59+00:00", "2026-11-16 23:59+00:00")
+# week → who → what is handed in, and the time where the instructor has noted one
+HANDED_IN = {
+    1: {
+        "ada": ("wrong_output_not_counted", ""),
+        "wang": ("wrong_output_not_counted", ""),
+        "bjorn": ("right", ""),
+        "zoe": ("right", "2026-11-04 20:00:00 UTC"),
+        "kim1": ("right", ""),
+        "kim2": ("empty", ""),
+    },
+    2: {
+        "ada": ("right", ""),
+        "wang": ("the notebook of int8-matmul", ""),
+        "bjorn": ("wrong_always_two", "2026-11-12 10:00:00 UTC"),
+        "zoe": ("right", "2026-11-12 05:59:00 UTC"),
+        "kim2": ("right", ""),
+    },
+    3: {
+        "ada": ("right", ""),
+        "wang": ("wrong_pair", ""),
+        "bjorn": ("right", "2026-11-16 20:00:00 UTC"),
+        "zoe": ("right", "2026-11-18 08:00:00 UTC"),
+        "kim1": ("right", ""),
+        "kim2": ("empty", ""),
+    },
+}
+GRADES = [
+    ("ada", 1, 20, "6 in the first week, all right when handed in again in the second"),
+    ("wang", 1, 7.5, "6, and 1.5 by hand for a part, which stay when it is graded again"),
+    ("bjorn", 1, 20, "right, in a zip of his own"),
+    ("zoe", 1, 16, "right, and in the second day after the date: 20 - 2 · 2"),
+    ("kim1", 1, 20, "right"),
+    ("kim2", 1, 0, "as it was released"),
+    ("ada", 2, 20, "right"),
+    ("wang", 2, 0, "the notebook of another exercise"),
+    ("bjorn", 2, 13, "one part of 7 is wrong; in time, by an extension"),
+    ("zoe", 2, 16, "right, 30 hours after the date that was moved for all: 20 - 2 · 2"),
+    ("kim1", 2, None, "not handed in"),
+    ("kim2", 2, 20, "right"),
+    ("ada", 3, 20, "right"),
+    ("wang", 3, 14, "one part of 6 is wrong"),
+    ("bjorn", 3, 20, "right and in time"),
+    ("zoe", 3, 16, "right, and in the second day after the date: 20 - 2 · 2"),
+    ("kim1", 3, 20, "right"),
+    ("kim2", 3, 0, "as it was released"),
+]
+FULL = {1: "20.00", 2: "20.00", 3: "100.00"}  # of the platform's own columns
+PENALTY = """\
+from nbgrader.plugins import BasePlugin
+
+class TwoADay(BasePlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        return 2 * -(-total_seconds_late // 86400)
+"""
+
+
+class Moodle:
+    """Each week has a worksheet, which is the roster as well as the table to fill."""
+
+    def student(self, who: str) -> str:
+        return f"{who}@x.org"
+
+    def number(self, week: int, who: str) -> int:
+        return 100 * week + list(PEOPLE).index(who)
+
+    def path(self, week: int, who: str, title: str) -> str:
+        return of_moodle(PEOPLE[who], self.number(week, who), title)
+
+    def table(self, week: int) -> str:
+        heads = "Identifier|Full name|Email address|Status|Grade|Maximum grade|Grade can be changed"
+        rows = [[*heads.split("|"), "Last modified (grade)", "Feedback comments"]]
+        for who, name in PEOPLE.items():
+            about = [f"Participant {self.number(week, who)}", name, self.student(who), "Submitted"]
+            rows.append([*about, "", FULL[week], "Yes", "-", ""])
+        return written(rows)
+
+    def named(self, week: int) -> tuple[str, ...]:
+        return "--column", f"{WEEKS[week - 1]}=Grade"
+
+    def imported(self, week: int, content: bytes) -> dict[str, str]:
+        found = moodle_imports(content)
+        return {who: found[str(self.number(week, who))][0] for who in PEOPLE}
+
+    def takes(self, names: list[str]) -> dict[str, str]:
+        return moodle_takes_feedback(names)
+
+
+class Canvas:
+    """Everybody has one number, and one table has all assignments, and a test student."""
+
+    def student(self, who: str) -> str:
+        return who
+
+    def number(self, week: int, who: str) -> int:
+        return 100 + list(PEOPLE).index(who)
+
+    def path(self, week: int, who: str, title: str) -> str:
+        late = bool(HANDED_IN[week][who][1])
+        return of_canvas(PEOPLE[who], self.number(week, who), title, late, 4000 + 10 * week)
+
+    def table(self, week: int) -> str:
+        heads = [f"{name} (47{number})" for number, name in enumerate(WEEKS, 1)]
+        rows = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *heads, "Final Score"]]
+        rows.append(["    Points Possible", "", "", "", "", *FULL.values(), "(read only)"])
+        for who, name in PEOPLE.items():
+            first, last = name.split()
+            rows.append([f"{last}, {first}", str(self.number(week, who)), "", who, "A"])
+            rows[-1] += ["", "", "", ""]
+        rows.append(["Student, Test", "999", "", "5e1f0c9a", "A", "", "", "", ""])
+        return written(rows)
+
+    def named(self, week: int) -> tuple[str, ...]:
+        return ()
+
+    def imported(self, week: int, content: bytes) -> dict[str, str]:
+        found, head = canvas_imports(content), f"{WEEKS[week - 1]} (47{week})"
+        assert ("999", head) not in found
+        return {who: found[str(self.number(week, who)), head] for who in PEOPLE}
+
+    def takes(self, names: list[str]) -> dict[str, str]:
+        return canvas_takes_feedback(names)
+
+
+class Semester:
+    """A course folder, and the files on the instructor's desk beside it."""
+
+    def __init__(self, desk: Path, platform: Moodle | Canvas) -> None:
+        self.desk, self.platform = desk, platform
+        self.room = Classroom(desk / "course")
+
+    def download(self, week: int) -> Path:
+        return self.desk / f"submissions-{week}.zip"
+
+    def hand_in(self, week: int, **instead: str) -> None:
+        """Write the platform's download of a week."""
+        files: dict[str, bytes | str] = {}
+        for who, (what, _) in HANDED_IN[week].items():
+            text = self.notebook(WEEKS[week - 1], instead.get(who, what))
+            title, content = f"{WEEKS[week - 1]}.ipynb", text
+            if who == "bjorn":
+                title, content = "mine.zip", zipped({f"mine/{title}": text})
+            files[self.platform.path(week, who, title)] = content
+        self.download(week).write_bytes(zipped(files, marked=False))
+
+    def notebook(self, name: str, what: str) -> str:
+        if what == "empty":
+            return nbformat.writes(self.room.released(name))
+        if what.startswith("the notebook of "):
+            return nbformat.writes(self.room.solved(what.split()[-1]))
+        return nbformat.writes(self.room.solved(name, "" if what == "right" else what))
+
+    def note_times(self, week: int) -> None:
+        for who, (_, time) in HANDED_IN[week].items():
+            if time:
+                place = self.room.folder_of(self.platform.student(who), WEEKS[week - 1])
+                (place / "timestamp.txt").write_text(time)
+
+    def roster(self, week: int) -> None:
+        table = self.desk / f"table-{week}.csv"
+        table.write_text(self.platform.table(week), encoding="utf-8")
+        assert f"{len(PEOPLE)} students" in said(self.room.here("roster", table))
+
+    def collect(self, week: int, *words: str) -> str:
+        return said(self.room.here("collect", WEEKS[week - 1], self.download(week), *words))
+
+    def given_back(self, week: int) -> dict[str, str]:
+        """Return who → page, as the platform takes them from our zip."""
+        target = self.desk / "feedback.zip"
+        target.unlink(missing_ok=True)
+        said(self.room.here("return", WEEKS[week - 1], self.download(week), target))
+        with zipfile.ZipFile(target) as made:
+            taken = self.platform.takes(made.namelist())
+            pages = {number: made.read(name).decode() for number, name in taken.items()}
+        number = {who: str(self.platform.number(week, who)) for who in HANDED_IN[week]}
+        assert pages.keys() == set(number.values())
+        return {who: pages[number[who]] for who in number}
+
+    def exported(self, week: int, *words: str) -> dict[str, str]:
+        target = self.desk / "to-import.csv"
+        target.unlink(missing_ok=True)
+        theirs, named = self.desk / f"table-{week}.csv", self.platform.named(week)
+        printed = said(self.room.here("export", theirs, target, *named, *words))
+        assert "not in the platform's table" not in printed
+        return self.platform.imported(week, target.read_bytes())
+
+    def expected(self, week: int, factor: float = 1) -> dict[str, str]:
+        own = {who: points for who, number, points, _ in GRADES if number == week}
+        return {who: "" if own[who] is None else f"{own[who] * factor:g}" for who in PEOPLE}
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a course folder with three of the exercises."""
+    room = Classroom(tmp_path_factory.mktemp("three") / "course")
+    said(room.here("release", *WEEKS))
+    return room.folder
+
+
+@pytest.mark.parametrize("platform", [Moodle(), Canvas()], ids=["moodle", "canvas"])
+def test_the_grades_of_a_semester_are_those_of_the_table(
+    platform: Moodle | Canvas, three: Path, tmp_path: Path
+) -> None:
+    semester = Semester(tmp_path, platform)
+    room, student = semester.room, platform.student
+    shutil.copytree(three, room.folder)
+    (room.folder / "late.py").write_text(PENALTY)
+    with (room.folder / "nbgrader_config.py").open("a") as file:
+        file.write('\nc.AssignLatePenalties.plugin_class = "late.TwoADay"\n')
+
+    # The first week: points by hand.
+    semester.roster(1)
+    said(room.here("due", WEEKS[0], DUE[0]))
+    semester.hand_in(1)
+    assert "6 collected" in semester.collect(1)
+    semester.note_times(1)
+    assert "0 collected, 6 as they were" in semester.collect(1)
+    assert said(room.here("grade")).startswith("6 graded")
+    first = next(iter(points()))
+    with room.gradebook() as book:
+        book.find_grade(first, WEEKS[0], WEEKS[0], student("wang")).manual_score = 1.5
+        book.db.commit()
+
+    # The second: an extension, then another date for all; Ada hands in again.
+    semester.roster(2)
+    said(room.here("due", WEEKS[1], DUE[1]))
+    more = ("2026-11-12 23:59+00:00", "--student", student("bjorn"))
+    said(room.here("due", WEEKS[1], *more))
+    assert student("bjorn") in said(room.here("due", WEEKS[1], "2026-11-10 23:59+00:00"))
+    semester.hand_in(2)
+    line = next(one for one in semester.collect(2).splitlines() if student("wang") in one)
+    assert "this is the notebook of int8-matmul" in line
+    semester.note_times(2)
+    semester.hand_in(1, ada="right")
+    assert "--replace" in semester.collect(1)
+    assert "1 collected, 5 as they were" in semester.collect(1, "--replace")
+    again = ("--again", f"{student('wang')}/{WEEKS[0]}")
+    assert said(room.here("grade", *again)).startswith("7 graded")
+    assert semester.exported(1) == semester.expected(1)
+    assert semester.exported(2) == semester.expected(2)
+
+    # The third; the platform gives 100 points for it.
+    semester.roster(3)
+    said(room.here("due", WEEKS[2], DUE[2]))
+    semester.hand_in(3)
+    assert "6 collected" in semester.collect(3)
+    semester.note_times(3)
+    assert said(room.here("grade")).startswith("6 graded")
+    words = (semester.desk / "table-3.csv", tmp_path / "none.csv", *platform.named(3))
+    assert "--scale" in one_line(room.here("export", *words))
+    assert semester.exported(3, "--scale") == semester.expected(3, 5)
+
+    # What the tables and pages say at the end.
+    for week, name in enumerate(WEEKS, 1):
+        own = {student(who): points or 0 for who, number, points, _ in GRADES if number == week}
+        assert room.scores(name) == own
+    assert {row["assignment"] for row in room.table("grades.csv")} == {*WEEKS}
+    assert [row["student"] for row in room.remarks("by hand")] == [student("wang")]
+    late = {(row["student"], row["assignment"]): row["remark"] for row in room.remarks("late")}
+    assert late == {
+        (student("zoe"), WEEKS[0]): "1 d 20 h 1 min late, 4 points taken off",
+        (student("zoe"), WEEKS[1]): "1 d 6 h late, 4 points taken off",
+        (student("zoe"), WEEKS[2]): "1 d 8 h 1 min late, 4 points taken off",
+    }
+    assert not room.remarks("changed"), "the notebook of another exercise is no tampering"
+    pages = semester.given_back(1)
+    assert "Score: 7.5 / 20" in pages["wang"]
+    assert "were given by hand" in pages["wang"]
+    assert "1 d 20 h 1 min" in pages["zoe"]
+    assert "Score: 20 / 20" in pages["ada"]
+    assert "the notebook of int8-matmul" in semester.given_back(2)["wang"]
+    assert "Score: 0 / 20" in semester.given_back(3)["kim2"]
