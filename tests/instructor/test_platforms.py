@@ -376,7 +376,7 @@ def test_people_stay_who_they_are_when_moodle_numbers_them_anew(
     assert sorted(path.name for path in (course.folder / "submitted").iterdir()) == [
         *("10", "11", "12", "13")
     ]
-    said(course.here("grade"))
+    course.grade()
     printed = said(course.here("return", NAME, tmp_path / f"{NAME}.zip", tmp_path / "pages.zip"))
     assert "4 pages" in printed
     words = (tmp_path / f"{NAME}.csv", tmp_path / "x.csv", "--column", f"{NAME}=Grade")

@@ -267,12 +267,12 @@ def test_points_and_comments_given_by_hand_count_and_survive_a_second_hand_in(
     newer = nbformat.writes(with_first(room.solved(submission=WRONG), "'the second'"))
     later.download({of_canvas("Zoë Alvarez", 15, f"{NAME}-1.ipynb"): newer})
     assert "--replace" in said(later.run("grading collect"))
-    assert said(room.run("grade")).startswith("0 graded"), "the first hand-in was kept"
+    assert room.grade().startswith("0 graded"), "the first hand-in was kept"
     assert room.scores()["zoe"] == WRONG_POINTS + 1.5
     assert "Look again." in room.page("zoe")
     words = ("collect", NAME, later.folder / "submissions.zip", "--replace")
     assert "1 collected" in said(room.here(*words))
-    assert said(room.run("grade")).startswith("1 graded")
+    assert room.grade().startswith("1 graded")
     assert room.scores()["zoe"] == WRONG_POINTS + 1.5
     assert "Look again." in room.page("zoe")
     assert "the second" in nbformat.writes(room.graded("zoe"))
@@ -289,13 +289,13 @@ def test_a_class_can_be_given_some_exercises_only(tmp_path: Path) -> None:
     room.hand_in("ada", NAME, room.solved())
     other = room.folder_of("ada", "many-chips") / "many-chips.ipynb"
     other.write_text("{}")
-    said(room.here("grade"))
+    room.grade()
     rows = room.table("grades.csv")
     assert [(row["assignment"], row["score"]) for row in rows] == [(NAME, "20"), ("attention", "0")]
     assert "was not released" in room.not_graded()["ada/many-chips"]
     assert "many-chips" not in (room.folder / "parts.csv").read_text(encoding="utf-8")
     said(room.here("release", "many-chips"))
-    said(room.here("grade"))
+    room.grade()
     assert len(room.table("grades.csv")) == 3
 
 
@@ -361,7 +361,7 @@ def test_a_replaced_notebook_is_graded_again_and_names_like_formulas_are_kept_fr
     formulas = ("=1+1", "+cmd", "@x")
     for name in formulas:
         (room.folder_of(name) / f"{NAME}.ipynb").write_text("{}")
-    assert said(room.run("grade")).startswith(f"{1 + len(formulas)} graded")
+    assert room.grade().startswith(f"{1 + len(formulas)} graded")
     assert room.scores()["wang"] == FULL
     with room.gradebook() as book:
         handed_in = book.find_submission(NAME, "wang").timestamp

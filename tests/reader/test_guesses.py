@@ -276,6 +276,7 @@ Storage.prototype.setItem = function (key, value) {
 
 
 def test_without_storage_a_guess_lasts_until_the_page_is_left(reader: Reader) -> None:
+    reader = reader.tab()
     reader.page.add_init_script(FULL)
     reader.open(CHAPTER, covered=True)
     guess = reader.guesses("choice", folded=False)[0]

@@ -29,9 +29,3 @@ def in_part(values: Iterable[Any], every: int = 3) -> list[Any]:
         marks = [*one.marks, pytest.mark.long] if number % every else one.marks
         parameters.append(pytest.param(*one.values, id=one.id, marks=marks))
     return parameters
-
-
-def in_full(request: pytest.FixtureRequest) -> bool:
-    """Return whether the requesting test file's long tests will run, too."""
-    tests = [item for item in request.session.items if item.path == request.path]
-    return any(test.get_closest_marker("long") for test in tests)

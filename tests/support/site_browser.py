@@ -31,6 +31,8 @@ ARGUMENTS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # Compile WebAssembly once: to compile it again for speed takes longer than what pages compute.
+    "--js-flags=--liftoff-only",
     # Keep subpixel glyph widths as on a screen; headless mode rounds them to whole pixels.
     "--font-render-hinting=none",
     # Resolve no host but 127.0.0.1, so that nothing leaves this machine.
