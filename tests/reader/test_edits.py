@@ -11,6 +11,7 @@ import matplotlib as mpl
 import pytest
 from ordinary_python import Cell, Page, chapters, edited, pieces, replaced, run, words
 from reader import Reader
+from series import in_part
 
 import rooflib as rl
 
@@ -94,7 +95,7 @@ def other_chips(share: float, name: str) -> Callable[[Cell], Iterator[Edit]]:
 
 
 @pytest.mark.parametrize("share", [0.02, pytest.param(1, marks=pytest.mark.long)])
-@pytest.mark.parametrize("name", chapters())
+@pytest.mark.parametrize("name", in_part(chapters()))
 def test_another_chip_in_a_cell_gives_neither_errors_nor_warnings(name: str, share: float) -> None:
     """A chip without a peak in bf16, or without a link, may be refused, if the reason is said."""
     mpl.use("agg")

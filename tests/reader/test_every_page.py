@@ -89,6 +89,10 @@ def test_every_guess_takes_its_right_answer(sweep: Sweep) -> None:
     assert sweep.found["guesses"] == []
 
 
+def test_no_definition_is_covered_until_i_guess(sweep: Sweep) -> None:
+    assert sweep.found["covered"] == []
+
+
 def test_no_english_is_left_on_translated_pages(sweep: Sweep) -> None:
     """The page of rooflib's functions shows their docstrings, which stay English."""
     left = [line for line in sweep.found["english"] if not line.startswith("chapters/api:")]

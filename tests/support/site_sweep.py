@@ -17,6 +17,7 @@ from site_browser import (
     SIDEWAYS,
     STICKING_OUT,
     TALL_FIGURES,
+    UNCOVER,
     UNFOLD,
     UNSET_MATHS,
     WIDE_MATHS,
@@ -124,6 +125,10 @@ UNNAMED = """() => [
     .filter((e) => !e.closest("[aria-hidden=true], button, a") && !(e.ariaLabel ?? "").trim()),
 ].map((e) => e.outerHTML.slice(0, 90))"""
 
+# Definitions and headings behind a press.
+COVERED = """() => [...document.querySelectorAll(
+  ".guess-covered :is(math[display=block], h2, h3)")].map((e) => e.textContent)"""
+
 # Cells of tables whose headings are not to be seen above them.
 WITHOUT_HEADING = """() => [...document.querySelectorAll("main table")]
   .filter((table) => table.checkVisibility() && table.tHead && !table.tHead.checkVisibility())
@@ -191,7 +196,9 @@ class Sweep:
         page.emulate_media(color_scheme=theme)
         page.set_viewport_size(size)
         self.traffic.clear()
-        ready(page, f"{self.server.origin}/{FOLDERS[self.language]}{name}.html")
+        ready(page, f"{self.server.origin}/{FOLDERS[self.language]}{name}.html", covered=True)
+        self.note("covered", name, page.evaluate(COVERED))
+        page.evaluate(UNCOVER)
         weight = sum(self.server.size(url) for url in set(self.traffic.asked))
         self.note("heavy", name, [f"{weight:,} bytes"] if weight > COLD else [])
         page.evaluate(UNFOLD)
