@@ -73,7 +73,7 @@ def site() -> Path:
 
 @pytest.fixture(scope="session")
 def server(site: Path) -> Iterator[Server]:
-    """Serve the site on loopback, and record what is sent."""
+    """Serve the site on loopback."""
     with serving(site) as server:
         yield server
 

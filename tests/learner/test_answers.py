@@ -113,13 +113,6 @@ def test_answers_learned_by_heart_pass_the_check_but_no_class(name: str) -> None
         assert not any(judged[key]), key
 
 
-@each_exercise
-def test_each_part_has_wrong_answers_with_a_name(name: str) -> None:
-    for key, part in parts(name).items():
-        known = {one.key for one in part.misconceptions}
-        assert any(known & {one.told.get(key)} for one in submissions(name)), key
-
-
 @pytest.mark.long
 @each_exercise
 def test_an_answer_that_passes_the_check_passes_in_many_classes(name: str) -> None:

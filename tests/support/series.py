@@ -6,18 +6,6 @@ from typing import Any
 import pytest
 
 
-def series(short: int, full: int) -> pytest.MarkDecorator:
-    """Run a test with `count` inputs: few by default, all in the long tests.
-
-    Both series should be drawn from the same seed, so that the short one is the beginning of the
-    full one.
-    """
-    return pytest.mark.parametrize(
-        "count",
-        [pytest.param(short, id="some"), pytest.param(full, id="all", marks=pytest.mark.long)],
-    )
-
-
 def in_part(values: Iterable[Any], every: int = 3) -> list[Any]:
     """Return parameters for a test: every n-th value by default.
 
