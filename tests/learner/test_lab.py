@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from lab import Lab, fresh_course, make_lab, own, text_of
-from learner import PASSED, graded_points, parts, released, solutions
+from learner import PASSED, graded_points, parts, solutions
 from playwright.sync_api import Browser
 from repository import ROOT
 
@@ -45,8 +45,8 @@ def pages() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    released(FIRST)
+def course(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Copy the course after the site was built, which has run the cells of all pages."""
     return fresh_course(tmp_path_factory.mktemp("clone") / "course")
 
 
