@@ -114,14 +114,14 @@ def reader(_tab: tuple[Page, Traffic], server: Server) -> Iterator[Reader]:
     page.set_viewport_size(DESK)
     traffic.clear()
     yield Reader(page, server.origin, traffic)
+    page.evaluate("location.protocol.startsWith('http') && sessionStorage.clear()")
+    outside, wrong = traffic.outside(server.origin), [*traffic.wrong]
+    # What follows may end requests, which is no fault.
     for other in page.context.pages:
         if other != page:
             other.close()
     page.unroute_all()
-    if page.url.startswith(server.origin):
-        page.evaluate("sessionStorage.clear()")
-    outside, wrong = traffic.outside(server.origin), [*traffic.wrong]
-    page.goto("about:blank")  # this may end requests, which is no fault
+    page.goto("about:blank")
     session = page.context.new_cdp_session(page)
     storage = {"origin": server.origin, "storageTypes": "local_storage"}
     session.send("Storage.clearDataForOrigin", storage)
