@@ -5,20 +5,20 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import firefox as firefoxes
 import pytest
-from playwright.sync_api import Browser, BrowserContext
+from playwright.sync_api import Browser, Page
 from reader import Reader
 from repository import ROOT, alone
 from site_browser import DESK, MISSING, Traffic, chromium, started
 from site_server import Server, serving
 
-# Folders in the order in which their tests start: those that need no site come first, while one
-# worker builds it, and the short ones last, so that no worker ends long before the others.
-FIRST = ("instructor", "reader", "learner", "author", "rooflib")
+# Folders in the order in which their tests start: those that need no site come first, and the long
+# files before the short ones, so that no worker ends long before the others.
+FIRST = ("instructor", "learner", "reader", "author", "rooflib")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -73,7 +73,7 @@ def site() -> Path:
 
 @pytest.fixture(scope="session")
 def server(site: Path) -> Iterator[Server]:
-    """Serve the site on loopback, and record what is sent."""
+    """Serve the site on loopback."""
     with serving(site) as server:
         yield server
 
@@ -92,32 +92,42 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture(scope="session")
-def _context(browser: Browser) -> Iterator[tuple[BrowserContext, Traffic]]:
-    """Open one browser profile, whose cache keeps the compiled Pyodide between tests."""
-    context = browser.new_context(
-        viewport=DESK, color_scheme="light", reduced_motion="reduce", accept_downloads=True
-    )
-    yield context, Traffic().listen(context)
+def _tab(browser: Browser) -> Iterator[tuple[Page, Traffic]]:
+    """Open one tab, in which what is compiled is kept: a page of the site opens in half the time.
+
+    The browser's profile keeps the compiled Pyodide.
+    """
+    context = browser.new_context(viewport=DESK, reduced_motion="reduce", accept_downloads=True)
+    yield context.new_page(), Traffic().listen(context)
     context.close()
 
 
 @pytest.fixture
-def reader(_context: tuple[BrowserContext, Traffic], server: Server) -> Iterator[Reader]:
+def reader(_tab: tuple[Page, Traffic], server: Server) -> Iterator[Reader]:
     """Return a reader with an empty storage.
 
     At the end, no page may have shown an error in the console, or asked another host for anything.
     A test in which something goes wrong on purpose clears `reader.traffic`.
     """
-    context, traffic = _context
-    page = context.new_page()
-    storage = {"origin": server.origin, "storageTypes": "local_storage"}
-    context.new_cdp_session(page).send("Storage.clearDataForOrigin", storage)
+    page, traffic = _tab
+    page.emulate_media(media="null", color_scheme="light")
+    page.set_viewport_size(DESK)
     traffic.clear()
     yield Reader(page, server.origin, traffic)
-    for tab in context.pages:
-        tab.close()
-    assert traffic.outside(server.origin) == []
-    assert traffic.wrong == []
+    page.evaluate("location.protocol.startsWith('http') && sessionStorage.clear()")
+    outside, wrong = traffic.outside(server.origin), [*traffic.wrong]
+    # What follows may end requests, which is no fault.
+    for other in page.context.pages:
+        if other != page:
+            other.close()
+    page.unroute_all()
+    page.goto("about:blank")
+    session = page.context.new_cdp_session(page)
+    storage = {"origin": server.origin, "storageTypes": "local_storage"}
+    session.send("Storage.clearDataForOrigin", storage)
+    session.detach()
+    assert outside == []
+    assert wrong == []
 
 
 @pytest.fixture(scope="session")
@@ -139,27 +149,9 @@ def release(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     It has no seed, so each copy draws its own hidden cases.
     """
+    import learner  # takes seconds, which tests of rooflib alone don't need
 
-    def make(folder: Path) -> None:
-        command = [sys.executable, "-m", "grading", "release", str(folder)]
-        subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-        (folder / ".grading" / "seed").unlink()
-
-    return made_for_all(tmp_path_factory, "release", make)
-
-
-def made_for_all(
-    tmp_path_factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]
-) -> Path:
-    """Return a folder that the first worker to ask for it makes."""
-    base = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        base = base.parent
-    folder = base / f"{name}-for-all"
-    with alone(folder.with_suffix(".lock")):
-        if not folder.exists():
-            unfinished = folder.with_suffix(".unfinished")
-            shutil.rmtree(unfinished, ignore_errors=True)
-            make(unfinished)
-            unfinished.rename(folder)
+    folder = tmp_path_factory.mktemp("release") / "course"
+    leave = shutil.ignore_patterns("seed", "made-from", "*.zip")
+    shutil.copytree(learner.release(), folder, ignore=leave)
     return folder

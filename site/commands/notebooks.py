@@ -5,6 +5,7 @@ The notebooks lie in ``_build/lab/LANGUAGE/notebooks``, and are made again if an
 """
 
 import gc
+import json
 import sys
 from pathlib import Path
 
@@ -21,11 +22,14 @@ def folder(book: Path, language: str) -> Path:
 def make(book: Path, language: str) -> bool:
     """Make the notebooks in a language; return whether that succeeded."""
     target = folder(book, language)
-    stamp, output = target.with_name("made-from"), target.parent
+    stamp, output = target.with_name("made-from.json"), target.parent
+    extensions = [book / "_toc.yml", *(book / "site").rglob("*.py")]
     sources = [path for name in (*FOLDERS, "site") for path in (book / name).rglob("*")]
-    now = sys.version + digest(book, [*book.iterdir(), *sources])
-    if stamp.exists() and stamp.read_text() == now:
+    now = [sys.version, digest(book, extensions), digest(book, [*book.iterdir(), *sources])]
+    before = json.loads(stamp.read_text()) if stamp.exists() else []
+    if before == now:
         return True
+    stamp.unlink(missing_ok=True)
     cache = run_pages(book)
     found = catalogs.folder(book, language)
     # Without this, MyST-NB warns that it knows no format for outputs; notebooks have all.
@@ -34,10 +38,12 @@ def make(book: Path, language: str) -> bool:
     }
     if language != ORIGINAL.code:
         options |= settings(language, found, output)
-    # Sphinx doesn't notice a change in our extensions.
-    status = build_pages(book, target, cache, options, builder="notebooks", freshenv=True)
+    # Sphinx reads the pages that have changed, but doesn't notice a change in our extensions, and
+    # warns only about what it reads: after a failure, all pages are read again.
+    fresh = before[:2] != now[:2]
+    status = build_pages(book, target, cache, options, builder="notebooks", freshenv=fresh)
     if status == 0:
-        stamp.write_text(now)
+        stamp.write_text(json.dumps(now))
     return status == 0
 
 

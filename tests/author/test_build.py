@@ -3,7 +3,9 @@
 import re
 from pathlib import Path
 
+import pytest
 from repository import HEADER, Book, small_book
+from series import in_part
 
 CELL = "\n```{code-cell} ipython3\n%s\n```\n"
 CAPTION = (
@@ -28,10 +30,15 @@ MISTAKES = {
     "a number typed in a caption": (CELL % (CAPTION + PLOT), "12"),
     "a guess that nobody can give": (GUESS, "answer"),
 }
-# Mistakes that end a page, and with it the build.
+# Pages that end the build → what it says after the page's name and the line.
 FAILURES = [
-    (CELL % "ok = 1\n1 / 0", "ZeroDivisionError"),
-    ("\nThis\nis {eval}`nobody`.\n", "NameError"),
+    pytest.param(
+        f"{HEADER}\n# Page\n" + CELL % "ok = 1\n1 / 0", "ZeroDivisionError", id="a cell that raises"
+    ),
+    pytest.param(
+        f"{HEADER}\n# Page\n\nThis\nis {{eval}}`nobody`.\n", "NameError", id="an unknown value"
+    ),
+    pytest.param("# Page\n", "the jupytext header is missing", id="no header"),
 ]
 # Text without a number that a cell should compute.
 HONEST = """\
@@ -77,9 +84,16 @@ def test_a_mistake_stops_the_build_and_the_page_and_the_line_are_named(tmp_path:
         assert re.search(rf"page\.md:\d+: .*{re.escape(message)}", said), (what, said)
     # Sphinx keeps what it read, and must not forget what was wrong with it.
     assert build(book)
-    for text, message in FAILURES:
-        said = build(book, page=text)
-        assert re.search(rf"page\.md:\d+: .*{message}", said), said
+
+
+@pytest.mark.parametrize(("text", "message"), in_part(FAILURES))
+def test_a_page_that_cannot_be_read_or_run_ends_the_build(
+    tmp_path: Path, text: str, message: str
+) -> None:
+    book = small_book(tmp_path)
+    book.page.write_text(text, encoding="utf-8")
+    said = book.build().stderr
+    assert re.search(rf"page\.md:\d+: .*{message}", said), said
 
 
 def test_an_honest_page_builds_and_what_changes_is_built_again_and_nothing_else(
@@ -126,9 +140,3 @@ def test_an_honest_page_builds_and_what_changes_is_built_again_and_nothing_else(
     assert build(book) == ""
     assert not (html / "chapters" / "two.html").exists()
     assert re.search(r"Peak\s*(?:<[^>]*>)*394\b", book.html("one"))
-
-
-def test_a_page_without_its_header_is_refused(tmp_path: Path) -> None:
-    book = small_book(tmp_path)
-    book.page.write_text("# Page\n", encoding="utf-8")
-    assert "page.md:1: the jupytext header is missing" in book.build().stderr

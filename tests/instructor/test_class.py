@@ -28,6 +28,7 @@ import pytest
 import unusual
 from accidents import FULL
 from classroom import NAME, Classroom, cell, code, functions, points, said, with_first
+from editors import EDITORS
 from hostile import answers, folders, texts
 from nbformat import NotebookNode
 from playwright.sync_api import Browser
@@ -48,7 +49,7 @@ SECRET = "REACHED a secret of the host"
 OFTEN = {
     "mistake": """
         first-and-last-deleted check-retyped merged-cells metadata-stripped points-edited
-        answer-in-the-check in-reverse-order""",
+        answer-in-the-check in-reverse-order magics""",
     "costs": "memory-last memory-in-an-answer ends-last newer-python a-package-that-is-missing",
     "beside": "copies-that-differ an-untouched-copy in-a-folder",
     "notebook": "hard-spaces",
@@ -128,6 +129,8 @@ def everybody() -> Iterator[Student]:
         yield student(f"mistake-{name}", edit, fair)
     for name, version in accidents.OLD.items():
         yield written(f"mistake-{name}", older(version), FULL)
+    for name, saved in EDITORS.items():
+        yield written(f"editor-{name}", as_saved(saved), FULL)
     for name, (edit, lost, says) in accidents.COSTS.items():
         yield cost(name, edit, set(lost), says)
     for name, (files, fair, note) in accidents.BESIDE.items():
@@ -233,6 +236,14 @@ def older(version: int) -> Callable[[Path, str, str], object]:
     def write(place: Path, name: str, text: str) -> None:
         old = nbformat.convert(nbformat.reads(text, as_version=4), version)
         (place / f"{name}.ipynb").write_text(json.dumps(old), encoding="utf-8")
+
+    return write
+
+
+def as_saved(saved: Callable[[NotebookNode], str]) -> Callable[[Path, str, str], object]:
+    def write(place: Path, name: str, text: str) -> None:
+        notebook = nbformat.reads(text, as_version=4)
+        (place / f"{name}.ipynb").write_text(saved(notebook), encoding="utf-8")
 
     return write
 
@@ -343,7 +354,7 @@ def graded(
         for name, value in environment.items():
             patch.setenv(name, value)
         before = snapshot(*watched)
-        printed = room.grade()
+        printed = said(room.run("grade"))
         after = snapshot(*watched)
     scratch = sorted(path.name for path in (top / "tmp").iterdir())
     return Graded(room, students, printed, before, after, scratch, room.files())
@@ -638,7 +649,7 @@ def test_honest_students_get_the_same_without_the_others(
         shutil.copytree(
             graded.room.folder / "submitted" / one.name, room.folder / "submitted" / one.name
         )
-    said(room.run("grade"))
+    room.grade()
     for one in students:
         for name in {NAME, *(ALL if one.name in ("honest-right", "honest-wrong") else ())}:
             assert room.page(one.name, name) == graded.room.page(one.name, name)

@@ -65,7 +65,7 @@ def test_a_scheduler_that_is_there_already_gives_the_same_files(
         started(*WORKER, address, "--nthreads", "1"),
         started(*WORKER, address, "--nthreads", "1"),
     ):
-        assert "7 graded" in room.grade("--scheduler", address)
+        assert "7 graded" in said(room.run("grade", "--scheduler", address))
     assert room.files() == alone.files()
     assert room.scores() == alone.scores()
 

@@ -21,13 +21,14 @@ from classroom import NAME, Classroom, cell, command, one_line, points, said, wi
 from hostile import folders, texts
 from playwright.sync_api import Browser
 from processes import nothing_left
+from series import in_part
 
 FULL = sum(points().values())
 SCORES = {"right": FULL, "wrong": 6, "moved": FULL}
 CELLS = {one.name: one for one in hostile.cells()}
 # Cells before a right solution → points.
 HOSTILE = {"course_walk": FULL}
-REFUSED = ("notebook_is_a_fifo", "link_to_the_machine", "fifo_beside")
+REFUSED = in_part(["notebook_is_a_fifo", "link_to_the_machine", "fifo_beside"])
 
 
 @pytest.fixture(scope="module")

@@ -1,25 +1,21 @@
 """A learner works in JupyterLab, as `make lab` opens it in a fresh copy of the course.
 
-JupyterLab starts twice: in English, and again in Chinese over the same work, after the course has
-changed. The tests of each start share its page, and run in this order.
+JupyterLab starts once in English, and in the long tests again in Chinese, over the same work. The
+tests of each start share its page, and run in this order.
 """
 
 import html
-import platform
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import nbformat
 import pytest
-from editors import EDITORS, MEMORY
-from lab import Lab, fresh_course, make_lab, text_of
-from learner import PASSED, answered, graded, parts, released, solutions
+from lab import Lab, fresh_course, make_lab, own, text_of
+from learner import PASSED, graded_points, parts, solutions
 from playwright.sync_api import Browser
 from repository import ROOT
-from submissions import Submission
 
 from grading.release import exercises
 
@@ -28,9 +24,6 @@ SECOND = "int8-weights"
 UNTOUCHED = "weight-per-example"
 CHAPTER = "chapters/1-time.ipynb"
 HAN = re.compile("[\u4e00-\u9fff]")
-RIGHT = Submission(FIRST, "reference", "", {})
-LAST = "bounds"
-Points = dict[str, dict[str, tuple[float, str]]]
 ADDED = "This sentence is new."
 # Links to other notebooks; code may contain brackets, too.
 LINK = re.compile(r"\]\((?![a-z]+:)([^()\s]+)\)")
@@ -52,8 +45,8 @@ def pages() -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    released(FIRST)
+def course(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Copy the course after the site was built, which has run the cells of all pages."""
     return fresh_course(tmp_path_factory.mktemp("clone") / "course")
 
 
@@ -99,14 +92,12 @@ def test_the_start_page_lists_the_whole_course_and_leads_to_it(lab: Lab) -> None
 def test_validate_lists_what_each_failed_check_says(lab: Lab) -> None:
     lab.open(f"{SECOND}/{SECOND}.ipynb")
     first, *others = list(parts(SECOND))
-    said = lab.validate()
-    assert said.count("still to be written") == len(parts(SECOND))
     lab.write(f"{first}-solution", "def intensity(B, D, F):\n    return 2.0")
-    lab.run_all()
     lab.save()
-    assert "not right yet" in lab.validate()
+    said = lab.validate()
+    assert "not right yet" in said
+    assert said.count("still to be written") == len(others)
     lab.write(f"{first}-solution", solutions(SECOND)[first])
-    lab.run_all()
     lab.save()
     said = lab.validate()
     assert f'check("{first}"' not in said
@@ -201,7 +192,7 @@ def test_make_solution_shows_the_solution_of_finished_exercises_only(
     assert all(f"def {part.function}(" in shown.stdout for part in parts(FIRST).values())
 
 
-# ---- in Chinese, over the same work
+# ---- again, over the same work
 
 
 @pytest.fixture(scope="module")
@@ -221,16 +212,39 @@ def mine(work: Path, lab: Lab) -> dict[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def chinese(course: Path, home: Path, mine: dict[str, bytes], browser: Browser) -> Iterator[Lab]:
-    """Change the course, and open it in another language."""
+def told(course: Path, home: Path, mine: dict[str, bytes]) -> str:
+    """Change the course, and make its notebooks again; return what is printed."""
     for page in ("time", "roofline"):
         path = course / "chapters" / f"{page}.md"
         path.write_text(path.read_text(encoding="utf-8") + f"\n{ADDED}\n", encoding="utf-8")
+    command = ["make", "lab", "LAB_ARGS=--version"]  # it prepares all, and opens nothing
+    done = subprocess.run(command, cwd=course, env=own(home), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_changed_course_overwrites_nothing(told: str, work: Path, mine: dict[str, bytes]) -> None:
+    assert {name: (work / name).read_bytes() for name in mine} == mine
+    beside = CHAPTER.replace(".ipynb", ".new.ipynb")
+    assert Path(beside).name in told
+    for path in (work / beside, next((work / "chapters").glob("*-roofline.ipynb"))):
+        cells = nbformat.read(path, as_version=4).cells
+        assert any(cell.source.endswith(ADDED) for cell in cells), path
+
+
+# ---- in Chinese, over the same work
+
+
+@pytest.fixture(scope="module")
+def chinese(
+    course: Path, home: Path, told: str, mine: dict[str, bytes], browser: Browser
+) -> Iterator[Lab]:
     with make_lab(course, browser, home, "LANGUAGE=zh_CN") as lab:
         yield lab
 
 
-def test_a_changed_course_in_another_language_overwrites_nothing(
+@pytest.mark.long
+def test_another_language_overwrites_nothing(
     chinese: Lab, work: Path, mine: dict[str, bytes]
 ) -> None:
     assert {name: (work / name).read_bytes() for name in mine} == mine
@@ -239,9 +253,9 @@ def test_a_changed_course_in_another_language_overwrites_nothing(
         assert Path(name).name in chinese.told
     untouched = nbformat.read(next((work / "chapters").glob("*-roofline.ipynb")), as_version=4)
     assert HAN.search(untouched.cells[0].source)
-    assert any(cell.source.endswith(ADDED) for cell in untouched.cells)
 
 
+@pytest.mark.long
 def test_jupyterlab_and_its_start_page_are_in_chinese(chinese: Lab) -> None:
     lines = "\n".join(chinese.prose()).splitlines()
     english = [line for line in lines if not HAN.search(line) and len(line) > 30]
@@ -280,49 +294,7 @@ def test_a_chinese_exercise_is_checked_and_validated_in_chinese(chinese: Lab) ->
 # ---- handed in
 
 
-@pytest.fixture(scope="module")
-def class_of(
-    lab: Lab, work: Path, release: Path, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Path, Points]:
-    """Grade the file of `make lab`, and those that other programs and accidents changed."""
-    folder = tmp_path_factory.mktemp("class")
-    handed_in = {"lab": work / FIRST / f"{FIRST}.ipynb"}
-    for name, change in EDITORS.items():
-        handed_in[name] = folder / f"{name}.ipynb"
-        handed_in[name].write_text(change(answered(RIGHT)), encoding="utf-8")
-    for name, line in {"newer": 'f"{"lower"}"', "greedy": MEMORY}.items():
-        book = answered(RIGHT)
-        for cell in book.cells:
-            if cell.metadata.get("nbgrader", {}).get("grade_id") == f"{LAST}-solution":
-                cell.source = f"{line}\n\n\n{cell.source}"
-        handed_in[name] = folder / f"{name}.ipynb"
-        nbformat.write(book, handed_in[name])
-    return folder / "course", graded(release, folder / "course", FIRST, handed_in)
-
-
-def test_notebooks_keep_their_points_whatever_happened_to_them(
-    class_of: tuple[Path, Points],
-) -> None:
+def test_the_notebook_keeps_its_points(lab: Lab, work: Path, release: Path, tmp_path: Path) -> None:
     full = {key: part.points for key, part in parts(FIRST).items()}
-    _, found = class_of
-    lost = {
-        student: {key: of for key, of in found[student].items() if of[0] != full[key]}
-        for student in ("lab", *EDITORS)
-    }
-    assert {student: of for student, of in lost.items() if of} == {}
-
-
-def test_a_cell_that_takes_all_memory_costs_what_it_defines_and_no_more(
-    class_of: tuple[Path, Points],
-) -> None:
-    _, found = class_of
-    assert [key for key, (points, _) in found["greedy"].items() if not points] == [LAST]
-
-
-@pytest.mark.skipif(sys.version_info >= (3, 12), reason="this Python has the newer syntax")
-def test_syntax_that_grading_lacks_is_named_in_the_feedback(class_of: tuple[Path, Points]) -> None:
-    course, found = class_of
-    assert [key for key, (points, _) in found["newer"].items() if not points] == [LAST]
-    page = (course / "feedback" / "newer" / FIRST / f"{FIRST}.html").read_text(encoding="utf-8")
-    assert "syntax error" in html.unescape(page)
-    assert platform.python_version() in page
+    handed_in = {"ada": work / FIRST / f"{FIRST}.ipynb"}
+    assert graded_points(release, tmp_path / "class", FIRST, handed_in) == {"ada": full}

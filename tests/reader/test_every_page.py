@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-from site_browser import DESK
 from site_links import html_files
 from site_server import Server
-from site_sweep import PAGES, Sweep
+from site_sweep import LOOKED_AT, PAGES, Sweep
 
 THOROUGH = [pytest.param(f"{language}, all", marks=pytest.mark.long) for language in PAGES]
 
@@ -15,7 +14,7 @@ THOROUGH = [pytest.param(f"{language}, all", marks=pytest.mark.long) for languag
 @pytest.fixture(scope="module", params=[*PAGES, *THOROUGH])
 def sweep(request: pytest.FixtureRequest, browser: Browser, server: Server) -> Sweep:
     """Visit all pages of a language, one after another in one window."""
-    context = browser.new_context(viewport=DESK, color_scheme="light", reduced_motion="reduce")
+    context = browser.new_context(reduced_motion="reduce")
     language, _, more = request.param.partition(", ")
     sweep = Sweep(context.new_page(), server, language, thorough=bool(more))
     for name in PAGES[language]:
@@ -30,7 +29,7 @@ def test_every_page_was_visited(sweep: Sweep, site: Path) -> None:
     # The index page for pip isn't part of the book.
     assert built - {"wheels/index"} == set(PAGES[sweep.language])
     assert sweep.visited["pages"] == len(PAGES[sweep.language])
-    assert all(sweep.visited.values())
+    assert all(sweep.visited[kind] for kind in LOOKED_AT)
 
 
 def test_no_page_has_an_error_in_the_console(sweep: Sweep) -> None:
@@ -88,6 +87,10 @@ def test_every_picture_has_a_name(sweep: Sweep) -> None:
 
 def test_every_guess_takes_its_right_answer(sweep: Sweep) -> None:
     assert sweep.found["guesses"] == []
+
+
+def test_no_definition_is_covered_until_i_guess(sweep: Sweep) -> None:
+    assert sweep.found["covered"] == []
 
 
 def test_no_english_is_left_on_translated_pages(sweep: Sweep) -> None:

@@ -192,13 +192,3 @@ def test_a_figure_of_steps_plays_to_its_end_and_steps_back(reader: Reader) -> No
     play.click()
     expect(slider).to_have_value(str(last), timeout=30_000)
     expect(play).to_have_attribute("aria-pressed", "false")
-
-
-def test_a_figure_is_there_without_javascript(reader: Reader) -> None:
-    context = reader.page.context.browser.new_context(java_script_enabled=False)  # type: ignore[union-attr]
-    page = context.new_page()
-    page.goto(f"{reader.origin}/chapters/time.html")
-    figure = page.locator("figure.live[data-figure=time]")
-    assert figure.locator("svg").first.is_visible()
-    assert "binds" in figure.inner_text()
-    context.close()

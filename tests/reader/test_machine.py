@@ -10,11 +10,13 @@ from reader import SECONDS, Reader
 PAGE, FIGURE = "chapters/machine", "browser_roof"
 
 
-def opened(reader: Reader, before: str = "") -> None:
+def opened(reader: Reader, before: str = "") -> Reader:
+    """Open the page in a tab of its own, whose browser `before` has changed."""
+    tab = reader.tab()
     # Two cores: on a machine with many, its own tests would wait for all of them.
     two = "Object.defineProperty(navigator, 'hardwareConcurrency', { value: 2 });"
-    reader.page.add_init_script(two + before)
-    reader.open(PAGE)
+    tab.page.add_init_script(two + before)
+    return tab.open(PAGE)
 
 
 def measure(reader: Reader) -> dict[str, Any]:
@@ -35,7 +37,7 @@ def values(found: dict[str, Any]) -> dict[str, float]:
 
 
 def test_a_measured_browser_is_drawn_told_and_can_be_ones_own_chip(reader: Reader) -> None:
-    opened(reader)
+    reader = opened(reader)
     before = reader.shows(FIGURE)
     found = measure(reader)
     assert found["says"] != before["says"]
@@ -65,7 +67,7 @@ def test_a_measured_browser_is_drawn_told_and_can_be_ones_own_chip(reader: Reade
     ["delete window.Worker;", "delete window.WebAssembly;", "WebAssembly.validate = () => false;"],
 )
 def test_a_browser_that_cannot_be_measured_says_why(reader: Reader, before: str) -> None:
-    opened(reader, before)
+    reader = opened(reader, before)
     found = measure(reader)
     assert all(text == "–" for _, text in found["numbers"].values())
     assert found["says"]
@@ -76,7 +78,7 @@ def test_a_browser_that_cannot_be_measured_says_why(reader: Reader, before: str)
 
 
 def test_stop_ends_a_measurement(reader: Reader) -> None:
-    opened(reader)
+    reader = opened(reader)
     figure = reader.figure(FIGURE)
     figure.get_by_role("button").first.press("Enter")
     stop = figure.locator("[data-part=stop]")

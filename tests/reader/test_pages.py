@@ -329,6 +329,7 @@ def test_the_notebook_of_a_page_has_its_text_and_cells(site: Path, language: str
     assert offered > 10
 
 
+@pytest.mark.long
 def test_the_notebook_of_a_page_runs_from_top_to_bottom(site: Path) -> None:
     notebook = site / "chapters" / "intensity.ipynb"
     done = subprocess.run(

@@ -111,7 +111,7 @@ class Classroom:
         return subprocess.CompletedProcess(arguments, status, out.getvalue(), errors.getvalue())
 
     def grade(self, *words: object) -> str:
-        return said(self.run("grade", *words))
+        return said(self.here("grade", *words))
 
     def nbgrader(self, *words: str) -> subprocess.CompletedProcess[str]:
         return self.run("nbgrader", *words)

@@ -1,4 +1,4 @@
-"""A notebook's file as other programs save it, and with cells that learners add."""
+"""A notebook's file as other programs save it."""
 
 import copy
 import json
@@ -7,10 +7,7 @@ from collections.abc import Callable
 import jupytext
 import nbformat
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell
 
-# Takes all memory, piece by piece.
-MEMORY = "held = []\nwhile True:\n    held.append(bytearray(10**8))"
 LANGUAGE = {"name": "python", "version": "3.12.3", "file_extension": ".py"}
 
 
@@ -51,25 +48,9 @@ def through_jupytext(notebook: NotebookNode) -> str:
     return nbformat.writes(jupytext.reads(jupytext.writes(notebook, "py:percent"), "py:percent"))
 
 
-def with_cell(source: str, first: bool = False) -> Callable[[NotebookNode], str]:
-    """Return a change that adds a cell before the first part, or at the end."""
-
-    def changed(notebook: NotebookNode) -> str:
-        saved = copy.deepcopy(notebook)
-        saved.cells.insert(4 if first else len(saved.cells), new_code_cell(source))
-        return nbformat.writes(saved)
-
-    return changed
-
-
 EDITORS: dict[str, Callable[[NotebookNode], str]] = {
     "colab": colab,
     "vs-code": vs_code,
     "marimo": marimo,
     "jupytext": through_jupytext,
-    "prints": with_cell("for i in range(100_000):\n    print(i)", first=True),
-    "plots": with_cell("import matplotlib.pyplot as plt\nplt.plot([1, 2])", first=True),
-    "fails": with_cell("1 / 0", first=True),
-    "magic": with_cell("%matplotlib inline\n!ls\n%timeit -n1 -r1 sum([1])", first=True),
-    "memory": with_cell(MEMORY),
 }

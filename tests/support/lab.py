@@ -140,14 +140,19 @@ def text_of(output: dict[str, Any]) -> str:
     return "".join(shown)
 
 
+def own(home: Path) -> dict[str, str]:
+    """Return the environment of a learner with this home folder."""
+    given = {key: value for key, value in os.environ.items() if not key.startswith("JUPYTER")}
+    return given | {"HOME": str(home), "LANG": "C.UTF-8"}
+
+
 @contextmanager
 def make_lab(course: Path, browser: Browser, home: Path, *words: str) -> Iterator[Lab]:
     """Run `make lab` in a copy of the course; yield its page in a browser.
 
     words: further words of the command. home: the learner's home folder.
     """
-    given = {key: value for key, value in os.environ.items() if not key.startswith("JUPYTER")}
-    given |= {"HOME": str(home), "JUPYTER_TOKEN": secrets.token_hex(), "LANG": "C.UTF-8"}
+    given = own(home) | {"JUPYTER_TOKEN": secrets.token_hex()}
     command = ["make", "lab", *words, f"LAB_ARGS={OPTIONS}"]
     with subprocess.Popen(
         command,

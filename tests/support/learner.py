@@ -4,13 +4,11 @@ A notebook's cells run in a process of their own, one after the other, as in a k
 """
 
 import contextlib
-import csv
 import io
 import multiprocessing
 import os
 import pickle
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -19,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+from classroom import Classroom
 from nbformat import NotebookNode
 from repository import ROOT, alone
 from submissions import Submission, hand_in
@@ -37,16 +36,16 @@ Result = tuple[dict[str, str], dict[str, list[bool]]]
 @cache
 def released(name: str) -> NotebookNode:
     """Return the notebook that learners get."""
-    return nbformat.read(_release() / name / f"{name}.ipynb", as_version=4)
+    return nbformat.read(release() / "release" / name / f"{name}.ipynb", as_version=4)
 
 
 @cache
-def _release() -> Path:
-    """Release the exercises, unless a build of the site has done so."""
+def release() -> Path:
+    """Release the exercises, unless a build of the site has done so; return the course folder."""
     from commands import handouts  # what the site and `make lab` call
 
     with alone(ROOT / "_build" / "lock"):
-        return handouts.released(ROOT)
+        return handouts.released(ROOT).parent
 
 
 def parts(name: str) -> dict[str, Part]:
@@ -172,19 +171,13 @@ def graded(
     release: a released course, which is copied. handed_in: each student's notebook.
     Return student → part → its points, and the cause that the report names.
     """
-    shutil.copytree(release, course)
+    room = Classroom(course, release)
     for student, notebook in handed_in.items():
-        folder = course / "submitted" / student / name
-        folder.mkdir(parents=True)
-        shutil.copy(notebook, folder / f"{name}.ipynb")
-    command = [sys.executable, "-m", "grading", "grade", str(course)]
-    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr[-3000:]
+        shutil.copy(notebook, room.folder_of(student, name) / f"{name}.ipynb")
+    room.grade()
     found: dict[str, dict[str, tuple[float, str]]] = {}
-    with (course / "parts.csv").open(encoding="utf-8", newline="") as table:
-        for row in csv.DictReader(table):
-            if row["assignment"] != name:  # released, and not handed in
-                continue
+    for row in room.table("parts.csv"):
+        if row["assignment"] == name:  # others were released, and not handed in
             of_student = found.setdefault(row["student"], {})
             of_student[row["part"]] = (float(row["points"]), row["cause"])
     return found

@@ -6,18 +6,6 @@ from typing import Any
 import pytest
 
 
-def series(short: int, full: int) -> pytest.MarkDecorator:
-    """Run a test with `count` inputs: few by default, all in the long tests.
-
-    Both series should be drawn from the same seed, so that the short one is the beginning of the
-    full one.
-    """
-    return pytest.mark.parametrize(
-        "count",
-        [pytest.param(short, id="some"), pytest.param(full, id="all", marks=pytest.mark.long)],
-    )
-
-
 def in_part(values: Iterable[Any], every: int = 3) -> list[Any]:
     """Return parameters for a test: every n-th value by default.
 
@@ -29,9 +17,3 @@ def in_part(values: Iterable[Any], every: int = 3) -> list[Any]:
         marks = [*one.marks, pytest.mark.long] if number % every else one.marks
         parameters.append(pytest.param(*one.values, id=one.id, marks=marks))
     return parameters
-
-
-def in_full(request: pytest.FixtureRequest) -> bool:
-    """Return whether the requesting test file's long tests will run, too."""
-    tests = [item for item in request.session.items if item.path == request.path]
-    return any(test.get_closest_marker("long") for test in tests)

@@ -31,6 +31,8 @@ ARGUMENTS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    # Compile WebAssembly once: to compile it again for speed takes longer than what pages compute.
+    "--js-flags=--liftoff-only",
     # Keep subpixel glyph widths as on a screen; headless mode rounds them to whole pixels.
     "--font-render-hinting=none",
     # Resolve no host but 127.0.0.1, so that nothing leaves this machine.
@@ -73,9 +75,6 @@ class Traffic:
         self.asked.clear()
         self.wrong.clear()
 
-    def copy(self) -> "Traffic":
-        return Traffic(list(self.asked), list(self.wrong))
-
     def look_at_status(self, response: Response) -> None:
         if response.status >= 400:
             self.wrong.append(f"{response.url}: {response.status}")
@@ -101,11 +100,6 @@ UNFOLD = """() => {
 SETTLED = """() => document.getAnimations()
   .filter((a) => a.effect.getComputedTiming().endTime !== Infinity)
   .forEach((a) => a.finish())"""
-
-# True once all <pre> boxes that scroll can be focused: the theme makes them focusable 0.3 s after a
-# change of width.
-FOCUSABLE = """() => [...document.querySelectorAll("pre")].every(
-  (e) => !e.checkVisibility() || e.scrollWidth <= e.clientWidth || e.tabIndex === 0)"""
 
 # Without preload: axe would refetch style sheets and resolve their imports against a wrong address.
 RUN_AXE = """async ([options, known, within]) => {

@@ -1,11 +1,11 @@
-"""A local server of a folder that compresses its files and records what it sends."""
+"""A local server of a folder that compresses its files."""
 
 import functools
 import gzip
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import BinaryIO, cast
@@ -15,19 +15,9 @@ from urllib.parse import unquote, urlsplit
 PACKED = (".html", ".css", ".js", ".svg", ".json", ".ipynb", ".md", ".txt")
 
 
-@dataclass(frozen=True)
-class Sent:
-    """A response; its sizes in bytes are zero if the browser's cached copy was valid."""
-
-    path: str
-    status: int
-    raw: int
-    packed: int
-
-
 @dataclass
 class Server:
-    """A served folder, and the responses since ``sent`` was last cleared.
+    """A served folder.
 
     below: the URL path of the folder, such as "/course", or "".
     """
@@ -35,10 +25,6 @@ class Server:
     folder: Path
     below: str = ""
     origin: str = ""
-    sent: list[Sent] = field(default_factory=list)
-
-    def transferred(self) -> int:
-        return sum(answer.packed for answer in self.sent)
 
     def size(self, url: str) -> int:
         """Return how many bytes this address sends to a browser with an empty cache."""
@@ -54,13 +40,13 @@ class Handler(SimpleHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
 
-    def __init__(self, *args: object, record: Server, **kwargs: object) -> None:
-        self.record = record
+    def __init__(self, *args: object, served: Server, **kwargs: object) -> None:
+        self.served = served
         self.status = 0
-        super().__init__(*args, directory=str(record.folder), **kwargs)  # type: ignore[arg-type]
+        super().__init__(*args, directory=str(served.folder), **kwargs)  # type: ignore[arg-type]
 
     def translate_path(self, path: str) -> str:
-        below = self.record.below
+        below = self.served.below
         found = path.removeprefix(below) if path.startswith(f"{below}/") else "/no-such-folder/"
         return super().translate_path(found)
 
@@ -82,13 +68,11 @@ class Handler(SimpleHTTPRequestHandler):
         source = self.send_head()
         path = Path(self.translate_path(self.path))
         if source is None:
-            self.record.sent.append(Sent(self.path, self.status, 0, 0))
             return
         with cast(BinaryIO, source):
-            body = raw = source.read()
+            body = source.read()
         if path.suffix in PACKED:
             body = packed(path, path.stat().st_mtime_ns)
-        self.record.sent.append(Sent(self.path, self.status, len(raw), len(body)))
         # The browser may have left the page.
         with suppress(BrokenPipeError, ConnectionResetError):
             self.wfile.write(body)
@@ -100,19 +84,17 @@ def packed(path: Path, _changed: int) -> bytes:
 
 
 @contextmanager
-def serving(
-    folder: Path, below: str = "", handler: Callable[..., Handler] = Handler
-) -> Iterator[Server]:
+def serving(folder: Path, below: str = "") -> Iterator[Server]:
     """Serve a folder on a free port, at the top or below a path such as "/course"."""
-    record = Server(folder, below)
-    handler = functools.partial(handler, record=record)
+    served = Server(folder, below)
+    handler = functools.partial(Handler, served=served)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
-        record.origin = f"http://127.0.0.1:{server.server_port}{below}"
+        served.origin = f"http://127.0.0.1:{server.server_port}{below}"
         try:
-            yield record
+            yield served
         finally:
             server.shutdown()
             thread.join()

@@ -1,13 +1,13 @@
 """Visits every page of the site in one window, and notes what a reader would stumble over."""
 
 import random
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from typing import Any
 
 import yaml
 from figure_faults import faults_of_a_page
-from playwright.sync_api import Page
+from playwright.sync_api import Page, ViewportSize
 from reader import Reader
 from repository import ROOT
 from site_browser import (
@@ -17,6 +17,7 @@ from site_browser import (
     SIDEWAYS,
     STICKING_OUT,
     TALL_FIGURES,
+    UNCOVER,
     UNFOLD,
     UNSET_MATHS,
     WIDE_MATHS,
@@ -47,8 +48,19 @@ WRITTEN = tuple(listed(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="ut
 PAGES = {"en": (*WRITTEN, "404", "genindex", "search"), "zh": (*WRITTEN, "genindex", "search")}
 COLD = 1_000_000  # compressed bytes of all files of a page: a second at 8 Mbit/s
 FOLDERS = {"en": "", "zh": "zh/"}
+LOOKS: dict[str, tuple[ViewportSize, str]] = {"desk": (DESK, "light"), "phone": (PHONE, "dark")}
 # A page of each kind: axe takes seconds on a page, and others of a kind have the same parts.
 KINDS = ("index", "chapters/introduction", WRITTEN[11])
+# What there must be on the pages of a language → a selector of it.
+LOOKED_AT = {
+    "pages": "html",
+    "formulas": "math",
+    "figures": "figure.live",
+    "guesses": "form.guess",
+    "pictures": "main svg",
+}
+COUNT = """(kinds) => Object.fromEntries(Object.entries(kinds).map(
+  ([kind, selector]) => [kind, document.querySelectorAll(selector).length]))"""
 
 # Style sheets, pictures and fonts that failed to load.
 NOT_THERE = """() => [
@@ -113,6 +125,10 @@ UNNAMED = """() => [
     .filter((e) => !e.closest("[aria-hidden=true], button, a") && !(e.ariaLabel ?? "").trim()),
 ].map((e) => e.outerHTML.slice(0, 90))"""
 
+# Definitions and headings behind a press.
+COVERED = """() => [...document.querySelectorAll(
+  ".guess-covered :is(math[display=block], h2, h3)")].map((e) => e.textContent)"""
+
 # Cells of tables whose headings are not to be seen above them.
 WITHOUT_HEADING = """() => [...document.querySelectorAll("main table")]
   .filter((table) => table.checkVisibility() && table.tHead && !table.tHead.checkVisibility())
@@ -162,7 +178,7 @@ class Sweep:
     ) -> None:
         self.page, self.server, self.language, self.thorough = page, server, language, thorough
         self.found: dict[str, list[str]] = defaultdict(list)
-        self.visited = dict.fromkeys(("pages", "formulas", "figures", "guesses", "pictures"), 0)
+        self.visited: Counter[str] = Counter()
         self.traffic = Traffic().listen(page.context)
         self.reader = Reader(page, server.origin, self.traffic)
         self.styles: set[str] = set()
@@ -172,33 +188,35 @@ class Sweep:
 
     def visit(self, name: str) -> None:
         page = self.page
+        with_axe = self.language == "en" and (self.thorough or name in KINDS)
+        both = self.thorough or with_axe
+        looks = ["desk", "phone"] if both else ["desk" if self.language == "en" else "phone"]
+        size, theme = LOOKS[looks[0]]
         page.goto("about:blank")  # so that the previous page isn't laid out again
-        page.emulate_media(color_scheme="light")
-        put_width(page, DESK)
+        page.emulate_media(color_scheme=theme)
+        page.set_viewport_size(size)
         self.traffic.clear()
-        ready(page, f"{self.server.origin}/{FOLDERS[self.language]}{name}.html")
-        size = sum(self.server.size(url) for url in set(self.traffic.asked))
-        self.note("heavy", name, [f"{size:,} bytes"] if size > COLD else [])
+        ready(page, f"{self.server.origin}/{FOLDERS[self.language]}{name}.html", covered=True)
+        self.note("covered", name, page.evaluate(COVERED))
+        page.evaluate(UNCOVER)
+        weight = sum(self.server.size(url) for url in set(self.traffic.asked))
+        self.note("heavy", name, [f"{weight:,} bytes"] if weight > COLD else [])
         page.evaluate(UNFOLD)
         page.evaluate(SETTLED)
-        self.count()
+        # A check of nothing finds nothing.
+        self.visited.update(page.evaluate(COUNT, LOOKED_AT))
         self.note("formulas", name, page.evaluate(UNSET_MATHS))
         self.note("files", name, page.evaluate(NOT_THERE))
         self.note("unnamed", name, page.evaluate(UNNAMED))
-        with_axe = self.language == "en" and (self.thorough or name in KINDS)
         if with_axe:
             self.note("axe", name, structure(page))
         if self.language != "en":
             self.note("english", name, page.evaluate(ENGLISH))
-        if self.thorough or self.language == "en":
-            self.look(name, "desk", with_axe=with_axe)
-        if self.thorough or self.language != "en" or with_axe:
-            put_theme(page, "dark")
-            put_width(page, PHONE)
-            self.look(name, "phone", with_axe=with_axe)
-            self.note("formulas", name, page.evaluate(WIDE_MATHS))
-            self.note("headings", name, page.evaluate(WITHOUT_HEADING))
-            self.note("tall", name, page.evaluate(TALL_FIGURES, PHONE["height"]))
+        for look in looks:
+            if look != looks[0]:
+                put_theme(page, LOOKS[look][1])
+                put_width(page, LOOKS[look][0])
+            self.look(name, look, with_axe=with_axe)
         if with_axe:
             # Do this last: from now on, the browser keeps its accessibility tree up to date.
             self.note("unnamed", name, unnamed_pictures(page))
@@ -208,25 +226,18 @@ class Sweep:
         self.note("elsewhere", name, self.traffic.outside(self.server.origin))
         self.note("python", name, [url for url in self.traffic.asked if "pyodide" in url])
 
-    def look(self, name: str, width: str, *, with_axe: bool) -> None:
+    def look(self, name: str, look: str, *, with_axe: bool) -> None:
         """Note what depends on the window's width and the theme."""
-        sideways = self.page.evaluate(SIDEWAYS)
-        self.note("overflow", f"{name}, {width}", [f"{sideways} px"] if sideways > 0 else [])
-        self.note("overflow", f"{name}, {width}", self.page.evaluate(STICKING_OUT))
-        self.note("contrast", f"{name}, {width}", self.page.evaluate(PALE_WORDS))
+        page, place = self.page, f"{name}, {look}"
+        sideways = page.evaluate(SIDEWAYS)
+        self.note("overflow", place, [f"{sideways} px"] if sideways > 0 else [])
+        self.note("overflow", place, page.evaluate(STICKING_OUT))
+        self.note("contrast", place, page.evaluate(PALE_WORDS))
         draw = random.Random(f"{name} {self.language}")
-        moved = [*faults_of_a_page(self.reader, draw, 2, self.language)]
-        self.note("moved", f"{name}, {width}", moved)
+        self.note("moved", place, [*faults_of_a_page(self.reader, draw, 2, self.language)])
         if with_axe:
-            self.note("contrast", f"{name}, {width}", contrast(self.page, self.styles))
-
-    def count(self) -> None:
-        """Count what was looked at: a check of nothing finds nothing."""
-        self.visited["pages"] += 1
-        for kind, selector in {
-            "formulas": "math",
-            "figures": "figure.live",
-            "guesses": "form.guess",
-            "pictures": "main svg",
-        }.items():
-            self.visited[kind] += self.page.locator(selector).count()
+            self.note("contrast", place, contrast(page, self.styles))
+        if look == "phone":
+            self.note("formulas", name, page.evaluate(WIDE_MATHS))
+            self.note("headings", name, page.evaluate(WITHOUT_HEADING))
+            self.note("tall", name, page.evaluate(TALL_FIGURES, PHONE["height"]))

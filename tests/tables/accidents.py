@@ -181,6 +181,10 @@ RIGHT = {
         FULL,
     ),
     "an-error-of-its-own": (lambda nb: with_first(nb, "1 / 0"), FULL),
+    "magics": (
+        lambda nb: with_first(nb, "%matplotlib inline\n!ls\n%timeit -n1 -r1 sum([1])"),
+        FULL,
+    ),
     "input": (lambda nb: with_first(nb, "name = input('Your name? ')"), FULL),
     "a-long-output": (lambda nb: with_first(nb, "print('x' * 10_000_000)"), FULL),
 }
