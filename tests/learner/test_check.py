@@ -54,6 +54,7 @@ def test_a_passed_check_says_what_was_asked_and_what_grading_will_ask(
         assert PASSED in finished[key]
         assert f"{len(part.cases)} published cases" in finished[key]
         assert part.function in finished[key].split(PASSED)[1]
+        assert f" {100 * part.tolerance:g}%" in finished[key]
         for name, values in part.cases[0].items():
             assert f"{name} = " in finished[key], (name, values)
         for name in part.ranges:

@@ -8,6 +8,7 @@ PAGE = "chapters/introduction"
 SPLIT = "share = rl.split"  # in another cell than the first chip
 CHIP = 'rl.chip("H100 SXM")'
 OTHER_CHIP = 'rl.chip("A100 80GB SXM")'
+THIS_CELL = {"en": "this cell", "zh": "这个单元格"}
 ENGLISH = ("Line", "cell", "error (", "a page", "not run", "Traceback", "and so on")
 
 
@@ -25,7 +26,7 @@ def test_an_error_names_its_line_and_cells_below_say_they_were_not_run(
     assert "so far" in shown
     lines = [line for line in shown.splitlines() if line.strip()]
     assert lines[-1] == "ZeroDivisionError: division by zero"
-    assert any("3" in line for line in lines)
+    assert any("3" in line and THIS_CELL[language] in line for line in lines)
     assert ".py" not in shown
     # Values and outputs below keep what was built, and are marked.
     assert [place[0] for place in reader.places()] == [place[0] for place in built]

@@ -38,6 +38,7 @@ NAMES = {
     ),
 }
 LONGEST_FIRST = sorted(NAMES, key=len, reverse=True)
+AMOUNT = re.compile(r"[\d.,]+\s[kMGTPE]?B\b")
 UNFILLED = re.compile(r"\{\w*\}|undefined|NaN|\[object")
 
 
@@ -94,6 +95,13 @@ def faults(figure: str, found: dict[str, Any], language: str) -> Iterator[str]:
         near = max(6e-3 * abs(float(value)), 0.006 if "%" in text else 0.0006)
         if not text.startswith(tuple("-0123456789")) or abs(number(text) - float(value)) > near:
             yield f"{name} is {value}, shown as {text!r}"
+    for name, label in found["labels"].items():
+        if len(label) == 1 and label != name:
+            yield f"the control of {name} is called {label}"
+    for sentence in re.split(r"(?<=\.)\s", found["says"]):
+        amounts = [number(text) for text in AMOUNT.findall(sentence)]
+        if "not fit" in sentence and len(amounts) == 2 and amounts[0] <= amounts[1]:
+            yield f"what is to be held is less than the memory: {sentence}"
     if figure == "time":  # each bar has its own time
         times = [found["numbers"][name][1] for name in ("t_math", "t_comms")]
         yield from (f"no bar has {time}" for time in times if time not in " ".join(found["drawn"]))

@@ -51,6 +51,8 @@ MOVE = """async (settings) => {
 SEEN = """(figure) => ({
   chosen: Object.fromEntries([...figure.querySelectorAll("fieldset [name]")].map((control) => [
     control.name, control.getAttribute("aria-valuetext") ?? control.value])),
+  labels: Object.fromEntries([...figure.querySelectorAll("fieldset [name]")].map((control) => [
+    control.name, control.labels[0]?.querySelector("span").textContent ?? ""])),
   numbers: Object.fromEntries([...figure.querySelectorAll("data")].map((one) =>
     [one.dataset.name, [one.value, one.textContent]])),
   says: figure.querySelector(".live-says").textContent,
