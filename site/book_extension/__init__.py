@@ -21,6 +21,7 @@ def setup(app: "Sphinx") -> None:
         moved,
         notebooks,
         pages,
+        palette,
         search,
         terms,
         theme,
@@ -42,6 +43,7 @@ def setup(app: "Sphinx") -> None:
     # Run before Sphinx collects files to download.
     app.connect("doctree-read", handouts.link_translated, priority=400)
     maths.setup(app)
+    palette.setup(app)
     app.connect("config-inited", theme.use_templates)
     app.connect("builder-inited", theme.trim_pages)
     app.connect("builder-inited", licenses.write_texts)

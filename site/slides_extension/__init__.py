@@ -4,7 +4,7 @@ import html
 from pathlib import Path
 from typing import Any
 
-from book_extension import figures, languages, maths, pages, values
+from book_extension import figures, languages, maths, pages, palette, values
 from book_extension.languages import page_words
 from browser import figures as live_figures
 from docutils import nodes
@@ -88,6 +88,7 @@ def setup(app: Sphinx) -> None:
     app.add_source_parser(pages.PageParser, override=True)
     app.add_transform(languages.ChooseMessages)
     app.add_transform(languages.MarkOriginals)
+    app.add_config_value("palette", palette.light(), "env")
     live_figures.fill(app, Path(app.srcdir).parent)
     app.connect("config-inited", write_language)
     app.connect("doctree-read", write_clock)

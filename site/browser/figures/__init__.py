@@ -7,6 +7,7 @@ readers without scripts; the page's script takes it from there.
 
 import hashlib
 import html
+import json
 import os
 import re
 import shutil
@@ -29,6 +30,9 @@ from browser import roof as browser_roof
 from . import still
 
 SCRIPT, STYLE = "figures.js", "figures.css"
+MAKE = """import json
+from roofkit.figures import bundle
+print(json.dumps({**bundle.for_pages(), "": bundle.for_build()}))"""
 STYLE_SOURCE = Path("kit/roofkit/figures", STYLE)
 MARK = '<figure class="live"'
 FIGURE = re.compile(
@@ -56,17 +60,23 @@ def fill(app: Sphinx, book: Path) -> None:
 def set_digest(app: Sphinx, config: Config) -> None:
     words = "".join(map("=".join, sorted(translations(app).items())))
     config.figures_digest = hashlib.sha256(
-        (script(config.figures_book) + words).encode()
+        (scripts(config.figures_book)[""] + words).encode()
     ).hexdigest()
 
 
 @cache
-def script(book: str) -> str:
-    """Return the script of a book's figures, which its own packages make."""
+def scripts(book: str) -> dict[str, str]:
+    """Return the scripts of a book's figures by path, and "", the expression for `still`.
+
+    The book's own packages make them.
+    """
     paths = [book, f"{book}/kit", os.environ.get("PYTHONPATH")]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    made = [sys.executable, "-c", "from roofkit.figures import bundle; print(bundle.for_pages())"]
-    return subprocess.run(made, env=env, check=True, stdout=subprocess.PIPE, text=True).stdout
+    made = subprocess.run(
+        [sys.executable, "-c", MAKE], env=env, check=True, stdout=subprocess.PIPE, text=True
+    )
+    found: dict[str, str] = json.loads(made.stdout)
+    return found
 
 
 class FillFigures(SphinxTransform):
@@ -81,7 +91,7 @@ class FillFigures(SphinxTransform):
         for raw in self.document.findall(nodes.raw):
             if MARK in raw.astext():
                 raw.children[:] = [
-                    nodes.Text(filled(raw.astext(), script(self.config.figures_book), words))
+                    nodes.Text(filled(raw.astext(), scripts(self.config.figures_book)[""], words))
                 ]
                 raw["translated"] = True
 
@@ -116,7 +126,10 @@ def write_scripts(app: Sphinx) -> None:
     static = Path(app.outdir) / "_static"
     ensuredir(static)
     shutil.copyfile(Path(app.config.figures_book, STYLE_SOURCE), static / STYLE)
-    (static / SCRIPT).write_text(script(app.config.figures_book), encoding="utf-8")
+    for name, code in scripts(app.config.figures_book).items():
+        if name:
+            ensuredir((static / name).parent)
+            (static / name).write_text(code, encoding="utf-8")
     (static / browser_roof.SCRIPT).write_text(browser_roof.script(), encoding="utf-8")
 
 

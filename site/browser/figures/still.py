@@ -15,7 +15,7 @@ IN_JSON = """((inside) => (name, given, words) =>
 @cache
 def engine(script: str) -> Any:
     """Return the function of the figures' script that gives what is inside a figure."""
-    return quickjs.Context().eval(f"{IN_JSON}({script.rstrip().removesuffix(';')})")
+    return quickjs.Context().eval(f"{IN_JSON}({script})")
 
 
 def inside(script: str, name: str, given: str, words: Mapping[str, str]) -> str:
