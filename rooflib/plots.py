@@ -36,7 +36,7 @@ SERIES = tuple(PALETTE[name] for name in ("blue", "rust", "green", "violet", "oc
 ZONES = tuple(PALETTE[f"{name}-zone"] for name in ("rust", "ochre", "green", "blue", "violet"))
 TINTS = (ZONES[3], ZONES[0], ZONES[2], ZONES[4], ZONES[1])  # fills that match the lines of SERIES
 DASHES = ("-", (0, (6, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)), (0, (3, 1.5, 1, 1.5, 1, 1.5)))
-HATCHES = ("", "///", "...", "xxx", "\\\\\\")
+HATCHES = ("", "///", "---", "xxx", "\\\\\\")  # of lines: SVG draws each dot with many
 
 # Offsets of a label to try, best first: (right, up) in points.
 _GRID = [(right, up) for right in range(-240, 241, 8) for up in range(-160, 161, 4)]

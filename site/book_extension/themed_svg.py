@@ -20,6 +20,11 @@ PLACE = re.compile(r"\{(\d+)\}")
 LINES = " / "  # separates the lines of a text in its message
 MOVE = re.compile(r"translate\(([\d.]+) ([\d.]+)\)")
 FONT_SIZE = re.compile(r"font(?:-size)?: ([\d.]+)px")
+# What a page doesn't need: it has fonts of its own, and shows no thousandths of a pixel.
+FONTS = re.compile(r"font-family: [^;]*;? ?")
+NO_TURN = re.compile(r" ?rotate\(-?0 [^)]*\)")
+FINE = re.compile(r"\d+\.\d{3,}")
+PLACES = ("d", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "points", "transform")
 LETTER = 0.58  # mean width of a letter in matplotlib's font, as a share of its size
 
 
@@ -48,6 +53,7 @@ def themed_svg(
     used = references(svg)
     for element in svg.iter():
         paint_by_style(element)
+        simplify(element)
         name = element.attrib.pop("id", None)
         if name in used:
             element.set("id", f"{prefix}-{name}")
@@ -130,6 +136,21 @@ def paint_by_style(element: ElementTree.Element) -> None:
             style = f"{key}: {element.attrib.pop(key)}; {style}"
     if style:
         element.set("style", style)
+
+
+def simplify(element: ElementTree.Element) -> None:
+    """Drop fonts, turns by nothing, fractions that nobody sees and the indentation."""
+    element.attrib |= {
+        "style": FONTS.sub("", element.get("style", "")),
+        "transform": NO_TURN.sub("", element.get("transform", "")),
+    }
+    for key, value in list(element.attrib.items()):
+        if not value:
+            del element.attrib[key]
+        elif key in PLACES and "scale" not in value:
+            element.set(key, FINE.sub(lambda number: f"{float(number[0]):.2f}", value))
+    element.text = (element.text or "").strip() and element.text
+    element.tail = (element.tail or "").strip() and element.tail
 
 
 def references(svg: ElementTree.Element) -> set[str]:

@@ -73,9 +73,9 @@ def add_live_figures(
 
 
 def write_language(app: Sphinx, config: Config) -> None:
-    """Load a translated site's style sheet, which sets fonts for Chinese."""
-    if languages.is_translation(app):
-        style = f"{SITE_STATIC}/{page_words.STYLE.name}"
+    """Load a translated site's own style sheet, if it has one."""
+    if (Path(app.srcdir).parent / "locale" / config.language / "style.css").is_file():
+        style = f"{SITE_STATIC}/{page_words.STYLE}"
         config.revealjs_css_files = [*config.revealjs_css_files, style]
 
 

@@ -38,6 +38,7 @@ MARK = '<figure class="live"'
 FIGURE = re.compile(
     r'<figure class="live" data-figure="(?P<name>\w+)"(?: data-given="(?P<given>[^"]*)")?></figure>'
 )
+OWN = 'class="live-own"'
 MEASURES = 'data-part="measure"'
 
 
@@ -88,19 +89,23 @@ class FillFigures(SphinxTransform):
         if self.app.builder.format != "html":
             return
         words = translations(self.app)
+        offered = False  # a chip of the reader's own, in the first figure that has it
         for raw in self.document.findall(nodes.raw):
             if MARK in raw.astext():
-                raw.children[:] = [
-                    nodes.Text(filled(raw.astext(), scripts(self.config.figures_book)[""], words))
-                ]
+                code = scripts(self.config.figures_book)[""]
+                shown = filled(raw.astext(), code, words, own=not offered)
+                offered |= OWN in shown
+                raw.children[:] = [nodes.Text(shown)]
                 raw["translated"] = True
 
 
-def filled(text: str, code: str, words: dict[str, str]) -> str:
+def filled(text: str, code: str, words: dict[str, str], own: bool) -> str:
     """Return HTML with the still form of its figures in them."""
 
     def with_inside(found: re.Match[str]) -> str:
-        inside = still.inside(code, found["name"], html.unescape(found["given"] or "{}"), words)
+        inside = still.inside(
+            code, found["name"], html.unescape(found["given"] or "{}"), words, own
+        )
         return found[0].replace("></figure>", f' data-state="still">{inside}</figure>')
 
     return FIGURE.sub(with_inside, text)

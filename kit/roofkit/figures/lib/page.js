@@ -7,9 +7,9 @@ const MAX_CONFIG = 2 ** 20 + 1; // bytes: one more than Python accepts
 const READ_SECONDS = 60;
 
 // Returns a function that gives what is inside a figure before any script runs, for the build.
-export const still = (figures, catalog) => (name, given, words) => {
+export const still = (figures, catalog) => (name, given, words, own) => {
   const _ = phrases(words);
-  return inside(figures[name](catalog, _, given), catalog, _);
+  return inside(figures[name](catalog, _, given), catalog, _, own);
 };
 
 // Shows the page's figures, each an element with the figure's name and what its cell gives. The script of each
