@@ -23,7 +23,9 @@ UNUSED = ("design-tabs", "sphinx-design", "mystnb", "pygments")
 def use_templates(app: Sphinx, config: Config) -> None:
     config.templates_path.insert(0, str(HERE / "templates"))
     config.html_additional_pages["404"] = "404.html"
-    config.html_theme_options = {}  # Jupyter Book sets those of its own theme
+    # Jupyter Book sets options of its own theme. Sphinx's "/" for the search would keep a reader from typing a
+    # division.
+    config.html_theme_options = {"enable_search_shortcuts": False}
 
 
 def trim_pages(app: Sphinx) -> None:
