@@ -23,8 +23,8 @@ UNUSED = ("design-tabs", "sphinx-design", "mystnb", "pygments")
 def use_templates(app: Sphinx, config: Config) -> None:
     config.templates_path.insert(0, str(HERE / "templates"))
     config.html_additional_pages["404"] = "404.html"
-    # Jupyter Book sets options of its own theme. Sphinx's "/" for the search would keep a reader from
-    # typing a division.
+    # Jupyter Book sets options of its own theme. Sphinx's "/" for the search would keep a reader
+    # from typing a division.
     config.html_theme_options = {"enable_search_shortcuts": False}
 
 
