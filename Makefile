@@ -38,7 +38,7 @@ lab: environment  ## open your copies of chapters and exercises, in my-work/, in
 solution: environment  ## show the solution of a finished exercise: make solution EXERCISE=name
 	@$(BIN)/python site solution $(EXERCISE)
 
-style: dev  ## lint and format of the Python code
+style: dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
@@ -56,10 +56,12 @@ test: system style  ## everything that CI runs
 	$(BIN)/mypy
 	$(PYTEST) || $(BIN)/pytest -p no:nbval --last-failed
 
-test-all: system style  ## as test, with second systems and all series in full
+# As test, with second systems and all series in full: CI runs it every night.
+test-all: system style
 	$(PYTEST) -m "long or not long"
 
-bench: dev  ## times of rooflib and of grading, as ratios within one run
+# Times of rooflib and of grading, as ratios within one run.
+bench: dev
 	@PYTHONPATH=.:kit:site:tests/support $(BIN)/python tests/bench
 
 translations: environment  ## update the translations' catalogs, and list what is missing: PAGE=chapters/time

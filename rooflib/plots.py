@@ -19,6 +19,7 @@ from matplotlib.text import Text
 from matplotlib.ticker import EngFormatter, NullLocator
 from matplotlib.transforms import Affine2D
 
+from rooflib.catalog import read_toml
 from rooflib.checks import MAX_AMOUNT, instance, short, size
 from rooflib.hardware import Chip
 from rooflib.quantities import text
@@ -29,12 +30,13 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
     from numpy.typing import ArrayLike
 
-INK, MUTED, GRID = "#22262b", "#5b6670", "#d3d9de"
-SERIES = ("#0b5fa5", "#b5470f", "#00755a", "#7a4a9e", "#806300")
-ZONES = ("#f6dfd5", "#f5edcf", "#dcefe6", "#dfe9f4", "#ece3f2")
+PALETTE: dict[str, str] = {name: light for name, (light, _) in read_toml("palette.toml").items()}
+INK, MUTED, GRID = (PALETTE[name] for name in ("ink", "muted", "line"))
+SERIES = tuple(PALETTE[name] for name in ("blue", "rust", "green", "violet", "ochre"))
+ZONES = tuple(PALETTE[f"{name}-zone"] for name in ("rust", "ochre", "green", "blue", "violet"))
 TINTS = (ZONES[3], ZONES[0], ZONES[2], ZONES[4], ZONES[1])  # fills that match the lines of SERIES
 DASHES = ("-", (0, (6, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)), (0, (3, 1.5, 1, 1.5, 1, 1.5)))
-HATCHES = ("", "///", "...", "xxx", "\\\\\\")
+HATCHES = ("", "///", "---", "xxx", "\\\\\\")  # of lines: SVG draws each dot with many
 
 # Offsets of a label to try, best first: (right, up) in points.
 _GRID = [(right, up) for right in range(-240, 241, 8) for up in range(-160, 161, 4)]

@@ -13,6 +13,8 @@ def setup(app: "Sphinx") -> None:
     # Import late: `make lab` uses modules of this package without loading Sphinx.
     from . import (
         api,
+        cards,
+        code_colors,
         figures,
         languages,
         licenses,
@@ -21,6 +23,7 @@ def setup(app: "Sphinx") -> None:
         moved,
         notebooks,
         pages,
+        palette,
         search,
         terms,
         theme,
@@ -42,6 +45,8 @@ def setup(app: "Sphinx") -> None:
     # Run before Sphinx collects files to download.
     app.connect("doctree-read", handouts.link_translated, priority=400)
     maths.setup(app)
+    palette.setup(app)
+    code_colors.setup()
     app.connect("config-inited", theme.use_templates)
     app.connect("builder-inited", theme.trim_pages)
     app.connect("builder-inited", licenses.write_texts)
@@ -50,6 +55,7 @@ def setup(app: "Sphinx") -> None:
     app.add_post_transform(notebooks.FoldInNotebooks)
     app.connect("html-page-context", terms.write_terms)
     list_of_works.setup(app)
+    app.add_directive("cards", cards.Cards)
     app.connect("build-finished", search.keep_terms)
     app.connect("build-finished", moved.write_pages)
     languages.setup(app)

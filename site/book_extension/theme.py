@@ -1,4 +1,4 @@
-"""Theme of the pages: our templates replace its own; unused scripts are dropped."""
+"""The layout of pages, over Sphinx's basic theme; style sheets and scripts that no page uses go."""
 
 import re
 from pathlib import Path
@@ -15,15 +15,17 @@ from . import languages
 HERE = Path(__file__).parent
 # Docutils gives bibliography entries ARIA roles that are deprecated or not allowed there.
 BIBLIOGRAPHY_ROLES = re.compile(r' role="doc-biblioentry"| role="list"(?= class="citation-list")')
-UNUSED = ("design-tabs",)
+TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
+# Of packages whose markup course.css styles: folded boxes, boxes of cells, colors of code.
+UNUSED = ("design-tabs", "sphinx-design", "mystnb", "pygments")
 
 
 def use_templates(app: Sphinx, config: Config) -> None:
-    # Our templates take precedence over the theme's, some of which have the same names.
     config.templates_path.insert(0, str(HERE / "templates"))
     config.html_additional_pages["404"] = "404.html"
-    # Leave out the theme's other footer items, which are empty.
-    config.html_theme_options["footer_content_items"] = ["author.html", "copyright.html"]
+    # Jupyter Book sets options of its own theme. Sphinx's "/" for the search would keep a reader
+    # from typing a division.
+    config.html_theme_options = {"enable_search_shortcuts": False}
 
 
 def trim_pages(app: Sphinx) -> None:
@@ -40,13 +42,21 @@ def prepare_page(
     context["place"] = place(app, page)
     # Path of the site's top on its server, if known.
     context["site_path"] = site_path(app.config.html_baseurl)
-    context["body"] = BIBLIOGRAPHY_ROLES.sub("", context.get("body", ""))
+    body = BIBLIOGRAPHY_ROLES.sub("", context.get("body", ""))
+    context["body"] = TABLE.sub(r'<div class="scrolls">\g<0></div>', body)
+    context["page_contents"] = sections(context.get("toc") or "")
+    context["author"] = app.config.author
     context["social"] = social(app, page, context, doctree)
     unused = list(UNUSED)
     if "std-term" not in context["body"]:
         unused.append("term-notes")
     for files in (context["script_files"], context["css_files"]):
         files[:] = [file for file in files if not is_one_of(unused, file)]
+
+
+def sections(toc: str) -> str:
+    """Return the list of a page's sections; `toc` is one item, the page's title, with that list."""
+    return toc.partition("</a>")[2].rpartition("</li>")[0].strip()
 
 
 def site_path(address: str) -> str:

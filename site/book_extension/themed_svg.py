@@ -4,14 +4,13 @@ It runs at build time and in the page's Python.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from xml.etree import ElementTree
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 ElementTree.register_namespace("", SVG)
 ElementTree.register_namespace("xlink", XLINK)
-COLOR = re.compile(r"#([0-9a-fA-F]{6})\b")
-PAINTED = re.compile(r"#[0-9a-fA-F]{6}")
+COLOR = re.compile(r"#[0-9a-fA-F]{6}\b")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
 # A number in a text, with its unit, but not within a name such as H100.
 NUMBER = re.compile(
@@ -21,18 +20,28 @@ PLACE = re.compile(r"\{(\d+)\}")
 LINES = " / "  # separates the lines of a text in its message
 MOVE = re.compile(r"translate\(([\d.]+) ([\d.]+)\)")
 FONT_SIZE = re.compile(r"font(?:-size)?: ([\d.]+)px")
+# What a page doesn't need: it has fonts of its own, and shows no thousandths of a pixel.
+FONTS = re.compile(r"font-family: [^;]*;? ?")
+NO_TURN = re.compile(r" ?rotate\(-?0 [^)]*\)")
+FINE = re.compile(r"\d+\.\d{3,}")
+PLACES = ("d", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "points", "transform")
 LETTER = 0.58  # mean width of a letter in matplotlib's font, as a share of its size
 
 
 def themed_svg(
-    source: str, label: str, prefix: str, translate: Callable[[str], str] | None = None
+    source: str,
+    label: str,
+    prefix: str,
+    palette: Mapping[str, str],
+    translate: Callable[[str], str] | None = None,
 ) -> str:
     """Return an SVG file's content as an element of a page.
 
-    Every color becomes ``var(--c-rrggbb, #rrggbb)``, which CSS overrides on dark pages. Ids get
-    ``prefix``, since two figures may use the same ones; unused ids are removed. Texts are
-    translated as the messages that `messages` returns.
+    Every color of the palette (name → light) becomes ``var(--name)``, which CSS overrides on dark
+    pages. Ids get ``prefix``, since two figures may use the same ones; unused ids are removed.
+    Texts are translated as the messages that `messages` returns.
     """
+    names = {light: f"var(--{name})" for name, light in palette.items()}
     svg = ElementTree.fromstring(source)
     if translate:
         for lines in texts(svg):
@@ -44,6 +53,7 @@ def themed_svg(
     used = references(svg)
     for element in svg.iter():
         paint_by_style(element)
+        simplify(element)
         name = element.attrib.pop("id", None)
         if name in used:
             element.set("id", f"{prefix}-{name}")
@@ -52,7 +62,7 @@ def themed_svg(
                 value = f"#{prefix}-{value[1:]}"
             value = REFERENCE.sub(rf"url(#{prefix}-\1)", value)
             if key == "style":
-                value = COLOR.sub(lambda m: f"var(--c-{m[1].lower()}, #{m[1]})", value)
+                value = COLOR.sub(lambda color: names.get(color[0].lower(), color[0]), value)
             element.set(key, value)
     # This is the content of matplotlib's <style> element, which would apply to the whole page.
     svg.set("style", "stroke-linejoin: round; stroke-linecap: butt")
@@ -122,10 +132,25 @@ def paint_by_style(element: ElementTree.Element) -> None:
     """
     style = element.get("style", "")
     for key in ("fill", "stroke"):
-        if PAINTED.fullmatch(element.get(key, "")):
+        if COLOR.fullmatch(element.get(key, "")):
             style = f"{key}: {element.attrib.pop(key)}; {style}"
     if style:
         element.set("style", style)
+
+
+def simplify(element: ElementTree.Element) -> None:
+    """Drop fonts, turns by nothing, fractions that nobody sees and the indentation."""
+    element.attrib |= {
+        "style": FONTS.sub("", element.get("style", "")),
+        "transform": NO_TURN.sub("", element.get("transform", "")),
+    }
+    for key, value in list(element.attrib.items()):
+        if not value:
+            del element.attrib[key]
+        elif key in PLACES and "scale" not in value:
+            element.set(key, FINE.sub(lambda number: f"{float(number[0]):.2f}", value))
+    element.text = (element.text or "").strip() and element.text
+    element.tail = (element.tail or "").strip() and element.tail
 
 
 def references(svg: ElementTree.Element) -> set[str]:

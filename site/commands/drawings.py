@@ -14,7 +14,7 @@ from pathlib import Path
 DRAWING = re.compile(
     r"<svg\b[^>]*\bclass=\"[^\"]*\bfigure\b.*?</svg>|<figure class=\"live\".*?</figure>", re.DOTALL
 )
-STYLE = "_static/course.css"
+STYLES = ("_static/palette.css", "_static/course.css")
 HEAD = "<!doctype html><meta charset=utf-8><title>Changed drawings</title>"
 LOOK = "<style>iframe { width: 48%; height: 32rem; border: 1px solid #888 }</style>"
 
@@ -29,7 +29,7 @@ def drawings(site: Path) -> Iterator[tuple[tuple[str, int], str]]:
 
 def framed(site: Path, drawing: str) -> str:
     """Return a drawing in a frame of its own, with its site's style."""
-    style = (site / STYLE).read_text(encoding="utf-8")
+    style = "".join((site / name).read_text(encoding="utf-8") for name in STYLES)
     page = f"<html data-theme=light><meta charset=utf-8><style>{style}</style>{drawing}"
     return f'<iframe srcdoc="{html.escape(page)}"></iframe>'
 

@@ -66,7 +66,11 @@ def settings(cache: Path) -> dict[str, Any]:
         "revealjs_html_theme": "revealjs-simple",
         "revealjs_style_theme": "white",
         "revealjs_static_path": [str(THEME)],
-        "revealjs_css_files": ["../../_static/figures.css", "slides.css"],
+        "revealjs_css_files": [
+            "../../_static/palette.css",
+            "../../_static/figures.css",
+            "slides.css",
+        ],
         "revealjs_script_plugins": [
             {"src": "revealjs/plugin/notes/notes.js", "name": "RevealNotes"}
         ],

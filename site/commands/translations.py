@@ -14,14 +14,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from babel.messages import Catalog
-from book_extension.languages import catalogs, code_words
+from book_extension.languages import TRANSLATIONS, catalogs, code_words
 
 from commands import slides
 from commands.build import PYODIDE, build_pages, run_pages
 from commands.slides import NotExtracted
 
 ROOT = Path(__file__).resolve().parents[2]
-LANGUAGES = ("zh_CN",)
 # Of the page of rooflib's functions, translate only the title, which the table of contents shows on
 # all pages, and the description. The rest comes from docstrings, which stay English.
 TITLE_ONLY = {"chapters/api"}
@@ -99,7 +98,7 @@ def main() -> int:
     except NotExtracted:
         print("nothing was changed: see the messages above", file=sys.stderr)
         return 1
-    for language in LANGUAGES:
+    for language in (one.code for one in TRANSLATIONS):
         folder = catalogs.folder(ROOT, language)
         update(folder, language, found)
         print(f"{language}:")

@@ -4,7 +4,7 @@ import html
 from pathlib import Path
 from typing import Any
 
-from book_extension import figures, languages, maths, pages, values
+from book_extension import figures, languages, maths, pages, palette, values
 from book_extension.languages import page_words
 from browser import figures as live_figures
 from docutils import nodes
@@ -73,9 +73,9 @@ def add_live_figures(
 
 
 def write_language(app: Sphinx, config: Config) -> None:
-    """Load a translated site's style sheet, which sets fonts for Chinese."""
-    if languages.is_translation(app):
-        style = f"{SITE_STATIC}/{page_words.STYLE.name}"
+    """Load a translated site's own style sheet, if it has one."""
+    if (Path(app.srcdir).parent / "locale" / config.language / "style.css").is_file():
+        style = f"{SITE_STATIC}/{page_words.STYLE}"
         config.revealjs_css_files = [*config.revealjs_css_files, style]
 
 
@@ -88,6 +88,7 @@ def setup(app: Sphinx) -> None:
     app.add_source_parser(pages.PageParser, override=True)
     app.add_transform(languages.ChooseMessages)
     app.add_transform(languages.MarkOriginals)
+    app.add_config_value("palette", palette.light(), "env")
     live_figures.fill(app, Path(app.srcdir).parent)
     app.connect("config-inited", write_language)
     app.connect("doctree-read", write_clock)

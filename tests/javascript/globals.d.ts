@@ -8,6 +8,7 @@ interface Window {
   /** Template → translation of values with words, from the same script. */
   courseValues?: Record<string, string>;
   courseUnits?: Record<string, number>;
+  showTheme: () => void;
   phrase: (english: string, values?: Record<string, unknown>) => string;
   rooflineMeasure: (figure: HTMLElement, live: object) => Promise<void>;
 }

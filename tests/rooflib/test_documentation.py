@@ -5,7 +5,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -23,15 +22,6 @@ MODULES = [
     for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     if not found.name.endswith(("__main__", "learner_config"))
 ]
-
-
-def test_the_commands_in_the_readme_print_what_it_says():
-    shown = re.findall(r"^(python -m rooflib .+)\n```\n\n```text\n(.+?)```", README, re.M | re.S)
-    assert shown
-    for command, printed in shown:
-        words = [sys.executable, *shlex.split(command, comments=True)[1:]]
-        run = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT)
-        assert run.stdout == printed
 
 
 def test_the_python_examples_in_the_readme_have_the_values_that_it_says():

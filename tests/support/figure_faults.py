@@ -91,6 +91,10 @@ def faults(figure: str, found: dict[str, Any], language: str) -> Iterator[str]:
             if not text.startswith("∞"):
                 yield f"{name} is {value}, shown as {text!r}"
             continue
+        if text.startswith("<"):  # of a share too small to compare
+            if not 0 < float(value) < number(text.removeprefix("<\N{NO-BREAK SPACE}")):
+                yield f"{name} is {value}, shown as {text!r}"
+            continue
         # Three digits are shown, of small shares and counts fewer.
         near = max(6e-3 * abs(float(value)), 0.006 if "%" in text else 0.0006)
         if not text.startswith(tuple("-0123456789")) or abs(number(text) - float(value)) > near:

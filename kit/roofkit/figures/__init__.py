@@ -6,15 +6,17 @@
 
 As the last expression of a cell, a figure shows itself: in JupyterLab as a widget, and on a page as
 an element that the page's script fills. Each figure is a module, `<name>.js`, on the small library
-in `lib`, which has rooflib's formulas.
+in `lib`, which has rooflib's formulas. Those that take something from a cell have a function here.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any
 
+from roofkit.figures import bundle
 from roofkit.figures.figure import PAGE, Figure
 from roofkit.figures.model_rows import in_bf16, row
 from rooflib import operations
@@ -24,35 +26,10 @@ from rooflib.hardware import HBM, Chip, Link
 from rooflib.llm import Model, model_from_config
 from rooflib.work import Times, Work
 
-__all__ = [
-    "PAGE",
-    "Figure",
-    "attention",
-    "browser_roof",
-    "byte",
-    "chip",
-    "chips",
-    "intensity",
-    "matmul",
-    "matmul_blocks",
-    "model",
-    "one_roof",
-    "ring",
-    "roofline",
-    "shards",
-    "tiles",
-    "time",
-    "timeline",
-    "units",
-]
+__all__ = ["PAGE", "Figure", "browser_roof", "byte", "model"]
 
 SHOWS = ("waits", "intensity", "reached", "uses", "each_sent")
 """What the byte's figure can show as its number."""
-
-
-def attention() -> Figure:
-    """Draw the cache and the weights of decode steps, and what binds them."""
-    return Figure("attention")
 
 
 def browser_roof(chip: Chip | None = None) -> Figure:
@@ -123,31 +100,6 @@ def _amounts(times: Times, roads: Collection[str]) -> dict[str, float]:
     return {name: float(amount) for name, amount in found.items()}
 
 
-def chip() -> Figure:
-    """Draw a chip's bandwidths on one scale, with the FLOPs that each byte must feed."""
-    return Figure("chip")
-
-
-def chips() -> Figure:
-    """Draw the times of a bf16 matmul split over N chips, against D."""
-    return Figure("chips")
-
-
-def intensity() -> Figure:
-    """Draw how the intensity of three operations grows with their size."""
-    return Figure("intensity")
-
-
-def matmul() -> Figure:
-    """Draw a matmul of any size and data types under its roof, with the critical batch."""
-    return Figure("matmul")
-
-
-def matmul_blocks() -> Figure:
-    """Draw a matmul as three rectangles, and how its shape sets its intensity."""
-    return Figure("matmul_blocks")
-
-
 def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None) -> Figure:
     """Draw a model's operations under a chip's roof, with their shares of time.
 
@@ -161,41 +113,9 @@ def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None)
     return Figure("model", {"models": {mine.name: row(mine)}, "start": mine.name})
 
 
-def one_roof() -> Figure:
-    """Draw a chip's roof in bf16, and an operation to drag under it."""
-    return Figure("one_roof")
-
-
-def ring() -> Figure:
-    """Draw the steps of a ring all-reduce."""
-    return Figure("ring")
-
-
-def roofline() -> Figure:
-    """Draw a chip's bf16 roof at two bandwidths, and an algorithm to move under it."""
-    return Figure("roofline")
-
-
-def shards() -> Figure:
-    """Draw what each of N chips holds and sends when a matmul is split."""
-    return Figure("shards")
-
-
-def tiles() -> Figure:
-    """Draw the steps of a matmul in tiles, and what they load."""
-    return Figure("tiles")
-
-
-def time() -> Figure:
-    """Draw the times of arithmetic and of bytes as bars, with both bounds."""
-    return Figure("time")
-
-
-def timeline() -> Figure:
-    """Draw how slices of a matmul overlap loading and computing."""
-    return Figure("timeline")
-
-
-def units() -> Figure:
-    """Draw which units do the work of an operation, and how busy they are."""
-    return Figure("units")
+def __getattr__(name: str) -> Callable[[], Figure]:
+    """Return the function of a figure that takes nothing from a cell: its module is enough."""
+    known = bundle.names()  # none in a page's Python: the site has the modules there
+    if name.startswith("_") or (known and name not in known):
+        raise AttributeError(f"there is no figure {name!r}; there are {', '.join(known)}")
+    return partial(Figure, name)

@@ -1,20 +1,24 @@
-"""The figures' modules and their catalog as one script.
+"""The figures' modules and their catalog as scripts.
 
-Pages that are opened from disk can't import modules, so each module becomes a function of that
-script.
+Pages that are opened from disk can't import modules, so each module becomes a function of a script:
+one script has what all figures share, `lib` and the catalog, and each figure has one of its own,
+which a page loads when it shows the figure.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 import posixpath
 import re
 from pathlib import Path
 
 from roofkit.figures import catalog
+from rooflib.catalog import read_toml
 
 FOLDER = Path(__file__).parent
+SHARED = "figures.js"
 IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:const|function) (\w+))", re.MULTILINE)
 COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
@@ -25,46 +29,66 @@ def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.js"))
 
 
-@functools.cache
-def script() -> str:
-    """Return `modules`, `FIGURES` (name → what makes the figure) and `CATALOG`, as JavaScript."""
-    bodies: dict[str, str] = {}
+def module(name: str) -> str:
+    """Return a module as a statement that adds what it exports to `modules`."""
+    source = COMMENT.sub("", (FOLDER / name).read_text(encoding="utf-8"))
+
+    def taken(found: re.Match[str]) -> str:
+        other = posixpath.normpath(posixpath.join(posixpath.dirname(name), found[2]))
+        return f"const {{{found[1].replace(' as ', ': ')}}} = modules[{other!r}];\n"
+
+    body = EXPORT.sub("", IMPORT.sub(taken, source))
+    given = f"return {{ {', '.join(EXPORT.findall(source))} }};"
+    return f"modules[{name!r}] = (() => {{\n{body}{given}\n}})();\n"
+
+
+def figure(name: str) -> str:
+    """Return a figure's module, and what adds the figure to `FIGURES`."""
+    return f"{module(f'{name}.js')}FIGURES[{name!r}] = modules['{name}.js'].{name};\n"
+
+
+def shared() -> str:
+    """Return `modules`, `FIGURES` (name → what makes the figure), still empty, and `CATALOG`."""
+    found: list[str] = []
 
     def add(name: str) -> None:
         """Add a module after those that it imports."""
-        if name in bodies:
-            return
-        source = COMMENT.sub("", (FOLDER / name).read_text(encoding="utf-8"))
-        exported = EXPORT.findall(source)
+        for _, other in IMPORT.findall((FOLDER / "lib" / name).read_text(encoding="utf-8")):
+            add(posixpath.basename(other))
+        if name not in found:
+            found.append(name)
 
-        def taken(found: re.Match[str]) -> str:
-            other = posixpath.normpath(posixpath.join(posixpath.dirname(name), found[2]))
-            add(other)
-            return f"const {{{found[1].replace(' as ', ': ')}}} = modules[{other!r}];\n"
-
-        body = EXPORT.sub("", IMPORT.sub(taken, source))
-        given = f"return {{ {', '.join(exported)} }};"
-        bodies[name] = f"modules[{name!r}] = (() => {{\n{body}{given}\n}})();\n"
-
-    for name in (
-        *(f"{name}.js" for name in names()),
-        "lib/catalog.js",
-        "lib/page.js",
-        "lib/lab.js",
-    ):
-        add(name)
-    figures = ", ".join(f"{name!r}: modules['{name}.js'].{name}" for name in names())
+    for path in sorted((FOLDER / "lib").glob("*.js")):
+        add(path.name)
     known = json.dumps(catalog.catalog(), ensure_ascii=False, separators=(",", ":"))
     return (
-        f"const modules = {{}};\n{''.join(bodies.values())}const FIGURES = {{ {figures} }};\n"
-        f"const CATALOG = modules['lib/catalog.js'].catalog({known});\n"
+        "const modules = {}, FIGURES = {};\n"
+        + "".join(module(f"lib/{name}") for name in found)
+        + f"const CATALOG = modules['lib/catalog.js'].catalog({known});\n"
     )
 
 
-def for_pages() -> str:
-    """Return the script of a page: it shows its figures, and those that come later."""
-    start = "modules['lib/page.js'].start(FIGURES, CATALOG)"
-    return f"(() => {{\n{script()}return {start};\n}})();\n"
+@functools.cache
+def script() -> str:
+    """Return `modules`, `FIGURES` and `CATALOG` with all figures."""
+    return shared() + "".join(map(figure, names()))
+
+
+def for_pages() -> dict[str, str]:
+    """Return the scripts of pages by their path: `figures.js` loads those of the figures."""
+    version = hashlib.sha256(script().encode()).hexdigest()[:8]
+    start = f"modules['lib/page.js'].start(FIGURES, CATALOG, {version!r});"
+    base = f"{shared()}{start}\nreturn {{ modules, FIGURES }};"
+    found = {SHARED: f"const liveFigures = (() => {{\n{base}\n}})();\n"}
+    for name in names():
+        code = f"(({{ modules, FIGURES }}) => {{\n{figure(name)}}})(liveFigures);\n"
+        found[f"figures/{name}.js"] = code
+    return found
+
+
+def for_build() -> str:
+    """Return an expression: the function that gives what is inside a figure before scripts run."""
+    return f"(() => {{\n{script()}return modules['lib/page.js'].still(FIGURES, CATALOG);\n}})()"
 
 
 def for_notebooks() -> str:
@@ -75,4 +99,10 @@ def for_notebooks() -> str:
 
 
 def style() -> str:
-    return (FOLDER / "figures.css").read_text(encoding="utf-8")
+    """Return the style sheet of a widget, with the palette, which pages have already."""
+    palette = read_toml("palette.toml")
+    light, dark = (
+        "".join(f"--{name}:{pair[i]};" for name, pair in palette.items()) for i in (0, 1)
+    )
+    colors = f'figure.live{{{light}}}\n[data-jp-theme-light="false"] figure.live{{{dark}}}\n'
+    return colors + (FOLDER / "figures.css").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@
 // sums of a tile of out, like the loop in the chapter. N³/t² steps load 2t elements each. No order of the
 // products has loads that grow more slowly (Hong and Kung, 1981).
 import { slider, steps } from "./lib/figure.js";
-import { box, end, INK, label, line, middle, SERIES, ZONES } from "./lib/svg.js";
+import { box, end, INK, label, line, middle, SERIES, squares, ZONES } from "./lib/svg.js";
 import { text } from "./lib/units.js";
 
 const N = 8; // as many as a phone can draw with a number in each
@@ -138,14 +138,15 @@ function matrices(v, { cell, left, right, low }) {
       const [row, column] = [Math.floor(i / N), i % N];
       return { x: x0 + column * cell, y: y0 + row * cell, count: countOf(name, v, row, column) };
     });
+    const counts = [...new Set(all.map(({ count }) => count))];
     const shade = (count) => (count > 0 ? 0.1 + (0.3 * count) / N : 0);
+    const alike = (count) => all.filter((one) => one.count === count).map(({ x, y }) => [x, y]);
+    const numbered = all.filter(({ count }) => count > 0);
     return [
-      ...all.map(({ x, y, count }) =>
-        box(x, y, cell, cell, fill, { fill_opacity: shade(count), stroke_width: 0.6, rx: 0 }),
+      ...counts.map((count) =>
+        squares(alike(count), cell, fill, { fill_opacity: shade(count), stroke_width: 0.6 }),
       ),
-      ...all
-        .filter(({ count }) => count > 0)
-        .map(({ x, y, count }) => label(x + cell / 2, y + cell / 2 + 4, text(count), middle)),
+      ...numbered.map(({ x, y, count }) => label(x + cell / 2, y + cell / 2 + 4, text(count), middle)),
     ];
   }
   return [

@@ -12,7 +12,7 @@
 import { chipChoice, choice, slider } from "./lib/figure.js";
 import { bound, matmul } from "./lib/formulas.js";
 import { arrow, box, end, GRID, INK, label, line, middle, MUTED, SERIES } from "./lib/svg.js";
-import { percent, text } from "./lib/units.js";
+import { shareText, text } from "./lib/units.js";
 import { matmulMisfit } from "./lib/words.js";
 
 // The chapter's layer at several batch sizes, and a matmul that stores more than it loads.
@@ -163,8 +163,8 @@ export const timeline = (catalog, _) => ({
         ...bars("load", ROAD, plan.load),
         ...bars("store", ROAD, plan.store),
         ...bars("math", MATH, plan.math),
-        label(14, ROAD - 8, _("HBM: waits {share}", { share: percent(v.road_waits) })),
-        label(14, MATH - 8, _("Compute: waits {share}", { share: percent(v.math_waits) })),
+        label(14, ROAD - 8, _("HBM: waits {share}", { share: shareText(v.road_waits) })),
+        label(14, MATH - 8, _("Compute: waits {share}", { share: shareText(v.math_waits) })),
         limit(v.lower, _("lower bound {time}", { time: text(v.lower, "s") }), 34, "none"),
         limit(v.upper, _("upper bound {time}", { time: text(v.upper, "s") }), 16, "6 4"),
         arrow(x(0), TAKES, x(v.takes), TAKES, INK, { stroke_width: 2 }),

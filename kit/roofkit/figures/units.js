@@ -7,7 +7,7 @@
 import { choice } from "./lib/figure.js";
 import { bound, dot as dotProduct, elementwise, fractionAt, matmul, ridge } from "./lib/formulas.js";
 import { box, dot, end, GRID, label, line, log, middle, MUTED, SERIES, ticks, ZONES } from "./lib/svg.js";
-import { percent, text } from "./lib/units.js";
+import { shareText, text } from "./lib/units.js";
 import { unitName } from "./lib/words.js";
 
 const N = 2 ** 24; // elements of a vector, as in the chapter; longer vectors have the same intensity
@@ -83,7 +83,7 @@ export function units(catalog, _) {
           told: said[worker],
           pace: intensity >= ridges[worker] ? said.above : said.below,
           ridge_text: text(ridges[worker], "FLOP/byte"),
-          busy_text: percent(busy),
+          busy_text: shareText(busy),
         },
       };
     },
@@ -115,7 +115,7 @@ export function units(catalog, _) {
       function square(unit, left, size, kind) {
         const busy = v[`${unit}_busy`];
         const filled = size * busy;
-        const share = busy > 0 ? _("{share} busy", { share: percent(busy) }) : _("no part in it");
+        const share = busy > 0 ? _("{share} busy", { share: shareText(busy) }) : _("no part in it");
         return [
           box(left, bottom - size, size, size, ZONES[3], { rx: 0 }),
           busy > 0 ? box(left, bottom - filled, size, filled, COLOR[unit], { stroke_width: 0, rx: 0 }) : "",

@@ -6,6 +6,7 @@ same page in the other languages.
 """
 
 import re
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,7 +52,17 @@ class Language:
 
 
 ORIGINAL = Language("en", "en", "", "English", "This page in English")
-TRANSLATIONS = (Language("zh_CN", "zh-CN", "zh", "中文", "本页的中文版"),)
+
+
+def read_language(settings: Path) -> Language:
+    """Return the language of a folder in `locale`, from its `edition.toml`."""
+    found = tomllib.loads(settings.read_text(encoding="utf-8"))
+    named = (found[key] for key in ("tag", "folder", "name", "same_page"))
+    return Language(settings.parent.name, *named)
+
+
+ROOT = Path(__file__).parents[3]
+TRANSLATIONS = tuple(map(read_language, sorted(ROOT.glob("locale/*/edition.toml"))))
 
 
 def of_book(book: Path) -> list[Language]:
@@ -109,7 +120,6 @@ def translate_settings(app: Sphinx, config: Config) -> None:
         config.html_baseurl = f"{config.html_baseurl.rstrip('/')}/{language.folder}"
     config.html_title = config.project = str(_(config.html_title))
     config.author = str(_(config.author))
-    config.html_theme_options["search_bar_text"] = str(_("Search this book..."))
     for tree in config.external_site_map.root.subtrees:
         tree.caption = str(_(tree.caption)) if tree.caption else tree.caption
 

@@ -38,9 +38,8 @@ FOLDERS: dict[str, tuple[tuple[str, str], ...]] = {
     "slides": (("site/slides_extension", "**/*.py"),),
 }
 METHODS = {".html": "jinja2.ext:babel_extract", ".py": "python", ".js": "javascript"}
-# Words of the themes' templates and of MyST-NB that they don't translate into Chinese themselves.
+# Words of Sphinx and of MyST-NB that they don't translate into Chinese themselves.
 THEMES = (
-    "Back to top",
     "Hide code cell output",
     "Link to this definition",
     "Link to this heading",
@@ -48,12 +47,6 @@ THEMES = (
     "Link to this table",
     "Link to this term",
     "Show code cell output",
-    "Skip to main content",
-    "Version warning",
-    "light/dark",
-    "next page",
-    "previous page",
-    "© Copyright %(copyright)s.",
 )
 KEYWORDS = {"_": None, "N_": None, "phrase": None}
 # Arguments that are messages: the hint of a part, and what a range of values is.

@@ -1,4 +1,4 @@
-"""Translated words for scripts, and a Chinese style sheet; not in the original.
+"""Translated words for scripts, and a language's style sheet; not in the original.
 
 A script sets the words before the others run. In the original they use those in their code.
 """
@@ -16,7 +16,7 @@ from sphinx.util.osutil import ensuredir
 from . import catalogs, code_words, value_words
 
 SCRIPT = "words.js"
-STYLE = Path(__file__).parent / "chinese.css"
+STYLE = "language.css"  # a copy of the language's own style.css
 
 
 def write_words(app: Sphinx) -> None:
@@ -35,8 +35,10 @@ def write_words(app: Sphinx) -> None:
     (static / SCRIPT).write_text(f"Object.assign(window, {json.dumps(found)});\n", encoding="utf-8")
     attributes: dict[str, Any] = {"loading_method": "defer", "priority": 100}
     app.add_js_file(SCRIPT, **attributes)
-    shutil.copyfile(STYLE, static / STYLE.name)
-    app.add_css_file(STYLE.name, priority=950)
+    style = Path(app.srcdir, "locale", app.config.language, "style.css")
+    if style.is_file():
+        shutil.copyfile(style, static / STYLE)
+        app.add_css_file(STYLE, priority=950)
 
 
 def translated(compiled: Path, messages: Iterable[str]) -> dict[str, str]:

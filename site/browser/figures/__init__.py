@@ -7,6 +7,7 @@ readers without scripts; the page's script takes it from there.
 
 import hashlib
 import html
+import json
 import os
 import re
 import shutil
@@ -29,11 +30,15 @@ from browser import roof as browser_roof
 from . import still
 
 SCRIPT, STYLE = "figures.js", "figures.css"
+MAKE = """import json
+from roofkit.figures import bundle
+print(json.dumps({**bundle.for_pages(), "": bundle.for_build()}))"""
 STYLE_SOURCE = Path("kit/roofkit/figures", STYLE)
 MARK = '<figure class="live"'
 FIGURE = re.compile(
     r'<figure class="live" data-figure="(?P<name>\w+)"(?: data-given="(?P<given>[^"]*)")?></figure>'
 )
+OWN = 'class="live-own"'
 MEASURES = 'data-part="measure"'
 
 
@@ -56,17 +61,23 @@ def fill(app: Sphinx, book: Path) -> None:
 def set_digest(app: Sphinx, config: Config) -> None:
     words = "".join(map("=".join, sorted(translations(app).items())))
     config.figures_digest = hashlib.sha256(
-        (script(config.figures_book) + words).encode()
+        (scripts(config.figures_book)[""] + words).encode()
     ).hexdigest()
 
 
 @cache
-def script(book: str) -> str:
-    """Return the script of a book's figures, which its own packages make."""
+def scripts(book: str) -> dict[str, str]:
+    """Return the scripts of a book's figures by path, and "", the expression for `still`.
+
+    The book's own packages make them.
+    """
     paths = [book, f"{book}/kit", os.environ.get("PYTHONPATH")]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    made = [sys.executable, "-c", "from roofkit.figures import bundle; print(bundle.for_pages())"]
-    return subprocess.run(made, env=env, check=True, stdout=subprocess.PIPE, text=True).stdout
+    made = subprocess.run(
+        [sys.executable, "-c", MAKE], env=env, check=True, stdout=subprocess.PIPE, text=True
+    )
+    found: dict[str, str] = json.loads(made.stdout)
+    return found
 
 
 class FillFigures(SphinxTransform):
@@ -78,19 +89,23 @@ class FillFigures(SphinxTransform):
         if self.app.builder.format != "html":
             return
         words = translations(self.app)
+        offered = False  # a chip of the reader's own, in the first figure that has it
         for raw in self.document.findall(nodes.raw):
             if MARK in raw.astext():
-                raw.children[:] = [
-                    nodes.Text(filled(raw.astext(), script(self.config.figures_book), words))
-                ]
+                code = scripts(self.config.figures_book)[""]
+                shown = filled(raw.astext(), code, words, own=not offered)
+                offered |= OWN in shown
+                raw.children[:] = [nodes.Text(shown)]
                 raw["translated"] = True
 
 
-def filled(text: str, code: str, words: dict[str, str]) -> str:
+def filled(text: str, code: str, words: dict[str, str], own: bool) -> str:
     """Return HTML with the still form of its figures in them."""
 
     def with_inside(found: re.Match[str]) -> str:
-        inside = still.inside(code, found["name"], html.unescape(found["given"] or "{}"), words)
+        inside = still.inside(
+            code, found["name"], html.unescape(found["given"] or "{}"), words, own
+        )
         return found[0].replace("></figure>", f' data-state="still">{inside}</figure>')
 
     return FIGURE.sub(with_inside, text)
@@ -116,7 +131,10 @@ def write_scripts(app: Sphinx) -> None:
     static = Path(app.outdir) / "_static"
     ensuredir(static)
     shutil.copyfile(Path(app.config.figures_book, STYLE_SOURCE), static / STYLE)
-    (static / SCRIPT).write_text(script(app.config.figures_book), encoding="utf-8")
+    for name, code in scripts(app.config.figures_book).items():
+        if name:
+            ensuredir((static / name).parent)
+            (static / name).write_text(code, encoding="utf-8")
     (static / browser_roof.SCRIPT).write_text(browser_roof.script(), encoding="utf-8")
 
 

@@ -328,7 +328,7 @@
     made("p", { textContent: phrase("Your guesses in this browser, chapter by chapter:") }),
     made(
       "div",
-      { className: "pst-scrollable-table-container" },
+      { className: "scrolls" },
       made(
         "table",
         { className: "table" },

@@ -29,7 +29,7 @@ def is_table(lines: list[str]) -> bool:
 
 
 def table(lines: list[str]) -> str:
-    """Convert a table to the theme's markup."""
+    """Convert a table to the markup of a page's tables."""
     sides = [side(rule) for rule in cells(lines[1])]
     rows = [[inline(cell) for cell in cells(line)] for line in (lines[0], *lines[2:])]
     # A row may have fewer or more cells than the heading: pad or truncate it.
@@ -40,7 +40,7 @@ def table(lines: list[str]) -> str:
         for cell, side in zip(rows[0], sides, strict=True)
     )
     return (
-        f'<div class="pst-scrollable-table-container"><table class="table">'
+        f'<div class="scrolls"><table>'
         f'<thead><tr class="row-odd">{head}</tr></thead><tbody>{body}</tbody></table></div>'
     )
 

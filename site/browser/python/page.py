@@ -134,7 +134,9 @@ class Page:
             figure = pyplot.figure(number)  # type: ignore[union-attr]
             file, background = io.StringIO(), figure.get_facecolor()
             figure.savefig(file, format="svg", bbox_inches="tight", facecolor=background)
-            svg = themed_svg(file.getvalue(), alt or _("A figure"), f"run-{step}-{number}", _)
+            palette = import_module("rooflib.plots").PALETTE
+            prefix = f"run-{step}-{number}"
+            svg = themed_svg(file.getvalue(), alt or _("A figure"), prefix, palette, _)
             self.shown.append({"kind": "svg", "text": svg})
 
     @contextmanager

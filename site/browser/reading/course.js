@@ -1,6 +1,6 @@
 // @ts-check
-// Small features of every page: words for the scripts, a mark at the current heading, boxes that
-// scroll by keyboard, and unfolding everything for print.
+// Small features of every page: words for the scripts, a mark at the current heading, the choice of
+// colors, menus, copies of code, boxes that scroll by keyboard, and unfolding everything for print.
 (() => {
   const { documentElement: html } = document;
 
@@ -8,7 +8,7 @@
   window.phrase = (english, values = {}) =>
     (window.courseWords?.[english] ?? english).replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 
-  // Scroll spy for the page's table of contents. The theme's own would load all of Bootstrap.
+  // A mark in the contents of the page at what is being read.
   const links = new Map();
   for (const link of document.querySelectorAll(".bd-toc-nav a[href^='#']")) {
     const heading = document.getElementById(decodeURIComponent(link.hash.slice(1)));
@@ -16,6 +16,7 @@
   }
   let current;
   function follow() {
+    html.classList.toggle("scrolled", scrollY > 0);
     current = undefined;
     for (const [section, link] of links) {
       if (section.getBoundingClientRect().top < innerHeight / 3) current = link;
@@ -40,9 +41,49 @@
     for (const event of ["pointerdown", "focus", "click"]) link.addEventListener(event, keepPlace);
   }
 
+  // Light, dark, or what the system says.
+  for (const button of document.querySelectorAll(".theme-switch-button")) {
+    button.addEventListener("click", () => {
+      const modes = ["auto", "dark", "light"];
+      localStorage.setItem("mode", modes[(modes.indexOf(html.dataset.mode) + 1) % modes.length]);
+      window.showTheme();
+    });
+  }
+
+  // The list of pages is long: show this one.
+  document.querySelector(".bd-links a.current")?.scrollIntoView({ block: "nearest" });
+
+  // A menu closes when it has led to a section, and a key leads to the search.
+  for (const menu of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[popover]"))) {
+    menu.addEventListener("click", ({ target }) => {
+      if (/** @type {Element} */ (target).closest("a")) menu.hidePopover();
+    });
+  }
+  addEventListener("keydown", (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.key !== "k") return;
+    event.preventDefault();
+    const menu = /** @type {HTMLElement} */ (document.getElementById("contents-of-course"));
+    const field = /** @type {HTMLElement} */ (menu.querySelector("input"));
+    if (!field.checkVisibility()) menu.showPopover();
+    field.focus();
+  });
+
+  // A button that copies code, where the browser lets it.
+  for (const code of navigator.clipboard ? document.querySelectorAll("div.highlight") : []) {
+    const button = document.createElement("button");
+    button.className = "copybtn";
+    button.title = button.ariaLabel = window.phrase("Copy this code");
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(code.querySelector("pre")?.textContent ?? "");
+      button.classList.add("done");
+    });
+    button.addEventListener("pointerleave", () => button.classList.remove("done"));
+    code.append(button);
+  }
+
   // A box that scrolls must be focusable, so that the arrow keys can scroll it.
   const boxes = document.querySelectorAll(
-    ".pst-scrollable-table-container, div.math, .cell_output, .cell_output .text_html",
+    ".scrolls, pre, div.math, .cell_output, .cell_output .text_html",
   );
   const fit = new ResizeObserver((changes) => {
     for (const change of changes) {

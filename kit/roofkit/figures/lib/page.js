@@ -6,18 +6,21 @@ import { percent, text } from "./units.js";
 const MAX_CONFIG = 2 ** 20 + 1; // bytes: one more than Python accepts
 const READ_SECONDS = 60;
 
-// Shows the page's figures, each an element with the figure's name and what its cell gives. Where there is no
-// page, as in the build, returns a function that gives what is inside a figure before any script runs.
-export function start(figures, catalog) {
-  if (typeof document === "undefined") {
-    return (name, given, words) => {
-      const _ = phrases(words);
-      return inside(figures[name](catalog, _, given), catalog, _);
-    };
-  }
+// Returns a function that gives what is inside a figure before any script runs, for the build.
+export const still = (figures, catalog) => (name, given, words, own) => {
+  const _ = phrases(words);
+  return inside(figures[name](catalog, _, given), catalog, _, own);
+};
+
+// Shows the page's figures, each an element with the figure's name and what its cell gives. The script of each
+// is fetched from beside this one.
+export function start(figures, catalog, version) {
   const _ = phrases(/** @type {any} */ (window).courseWords ?? {});
+  const own = /** @type {HTMLScriptElement} */ (document.currentScript);
   // The address of the script that measures the browser.
-  const { measure } = /** @type {HTMLElement} */ (document.currentScript).dataset;
+  const { measure } = own.dataset;
+  const asked = {};
+  const fetched = (name) => (asked[name] ??= loaded(new URL(`figures/${name}.js?v=${version}`, own.src).href));
   const host = { ...python(_), measure: (figure, live) => offerMeasurement(figure, live, measure, _) };
   const shown = new WeakSet();
   function showAll() {
@@ -25,13 +28,12 @@ export function start(figures, catalog) {
       if (shown.has(figure)) continue;
       shown.add(figure);
       const { figure: name, given = "{}" } = figure.dataset;
-      show(figure, figures[name](catalog, _, JSON.parse(given)), catalog, _, host);
+      fetched(name).then(() => show(figure, figures[name](catalog, _, JSON.parse(given)), catalog, _, host));
     }
   }
   showAll();
   // Cells that the reader runs in the page bring figures, too.
   new MutationObserver(showAll).observe(document.body, { childList: true, subtree: true });
-  return undefined;
 }
 
 // Reads config files with the page's Python, if the page has it.
