@@ -154,13 +154,9 @@ def test_a_chip_of_ones_own_is_in_all_figures_and_kept(reader: Reader) -> None:
     typed = {"peak": 500e12, "bandwidth": 2000e9}
     for name, value in typed.items():
         field = figure.locator(f"[data-own={name}]")
-<<<<<<< HEAD
         unit = field.locator("xpath=ancestor::label").inner_text().split()[-1]
         field.fill(f"{value / number(f'1 {unit}'):g}")
-=======
-        field.fill(f"{value / float(field.get_attribute('data-factor') or 1):g}")
     reader.figure("time").locator("select[name=chip]").select_option(OWN)
->>>>>>> site
     found = reader.shows("time")
     assert found["chosen"]["chip"] == OWN
     chosen = settings(found["chosen"])
