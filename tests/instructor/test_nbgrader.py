@@ -24,7 +24,7 @@ from processes import nothing_left
 from series import in_part
 
 FULL = sum(points().values())
-SCORES = {"right": FULL, "wrong": 6, "moved": FULL}
+SCORES = {"right": FULL, "wrong": 7, "moved": FULL}
 CELLS = {one.name: one for one in hostile.cells()}
 # Cells before a right solution → points.
 HOSTILE = {"course_walk": FULL}

@@ -59,8 +59,8 @@ HANDED_IN = {
     },
 }
 GRADES = [
-    ("ada", 1, 20, "6 in the first week, all right when handed in again in the second"),
-    ("wang", 1, 7.5, "6, and 1.5 by hand for a part, which stay when it is graded again"),
+    ("ada", 1, 20, "7 in the first week, all right when handed in again in the second"),
+    ("wang", 1, 8.5, "7, and 1.5 by hand for a part, which stay when it is graded again"),
     ("bjorn", 1, 20, "right, in a zip of his own"),
     ("zoe", 1, 16, "right, and in the second day after the date: 20 - 2 · 2"),
     ("kim1", 1, 20, "right"),
@@ -297,7 +297,7 @@ def test_the_grades_of_a_semester_are_those_of_the_table(
     }
     assert not room.remarks("changed"), "the notebook of another exercise is no tampering"
     pages = semester.given_back(1)
-    assert "Score: 7.5 / 20" in pages["wang"]
+    assert "Score: 8.5 / 20" in pages["wang"]
     assert "were given by hand" in pages["wang"]
     assert "1 d 20 h 1 min" in pages["zoe"]
     assert "Score: 20 / 20" in pages["ada"]

@@ -116,5 +116,5 @@ def new_edition(route: Route) -> None:
     """Answer with a page in which another cell was built."""
     answer = route.fetch()
     body = answer.text()
-    assert ">share<" in body
-    route.fulfill(response=answer, body=body.replace(">share<", ">part<"))
+    assert SPLIT in body
+    route.fulfill(response=answer, body=body.replace(SPLIT, SPLIT.replace("share", "part")))

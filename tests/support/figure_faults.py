@@ -100,7 +100,7 @@ def faults(figure: str, found: dict[str, Any], language: str) -> Iterator[str]:
         if not text.startswith(tuple("-0123456789")) or abs(number(text) - float(value)) > near:
             yield f"{name} is {value}, shown as {text!r}"
     for name, label in found["labels"].items():
-        if len(label) == 1 and label != name:
+        if re.fullmatch("[A-Z]", label) and label != name:
             yield f"the control of {name} is called {label}"
     for sentence in re.split(r"(?<=\.)\s", found["says"]):
         amounts = [number(text) for text in AMOUNT.findall(sentence)]

@@ -49,19 +49,26 @@ def newer(source: str) -> Iterator[tuple[int, str]]:
 def _newer_f_strings(source: str) -> Iterator[tuple[int, str]]:
     """Yield line and reason of f-strings that only Python 3.12 takes, by PEP 701.
 
-    Before, braces could contain neither the f-string's own quotes nor a backslash.
+    Before, braces could contain neither the f-string's own quotes nor a backslash or a comment,
+    and no line break between single quotes.
     """
     if sys.version_info < (3, 12):
         return
     quotes: list[str] = []  # of the f-strings around a token
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        line, own = token.start[0], quotes[-1] if quotes else ""
         if token.type == tokenize.FSTRING_END:
             quotes.pop()
         elif token.type == tokenize.FSTRING_MIDDLE and len(quotes) == 1:
             continue  # text outside of the braces
-        elif quotes and "\\" in token.string:
-            yield token.start[0], _("a backslash in the braces of an f-string")
-        elif any(outer in token.string for outer in quotes):
-            yield token.start[0], _("an f-string with its own quotes in its braces")
+        elif own:
+            if token.type == tokenize.COMMENT:
+                yield line, _("a comment in the braces of an f-string")
+            elif "\\" in token.string:
+                yield line, _("a backslash in the braces of an f-string")
+            elif any(outer in token.string for outer in quotes):
+                yield line, _("an f-string with its own quotes in its braces")
+            elif token.type == tokenize.NL and len(own) == 1:
+                yield line, _("a line break in the braces of an f-string")
         if token.type == tokenize.FSTRING_START:
             quotes.append(token.string.lstrip("fFrR"))
