@@ -72,7 +72,7 @@ GRADES = [
     ("kim1", 2, None, "not handed in"),
     ("kim2", 2, 20, "right"),
     ("ada", 3, 20, "right"),
-    ("wang", 3, 14, "one part of 6 is wrong"),
+    ("wang", 3, 13, "one part of 7 is wrong"),
     ("bjorn", 3, 20, "right and in time"),
     ("zoe", 3, 16, "right, and in the second day after the date: 20 - 2 · 2"),
     ("kim1", 3, 20, "right"),

@@ -14,6 +14,7 @@ from playwright.sync_api import (
     BrowserContext,
     ConsoleMessage,
     Page,
+    Request,
     Response,
     ViewportSize,
     sync_playwright,
@@ -65,7 +66,7 @@ class Traffic:
 
     def listen(self, context: BrowserContext) -> "Traffic":
         context.on("request", lambda request: self.asked.append(request.url))
-        context.on("requestfailed", lambda r: self.wrong.append(f"{r.url}: {r.failure}"))
+        context.on("requestfailed", self.look_at_failure)
         context.on("response", self.look_at_status)
         context.on("console", self.look_at_line)
         context.on("weberror", lambda error: self.wrong.append(str(error.error)))
@@ -74,6 +75,11 @@ class Traffic:
     def clear(self) -> None:
         self.asked.clear()
         self.wrong.clear()
+
+    def look_at_failure(self, request: Request) -> None:
+        # A page that sends its reader on at once may be left before all of it has come.
+        if not (request.is_navigation_request() and request.failure == "net::ERR_ABORTED"):
+            self.wrong.append(f"{request.url}: {request.failure}")
 
     def look_at_status(self, response: Response) -> None:
         if response.status >= 400:
