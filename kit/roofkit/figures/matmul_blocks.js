@@ -75,9 +75,10 @@ export const matmul_blocks = (catalog, _) => ({
   ],
   says: _(
     "In bf16, {x_bytes} of x and {w_bytes} of w are loaded and {out_bytes} of out are written. Each " +
-      "element of x is used {F} times, of w {w_uses}, of out {D} times. {meets} Of the bytes, " +
-      "{largest_share} belong to {largest}. The intensity is {intensity}: it stays below the smallest " +
-      "side, {smallest}. The ridge point of {chip} is {ridge}, so the multiplication is {verdict}.{fits}",
+      "element of x is used {F} times, and each element of w {w_uses}. Each element of out is a sum of {D} " +
+      "products. {meets} Of the bytes, {largest_share} belong to {largest}. The intensity is {intensity}: it " +
+      "stays below the smallest side, {smallest}. The ridge point of {chip} is {ridge}, so the " +
+      "multiplication is {verdict}.{fits}",
   ),
 
   draw(v, wide) {
@@ -172,11 +173,7 @@ function gauges(_, v, wide, base) {
   function uses(array, bytes, count) {
     const places = { array, bytes: text(bytes, "B"), count: text(count) };
     const once = count === 1;
-    if (array === "out") {
-      return once
-        ? _("{array}: {bytes} written, each used {count} time", places)
-        : _("{array}: {bytes} written, each used {count} times", places);
-    }
+    if (array === "out") return _("{array}: {bytes} written, {count} products each", places);
     return once
       ? _("{array}: {bytes} loaded, each used {count} time", places)
       : _("{array}: {bytes} loaded, each used {count} times", places);

@@ -66,7 +66,10 @@ export const tiles = (_catalog, _) => ({
       room: elements(t * t),
       words: {
         happened: done
-          ? _("The last step brought {nth_piece} of x and of w for {nth_tile}: {each_piece} of either.")
+          ? _(
+              "The last step brought {nth_piece} of x and of w for {nth_tile}: {each_piece} of x and " +
+                "{each_piece} of w.",
+            )
           : _("Nothing is loaded yet."),
         nth_piece: _("piece {n} of {all}", { n: text(piece + 1), all: text(N) }),
         nth_tile: _("tile {n} of {all}", { n: text(tile + 1), all: text(all) }),
