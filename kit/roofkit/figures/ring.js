@@ -50,7 +50,7 @@ export const ring = (catalog, _) => ({
     const stages = [
       [_("before the first step"), _("Each chip has its own part of every sum.")],
       [_("reduce-scatter"), _("What arrives is added to the chip’s own part.")],
-      [_("reduce-scatter, done"), _("Each chip owns one finished piece: {n}/{n}.", { n: text(N) })],
+      [_("reduce-scatter, done"), _("Each chip owns one piece with all {n} parts.", { n: text(N) })],
       [_("all-gather"), _("What arrives replaces the chip’s own part.")],
       [_("all-gather, done"), _("Every chip has every piece finished.")],
     ];
