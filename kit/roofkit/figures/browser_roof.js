@@ -9,7 +9,7 @@ const near = (one, other) => Math.abs(one - other) < 20; // pixels between two l
 export const browser_roof = (_catalog, _, given = {}) => {
   const stored = given.peak ? given : undefined;
   const before = stored
-    ? _("Not measured here yet. In gray stands the roof of the run on this page, which numpy found.")
+    ? _("Not measured here yet. The gray roof is the one that numpy measured for this page.")
     : _("Not measured here yet.");
 
   // Roofs by name, and what the sentence says of the measurement.
