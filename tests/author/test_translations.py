@@ -1,13 +1,18 @@
 """A translation says what its page says: the same roles, links, formulas, code and numbers."""
 
+import re
+import subprocess
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
 from book_extension.languages import catalogs
+from lab import fresh_course
 from parity import differences, style, wrong_terms
 from repository import ROOT
 
+ADDED = "A sentence for which there is no translation."
 EDITION = ROOT / "locale" / "zh_CN"
 FOLDER = catalogs.folder(ROOT, "zh_CN")
 
@@ -35,3 +40,14 @@ def test_translations_keep_the_parts_the_terms_and_the_style(name: str) -> None:
         )
     ]
     assert problems == []
+
+
+@pytest.mark.long
+def test_a_translator_is_shown_what_a_page_lacks(tmp_path: Path) -> None:
+    course = fresh_course(tmp_path / "course")
+    page = course / "chapters" / "time.md"
+    page.write_text(page.read_text(encoding="utf-8") + f"\n{ADDED}\n", encoding="utf-8")
+    command = ["make", "--silent", "translations", "PAGE=chapters/time"]
+    run = subprocess.run(command, cwd=course, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    assert re.findall("missing: (.*)", run.stdout) == [ADDED]

@@ -1,0 +1,14 @@
+// What each kind of match counts in the search: Sphinx's numbers. Of equal results, a section whose
+// heading has the query in it comes before pages that have its words in several headings.
+globalThis.Scorer = {
+  // A result is [page, title, anchor, description, score, file].
+  score: (result) => result[4] + (result[2] ? 1 : 0),
+  objNameMatch: 11,
+  objPartialMatch: 6,
+  objPrio: { 0: 15, 1: 5, 2: -5 },
+  objPrioDefault: 0,
+  title: 15,
+  partialTitle: 7,
+  term: 5,
+  partialTerm: 2,
+};
