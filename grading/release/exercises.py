@@ -108,7 +108,8 @@ def expected(name: str, part: Part, case: Case) -> Plain:
     """Return the reference solution's answer as plain data."""
     answer = ask(_read(file_of(name)).names[part.function], case, part.kind)
     if answer.problem:
-        raise ValueError(f"{name}, {part.key}: the reference {answer.problem}: {answer.detail}")
+        words = f"the solution's answer is not of kind={part.kind!r}: {answer.problem}"
+        raise ValueError(f"{name}, {part.key}: {words}, {answer.detail}")
     return answer.value
 
 
