@@ -181,7 +181,7 @@ def _run(file: Path, found: list[Cell], shown: dict[str, Any]) -> dict[int, Part
 def _run_cell(cell: Cell, names: dict[str, Any], file: Path) -> object:
     """Run a cell; return the value of its last expression, None without one."""
     tree = ast.parse(cell.source, file.name)
-    last = tree.body[-1]
+    last = tree.body[-1] if tree.body else None
     if not isinstance(last, ast.Expr):
         exec(compile(tree, file.name, "exec"), names)
         return None
