@@ -85,7 +85,7 @@ def test_a_1024_matmul_reaches_the_ceiling_at_1_66_times_the_4096_batch() -> Non
 
 def test_weights_per_example_are_compute_bound_on_no_chip() -> None:
     book = reference("weight-per-example")
-    assert len(book["catalog"]) == len(rl.chips())
+    assert {"H100 SXM", "TPU v5e"} <= book["catalog"].keys() <= {chip.name for chip in rl.chips()}
     assert book["compute_bound_chips"](book["catalog"], 1) == []
     assert book["intensities"](64, 4096, 4096, 1)[0] == pytest.approx(2, rel=1e-3)
 

@@ -44,6 +44,8 @@ def listed(contents: Any) -> Iterator[str]:
 
 
 WRITTEN = tuple(listed(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))))
+CATALOGS = ROOT / "locale" / "zh_CN" / "LC_MESSAGES"
+TRANSLATED = tuple(page for page in WRITTEN if (CATALOGS / f"{page}.po").exists())
 # Language → the pages of the site; a host has one page for missing addresses, in all languages.
 PAGES = {"en": (*WRITTEN, "404", "genindex", "search"), "zh": (*WRITTEN, "genindex", "search")}
 COLD = 1_000_000  # compressed bytes of all files of a page: a second at 8 Mbit/s
