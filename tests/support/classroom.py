@@ -167,7 +167,8 @@ class Classroom:
             name = str(path.relative_to(self.folder))
             if path.is_file() and not name.startswith((".grading", "submitted", "gradebook.db")):
                 found[name] = path.read_bytes()
-        found.pop("report.html", None)  # says when
+        for name in ("report.html", "nbgrader_config.py"):  # says when, and where the gradebook is
+            found.pop(name, None)
         return found
 
 

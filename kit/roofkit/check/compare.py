@@ -108,10 +108,11 @@ def recognize(
     """Return the misconceptions that fit, and whether they fit in every case.
 
     If none agrees in every case, return those that agree in every wrong case; of several numbers,
-    in every wrong number. Agreement in names or small integers doesn't count there, since it may be
-    chance.
+    in every wrong number. Agreement in nothing but names or small integers doesn't count there,
+    since it may be chance.
     """
     everywhere, loose = [], []
+    wrong = [at for at, fine in enumerate(right) if not fine]
     for known in misconceptions:
         hits = [
             answer.problem == "raised"
@@ -121,27 +122,31 @@ def recognize(
         ]
         if all(hits):
             everywhere.append(known)
-        elif all(
-            fine or (not answer.problem and _fits(answer.value, value, wanted, tolerance))
-            for fine, answer, value, wanted in zip(
-                right, answers, known.values, expected, strict=True
-            )
-        ):
-            loose.append(known)
+        elif not any(answers[at].problem for at in wrong):
+            pairs = [
+                pair
+                for at in wrong
+                for pair in _wrong_numbers(
+                    answers[at].value, known.values[at], expected[at], tolerance
+                )
+            ]
+            if all(same(*pair, tolerance) for pair in pairs) and telling([one for one, _ in pairs]):
+                loose.append(known)
     return everywhere or loose, bool(everywhere)
 
 
-def _fits(value: Plain, known: Plain, expected: Plain, tolerance: float) -> bool:
-    """Return whether the wrong numbers of an answer are those of a misconception, and telling."""
+def _wrong_numbers(
+    value: Plain, known: Plain, expected: Plain, tolerance: float
+) -> list[tuple[Plain, Plain]]:
+    """Return the wrong numbers of an answer, each with that of a misconception."""
     lists = [one for one in (value, known, expected) if isinstance(one, list)]
     if len(lists) < 3 or len({len(one) for one in lists}) > 1 or has_names(expected):
-        return same(value, known, tolerance) and telling(value)
-    wrong = [
+        return [(value, known)]
+    return [
         (number, other)
         for number, other, right in zip(value, known, expected, strict=True)
         if not same(number, right, tolerance)
     ]
-    return all(same(*pair, tolerance) for pair in wrong) and telling([one for one, _ in wrong])
 
 
 def explanation(known: Sequence[MisconceptionValues], qualifier: str) -> str:
