@@ -92,13 +92,6 @@ def measure(seconds: float = 60.0, progress: bool = True) -> Run:
         figures=figures,
         libraries=found,
         left_out=left_out,
-        protocol={
-            "timer": "clock of the host",
-            "data": "uniform",
-            "block": SAMPLE_SECONDS,
-            "roof": MAX_ROOF_SECONDS,
-            "dot": MAX_OPERATION_SECONDS,
-        },
     )
 
 

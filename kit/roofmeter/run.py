@@ -32,16 +32,7 @@ MAX_DRIFT = 0.1
 class Host:
     """A description of the machine, without anything that identifies its owner.
 
-    Attributes
-    ----------
-    cpu
-        The model name that the processor reports.
-    present, granted
-        Cores of the machine, and cores that this process may use.
-    memory
-        Bytes of main memory.
-    system
-        Kernel version and architecture.
+    Of its `present` cores, this process may use those `granted`; `memory` is in bytes.
     """
 
     cpu: str
@@ -92,8 +83,6 @@ class Run:
         Versions of the libraries, and the hash of roofmeter's own code ("script").
     left_out
         Keys of figures that were not reached in time, with the reason.
-    protocol
-        How samples were taken: the timer, the data, seconds of each part.
     """
 
     host: Host
@@ -103,7 +92,6 @@ class Run:
     figures: Mapping[str, Figure]
     libraries: Mapping[str, str]
     left_out: Mapping[str, str] = field(default_factory=dict)
-    protocol: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -234,7 +222,6 @@ class Run:
             "run": {"date": self.date, "seconds": self.seconds, "threads": self.threads},
             "host": asdict(self.host),
             "libraries": self.libraries,
-            "protocol": self.protocol,
             "left_out": self.left_out,
         }
         run_files.write(Path(folder), tables, self.figures.values())
@@ -266,10 +253,8 @@ def load_run(folder: str | Path) -> Run:
     try:
         tables, figures = run_files.read(Path(folder))
         host = Host(**run_files.known(Host, tables["host"]))
-        rest: dict[str, Any] = {
-            name: tables[name] for name in ("libraries", "protocol", "left_out")
-        }
-        return Run(host=host, figures=figures, **rest, **tables["run"])
+        libraries, left_out = tables["libraries"], tables["left_out"]
+        return Run(host, figures=figures, libraries=libraries, left_out=left_out, **tables["run"])
     except (KeyError, TypeError) as error:
         raise ValueError(f"{folder} holds no run of this version: {error}") from error
 
