@@ -51,8 +51,6 @@ class Figure:
         "FLOP/s" or "B/s" (higher is better), or "s" (lower is better).
     amount
         FLOPs, bytes or calls in one pass.
-    footprint
-        Of a step of the staircase: bytes that are read again and again.
     operation, sizes
         For an operation: what counts it, and with which arguments.
     roof
@@ -63,7 +61,6 @@ class Figure:
     what: str
     unit: str
     amount: float
-    footprint: float = 0.0
     operation: str = ""
     sizes: Mapping[str, Any] = field(default_factory=dict)
     roof: str = ""

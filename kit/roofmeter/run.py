@@ -71,7 +71,7 @@ class Run:
     host
         The machine that it ran on.
     date
-        Start time, in UTC.
+        When it was taken, in UTC.
     seconds
         Duration.
     threads
@@ -119,8 +119,8 @@ class Run:
     @cached_property
     def staircase(self) -> Mapping[float, Figure]:
         """Measurements of repeated reads, by the total bytes of all threads' arrays."""
-        stairs = [f for key, f in self.figures.items() if key.startswith("cache ")]
-        return {figure.footprint: figure for figure in sorted(stairs, key=lambda f: f.footprint)}
+        stairs = [(key, f) for key, f in self.figures.items() if key.startswith("cache ")]
+        return dict(sorted((float(key.removeprefix("cache ")), figure) for key, figure in stairs))
 
     @property
     def caches_end(self) -> float:

@@ -180,7 +180,7 @@ def staircase(store: Floats, threads: Threads) -> Iterator[Workload]:
             parts.append((a, b, np.empty((times, rows), np.float32)))
         whole = size * threads.count
         what = f"dot products over {size // 1024:,} KiB a thread"
-        figure = Figure(f"cache {whole}", what, "B/s", float(whole * times), footprint=whole)
+        figure = Figure(f"cache {whole}", what, "B/s", float(whole * times))
         yield figure, threads.work(lambda a, b, out: np.vecdot(a, b, out), parts)
         size *= 2
 
