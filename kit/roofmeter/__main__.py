@@ -30,7 +30,7 @@ def main() -> None:
         if given.save:
             run.save(given.save)
     except TooBusyError as error:
-        parser.exit(3, f"roofmeter: {error}\n")
+        parser.exit(3, f"\nroofmeter: {error}\n")  # below the line of progress
     except (ImportError, OSError, ValueError) as error:
         parser.error(str(error))
     shown = [run.name, str(run.table), str(run.operations_table)]

@@ -3,42 +3,39 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
-from rooflib.checks import one_of
-from rooflib.quantities import text
+import rooflib as rl
+from rooflib.quantities import breakable, text
 from rooflib.work import Work
 
-UNITS = ("FLOP/s", "B/s", "s")
-OPERATIONS = (
-    "attention",
-    "dot",
-    "elementwise",
-    "matmul",
-    "matmul_per_example",
-    "operation",
-    "rms_norm",
-)
 MIN_SAMPLES = 3
-"""A figure has at least this many samples."""
+"""So many samples must agree."""
 SETTLED_TOLERANCE = 0.05
 """A figure has settled if its third-best sample is within this share of its best."""
+COUNTED: Mapping[str, Callable[..., Work]] = {
+    "attention": rl.attention,
+    "dot": rl.dot,
+    "elementwise": rl.elementwise,
+    "matmul": rl.matmul,
+    "matmul_per_example": lambda B, **sizes: B * rl.matmul(1, **sizes),
+    "operation": lambda flops, bytes, compute: rl.work("matmuls", flops, compute, loaded=bytes),
+    "rms_norm": rl.rms_norm,
+}
+"""What counts an operation, by its name in files."""
 
 
 @dataclass(frozen=True)
 class Sample:
     """One timing: `repeats` passes in `seconds`.
 
-    `own` is the share of its threads' time that they spent on a core. A stored run may say why a
-    sample was `disturbed`; such a sample does not count.
+    A run of an earlier version may say what `disturbed` a sample; such a sample does not count.
     """
 
     seconds: float
     repeats: int
-    own: float
     disturbed: str = ""
 
 
@@ -54,12 +51,8 @@ class Figure:
         "FLOP/s" or "B/s" (higher is better), or "s" (lower is better).
     amount
         FLOPs, bytes or calls in one pass.
-    threads
-        Threads that shared the work.
-    footprint
-        Bytes accessed before any byte is accessed again: what fits into a cache stays there.
     operation, sizes
-        For an operation: the rooflib function that counts it, and its arguments.
+        For an operation: what counts it, and with which arguments.
     roof
         For an operation: the key of the figure whose bandwidth bounds it.
     """
@@ -68,29 +61,18 @@ class Figure:
     what: str
     unit: str
     amount: float
-    threads: int
-    samples: tuple[Sample, ...] = ()
-    footprint: float = 0.0
     operation: str = ""
     sizes: Mapping[str, Any] = field(default_factory=dict)
     roof: str = ""
-
-    def __post_init__(self) -> None:
-        one_of(f"unit of {self.key!r}", self.unit, UNITS)
-        if self.operation:
-            one_of(f"operation of {self.key!r}", self.operation, OPERATIONS)
+    samples: tuple[Sample, ...] = ()
 
     @property
-    def _counting(self) -> list[Sample]:
-        return [each for each in self.samples if not each.disturbed]
-
-    @cached_property
     def values(self) -> tuple[float, ...]:
         """The value of each sample in `unit`, best first."""
-        seconds = sorted(each.seconds / each.repeats for each in self._counting)
+        passes = sorted(s.seconds / s.repeats for s in self.samples if not s.disturbed)
         if self.unit == "s":
-            return tuple(each / self.amount for each in seconds)
-        return tuple(self.amount / each for each in seconds)
+            return tuple(seconds / self.amount for seconds in passes)
+        return tuple(self.amount / seconds for seconds in passes)
 
     @property
     def best(self) -> float:
@@ -122,31 +104,12 @@ class Figure:
         return high <= (1 + SETTLED_TOLERANCE) * low
 
     @property
-    def share(self) -> float:
-        """Median share of time that the workload's threads were running on a core."""
-        return statistics.median(each.own for each in self._counting)
-
-    @property
     def counted(self) -> Work:
         """The operation as counted by rooflib; a ValueError for a figure that is a roof."""
-        import rooflib as rl
-
         if not self.operation:
             raise ValueError(f"{self.key!r} is a roof, not an operation")
-        sizes = dict(self.sizes)
-        # In files, "operation" stands for its counts, and "matmul_per_example" for one row each.
-        if self.operation == "operation":
-            bytes, type = sizes.pop("bytes", 0), sizes.pop("compute", "bf16")
-            return rl.work(self.key, loaded=bytes, type=type, **sizes)
-        if self.operation == "matmul_per_example":
-            rows = sizes.pop("B")
-            each: Work = rl.matmul(1, **sizes)
-            counted: Work = each * rows
-            return counted
-        made: Work = getattr(rl, self.operation)(**sizes)
-        return made
+        return COUNTED[self.operation](**self.sizes)
 
     def __repr__(self) -> str:
         ends = " to ".join(text(end, self.unit) for end in self.interval)
-        shown = f"<Figure {self.key}: {text(self.best, self.unit)} at best, {ends}>"
-        return shown.replace("\N{NO-BREAK SPACE}", " ")
+        return breakable(f"<Figure {self.key}: {text(self.best, self.unit)} at best, {ends}>")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import os
 import platform
+import re
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,47 +20,27 @@ from rooflib.checks import size
 from rooflib.quantities import text
 from roofmeter import workloads
 from roofmeter.figures import MIN_SAMPLES, Figure, Sample
-from roofmeter.machine import (
-    ThreadPool,
-    Work,
-    blas,
-    blas_info,
-    random_floats,
-    store_of_floats,
-    this_host,
-)
-from roofmeter.run import ROOFS, Run
+from roofmeter.run import Host, Run
+from roofmeter.workloads import Threads, Work
 
 SAMPLE_SECONDS = 0.08
 """A sample takes at least this long."""
-MAX_SAMPLES = 16
 MAX_ROOF_SECONDS, MAX_OPERATION_SECONDS = 8.0, 2.0
 """How long to wait for samples that agree, of a roof and of an operation."""
-MIN_SHARE, IDLE_SECONDS = 0.9, 3.0
-"""Share of its core that a busy thread must get, and how long to wait for it at the start."""
-PROTOCOL = {
-    "timer": "clock of the host",
-    "data": "uniform",
-    "block": SAMPLE_SECONDS,
-    "roof": MAX_ROOF_SECONDS,
-    "dot": MAX_OPERATION_SECONDS,
-}
-"""What is stored with a run of how its samples were taken."""
-
-Progress = Callable[[float, str], object]
-"""A callback that gets the share of the time used and a description of the next workload."""
+ROOFS = ("peak fp32", "peak fp64", "read", "update")
+"""What every run needs."""
 
 
 class TooBusyError(RuntimeError):
     """Something else keeps the machine too busy for a measurement."""
 
 
-def measure(seconds: float = 60.0, progress: Progress | bool = True) -> Run:
+def measure(seconds: float = 60.0, progress: bool = True) -> Run:
     """Measure this machine with numpy: its roofs, and operations of the course.
 
-    This takes about a minute on two idle cores. What doesn't fit into `seconds` is left out and
-    listed in `Run.left_out`. Samples of an operation that spread too far are named in
-    `Run.warnings`.
+    This takes about a minute on two idle cores, and 2 GB of memory. What doesn't fit into `seconds`
+    is left out and listed in `Run.left_out`. Samples of an operation that spread too far are named
+    in `Run.warnings`.
 
     The peak is the best that numpy's matmul reaches, not the best that the processor could reach.
     The bandwidths are those of reading and of an update in place, which cause no hidden loads.
@@ -71,112 +52,119 @@ def measure(seconds: float = 60.0, progress: Progress | bool = True) -> Run:
     seconds
         Time limit, above zero; the four roofs are measured in any case.
     progress
-        True draws a progress bar; False draws nothing; a function is called with the share of the
-        time used and a description of the next workload.
+        Whether to show on stderr what is being measured.
 
     Raises
     ------
     TooBusyError
-        If something else has the cores at the start, or the samples of a roof spread too far. A
-        subclass of RuntimeError.
+        If the samples of a roof spread too far. A subclass of RuntimeError.
     ValueError
         If `seconds` is not above zero and finite.
     """
     size("seconds", seconds)
-    report = progress if callable(progress) else draw if progress else lambda share, what: None
-    host, start = this_host(), time.perf_counter()
+    host, found, start = this_host(), libraries(), time.perf_counter()
     figures: dict[str, Figure] = {}
     left_out: dict[str, str] = {}
-    with blas().limit(limits=host.granted), ThreadPool(host.granted) as pool:
-        require_idle_cores(pool)
-        store = store_of_floats(host.memory)
-        roofs, others = workloads.roofs(store, pool), workloads.others(store, pool)
-        for figure, work in chain(roofs, others):
-            roof, spent = figure.key in ROOFS, time.perf_counter() - start
-            if not roof and spent > seconds:
+    with Threads(host.granted) as threads:
+        for figure, work in workloads.all_of(threads):
+            is_roof, spent = figure.key in ROOFS, time.perf_counter() - start
+            if spent > seconds and not is_roof:
                 left_out[figure.key] = "out of time"
                 continue
-            report(min(spent / seconds, 1.0), figure.what)
-            most = MAX_ROOF_SECONDS if roof else MAX_OPERATION_SECONDS
-            new = replace(figure, samples=take_samples(work, figure.threads, most))
-            if roof and not new.settled:
+            if progress:
+                show(min(spent / seconds, 1), figure.what)
+            new = sampled(figure, work, MAX_ROOF_SECONDS if is_roof else MAX_OPERATION_SECONDS)
+            if is_roof and not new.settled:
                 raise TooBusyError(
                     f"this machine is too busy to be measured: samples of {figure.key} spread by "
                     f"{text(new.spread, '%')}"
                 )
-            old = figures.get(figure.key)
-            if not old or (new.median < old.median) == (new.unit == "s"):
+            old = figures.get(figure.key)  # of the other size of matrices
+            if not old or new.median > old.median:
                 figures[figure.key] = new
-    report(1.0, "done")
+    if progress:
+        show(1, "done\n")
     return Run(
         host=host,
         date=datetime.datetime.now(datetime.UTC).replace(microsecond=0),
         seconds=round(time.perf_counter() - start, 1),
         threads=host.granted,
         figures=figures,
-        libraries=libraries(),
+        libraries=found,
         left_out=left_out,
-        protocol=PROTOCOL,
     )
 
 
-def require_idle_cores(pool: ThreadPool) -> None:
-    """Raise a `TooBusyError` unless threads that compute all the time get their cores."""
-    parts = [(random_floats(2**20),) for _ in range(pool.threads)]  # long arrays: the GIL is free
-    work = pool.work(lambda a: np.negative(a, a), parts)
-    until = time.perf_counter() + IDLE_SECONDS
-    repeats = choose_repeats(work)
-    while (share := sample(work, repeats, pool.threads).own) < MIN_SHARE:
-        if time.perf_counter() > until:
-            raise TooBusyError(
-                "this machine is too busy to be measured: threads that compute all the time had a "
-                f"core for only {share:.0%} of it"
-            )
-
-
-def take_samples(work: Work, threads: int, most: float) -> tuple[Sample, ...]:
-    """Take samples until the three fastest agree, or after `most` seconds."""
+def sampled(figure: Figure, work: Work, most: float) -> Figure:
+    """Return the figure with samples, taken until the fastest agree or for `most` seconds."""
     until = time.perf_counter() + most
     repeats = choose_repeats(work)
-    taken: list[Sample] = []
-    while len(taken) < MAX_SAMPLES:
-        taken.append(sample(work, repeats, threads))
-        agree = Figure("", "", "s", 1, threads, tuple(taken)).settled
-        if len(taken) > MIN_SAMPLES and (agree or time.perf_counter() > until):
-            break
-    return tuple(taken)
+    while True:
+        new = Sample(seconds_of(work, repeats), repeats)
+        figure = replace(figure, samples=(*figure.samples, new))
+        is_over = figure.settled or time.perf_counter() > until
+        if is_over and len(figure.samples) > MIN_SAMPLES:
+            return figure
 
 
 def choose_repeats(work: Work) -> int:
     """Return how many passes a sample needs; this warms up caches and pages, too."""
     repeats = 1
-    while True:
-        took = sample(work, repeats, 1).seconds
-        if took >= SAMPLE_SECONDS:
-            return repeats
+    while (took := seconds_of(work, repeats)) < SAMPLE_SECONDS:
         # Grow at most twelvefold: the first pass is slower than the rest.
         repeats = max(repeats + 1, int(repeats * min(12, 1.2 * SAMPLE_SECONDS / took)))
+    return repeats
 
 
-def sample(work: Work, repeats: int, threads: int) -> Sample:
-    """Time `repeats` passes of `work`, which keeps at most `threads` threads busy."""
-    start, own = time.perf_counter(), time.process_time()
+def seconds_of(work: Work, repeats: int) -> float:
+    start = time.perf_counter()
     work(repeats)
-    took, used = time.perf_counter() - start, time.process_time() - own
-    return Sample(took, repeats, round(used / (took * threads), 4))
+    return time.perf_counter() - start
+
+
+def show(share: float, what: str) -> None:
+    """Write a line of progress over the one before."""
+    print(f"\r{share:4.0%} {what:<60}", end="", file=sys.stderr, flush=True)
+
+
+def this_host() -> Host:
+    """Describe this machine."""
+    # Only the numbers of the kernel's release: its suffix may name who built it.
+    release = re.match(r"[\d.]*\d", platform.release())
+    memory = 4 * 2.0**30  # where the system doesn't tell
+    if "SC_PHYS_PAGES" in getattr(os, "sysconf_names", ()):
+        memory = float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return Host(
+        cpu=processor(),
+        present=os.cpu_count() or 1,
+        granted=len(workloads.cores()),
+        memory=memory,
+        system=f"{platform.system()} {release[0] if release else ''}, {platform.machine()}",
+    )
+
+
+def processor() -> str:
+    """Return the model name that the processor reports."""
+    listed = Path("/proc/cpuinfo")
+    text = listed.read_text(encoding="utf-8") if listed.exists() else ""
+    model = re.search(r"^(?:model name|Hardware)\s*: (.+)", text, re.M)
+    return model[1].strip() if model else platform.processor() or "unknown processor"
 
 
 def libraries() -> dict[str, str]:
     """Return the versions, and the hash of this code: equal hashes mean the same method."""
+    from threadpoolctl import threadpool_info
+
     script = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         script.update(path.read_bytes())
+    # threadpoolctl doesn't know every BLAS, such as that of macOS.
+    built: Any = np.show_config(mode="dicts")
+    found = {"blas": built.get("Build Dependencies", {}).get("blas", {}).get("name", "unknown")}
+    for pool in threadpool_info():
+        if pool["user_api"] == "blas":
+            found["blas"] = f"{pool['internal_api']} {pool['version']}"
+            found["blas_kernels"] = str(pool.get("architecture", ""))
+            found["blas_threads"] = str(pool["num_threads"])
     versions = {"rooflib": rl.__version__, "python": platform.python_version()}
-    return versions | {"numpy": np.__version__, **blas_info(), "script": script.hexdigest()}
-
-
-def draw(share: float, what: str) -> None:
-    """Redraw a one-line progress bar on stderr."""
-    full = round(share * 24)
-    line = f"\r{'█' * full}{'░' * (24 - full)} {what[:50]:<50}"
-    sys.stderr.write(line + ("\n" if share >= 1 else ""))
+    return versions | {"numpy": np.__version__, **found, "script": script.hexdigest()}

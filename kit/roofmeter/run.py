@@ -14,19 +14,14 @@ import numpy as np
 
 from rooflib.checks import one_of
 from rooflib.hardware import Chip
-from rooflib.quantities import shown, text
+from rooflib.quantities import Quantity, breakable, shown, text
 from rooflib.table import Table
 from rooflib.work import Times
 from roofmeter import run_files
 from roofmeter.figures import Figure
-from roofmeter.machine import Host
 
 RUNS = Path(__file__).parent / "runs"
 PEAKS = ("fp32", "fp64")
-STREAMS = ("read", "update")
-ROOFS = ("peak fp32", "peak fp64", *STREAMS)
-"""Required figures of a run."""
-PEAK_AGAIN = "peak again"
 MAX_SPEEDUP_OVER_MEMORY = 1.25
 """Reads at most this many times as fast as memory are not served by a cache."""
 MAX_DRIFT = 0.1
@@ -34,18 +29,24 @@ MAX_DRIFT = 0.1
 
 
 @dataclass(frozen=True)
-class MeasuredOperation:
-    """A measured operation and its bounds.
+class Host:
+    """A description of the machine, without anything that identifies its owner.
 
-    Attributes
-    ----------
-    figure
-        The measured time, in seconds.
-    bounds
-        Its bounds under the roofs of the run, with the overhead of a numpy call as a launch.
-    ratios
-        Measured time ÷ lower bound, of the best and of the slowest sample. Below one, a cache holds
-        its bytes, or fewer moved than were counted.
+    Of its `present` cores, this process may use those `granted`; `memory` is in bytes.
+    """
+
+    cpu: str
+    present: int
+    granted: int
+    memory: float
+    system: str
+
+
+@dataclass(frozen=True)
+class MeasuredOperation:
+    """A measured operation: its figure, in seconds, and its bounds under the roofs of the run.
+
+    The overhead of a numpy call is the launch of these bounds.
     """
 
     figure: Figure
@@ -53,7 +54,10 @@ class MeasuredOperation:
 
     @property
     def ratios(self) -> tuple[float, float]:
-        """Measured time ÷ lower bound, of the best and of the slowest sample."""
+        """Measured time ÷ lower bound, of the best and of the slowest sample.
+
+        Below one, a cache holds its bytes, or fewer moved than were counted.
+        """
         best, slowest = (each / float(self.bounds.lower) for each in self.figure.interval)
         return best, slowest
 
@@ -67,7 +71,7 @@ class Run:
     host
         The machine that it ran on.
     date
-        Start time, in UTC.
+        When it was taken, in UTC.
     seconds
         Duration.
     threads
@@ -79,10 +83,6 @@ class Run:
         Versions of the libraries, and the hash of roofmeter's own code ("script").
     left_out
         Keys of figures that were not reached in time, with the reason.
-    protocol
-        How samples were taken: the timer, the data, seconds of each part.
-
-    A missing roof raises a ValueError.
     """
 
     host: Host
@@ -92,13 +92,6 @@ class Run:
     figures: Mapping[str, Figure]
     libraries: Mapping[str, str]
     left_out: Mapping[str, str] = field(default_factory=dict)
-    protocol: Mapping[str, Any] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for key in ROOFS:
-            if key not in self.figures:
-                known = ", ".join(self.figures) or "none"
-                raise ValueError(f"figures must have {', '.join(ROOFS)}; got {known}, no {key}")
 
     @property
     def name(self) -> str:
@@ -115,8 +108,7 @@ class Run:
 
         `roof` is "read", "update" or "cache" with a size in bytes.
         """
-        streams = [key for key, f in self.figures.items() if f.unit == "B/s"]
-        one_of("roof", roof, streams)
+        one_of("roof", roof, [key for key, figure in self.figures.items() if figure.unit == "B/s"])
         return Chip(
             name=self.name if roof == "read" else f"{self.name}, {roof}",
             rates={kind: self.figures[f"peak {kind}"].best for kind in PEAKS}
@@ -127,21 +119,20 @@ class Run:
     @cached_property
     def staircase(self) -> Mapping[float, Figure]:
         """Measurements of repeated reads, by the total bytes of all threads' arrays."""
-        stairs = [f for key, f in self.figures.items() if key.startswith("cache ")]
-        return {figure.footprint: figure for figure in sorted(stairs, key=lambda f: f.footprint)}
+        stairs = [(key, f) for key, f in self.figures.items() if key.startswith("cache ")]
+        return dict(sorted((float(key.removeprefix("cache ")), figure) for key, figure in stairs))
 
     @property
     def caches_end(self) -> float:
         """Size in bytes from which arrays are read at memory speed; 0 if none was."""
         slow = MAX_SPEEDUP_OVER_MEMORY * self.figures["read"].best
         fast = [size for size, figure in self.staircase.items() if figure.median > slow]
-        slower = [size for size in self.staircase if all(size > other for other in fast)]
-        return min(slower, default=0.0)
+        return min((size for size in self.staircase if size > max(fast, default=0)), default=0.0)
 
     @property
     def drift(self) -> float:
         """Relative change of the fp32 peak during the run; 0 if not measured again."""
-        again = self.figures.get(PEAK_AGAIN)
+        again = self.figures.get("peak again")
         return again.median / self.figures["peak fp32"].median - 1 if again else 0.0
 
     @property
@@ -154,9 +145,8 @@ class Run:
             if not figure.settled
         ]
         if abs(self.drift) > MAX_DRIFT:
-            found.append(
-                f"the peak changed by {text(abs(self.drift), '%')}: the clock is not steady"
-            )
+            change = text(abs(self.drift), "%")
+            found.append(f"the peak changed by {change}: the clock is not steady")
         if self.staircase and self.caches_end == 0:
             found.append("read: no array was larger than the caches")
         return found
@@ -164,17 +154,18 @@ class Run:
     @cached_property
     def operations(self) -> Mapping[str, MeasuredOperation]:
         """Each measured operation with its bounds under the roof that it names."""
-        return {key: self._with_bounds(f) for key, f in self.figures.items() if f.operation}
+        return {
+            key: MeasuredOperation(figure, figure.counted.on(self._under(figure.roof)))
+            for key, figure in self.figures.items()
+            if figure.operation
+        }
 
-    def _with_bounds(self, figure: Figure) -> MeasuredOperation:
-        call = self.figures.get("call")
-        roof = figure.roof
+    def _under(self, roof: str) -> Chip:
         if roof not in self.figures:  # no array of exactly this size was read: take the next larger
             sizes = [s for s in self.staircase if s >= float(roof.removeprefix("cache "))]
             roof = f"cache {min(sizes):.0f}" if sizes else "read"
-        chip = self.as_chip(roof)
-        bounds = figure.counted.on(chip | {"launch": 1 / call.best} if call else chip)
-        return MeasuredOperation(figure, bounds)
+        call = self.figures.get("call")
+        return self.as_chip(roof) | ({"launch": 1 / call.best} if call else {})
 
     @property
     def table(self) -> Table:
@@ -183,10 +174,10 @@ class Run:
         return Table(
             {
                 "figure": [figure.key for figure in figures],
-                "best": [text(figure.best, figure.unit) for figure in figures],
-                "typical": [text(figure.median, figure.unit) for figure in figures],
+                "best": [Quantity(figure.best, figure.unit) for figure in figures],
+                "typical": [Quantity(figure.median, figure.unit) for figure in figures],
                 "smallest to largest": [_span(figure.interval, figure.unit) for figure in figures],
-                "spread": [text(figure.spread, "%") for figure in figures],
+                "spread": ([figure.spread for figure in figures], "%"),
                 "samples": [f"{len(figure.values)} of {len(figure.samples)}" for figure in figures],
                 "what ran": [figure.what for figure in figures],
             }
@@ -199,10 +190,10 @@ class Run:
         return Table(
             {
                 "operation": [each.figure.what for each in operations],
-                "FLOP/B": [text(float(each.figure.counted.intensity)) for each in operations],
-                "measured": [_span(each.figure.interval, each.figure.unit) for each in operations],
-                "lower bound": [text(float(each.bounds.lower), "s") for each in operations],
-                "upper bound": [text(float(each.bounds.upper), "s") for each in operations],
+                "FLOP/B": [float(each.figure.counted.intensity) for each in operations],
+                "measured": [_span(each.figure.interval, "s") for each in operations],
+                "lower bound": [each.bounds.lower for each in operations],
+                "upper bound": [each.bounds.upper for each in operations],
                 "÷ lower": [_span(each.ratios) for each in operations],
             }
         )
@@ -211,18 +202,14 @@ class Run:
         """Compare measurements of two runs: ratio, and whether intervals are disjoint."""
         keys = [key for key in self.figures if key in other.figures]
         pairs = [(self.figures[key], other.figures[key]) for key in keys]
+        apart = [max(a.values) < min(b.values) or max(b.values) < min(a.values) for a, b in pairs]
         return Table(
             {
                 "figure": keys,
-                self.name: [text(a.median, a.unit) for a, _ in pairs],
-                f"{other.name} ": [text(b.median, b.unit) for _, b in pairs],
-                "ratio": [text(b.median / a.median) for a, b in pairs],
-                "apart": [
-                    "yes"
-                    if a.interval[0] > b.interval[1] or b.interval[0] > a.interval[1]
-                    else "no"
-                    for a, b in pairs
-                ],
+                self.name: [Quantity(a.median, a.unit) for a, _ in pairs],
+                f"{other.name} ": [Quantity(b.median, b.unit) for _, b in pairs],
+                "ratio": [b.median / a.median for a, b in pairs],
+                "apart": ["yes" if each else "no" for each in apart],
             }
         )
 
@@ -235,16 +222,15 @@ class Run:
             "run": {"date": self.date, "seconds": self.seconds, "threads": self.threads},
             "host": asdict(self.host),
             "libraries": self.libraries,
-            "protocol": self.protocol,
             "left_out": self.left_out,
         }
-        run_files.write(Path(folder), tables, list(self.figures.values()))
+        run_files.write(Path(folder), tables, self.figures.values())
         return Path(folder)
 
     def __repr__(self) -> str:
         peak, read = self.figures["peak fp32"].best, self.figures["read"].best
-        shown = f"{text(peak, 'FLOP/s')} in fp32, {text(read, 'B/s')} read"
-        return f"<Run {self.name}: {shown}>".replace("\N{NO-BREAK SPACE}", " ")
+        found = f"{text(peak, 'FLOP/s')} in fp32, {text(read, 'B/s')} read"
+        return breakable(f"<Run {self.name}: {found}>")
 
     def _repr_markdown_(self) -> str:
         return self.table._repr_markdown_()
@@ -255,10 +241,22 @@ def _span(ends: tuple[float, float], unit: str = "") -> str:
 
 
 def load_run(folder: str | Path) -> Run:
-    """Load a saved run; a ValueError says what is wrong with it."""
-    tables, figures = run_files.read(Path(folder))
-    rest: dict[str, Any] = {name: tables[name] for name in ("libraries", "protocol", "left_out")}
-    return Run(host=Host(**tables["host"]), figures=figures, **rest, **tables["run"])
+    """Load a saved run.
+
+    Raises
+    ------
+    OSError
+        If there is none in `folder`.
+    ValueError
+        If this version does not understand it.
+    """
+    try:
+        tables, figures = run_files.read(Path(folder))
+        host = Host(**run_files.known(Host, tables["host"]))
+        libraries, left_out = tables["libraries"], tables["left_out"]
+        return Run(host, figures=figures, libraries=libraries, left_out=left_out, **tables["run"])
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"{folder} holds no run of this version: {error}") from error
 
 
 @cache

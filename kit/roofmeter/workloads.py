@@ -8,33 +8,36 @@ first (write-allocate); the roofs avoid this hidden traffic.
 from __future__ import annotations
 
 import itertools
-import math
+import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roofmeter.figures import Figure
-from roofmeter.machine import Floats, ThreadPool, Work, blas, random_floats, repeated, split
 
+Floats: TypeAlias = NDArray[np.float32]
+Work: TypeAlias = Callable[[int], object]
+"""A function that repeats its work as often as its argument says."""
 Workload: TypeAlias = tuple[Figure, Work]
-Workloads: TypeAlias = Iterator[Workload]
 
 TYPES = {"fp32": np.float32, "fp64": np.float64}
-PEAK_SIDES = (2048, 1024)
+CACHE_LINE_BYTES = 64
+"""Size of a cache line; unaligned arrays are slower."""
+STORE_SIZE = 2**28
+"""Numbers in the array that all work shares: 1 GiB, several times the last cache of most."""
+WIDTH = 4096
+"""Of the weights of thin matmuls: the store holds 16 such matrices."""
+PEAK_SIDES = (2048, 3072)
 """Matrix sizes tried for the peak."""
-LARGE_SIDE, ITS_THREADS = 3072, 4
-"""One more with at least so many threads; with two it would only take six seconds more."""
 MAX_ROW = 4096
 """Longest row in the staircase, in elements: OpenBLAS parallelizes longer dot products."""
 STACKED_SIDES = (16, 24, 32, 48, 64, 96, 128, 256)
 """Sizes of the small square matmuls."""
-MAX_UNSHARED_MULTIPLY_ADDS = 2**18
-"""OpenBLAS parallelizes matmuls with more multiply-adds than this. Those are measured both ways: by
-several threads with a single-threaded BLAS, and by one thread with a parallel BLAS."""
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 ROW_BY_ROW_BATCHES = (2, 4, 8)
 """Batch sizes that are also multiplied one row at a time."""
@@ -43,153 +46,183 @@ BLOCK_ROWS = 16
 POLYNOMIAL_DEGREE = 16
 
 
-def roofs(store: Floats, pool: ThreadPool) -> Workloads:
-    """Yield what every run needs; of two with the same key, the better one counts."""
-    for kind in TYPES:
-        for side in (*PEAK_SIDES, *([LARGE_SIDE] if pool.threads >= ITS_THREADS else [])):
-            yield peak(kind, side, pool)
-    parts = split([store], pool.threads)
-    whole = float(sum(part.nbytes for (part,) in parts))
+def cores() -> list[int]:
+    """Return the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return sorted(os.sched_getaffinity(0))
+    return list(range(os.cpu_count() or 1))
+
+
+class Threads(ThreadPoolExecutor):
+    """Threads that run numpy in parallel: it releases the GIL inside its loops.
+
+    Each thread stays on a core of its own. The scheduler would put two threads on one core for the
+    first 10 ms after they wake up.
+    """
+
+    def __init__(self, count: int) -> None:
+        free = cores()
+
+        def stay_on_a_core() -> None:
+            if hasattr(os, "sched_setaffinity"):
+                os.sched_setaffinity(0, {free.pop()})  # 0 is the calling thread
+
+        super().__init__(count, "roofmeter", stay_on_a_core)
+        self.count = count
+
+    def work(self, one: Callable[..., object], parts: Sequence[Any]) -> Work:
+        """Return work that calls `one(*part)` for each part, on one thread per part."""
+        walks = [repeated(partial(one, *part)) for part in parts]
+        return lambda repeats: list(self.map(lambda walk: walk(repeats), walks))
+
+
+def repeated(one: Callable[[], object]) -> Work:
+    """Return work that calls `one()` on the calling thread."""
+
+    def run(repeats: int) -> None:
+        for _ in range(repeats):
+            one()
+
+    return run
+
+
+def random_floats(size: int) -> Floats:
+    """Return an aligned array of `size` random fp32 numbers within ±0.5.
+
+    Zeros would not do: untouched zero pages all map to one physical page, so they are read far too
+    fast, and some processors multiply zeros with less power.
+    """
+    raw = np.empty(size * 4 + CACHE_LINE_BYTES, np.uint8)
+    start = -raw.ctypes.data % CACHE_LINE_BYTES
+    array = raw[start : start + size * 4].view(np.float32)
+    np.random.default_rng(size).random(dtype=np.float32, out=array)
+    array -= np.float32(0.5)
+    return array
+
+
+def split(array: Floats, parts: int) -> list[Floats]:
+    """Split an array into `parts` equal slices, each of whole cache lines."""
+    step = len(array) // parts // 16 * 16
+    return [array[i * step : (i + 1) * step] for i in range(parts)]
+
+
+def all_of(threads: Threads) -> Iterator[Workload]:
+    """Yield all workloads: the roofs, then what chapters/machine.md needs most.
+
+    Of two with the same key, the better one counts.
+    """
+    for kind, side in itertools.product(TYPES, PEAK_SIDES):
+        yield peak(kind, side)
+    store = random_floats(STORE_SIZE)
+    slices = split(store, threads.count)
+    parts, whole = [(each,) for each in slices], float(sum(each.nbytes for each in slices))
     # `max` would read as well, but on some processors numpy's loop for it reaches a seventh less
     # bandwidth than C, and its multiplication by −1 a sixth less. These two equal C.
-    read = Figure("read", "dot product of an array with itself", "B/s", whole, pool.threads)
-    yield replace(read, footprint=whole), pool.work(lambda a: np.dot(a, a), parts)
-    update = replace(read, key="update", what="array negated, in place", amount=2 * whole)
-    yield replace(update, footprint=whole), pool.work(lambda a: np.negative(a, a), parts)
-
-
-def peak(kind: str, side: int, pool: ThreadPool) -> Workload:
-    """Return a square matmul in fp32 or fp64."""
-    shape = (side, side)
-    x, w = (random_floats(side * side).reshape(shape).astype(TYPES[kind]) for _ in "xw")
-    what = f"matmul, {side:,} × {side:,}"
-    figure = Figure(f"peak {kind}", what, "FLOP/s", 2.0 * side**3, pool.threads)
-    return figure, repeated(partial(np.matmul, x, w, np.empty_like(x)))
-
-
-def others(store: Floats, pool: ThreadPool) -> Workloads:
-    """Yield all other workloads, the most needed in chapters/machine.md first.
-
-    The length of the array `store` is a power of two.
-    """
-    a, b, out = (np.ones(1, np.float32) for _ in range(3))
-    yield (
-        Figure("call", "sum of two single numbers", "s", 1, 1),
-        repeated(partial(np.add, a, b, out)),
-    )
-    yield from staircase(store, pool)
+    read = Figure("read", "dot product of an array with itself", "B/s", whole)
+    yield read, threads.work(lambda a: np.dot(a, a), parts)
+    update = Figure("update", "array negated, in place", "B/s", 2 * whole)
+    yield update, threads.work(lambda a: np.negative(a, a), parts)
+    one, other, out = (np.ones(1, np.float32) for _ in range(3))
+    call = Figure("call", "sum of two single numbers", "s", 1)
+    yield call, repeated(partial(np.add, one, other, out))
+    yield from staircase(store, threads)
     for batch in BATCHES:
-        yield small_batch_matmul(store, pool, batch)
+        yield thin_matmul(store, batch)
     for rows in ROW_BY_ROW_BATCHES:
-        yield small_batch_matmul(store, pool, rows, row_by_row=True)
-    yield small_batch_matmul(store, pool, 1, same_weights=True)
+        yield thin_matmul(store, rows, row_by_row=True)
+    yield thin_matmul(store, 1, same_weights=True)
     for side in STACKED_SIDES:
-        yield stacked_matmuls(store, pool, side)
-        if side**3 > MAX_UNSHARED_MULTIPLY_ADDS:
-            yield stacked_matmuls(store, pool, side, one_thread=True)
-    yield from streams(store, pool)
-    a, b = equal_slices(store, 2)
-    what = f"a · b, {len(a):,} elements"
-    figure = operation("dot", what, pool.threads, "dot", 2 * a.nbytes, N=len(a), x="fp32")
+        yield stacked_matmuls(store, threads, side)
+    # Copy, scale and add as in the STREAM benchmark: they write what they did not read.
+    yield elementwise("copy", "b = a", lambda a, b: np.copyto(b, a), store, threads, 1, 0)
+    yield elementwise("scale", "b = −a", lambda a, b: np.negative(a, b), store, threads, 1, 1)
+    yield elementwise("add", "c = a + b", lambda a, b, c: np.add(a, b, c), store, threads, 2, 1)
+    a, b = split(store, 2)
+    figure = operation("dot", f"a · b, {len(a):,} elements", "dot", N=len(a), x="fp32")
     yield figure, repeated(partial(np.dot, a, b))
-    yield from rms_norms(store, pool)
-    yield matmul_per_example(store, pool)
-    yield polynomial(store, pool)
-    yield decode_attention(store, pool)
-    again, work = peak("fp32", PEAK_SIDES[0], pool)
+    yield from rms_norms(store, threads)
+    yield matmul_per_example(store)
+    degree, quarter = POLYNOMIAL_DEGREE, store[: len(store) // 4]
+    what = f"polynomial of degree {degree}, array by array"
+    yield elementwise("polynomial", what, polynomial, quarter, threads, 1, 2 * degree)
+    yield decode_attention(store)
+    again, work = peak("fp32", PEAK_SIDES[0])
     yield replace(again, key="peak again"), work
 
 
-def staircase(store: Floats, pool: ThreadPool) -> Workloads:
+def peak(kind: str, side: int) -> Workload:
+    """Return a square matmul in fp32 or fp64."""
+    shape = (side, side)
+    x, w = (random_floats(side * side).reshape(shape).astype(TYPES[kind]) for _ in "xw")
+    figure = Figure(f"peak {kind}", f"matmul, {side:,} × {side:,}", "FLOP/s", 2.0 * side**3)
+    return figure, repeated(partial(np.matmul, x, w, np.empty_like(x)))
+
+
+def operation(key: str, what: str, counted: str, roof: str = "read", **sizes: Any) -> Figure:
+    """Return the figure of an operation that is counted with these sizes."""
+    return Figure(key, what, "s", 1, operation=counted, sizes=sizes, roof=roof)
+
+
+def staircase(store: Floats, threads: Threads) -> Iterator[Workload]:
     """Yield repeated reads of arrays from 16 KiB per thread up to the whole array `store`.
 
     The dot products loop over rows inside numpy: a call from Python takes as long as reading the
     first cache.
     """
     size = 2**14
-    while size * pool.threads <= store.nbytes:
+    while size * threads.count <= store.nbytes:
         half, times = size // 8, max(1, 2**24 // size)
         rows, row = max(1, half // MAX_ROW), min(MAX_ROW, half)
         parts = []
-        for (part,) in split([store], pool.threads):
+        for part in split(store, threads.count):
             halves = part[:half], part[half : 2 * half]
             a, b = (np.broadcast_to(one.reshape(rows, row), (times, rows, row)) for one in halves)
             parts.append((a, b, np.empty((times, rows), np.float32)))
-        whole = size * pool.threads
+        whole = size * threads.count
         what = f"dot products over {size // 1024:,} KiB a thread"
-        figure = Figure(f"cache {whole}", what, "B/s", float(whole * times), pool.threads)
-        work = pool.work(lambda a, b, out: np.vecdot(a, b, out), parts)
-        yield replace(figure, footprint=whole), work
+        figure = Figure(f"cache {whole}", what, "B/s", float(whole * times))
+        yield figure, threads.work(lambda a, b, out: np.vecdot(a, b, out), parts)
         size *= 2
 
 
-def small_batch_matmul(
-    store: Floats, pool: ThreadPool, B: int, row_by_row: bool = False, same_weights: bool = False
+def thin_matmul(
+    store: Floats, B: int, row_by_row: bool = False, same_weights: bool = False
 ) -> Workload:
     """Return x[B, D] · w[D, F] in fp32 with new weights in each pass, as in a model of many layers.
 
     `row_by_row` multiplies one row at a time, with the matrix-vector routine of the BLAS.
     `same_weights` uses the same weights in every pass.
     """
-    width = weight_width(store)
-    weights = store.reshape(-1, width, width)
+    weights = store.reshape(-1, WIDTH, WIDTH)
     weights = weights[:1] if same_weights else weights
-    x = store[: B * width].reshape(B, width).copy()
-    out, layers = np.empty((B, width), np.float32), itertools.cycle(weights)
+    x = store[: B * WIDTH].reshape(B, WIDTH).copy()
+    out, layers = np.empty_like(x), itertools.cycle(weights)
     rows, results = (x[:, None], out[:, None]) if row_by_row else (x, out)
     how = ", a row at a time" if row_by_row else ", same weights" if same_weights else ""
-    what = f"x[{B}, {width:,}] · w[{width:,}, {width:,}]{how}"
+    what = f"x[{B}, {WIDTH:,}] · w[{WIDTH:,}, {WIDTH:,}]{how}"
     roof = f"cache {weights.nbytes}" if same_weights else "read"
-    sizes: dict[str, Any] = {"B": B, "D": width, "F": width, "x": "fp32"}
-    key, moved = f"thin {B}{how}", weights.nbytes
-    figure = operation(key, what, pool.threads, "matmul", moved, roof, **sizes)
+    figure = operation(f"thin {B}{how}", what, "matmul", roof, B=B, D=WIDTH, F=WIDTH, x="fp32")
     return figure, repeated(lambda: np.matmul(rows, next(layers), out=results))
 
 
-def stacked_matmuls(
-    store: Floats, pool: ThreadPool, side: int, one_thread: bool = False
-) -> Workload:
-    """Return as many n × n matmuls as fit into the array `store`, divided among the threads.
-
-    With `one_thread`, a single thread computes all of them, and the BLAS parallelizes each.
-    """
-    pieces = 1 if one_thread else pool.threads
-    thirds = equal_slices(store, 3)
-    count = len(thirds[0]) // side**2 // pieces * pieces
-    shape = (pieces, count // pieces, side, side)
+def stacked_matmuls(store: Floats, threads: Threads, side: int) -> Workload:
+    """Return as many n × n matmuls as fit into the array `store`, divided among the threads."""
+    thirds = split(store, 3)
+    count = len(thirds[0]) // side**2 // threads.count * threads.count
+    shape = (threads.count, -1, side, side)
     parts = list(zip(*(a[: count * side**2].reshape(shape) for a in thirds), strict=True))
-    multiply = pool.work(lambda x, w, out: np.matmul(x, w, out), parts)
+    multiply = threads.work(lambda x, w, out: np.matmul(x, w, out), parts)
 
     def work(repeats: int) -> None:
-        with nullcontext() if one_thread else blas().limit(limits=1):
+        from threadpoolctl import threadpool_limits
+
+        with threadpool_limits(1, "blas"):  # or each matmul would be divided once more
             multiply(repeats)
 
     # Counted by hand: `matmul_per_example` has only one row per weight matrix.
-    flops, moved = 2.0 * side**3 * count, 12.0 * side**2 * count
-    sizes: dict[str, Any] = {"flops": flops, "bytes": moved, "compute": "fp32"}
-    key, what = f"stack {side}", f"{count:,} matmuls, {side} × {side}"
-    return operation(key, what, pool.threads, "operation", moved, **sizes), work
-
-
-def streams(store: Floats, pool: ThreadPool) -> Workloads:
-    """Yield copy, scale and add as in the STREAM benchmark: they write what they did not read."""
-    yield elementwise("copy", "b = a", lambda a, b: np.copyto(b, a), store, pool, 1, 0)
-    yield elementwise("scale", "b = −a", lambda a, b: np.negative(a, b), store, pool, 1, 1)
-    yield elementwise("add", "c = a + b", lambda a, b, c: np.add(a, b, c), store, pool, 2, 1)
-
-
-def polynomial(store: Floats, pool: ThreadPool) -> Workload:
-    """Return a polynomial by Horner's rule, in which each operation covers the whole array."""
-
-    def horner(x: Floats, y: Floats) -> None:
-        y[:] = 1
-        for _ in range(POLYNOMIAL_DEGREE):
-            np.multiply(y, x, out=y)
-            np.add(y, np.float32(1), out=y)
-
-    what = f"polynomial of degree {POLYNOMIAL_DEGREE}, array by array"
-    quarter = store[: len(store) // 4]
-    return elementwise("polynomial", what, horner, quarter, pool, 1, 2 * POLYNOMIAL_DEGREE)
+    sizes: dict[str, Any] = {"flops": 2.0 * side**3 * count, "bytes": 12.0 * side**2 * count}
+    what = f"{count:,} matmuls, {side} × {side}"
+    return operation(f"stack {side}", what, "operation", **sizes, compute="fp32"), work
 
 
 def elementwise(
@@ -197,24 +230,31 @@ def elementwise(
     what: str,
     one: Callable[..., object],
     store: Floats,
-    pool: ThreadPool,
+    threads: Threads,
     inputs: int,
     flops: int,
 ) -> Workload:
     """Return work of so many FLOPs on each element of `inputs` arrays, written to one more."""
-    parts = split(equal_slices(store, inputs + 1), pool.threads)
-    size = sum(len(first) for first, *_ in parts)
-    sizes: dict[str, Any] = {"N": size, "inputs": inputs, "flops_per_element": flops, "x": "fp32"}
-    moved = nbytes(parts)
-    figure = operation(key, what, pool.threads, "elementwise", moved, "update", **sizes)
-    return figure, pool.work(one, parts)
+    arrays = split(store, inputs + 1)
+    parts = list(zip(*(split(array, threads.count) for array in arrays), strict=True))
+    sizes: dict[str, Any] = {"N": sum(len(first) for first, *_ in parts), "inputs": inputs}
+    sizes |= {"flops_per_element": flops, "x": "fp32"}
+    return operation(key, what, "elementwise", "update", **sizes), threads.work(one, parts)
 
 
-def rms_norms(store: Floats, pool: ThreadPool) -> Workloads:
+def polynomial(x: Floats, y: Floats) -> None:
+    """Write a polynomial of x into y by Horner's rule; each step covers the whole array."""
+    y[:] = 1
+    for _ in range(POLYNOMIAL_DEGREE):
+        np.multiply(y, x, out=y)
+        np.add(y, np.float32(1), out=y)
+
+
+def rms_norms(store: Floats, threads: Threads) -> Iterator[Workload]:
     """Yield RMS norm: on whole arrays with one thread, in blocks with all."""
-    x, out = (part.reshape(-1, weight_width(store)) for part in equal_slices(store, 2))
+    x, out = (half.reshape(-1, WIDTH) for half in split(store, 2))
     x, out = x[: len(x) // 4], out[: len(x) // 4]
-    gain = random_floats(x.shape[1])
+    gain = random_floats(WIDTH)
 
     def plain(x: Floats, out: Floats) -> None:
         out[:] = x / np.sqrt(np.mean(x * x, axis=1, keepdims=True) + np.float32(1e-6)) * gain
@@ -223,41 +263,30 @@ def rms_norms(store: Floats, pool: ThreadPool) -> Workloads:
         for i in range(0, len(x), BLOCK_ROWS):
             plain(x[i : i + BLOCK_ROWS], out[i : i + BLOCK_ROWS])
 
-    rows: dict[str, Any] = {"B": len(x), "D": x.shape[1], "x": "fp32"}
-    pieces = list(zip(*(np.array_split(a, pool.threads) for a in (x, out)), strict=True))
-    for key, how, threads, parts, work in (
-        (
-            "norm plain",
-            "array by array, one thread",
-            1,
-            [(x, out)],
-            repeated(partial(plain, x, out)),
-        ),
-        ("norm blocked", "in blocks of rows", pool.threads, pieces, pool.work(blocked, pieces)),
+    parts = list(zip(*(np.array_split(a, threads.count) for a in (x, out)), strict=True))
+    for key, how, work in (
+        ("norm plain", "array by array, one thread", repeated(partial(plain, x, out))),
+        ("norm blocked", "in blocks of rows", threads.work(blocked, parts)),
     ):
-        what = f"RMS norm of {len(x):,} rows, {how}"
-        yield operation(key, what, threads, "rms_norm", nbytes(parts), "update", **rows), work
+        what, sizes = f"RMS norm of {len(x):,} rows, {how}", {"B": len(x), "D": WIDTH}
+        yield operation(key, what, "rms_norm", "update", **sizes, x="fp32"), work
 
 
-def matmul_per_example(store: Floats, pool: ThreadPool) -> Workload:
+def matmul_per_example(store: Floats) -> Workload:
     """Return x[B, D] · w[B, D, F]: one weight matrix per row."""
-    width = weight_width(store)
-    w = store.reshape(-1, width, width)
+    w = store.reshape(-1, WIDTH, WIDTH)
     B = len(w)
-    x, out = store[: B * width].reshape(B, 1, width).copy(), np.empty((B, 1, width), np.float32)
-    what = f"x[{B}, {width:,}] · w[{B}, {width:,}, {width:,}]"
-    sizes: dict[str, Any] = {"B": B, "D": width, "F": width, "x": "fp32"}
-    key, counted = "per example", "matmul_per_example"
-    figure = operation(key, what, pool.threads, counted, w.nbytes, **sizes)
-    return figure, repeated(partial(np.matmul, x, w, out))
+    x = store[: B * WIDTH].reshape(B, 1, WIDTH).copy()
+    what = f"x[{B}, {WIDTH:,}] · w[{B}, {WIDTH:,}, {WIDTH:,}]"
+    sizes: dict[str, Any] = {"B": B, "D": WIDTH, "F": WIDTH, "x": "fp32"}
+    figure = operation("per example", what, "matmul_per_example", **sizes)
+    return figure, repeated(partial(np.matmul, x, w, np.empty_like(x)))
 
 
-def decode_attention(store: Floats, pool: ThreadPool) -> Workload:
+def decode_attention(store: Floats) -> Workload:
     """Return a decode step of attention with 32 query heads and 8 key heads, 128 wide."""
-    N, K, H = 32, 8, 128
-    S = min(8192, len(store) // (2 * K * H))
-    B = min(4, len(store) // (2 * K * H * S))
-    k, v = (half[: B * K * S * H].reshape(B, K, S, H) for half in np.split(store, 2))
+    B, S, N, K, H = 4, 8192, 32, 8, 128
+    k, v = (half[: B * K * S * H].reshape(B, K, S, H) for half in split(store, 2))
     q = store[: B * N * H].reshape(B, K, N // K, H).copy()
 
     def step() -> None:
@@ -265,44 +294,6 @@ def decode_attention(store: Floats, pool: ThreadPool) -> Workload:
         shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
         np.matmul(shares / shares.sum(axis=-1, keepdims=True), v)
 
+    sizes: dict[str, Any] = {"B": B, "T": 1, "S": S, "N": N, "K": K, "H": H, "softmax": False}
     what = f"attention, {B} × {S:,} positions"
-    sizes: dict[str, Any] = {
-        "B": B,
-        "T": 1,
-        "S": S,
-        "N": N,
-        "K": K,
-        "H": H,
-        "x": "fp32",
-        "softmax": False,
-    }
-    return operation("decode", what, pool.threads, "attention", 2 * k.nbytes, **sizes), repeated(
-        step
-    )
-
-
-def operation(
-    key: str,
-    what: str,
-    threads: int,
-    counted: str,
-    footprint: float,
-    roof: str = "read",
-    **sizes: Any,
-) -> Figure:
-    """Return the figure of an operation that rooflib's function `counted` counts."""
-    return Figure(key, what, "s", 1, threads, (), float(footprint), counted, sizes, roof)
-
-
-def nbytes(parts: Sequence[Any]) -> float:
-    return float(sum(array.nbytes for part in parts for array in part))
-
-
-def weight_width(store: Floats) -> int:
-    """Return the largest D = F, a power of two, at which `store` holds 8 matrices."""
-    return 1 << (math.isqrt(len(store) // 8).bit_length() - 1)
-
-
-def equal_slices(store: Floats, arrays: int) -> list[Floats]:
-    """Return `arrays` equal slices of `store`, each of whole cache lines."""
-    return list(itertools.chain(*split([store], arrays)))
+    return operation("decode", what, "attention", **sizes, x="fp32"), repeated(step)

@@ -21,6 +21,8 @@ interface Pyodide {
 
 /** course.js sets it on each page. */
 declare const phrase: Window["phrase"];
+/** The build defines them above browser/roof/roof.js. */
+declare const KERNELS: Record<"plain" | "fused", string>;
 declare function importScripts(...addresses: string[]): void;
 declare function loadPyodide(options: any): Promise<Pyodide>;
 

@@ -36,10 +36,18 @@ def values(found: dict[str, Any]) -> dict[str, float]:
     return {name: float(value or "nan") for name, (value, _) in found["numbers"].items()}
 
 
-def test_a_measured_browser_is_drawn_told_and_can_be_ones_own_chip(reader: Reader) -> None:
+def test_a_browser_is_measured_and_can_be_ones_own_chip_or_is_refused_with_a_reason(
+    reader: Reader,
+) -> None:
     reader = opened(reader)
     before = reader.shows(FIGURE)
-    found = measure(reader)
+    for _ in range(3):
+        found = measure(reader)
+        if found["says"] != before["says"] and "apart" in found["says"]:
+            break
+    else:
+        assert "apart" in told(reader)
+        return
     assert found["says"] != before["says"]
     assert "apart" in found["says"]
     roof = values(found)

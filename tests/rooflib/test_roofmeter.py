@@ -75,9 +75,7 @@ def test_a_stored_runs_chip_is_a_chip_of_rooflib(folder: Path) -> None:
     assert bound.roof == "HBM"
     assert run.chip.ridge("fp32") == pytest.approx(run.chip["fp32"] / run.chip["HBM"])
     # What the operations move and compute is what rooflib counts.
-    for operation in (
-        run.operations.values() if hasattr(run.operations, "values") else run.operations
-    ):
+    for operation in run.operations.values():
         if operation.figure.operation == "matmul":
             counted = rl.matmul(**operation.figure.sizes)
             assert operation.bounds.times["compute"] == pytest.approx(
@@ -98,8 +96,8 @@ def test_a_run_is_saved_loaded_and_compared(tmp_path: Path) -> None:
 
 BROKEN = [
     ("toml", "format = 1", "format = 99", "format"),
-    ("toml", 'cpu = "', 'no_cpu = "', "host"),
-    ("toml", "blas = ", "no_blas = ", "libraries"),
+    ("toml", 'cpu = "', 'no_cpu = "', "cpu"),
+    ("toml", "[libraries]", "[books]", "libraries"),
     ("csv", "\nread,", "\nreal,", "real"),
 ]
 
@@ -141,8 +139,8 @@ def test_a_wrong_argument_is_named_in_one_line(arguments: tuple[str, str], words
 def test_this_machine_is_measured_and_saved_or_refused_with_a_reason(tmp_path: Path) -> None:
     done = command("--seconds", 10, "--save", tmp_path / "mine")
     if done.returncode == 3:
-        assert "too busy" in done.stderr
-        assert done.stderr.count("\n") == 1
+        reason = done.stderr.splitlines()[-1]
+        assert reason.startswith("roofmeter: this machine is too busy")
         return
     assert done.returncode == 0, done.stderr
     run = roofmeter.load_run(tmp_path / "mine")

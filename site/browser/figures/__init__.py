@@ -148,6 +148,6 @@ def add_to_page(
     attributes: dict[str, Any] = {}
     if any(MEASURES in text for text in raw):
         address = str(context["pathto"](f"_static/{browser_roof.SCRIPT}", resource=True))
-        attributes["data-measure"] = f"{address}?v={browser_roof.digest(browser_roof.script())}"
+        attributes["data-measure"] = f"{address}?v={browser_roof.digest()}"
     app.add_css_file(STYLE)
     app.add_js_file(SCRIPT, loading_method="defer", **attributes)

@@ -26,10 +26,10 @@ def script() -> str:
     texts = {"plain": plain, "fused": PAIR.sub(r"\1 f32x4.relaxed_madd", plain)}
     kernels = {name: base64.b64encode(wat2wasm(text)).decode() for name, text in texts.items()}
     measuring = (HERE / "roof.js").read_text(encoding="utf-8")
-    head = f"let text, percent;\nconst KERNELS = {json.dumps(kernels)};\n"
-    return f"(() => {{\n{head}{measuring}\n}})();\n"
+    return f"(() => {{\nconst KERNELS = {json.dumps(kernels)};\n{measuring}}})();\n"
 
 
-def digest(text: str) -> str:
-    """Return a short hash of a text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:8]
+@functools.cache
+def digest() -> str:
+    """Return a short hash of the script."""
+    return hashlib.sha256(script().encode()).hexdigest()[:8]
