@@ -14,6 +14,7 @@ alone: what is right is known and judged outside.
 import ast
 import base64
 import contextlib
+import copy
 import ctypes
 import fcntl
 import gc
@@ -320,8 +321,28 @@ def make_shell() -> None:
     config = Config()
     config.HistoryManager.enabled = False
     shell = Shell.instance(config=config, user_ns={})
+    shell.ast_transformers.append(Attempts())
     shell.enable_matplotlib("inline")  # type: ignore[no-untyped-call]
     shell.run_cell("1 + 1", silent=True)  # type: ignore[no-untyped-call]
+
+
+class Attempts(ast.NodeTransformer):
+    """Lets a cell go on after an import of what is not installed, and shows the error."""
+
+    def visit_Module(self, tree: ast.Module) -> ast.Module:
+        body = list[ast.stmt]()
+        for node in tree.body:
+            is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
+            if not isinstance(node, ast.Import | ast.ImportFrom) or is_future:
+                body.append(node)
+                continue
+            for name in node.names:
+                one = copy.copy(node)
+                one.names = [name]
+                said = ast.parse("get_ipython().showtraceback()").body
+                missing = ast.ExceptHandler(ast.Name("ModuleNotFoundError", ast.Load()), None, said)
+                body.append(ast.Try([one], [missing], [], []))
+        return ast.fix_missing_locations(ast.Module(body, tree.type_ignores))
 
 
 class TooLate(KeyboardInterrupt):
@@ -334,22 +355,7 @@ def late(number: int, _: object) -> NoReturn:
 
 
 def run(shell: Any, source: str) -> None:
-    """Run one cell; each import at its top alone, so that one that fails costs nothing else."""
-    with contextlib.suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-        for node in ast.parse(source).body:
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                try:
-                    exec(compile(ast.Module([node], []), "cell", "exec"), shell.user_ns)
-                except ModuleNotFoundError as error:
-                    shown.error(
-                        "ModuleNotFoundError", str(error), [f"ModuleNotFoundError: {error}"]
-                    )
-                    lines = source.split("\n")
-                    end = node.end_lineno or node.lineno
-                    lines[node.lineno - 1 : end] = [""] * (end - node.lineno + 1)
-                    source = "\n".join(lines)
-                except Exception:
-                    break
+    """Run one cell."""
     signal.setitimer(signal.ITIMER_PROF, CELL_SECONDS, 1)  # again each second, if a cell goes on
     signal.setitimer(signal.ITIMER_REAL, CELL_WALL, 1)
     try:
