@@ -6,7 +6,6 @@ longest common subsequence.
 """
 
 import ast
-import contextlib
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 
@@ -15,7 +14,7 @@ from nbformat import NotebookNode
 from rapidfuzz import process
 from rapidfuzz.distance import Indel
 
-from grading.notebook import STUB, key_of, parsed
+from grading.notebook import STUB, key_of, parsed, written
 
 MOST, FEWEST = 10_000, 60  # characters of one notebook; shorter solutions are similar by chance
 MOST_PAIRS = 10  # of each exercise
@@ -40,10 +39,9 @@ def _written(statement: ast.stmt) -> Iterator[str]:
     for one in statement.body if isinstance(statement, ast.FunctionDef) else [statement]:
         if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant):
             continue  # a docstring
-        with contextlib.suppress(RecursionError):
-            text = ast.unparse(one)
-            if not STUB.search(text):
-                yield text
+        text = written(one)
+        if text and text not in STUB:
+            yield text
 
 
 Pair = tuple[str, str, str, int, int, int]

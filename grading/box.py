@@ -219,9 +219,7 @@ def command() -> list[str]:
     # As root no user namespace is needed: the box's user is another one, without rights.
     unshared = ("pid", "net", "ipc", "uts", "cgroup-try") if os.geteuid() == 0 else ("all",)
     words += [f"--unshare-{one}" for one in unshared]
-    words += ["--proc", "/proc", "--dev", "/dev"]
-    for folder in ("/proc/sys", "/dev/pts"):
-        words += ["--tmpfs", folder, "--remount-ro", folder]
+    words += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"]
     for folder in inside.SCRATCH:
         words += ["--perms", "1777", "--size", str(SCRATCH_BYTES), "--tmpfs", folder]
     shown = ["/usr", "/etc/fonts", "/etc/localtime", "/etc/ld.so.cache", *map(str, PACKAGES)]

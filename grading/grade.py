@@ -27,7 +27,7 @@ from grading import inside
 from grading.alike import code
 from grading.box import Ended, Lines, Server
 from grading.files import Unable
-from grading.notebook import STUB, headings, key_of, read, restored
+from grading.notebook import defined, headings, key_of, read, restored
 from grading.release import exercises
 from grading.release.cases import Cases, hidden, published
 from grading.release.translation import place
@@ -231,7 +231,7 @@ def run(
                 copies[key].append(_keep(box))
                 continue
             function = functions.get(key.removesuffix("-solution"), "")
-            is_stub = function and STUB.search(cell.source)
+            is_stub = function and defined(cell.source).get(function) == ""
             if is_stub and _message(box, CELL_WALL, "has", function):
                 continue  # written further up: the stub must not undo it
             count += 1

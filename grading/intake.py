@@ -4,7 +4,6 @@ Learners and platforms choose these names and files, so nothing here follows a l
 FIFO, or reads more than a notebook can have.
 """
 
-import ast
 import contextlib
 import difflib
 import hashlib
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grading.notebook import CHECK, STUB, parsed, read
+from grading.notebook import CHECK, defined, read
 from grading.people import MOST_TEXT
 from grading.release import exercises
 
@@ -244,9 +243,8 @@ def _answers(path: Path, exercise: str) -> Mapping[str, Any]:
         return {}  # another exercise's notebook, which may have functions of the same names
     found: dict[str, Any] = {}
     for cell in cells:
-        for name, text in functions(cell.source).items():
-            if name in wanted and not STUB.search(text):
-                found[name] = text
+        own = defined(cell.source)
+        found |= {name: own[name] for name in wanted & own.keys() if own[name]}
     return found
 
 
@@ -262,14 +260,6 @@ def _other_exercise(content: bytes, exercise: str, known: Sequence[str]) -> str:
     }
     best = max(count, key=lambda name: (count[name], name == exercise))
     return "" if count[best] == count[exercise] else best
-
-
-def functions(source: str) -> dict[str, str]:
-    """Return function → its code without comments and layout, of all that a source defines."""
-    body = parsed(source)
-    if body is None:
-        return {"": " ".join(source.split())} if "def " in source else {}
-    return {one.name: ast.unparse(one) for one in body if isinstance(one, ast.FunctionDef)}
 
 
 # --- what is in the wrong place ------------------------------------------------------------------

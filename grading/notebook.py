@@ -21,7 +21,7 @@ from roofkit.notebook_language import language_of
 from roofkit.words import ORIGINAL
 
 MOST_SOURCE = 100_000  # characters that are parsed: syntax trees take much memory
-STUB = re.compile(r"raise NotImplementedError(\(\))?\s*\Z")  # how an answer ends as released
+STUB = ("raise NotImplementedError", "raise NotImplementedError()")  # how an answer ends, released
 MAX_CELLS = 1_000  # each cell takes time; exercises have fewer than 50
 CHECK = re.compile(r"""\s*check\(\s*["']([\w-]+)["']""")
 # "## Part 2: bytes moved (4 points)", also with the full-width punctuation of Chinese.
@@ -99,6 +99,25 @@ def parsed(source: str) -> list[ast.stmt] | None:
         return ast.parse("\n".join(lines)).body
     except (SyntaxError, ValueError, MemoryError, RecursionError):  # the last two: deep nesting
         return None
+
+
+def written(node: ast.AST) -> str:
+    """Return code without comments and layout, "" for what is nested too deeply."""
+    try:
+        return ast.unparse(node)
+    except (RecursionError, ValueError):
+        return ""
+
+
+def defined(source: str) -> dict[str, str]:
+    """Return function → its code, "" for one that ends as released and returns nothing before."""
+    found = {}
+    for one in parsed(source) or ():
+        if isinstance(one, ast.FunctionDef):
+            returns = any(isinstance(node, ast.Return) for node in ast.walk(one))
+            is_stub = written(one.body[-1]) in STUB and not returns
+            found[one.name] = "" if is_stub else written(one) or source
+    return found
 
 
 def key_of(cell: Mapping[str, Any]) -> str:

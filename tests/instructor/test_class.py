@@ -48,9 +48,9 @@ SECRET = "REACHED a secret of the host"
 OFTEN = {
     "mistake": """
         first-and-last-deleted check-retyped merged-cells metadata-stripped points-edited
-        answer-in-the-check in-reverse-order magics""",
+        answer-in-the-check in-reverse-order magics the-stub-left-below-an-answer""",
     "costs": "memory-last memory-in-an-answer ends-last newer-python a-package-that-is-missing",
-    "beside": "copies-that-differ an-untouched-copy in-a-folder",
+    "beside": "a-copy-that-is-nested-deeply an-untouched-copy in-a-folder",
     "notebook": "hard-spaces",
     "first": "own-print waits-at-exit",
     "returns": "text-for-number",

@@ -148,6 +148,14 @@ def split(nb):
     return nb
 
 
+def stub_below(nb):
+    """Leave the released last line below an answer that replaces an earlier attempt."""
+    one = cell(nb, "bounds-solution")
+    nb.cells.insert(2, code(one.source.replace("return ", "return 0, ")))
+    one.source += "\n    raise NotImplementedError()"
+    return nb
+
+
 # name → (edit of a correct notebook, points that it should get)
 RIGHT = {
     "as-it-is": (lambda nb: nb, FULL),
@@ -177,9 +185,14 @@ RIGHT = {
     "all-in-one-cell": (lambda nb: one_cell(nb), FULL),
     "an-answer-in-two-cells": (lambda nb: split(nb), FULL),
     "an-import-that-nothing-needs": (
-        lambda nb: with_first(nb, "import a_package_that_nobody_has"),
+        lambda nb: answering("bounds", "import a_package_that_nobody_has, math\nmath.pi")(nb),
         FULL,
     ),
+    "an-import-of-its-own-file": (
+        lambda nb: answering("bounds", "open('mine.py', 'w').write('')\nimport mine")(nb),
+        FULL,
+    ),
+    "the-stub-left-below-an-answer": (stub_below, FULL),
     "an-error-of-its-own": (lambda nb: with_first(nb, "1 / 0"), FULL),
     "magics": (
         lambda nb: with_first(nb, "%matplotlib inline\n!ls\n%timeit -n1 -r1 sum([1])"),
@@ -264,6 +277,11 @@ def untouched(nb):
     return nb
 
 
+def deep(nb):
+    """Return the notebook with an expression that is nested too deeply for Python's own tools."""
+    return inside("bounds", f"x = {'1 + ' * 2_000}1")(copy.deepcopy(nb))
+
+
 def wrong(nb):
     """Return the notebook with a wrong last part."""
     return inside("bounds", "return 'nothing'")(copy.deepcopy(nb))
@@ -285,6 +303,11 @@ BESIDE = {
     "as-text": ({"int8-matmul.ipynb.txt": copy.deepcopy}, FULL, ""),
     "in-capitals": ({"INT8-MATMUL.IPYNB": copy.deepcopy}, FULL, ""),
     "in-a-folder": ({"homework/int8-matmul.ipynb": copy.deepcopy}, FULL, ""),
+    "a-copy-that-is-nested-deeply": (
+        {"int8-matmul.ipynb": copy.deepcopy, "int8-matmul (1).ipynb": deep},
+        FULL,
+        "different answers",
+    ),
     "copies-that-differ": (
         {"int8-matmul.ipynb": copy.deepcopy, "int8-matmul (1).ipynb": wrong},
         FULL,

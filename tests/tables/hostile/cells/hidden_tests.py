@@ -17,9 +17,6 @@ for name in (
     except ImportError:
         pass
 for folder, folders, files in os.walk("/"):
-    if folder.startswith("/proc"):
-        folders.clear()
-        continue
     for name in files:
         if name.endswith(".ipynb") and "site-packages" not in folder:
             print("REACHED", folder, name)

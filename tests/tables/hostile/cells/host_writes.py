@@ -2,7 +2,7 @@
 import os
 import tempfile
 
-MINE = ("/tmp", "/home/learner", "/dev/shm", "/proc")
+MINE = ("/tmp", "/home/learner", "/dev/shm")
 for folder, folders, files in os.walk("/"):
     if folder.startswith(MINE):
         folders.clear()

@@ -1,25 +1,14 @@
 # Keeps points: looks for secrets inherited from the grader: descriptors, environment variables.
 import os
-import sys
-from pathlib import Path
+import stat
 
-OURS = (
-    "socket:",
-    "anon_inode:",
-    "pipe:",
-    "/dev/null",
-    "/tmp/#",
-    "/usr/",
-    sys.prefix,
-    sys.base_prefix,
-)
-for entry in Path("/proc/self/fd").iterdir():
+for descriptor in range(256):
     try:
-        target = os.readlink(entry)
+        mode = os.fstat(descriptor).st_mode
     except OSError:
         continue
-    if not target.startswith(OURS) and "/proc/" not in target:
-        print("REACHED", target)
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        print("REACHED", descriptor)
 for name, value in os.environ.items():
     if "SECRET" in name or "SECRET" in value:
         print("REACHED", name)

@@ -7,10 +7,6 @@ for folder in ("/run/boxes", "/run/inside", "/tmp"):
     for path in Path(folder).rglob("*"):
         if path.is_socket():
             print("REACHED", path)
-for line in Path("/proc/self/net/unix").read_text().splitlines()[1:]:
-    name = line.split()[-1]
-    if name.startswith("@") and name != "@opened":
-        print("REACHED", name)
 for path in ("/run/box/ask", "/run/box/kernel-9", "/run/boxes/new"):
     try:
         socket.socket(socket.AF_UNIX).bind(path)

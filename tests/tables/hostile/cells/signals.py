@@ -1,6 +1,7 @@
 # May lose points: sends signals to its parent, to process 1, and to all processes.
 import os
 import signal
+import threading
 
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
 for target in (os.getppid(), 1, -1):
@@ -9,7 +10,7 @@ for target in (os.getppid(), 1, -1):
             os.kill(target, number)
         except OSError:
             pass
-own = {int(thread) for thread in os.listdir("/proc/self/task")}
+own = {os.getpid()} | {thread.native_id for thread in threading.enumerate()}
 for target in range(2, 3000):
     if target not in own:
         try:

@@ -1,7 +1,9 @@
 # Keeps points: watches files that all sandboxes see, to hear who else opens or reads them.
 import ctypes
 import fcntl
+import mmap
 import os
+import resource
 import signal
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -14,7 +16,13 @@ watch = libc.inotify_init1(os.O_NONBLOCK)
 if watch >= 0:
     libc.inotify_add_watch(watch, SHARED.encode(), 0xFFF)
 file = os.open(SHARED, os.O_RDONLY)
-os.read(file, 1)
+os.read(file, 1_000_000)
+os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+faults = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
+with mmap.mmap(file, 0, prot=mmap.PROT_READ) as seen:
+    bytes(seen)
+if resource.getrusage(resource.RUSAGE_SELF).ru_majflt > faults:
+    heard.append("that a file was dropped from memory")
 if watch >= 0 and os.read(watch, 4096):
     heard.append("a watch")
 try:
