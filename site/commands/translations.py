@@ -1,8 +1,8 @@
 """Update the translations' catalogs: ``python site translations [--complete] [page …]``.
 
 Takes the messages out of all pages and of the code, merges them into the catalogs below
-``locale/``, and prints what is left to translate, of all pages or of those that are named: its place
-in the catalog, the English, and the earlier English if that has changed.
+``locale/``, and prints what is left to translate, of all pages or of those that are named: its
+place in the catalog, the English, and the earlier English if that has changed.
 """
 
 import argparse
