@@ -64,8 +64,8 @@ test-all: system style
 bench: dev
 	@PYTHONPATH=.:kit:site:tests/support $(BIN)/python tests/bench
 
-translations: environment  ## update the translations' catalogs, and list what is missing: PAGE=chapters/time
-	@$(BIN)/python site translations $(PAGE)
+translations: environment  ## update the translations' catalogs, and list what is left: PAGE=chapters/time; COMPLETE=1
+	@$(BIN)/python site translations $(PAGE) $(if $(COMPLETE),--complete)
 
 # The first lock constrains the others.
 lock: dev  ## each requirements*.in -> .txt; LOCK_ARGS=--upgrade for newer versions

@@ -15,3 +15,21 @@ globalThis.Scorer = {
   term: 5,
   partialTerm: 2,
 };
+
+// Pages that have nearly all of a query's words, with the mean of what these count. Sphinx asks for all words,
+// or for those of three letters and more; but no Chinese word is so long, and of its pairs of characters some
+// join two words, as no page may do.
+const pagesWith = Search.performTermsSearch;
+Search.performTermsSearch = (words, excluded) => {
+  const found = new Map();
+  for (const word of words) {
+    for (const [page, ...result] of pagesWith(new Set([word]), excluded)) {
+      const [scores] = found.get(page) ?? [[]];
+      found.set(page, [[...scores, result[3]], result]);
+    }
+  }
+  const most = Math.max(...[...found.values()].map(([scores]) => scores.length));
+  return [...found].filter(([, [scores]]) => 3 * scores.length >= 2 * most)
+    .map(([page, [scores, [title, anchor, description, , file]]]) =>
+      [page, title, anchor, description, scores.reduce((sum, one) => sum + one) / words.size, file]);
+};

@@ -1,8 +1,8 @@
-"""Update the translations' catalogs: ``python site translations [page …]``.
+"""Update the translations' catalogs: ``python site translations [--complete] [page …]``.
 
 Takes the messages out of all pages and of the code, merges them into the catalogs below
-``locale/``, and prints how far each is translated. For pages that are named, it prints the messages
-that are missing or outdated, too.
+``locale/``, and prints what is left to translate, of all pages or of those that are named: its
+place in the catalog, the English, and the earlier English if that has changed.
 """
 
 import argparse
@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from babel.messages import Catalog
@@ -25,7 +25,6 @@ ROOT = Path(__file__).resolve().parents[2]
 # all pages, and the description. The rest comes from docstrings, which stay English.
 TITLE_ONLY = {"chapters/api"}
 TITLE = re.compile(r'^(?:# |    description: ")(.*?)"?$', re.MULTILINE)
-WIDTH = 70  # characters of a message that are printed
 
 
 def templates(book: Path) -> dict[str, list[str]]:
@@ -71,40 +70,35 @@ def update(folder: Path, language: str, found: dict[str, list[str]]) -> None:
         catalogs.write(catalogs.merged(old, template, language), file)
 
 
-def report(folder: Path, language: str, chosen: Iterable[str]) -> Iterator[str]:
-    """Yield a line for each catalog; for chosen ones, also messages to translate."""
-    for name in catalogs.names(folder):
-        state = catalogs.progress(catalogs.read((folder / name).with_suffix(".po"), language))
-        open_ones = len(state.missing) + len(state.outdated)
-        yield (
-            f"{name}: {state.total - open_ones} of {state.total} translated, "
-            f"{len(state.missing)} missing, {len(state.outdated)} outdated"
-        )
-        if name in chosen:
-            yield from (f"  missing: {short(message)}" for message in state.missing)
-            yield from (f"  outdated: {short(message)}" for message in state.outdated)
-
-
-def short(message: str) -> str:
-    return message if len(message) <= WIDTH else f"{message[: WIDTH - 1]}…"
+def left(file: Path, language: str) -> Iterator[str]:
+    """Yield a text for each message of a catalog that is missing or outdated."""
+    for message in catalogs.messages(catalogs.read(file, language)):
+        if not catalogs.is_current(message):
+            state = "outdated" if message.string else "missing"
+            earlier = catalogs.previous(message) if message.string else ""
+            was = f"\n  - {earlier}" if earlier else ""
+            yield f"{file.relative_to(ROOT)}:{message.lineno}: {state}{was}\n  + {message.id}"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("page", nargs="*", help="such as chapters/time: print what it lacks")
-    chosen = parser.parse_args().page
+    parser.add_argument("page", nargs="*", help="such as chapters/time: what is left of it alone")
+    parser.add_argument("--complete", action="store_true", help="fail if anything is left")
+    told = parser.parse_args()
     try:
         found = templates(ROOT)
     except NotExtracted:
         print("nothing was changed: see the messages above", file=sys.stderr)
         return 1
+    is_complete = True
     for language in (one.code for one in TRANSLATIONS):
         folder = catalogs.folder(ROOT, language)
         update(folder, language, found)
-        print(f"{language}:")
-        for line in report(folder, language, chosen):
-            print(f"  {line}")
-    return 0
+        files = [(folder / name).with_suffix(".po") for name in told.page or sorted(found)]
+        texts = [text for file in files for text in left(file, language)]
+        print(*texts, f"{language}: {len(texts) or 'nothing'} left to translate", sep="\n")
+        is_complete &= not texts
+    return 0 if is_complete or not told.complete else 1
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from parity import differences, style, wrong_terms
 from repository import ROOT
 
 ADDED = "A sentence for which there is no translation."
+WRITTEN, CHANGED = "Think of a factory. It can be slow", "Imagine a factory. It can be slow"
 EDITION = ROOT / "locale" / "zh_CN"
 FOLDER = catalogs.folder(ROOT, "zh_CN")
 
@@ -43,11 +44,21 @@ def test_translations_keep_the_parts_the_terms_and_the_style(name: str) -> None:
 
 
 @pytest.mark.long
-def test_a_translator_is_shown_what_a_page_lacks(tmp_path: Path) -> None:
+def test_a_translator_is_shown_what_is_left_and_from_which_english(tmp_path: Path) -> None:
+    """What was left before the test's own change fails it, too: at night and before a release."""
     course = fresh_course(tmp_path / "course")
-    page = course / "chapters" / "time.md"
-    page.write_text(page.read_text(encoding="utf-8") + f"\n{ADDED}\n", encoding="utf-8")
-    command = ["make", "--silent", "translations", "PAGE=chapters/time"]
+    command = ["make", "--silent", "translations", "COMPLETE=1"]
     run = subprocess.run(command, cwd=course, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    assert re.findall("missing: (.*)", run.stdout) == [ADDED]
+    assert run.returncode == 0, run.stdout + run.stderr
+    page = course / "chapters" / "time.md"
+    text = page.read_text(encoding="utf-8")
+    assert WRITTEN in text
+    text = text.replace(WRITTEN, CHANGED)
+    page.write_text(f"{text}\n{ADDED}\n", encoding="utf-8")
+    run = subprocess.run(command, cwd=course, capture_output=True, text=True, check=False)
+    assert run.returncode != 0
+    assert re.findall(r"time.po:\d+: outdated\n  - .*(?:\n  \+ ).*", run.stdout)
+    shown = re.findall(r"^  ([-+]) (.*)$", run.stdout, re.MULTILINE)
+    assert [mark for mark, _ in shown] == ["-", "+", "+"]
+    for part, (_mark, english) in zip((WRITTEN, CHANGED, ADDED), shown, strict=True):
+        assert part in english

@@ -79,6 +79,8 @@ PROBLEMS = {
     ),
 }
 
+# Problems whose detail is what the function returned.
+RETURNED = {"not-a-number", "not-numbers", "not-names"}
 # Problems whose message ends with the sentence of `asked_for`.
 NUMBERS = {"not-numbers", "wrong-length", "wrong-form"}
 
@@ -88,7 +90,8 @@ def sentence(problem: str, detail: str, expected: Plain) -> str:
     said = _(PROBLEMS[problem])
     if detail:
         bare = said.removesuffix(".").removesuffix("。")
-        said = _("{problem}: {detail}.").format(problem=bare, detail=detail)
+        both = _("{problem}, but {detail}.") if problem in RETURNED else _("{problem}: {detail}.")
+        said = both.format(problem=bare, detail=detail)
     elif not said.endswith((".", "?", "。", "？")):
         said = _("{sentence}.").format(sentence=said)
     sentences = [said]

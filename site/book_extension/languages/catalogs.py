@@ -8,35 +8,23 @@ wrapped lines, so that a diff shows changed messages only.
 import io
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from babel.messages import Catalog, Message
 from babel.messages.mofile import write_mo
-from babel.messages.pofile import read_po, write_po
+from babel.messages.pofile import read_po, unescape, write_po
 
 from book_extension.published import FOLDER
 
 from . import code_words
 
 MARKUP_OR_LONG = re.compile(r"[`$*\n]|\{(?!\d)|^.{60}")  # as in kit/roofkit/words.py
+QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)  # written in place of the time of compilation
 SPHINX = "sphinx"  # catalog in which Sphinx looks up the words of templates
 # Header lines to drop, such as people and dates, but not those that programs need.
 HEADER = re.compile(r'^"(?!Language:|Plural-Forms:|MIME|Content-)[A-Z][\w-]+: .*\n', re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class Progress:
-    """Progress of a catalog: the total, and missing and outdated messages.
-
-    The English of an outdated message has changed.
-    """
-
-    total: int
-    missing: tuple[str, ...]
-    outdated: tuple[str, ...]
 
 
 def folder(book: Path, language: str) -> Path:
@@ -57,7 +45,8 @@ def read(file: Path, language: str | None = None) -> Catalog:
 def merged(old: Catalog, template: Iterable[str], language: str) -> Catalog:
     """Return a catalog of these messages, in this order, with the old translations.
 
-    The translation of a message that has changed a little is kept as outdated ("fuzzy").
+    The translation of a message that has changed a little is kept as outdated ("fuzzy"), beside the
+    English that it translates.
     """
     new = Catalog()
     for english in template:
@@ -70,7 +59,12 @@ def merged(old: Catalog, template: Iterable[str], language: str) -> Catalog:
     for message in messages(result):
         # Babel mistakes roles for Python placeholders and flags their messages: drop these flags.
         message.flags &= {"fuzzy"}
+        # Babel reads the earlier English as comments, and writes it from `previous_id`.
+        earlier = previous(message)
         message.user_comments = [c for c in message.user_comments if not c.startswith("|")]
+        if earlier == message.id:  # it is as it was
+            message.flags.clear()
+        message.previous_id = [earlier] if earlier and message.fuzzy else []
     return result
 
 
@@ -84,16 +78,17 @@ def is_current(message: Message) -> bool:
     return bool(message.string) and not message.fuzzy
 
 
-def progress(catalog: Catalog) -> Progress:
-    found = list(messages(catalog))
-    missing = tuple(str(m.id) for m in found if not m.string)
-    return Progress(len(found), missing, tuple(str(m.id) for m in found if m.string and m.fuzzy))
+def previous(message: Message) -> str:
+    """Return the English that an outdated translation is of, as far as it is known."""
+    written = " ".join(c[2:] for c in message.user_comments if c.startswith("| "))  # in lines
+    quoted = "".join(unescape(text) for text in QUOTED.findall(written))
+    return quoted or "".join(message.previous_id[:1])
 
 
 def text(catalog: Catalog) -> str:
     """Return a catalog as the text of a .po file."""
     file = io.BytesIO()
-    write_po(file, catalog, width=0)
+    write_po(file, catalog, width=0, include_previous=True)
     header, *rest = file.getvalue().decode("utf-8").strip().split("\n\n", 1)
     return "\n".join([HEADER.sub("", f"{header}\n"), *rest, ""])
 
