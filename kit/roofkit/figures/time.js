@@ -85,12 +85,13 @@ export const time = (catalog, _) => ({
       const tick = roundNumber(longest / 4);
       const ticks = [...Array(Math.floor(longest / tick) + 1).keys()];
       const crowded = length(tick) <= TICK_ROOM; // then every second number is left out
+      const fits = (i) => x(i * tick) <= wide - TICK_ROOM / 2;
       return [
         ...ticks.map((i) =>
           line(x(i * tick), ROWS.compute - BAR / 2, x(i * tick), AXIS, GRID, { stroke_width: 0.6 }),
         ),
         ...ticks
-          .filter((i) => !crowded || i % 2 === 0)
+          .filter((i) => fits(i) && (!crowded || i % 2 === 0))
           .map((i) => label(x(i * tick), AXIS + 16, text(i * tick, "s"), middle)),
         line(LEFT, AXIS, wide - RIGHT, AXIS, MUTED, { stroke_width: 1 }),
         label((LEFT + wide - RIGHT) / 2, AXIS + 34, _("time"), middle),
