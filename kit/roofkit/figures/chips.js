@@ -65,8 +65,16 @@ export const chips = (catalog, _) => {
     const longest = Math.max(ends[1].t_math, ends[1].t_comms, v.t_link);
     const margin = (longest / shortest) ** 0.08;
     const y = log(shortest / margin, longest * margin, height - 42, 28);
-    // Beside which D the name of a curve stands, and beside which other one if the line at the chosen D
-    // would cross it; pixels to its middle, from there to its ends, and down to its baseline.
+    // A ring where the link takes as long as the arithmetic, and beside it from which D on that is so.
+    const isShown = v.threshold >= LOW && v.threshold <= HIGH;
+    const [left, right] = [x.at(v.threshold), v.threshold < 3e4];
+    const ring =
+      dot(left, y.at(v.t_link), "none", 6.2, { stroke: INK, stroke_width: 2 }) +
+      label(left + (right ? 8 : -8), y.at(v.t_link) + 20, `D = ${text(v.first)}`, { text_anchor: right ? "start" : "end" });
+    const numberAt = left + (right ? 40 : -40);
+
+    // Beside which D the name of a curve stands, and beside which other one if it would meet the line at the
+    // chosen D or the ring's number; pixels to its middle, from there to its ends, and down to its baseline.
     const names = {
       t_math: [_("compute"), 2 ** 16, 2 ** 17, -40, 30, -6],
       t_comms: ["HBM", 2 ** 12, 2 ** 10, 27, 18, 15],
@@ -75,7 +83,9 @@ export const chips = (catalog, _) => {
     const grid = [...Array(POINTS).keys()].map((i) => LOW * (HIGH / LOW) ** (i / (POINTS - 1)));
     const curves = Object.entries(names).map(([time, [words, first, other, toMiddle, half, down]], i) => {
       const color = SERIES[i];
-      const beside = Math.abs(x.at(v.D) - x.at(first) - toMiddle) < half ? other : first;
+      const middleAt = x.at(first) + toMiddle;
+      const isNearNumber = isShown && Math.abs(numberAt - middleAt) < half + 34;
+      const beside = Math.abs(x.at(v.D) - middleAt) < half || (time === "t_comms" && isNearNumber) ? other : first;
       const path = curve(grid.map((D) => [x.at(D), y.at(v.times(D)[time])]), color, { stroke_dasharray: DASHES[i] });
       return (
         clipped(path, x, y) +
@@ -83,18 +93,13 @@ export const chips = (catalog, _) => {
         dot(x.at(v.D), y.at(v[time]), color, 4.7)
       );
     });
-    // A ring where the link takes as long as the arithmetic.
-    const [left, right] = [x.at(v.threshold), v.threshold < 3e4];
-    const ring =
-      dot(left, y.at(v.t_link), "none", 6.2, { stroke: INK, stroke_width: 2 }) +
-      label(left + (right ? 8 : -8), y.at(v.t_link) + 20, `D = ${text(v.first)}`, { text_anchor: right ? "start" : "end" });
     return {
       height,
       svg: [
         axes(x, y, ["D", _("time")], { units: ["", "s"], room: [42, 18], more: true, numbers: ticksWithRoom(x) }),
         line(x.at(v.D), y.end, x.at(v.D), y.start, MUTED, { stroke_dasharray: "2 3", stroke_width: 1 }),
         ...curves,
-        v.threshold >= LOW && v.threshold <= HIGH ? ring : "",
+        isShown ? ring : "",
       ].join(""),
     };
   }
