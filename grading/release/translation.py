@@ -1,20 +1,24 @@
-"""Released notebooks in another language: translated texts, unchanged code."""
+"""Released notebooks in another language: translated texts and docstrings, unchanged code."""
 
 import copy
 import functools
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from textwrap import indent
 
 from babel.messages.pofile import read_po
 from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum  # type: ignore[import-untyped]
 
 from grading.release import exercises, notebooks
+from roofkit.check.wording import wrapped
 from roofkit.words import _, language, spoken
 
 CATALOGS = exercises.ROOT / "locale"
 TITLE = re.compile(r"“([^”]+)”")
+DOCSTRING = re.compile(r'(?<=^    """).*?(?=""")', re.DOTALL | re.MULTILINE)
+WORDS = re.compile(r"(?<=\\text\{)[^{}]+(?=\})")  # of formulas
 
 
 def languages() -> list[str]:
@@ -35,6 +39,8 @@ def translated(nb: NotebookNode, name: str, code: str) -> NotebookNode:
             marks = cell.metadata.get("nbgrader", {})
             if cell.cell_type == "markdown" and not marks:
                 cell.source = in_words(cell.source, texts)
+            elif marks.get("solution") and cell.cell_type == "code":
+                cell.source = DOCSTRING.sub(lambda said: in_docstring(said[0], texts), cell.source)
             elif marks.get("grade_id") == notebooks.CASES:
                 cell.source = notebooks.cases(name, place, texts)
             elif marks.get("grade_id") == notebooks.OPENING:
@@ -52,9 +58,23 @@ def in_words(source: str, texts: Mapping[str, str]) -> str:
         lines = []
         for mark, text in pieces(block):
             message = " ".join(text.split())
-            lines.append(mark + texts.get(message, text))
+            lines.append(mark + WORDS.sub(_formula_word, texts.get(message, text)))
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
+
+
+def in_docstring(source: str, texts: Mapping[str, str]) -> str:
+    """Return the inside of a docstring with its paragraphs translated, where known."""
+    text = source.rstrip()
+    blocks = []
+    for block in re.split(r"\n\s*\n", text):
+        said = texts.get(" ".join(block.split()))
+        blocks.append(indent(wrapped(said), "    ").strip() if said else block.strip())
+    return "\n\n    ".join(blocks) + source[len(text) :]
+
+
+def _formula_word(words: re.Match[str]) -> str:
+    return _(words[0])
 
 
 def pieces(block: str) -> Iterator[tuple[str, str]]:

@@ -42,6 +42,7 @@ def setup(app: "Sphinx") -> None:
     api.setup(app)
     # Run before Sphinx collects images (priority 500), or inlined figures would also become files.
     app.connect("doctree-read", figures.inline_figures, priority=400)
+    app.connect("doctree-read", figures.translate_printed)
     # Run before Sphinx collects files to download.
     app.connect("doctree-read", handouts.link_translated, priority=400)
     maths.setup(app)

@@ -1,10 +1,10 @@
-"""Figures of cells as inline SVG.
+"""Figures of cells as inline SVG, which CSS can color.
 
-CSS can color them, and their words can be translated.
+Their words can be translated, and what cells print.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from docutils import nodes
@@ -15,6 +15,7 @@ from sphinx.util.i18n import docname_to_domain
 
 from .languages import is_translation
 from .languages.markdown import has_words
+from .lines import printed, translated
 from .themed_svg import messages, themed_svg
 
 logger = logging.getLogger(__name__)
@@ -47,14 +48,32 @@ def inline_figures(app: Sphinx, doctree: nodes.document) -> None:
         image.replace_self(nodes.raw("", svg, format="html"))
 
 
+def translate_printed(app: Sphinx, doctree: nodes.document) -> None:
+    """Translate what cells print, or add it as paragraphs, so that it becomes messages."""
+    if app.builder.name != "gettext" and not is_translation(app):
+        return
+    translate = translation_of(app)
+    for output in [*doctree.findall(nodes.literal_block)]:
+        if "stream" not in output["classes"]:
+            continue
+        if app.builder.name == "gettext":
+            add_messages(app, output, printed(output.astext()))
+        elif (said := translated(output.astext(), translate)) != output.astext():
+            output.replace_self(nodes.literal_block("", said, classes=output["classes"]))
+
+
 def add_words(app: Sphinx, image: nodes.image) -> None:
     """Add a figure's words after it, as paragraphs, so that they become messages."""
     _, path = app.env.relfn2path(image["uri"], app.env.docname)
-    for message in dict.fromkeys(messages(Path(path).read_text(encoding="utf-8"))):
-        if is_message(message):
-            words = nodes.paragraph(message, message)
-            words.source, words.line = app.env.doc2path(app.env.docname), image.line or 0
-            image.parent += words
+    found = messages(Path(path).read_text(encoding="utf-8"))
+    add_messages(app, image, filter(is_message, found))
+
+
+def add_messages(app: Sphinx, output: nodes.Element, found: Iterable[str]) -> None:
+    for message in dict.fromkeys(found):
+        words = nodes.paragraph(message, message)
+        words.source, words.line = app.env.doc2path(app.env.docname), output.line or 0
+        output.parent += words
 
 
 def is_message(text: str) -> bool:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from docutils import nodes
 from sphinx import addnodes
 
+from .maths import in_words
+
 SPECIAL = re.compile(r"[\\`*\[\]<>$]|(?<!\w)_|_(?!\w)")
 MADE_UP = re.compile(r"id\d+")  # ids that docutils adds where a heading has the name of its label
 LINE_START = re.compile(r"^(?P<number>\d*)(?P<mark>[.)#+\-])(?=\s)", re.MULTILINE)
@@ -189,7 +191,7 @@ class Writer:
         return f"**{number}.** {self.inline(words)}" if number else self.inline(words)
 
     def formula(self, node: nodes.Element) -> str:
-        source = node.astext().strip()
+        source = in_words(node.astext().strip())
         return source if node.get("no-wrap") or node.get("nowrap") else f"$$\n{source}\n$$"
 
     def code(self, node: nodes.Element) -> str:
@@ -208,7 +210,7 @@ class Writer:
         if isinstance(node, nodes.literal):
             return code_span(node.astext())
         if isinstance(node, nodes.math):
-            return f"${node.astext().strip()}$"
+            return f"${in_words(node.astext().strip())}$"
         if isinstance(node, nodes.image):
             return str(node.get("alt", ""))
         inside = "".join(map(self.inline, node.children))

@@ -16,6 +16,7 @@ from sphinx.writers.html5 import HTML5Translator
 
 _ = get_translation("sphinx")
 NAME = "mathml"
+WORDS = re.compile(r"\\text\{([^{}]+)\}")
 CLASSES = "math notranslate nohighlight"
 # Extra space after a row, as in `\\[2pt]`. It is dropped: the style sheet spaces all rows alike.
 ROW_SPACE = re.compile(r"\\\\\s*\[[^\]]*\]")
@@ -28,6 +29,11 @@ KEPT = "&<>"
 
 class UnknownFormula(ValueError):
     """Raised for a formula that cannot be converted."""
+
+
+def in_words(tex: str) -> str:
+    """Return a formula with its words in the language of the build."""
+    return WORDS.sub(lambda words: rf"\text{{{_(words[1])}}}", tex)
 
 
 def mathml(tex: str, display: str) -> str:
@@ -55,13 +61,13 @@ def _character(entity: re.Match[str]) -> str:
 
 def visit_inline(self: HTML5Translator, node: nodes.math) -> None:
     self.body.append(self.starttag(node, "span", "", CLASS=CLASSES))
-    self.body.append(f"{mathml(node.astext(), 'inline')}</span>")
+    self.body.append(f"{mathml(in_words(node.astext()), 'inline')}</span>")
     raise nodes.SkipNode
 
 
 def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
     self.body.append(self.starttag(node, "div", CLASS=CLASSES))
-    self.body.append(mathml(node.astext(), "block"))
+    self.body.append(mathml(in_words(node.astext()), "block"))
     if node["number"]:
         number = get_node_equation_number(self, node)
         self.body.append(f'<span class="eqno">({number})')

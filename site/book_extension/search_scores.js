@@ -1,3 +1,4 @@
+/* global Search */
 // What each kind of match counts in the search: Sphinx's numbers. Of equal results, a section whose
 // heading has the query in it comes before pages that have its words in several headings, and an
 // earlier chapter before a later one.

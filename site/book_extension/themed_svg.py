@@ -7,16 +7,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from xml.etree import ElementTree
 
+from .lines import filled, template
+
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 ElementTree.register_namespace("", SVG)
 ElementTree.register_namespace("xlink", XLINK)
 COLOR = re.compile(r"#[0-9a-fA-F]{6}\b")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
-# A number in a text, with its unit, but not within a name such as H100.
-NUMBER = re.compile(
-    r"(?<![\w.])\d+(?:[.,]\d+)*(?:[ \xa0][kMGTPEmnµ]?i?(?:s|B|FLOP|OP|bit)(?:/s)?)?(?!\w)"
-)
-PLACE = re.compile(r"\{(\d+)\}")
 LINES = " / "  # separates the lines of a text in its message
 MOVE = re.compile(r"translate\(([\d.]+) ([\d.]+)\)")
 FONT_SIZE = re.compile(r"font(?:-size)?: ([\d.]+)px")
@@ -78,21 +75,14 @@ def messages(source: str) -> list[str]:
 
 
 def message(lines: list[ElementTree.Element]) -> tuple[str, list[str]]:
-    """Return a text's message for translation, and the numbers for its placeholders."""
-    numbers: list[str] = []
-
-    def place(number: re.Match[str]) -> str:
-        numbers.append(number[0])
-        return f"{{{len(numbers)}}}"
-
-    return NUMBER.sub(place, LINES.join(line.text or "" for line in lines)), numbers
+    """Return a text's message for translation, and the numbers for its places."""
+    return template(LINES.join(line.text or "" for line in lines))
 
 
 def translate_text(lines: list[ElementTree.Element], translate: Callable[[str], str]) -> None:
     """Replace the lines of a text by those of its translation, which may be fewer."""
-    template, numbers = message(lines)
-    words = PLACE.sub(lambda place: numbers[int(place[1]) - 1], translate(template))
-    translated = words.split(LINES, len(lines) - 1)
+    english, numbers = message(lines)
+    translated = filled(translate(english), numbers).split(LINES, len(lines) - 1)
     center(lines)
     for line, text in zip(lines, [*translated, *[""] * len(lines)], strict=False):
         line.text = text

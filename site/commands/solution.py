@@ -12,6 +12,7 @@ from pathlib import Path
 import nbformat
 from book_extension import exercise_pages
 from book_extension.contents import names
+from book_extension.languages import ORIGINAL, Language, words
 from nbclient import NotebookClient
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from nbformat import NotebookNode
@@ -19,49 +20,58 @@ from nbformat import NotebookNode
 from commands import handouts
 from commands.build import prepare_kernels
 from commands.jupyter_folders import variables
+from commands.lab import language_of
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "my-work"
 CELL_SECONDS = 60  # limit per cell, as for pages of the book; checks limit their calls separately
-RULES = (
-    "It is one way of several. If you work with an instructor, their rules come first: they may\n"
-    "not want you to see it before the date for handing in, or to pass it on at all."
-)
 
 
 class Refused(Exception):
     """Raised with one line that says why no solution is shown."""
 
 
-def solution(exercise: str, book: Path, work: Path, release: Path) -> str:
-    """Return the reference solution of an exercise, after a note on its use.
+def solution(
+    exercise: str, book: Path, work: Path, release: Path, language: Language = ORIGINAL
+) -> str:
+    """Return the reference solution of an exercise, after a note on its use, in a language.
 
     Raises Refused if there is no such exercise or copy, if a check fails, or if the course has no
     solutions.
     """
+    _ = words(book, language)
     copies = {Path(name).name: place for name, place in names(book / "_toc.yml").items()}
     files = {file.stem: file for file in exercise_pages.files(book)}
     if exercise not in copies or exercise not in files:
         known = ", ".join(files)
-        raise Refused(f"EXERCISE must be one of {known}; got {exercise!r}")
+        said = _("EXERCISE must be one of {known}; got {name}")
+        raise Refused(said.format(known=known, name=repr(exercise)))
     copy = work / copies[exercise]
     shown = f"{work.name}/{copies[exercise]}"
     if not copy.exists():
-        raise Refused(f"{exercise}: there is no {shown} yet; `make lab` makes it")
+        said = _("{exercise}: there is no {file} yet; `make lab` makes it")
+        raise Refused(said.format(exercise=exercise, file=shown))
     released = nbformat.read(release / exercise / f"{exercise}.ipynb", as_version=4)
     left = not_passed(copy, released)
     parts = len(checks(released))
     if left:
-        raise Refused(
-            f"{exercise}: {len(left)} of {parts} checks do not pass in {shown}, "
-            f"as it was saved last: {', '.join(left)}"
+        said = _(
+            "{exercise}: {left} of {parts} checks do not pass in {file}, "
+            "as it was saved last: {names}"
         )
-    worked = handouts.worked(files[exercise])
+        told = {"exercise": exercise, "left": len(left), "parts": parts, "file": shown}
+        raise Refused(said.format(**told, names=", ".join(left)))
+    worked = handouts.worked(files[exercise], words(book, language, notebooks=True))
     if "```python" not in worked:
-        raise Refused(f"{exercise}: this copy of the course holds no solutions")
-    return (
-        f"{exercise}: all {parts} checks pass. Here is the reference solution.\n{RULES}\n\n{worked}"
+        raise Refused(
+            _("{exercise}: this copy of the course holds no solutions").format(exercise=exercise)
+        )
+    said = _("{exercise}: all {parts} checks pass. Here is the reference solution.")
+    rules = _(
+        "It is one way of several. If you work with an instructor, their rules come first: they "
+        "may not want you to see it before the date for handing in, or to pass it on at all."
     )
+    return f"{said.format(exercise=exercise, parts=parts)}\n{rules}\n\n{worked}"
 
 
 def checks(released: NotebookNode) -> list[str]:
@@ -127,7 +137,8 @@ def main() -> int:
     os.environ.update(variables(WORK / ".jupyter", os.environ, Path.home()))
     prepare_kernels(ROOT, ROOT / "_build" / "ipython")
     try:
-        print(solution(exercise, ROOT, WORK, handouts.released(ROOT)))
+        language = language_of(WORK / ".jupyter", None, os.environ)
+        print(solution(exercise, ROOT, WORK, handouts.released(ROOT), language))
     except Refused as error:
         print(error, file=sys.stderr)
         return 1

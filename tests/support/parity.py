@@ -99,12 +99,12 @@ def style(chinese: str) -> list[str]:
 def wrong_terms(english: str, chinese: str, terms: Mapping[str, Sequence[str]]) -> list[str]:
     """Return the English message's terms that the Chinese one doesn't translate.
 
-    The Chinese has none of the words allowed for such a term.
+    The Chinese has neither a word allowed for such a term, nor the term itself, a name in code.
     """
     text, words = plain(english), plain(chinese).casefold()
     return [
         f"{term}: none of {', '.join(allowed)}"
         for term, allowed in terms.items()
         if re.search(rf"(?<![\w-]){re.escape(term)}(?:e?s)?(?![\w-])", text, re.IGNORECASE)
-        and not any(word.casefold() in words for word in allowed)
+        and not any(word.casefold() in words for word in (term, *allowed))
     ]

@@ -99,7 +99,7 @@ PALE_WORDS = """() => {
 # and its output, works, data sheets with their address) may be there.
 ENGLISH = """() => {
   const own = "code, pre, math, script, style, .citation, .bibtex-citation, .cell_output, "
-    + "[hreflang]";
+    + "[lang=en], [hreflang]";
   const words = /(?:\\b[A-Za-z]{2,}\\b[ ,]+){2}\\b[a-z]{2,}\\b/;
   const isEnglish = (text) => words.test(text) && !/[\\u4e00-\\u9fff]/.test(text);
   const found = [];

@@ -124,9 +124,10 @@ def translate_settings(app: Sphinx, config: Config) -> None:
         tree.caption = str(_(tree.caption)) if tree.caption else tree.caption
 
 
-def words(book: Path, language: Language) -> Callable[[str], str]:
-    """Return a function that translates messages in code and templates."""
-    found = catalogs.of_code(catalogs.folder(book, language.code), language.code)
+def words(book: Path, language: Language, *, notebooks: bool = False) -> Callable[[str], str]:
+    """Return a function that translates messages in code and templates, or in notebooks, too."""
+    source = catalogs.folder(book, language.code)
+    found = catalogs.of_code(source, language.code, notebooks=notebooks)
     known = {str(message.id): str(message.string) for message in catalogs.messages(found)}
     return lambda message: known.get(message, message)
 

@@ -121,10 +121,14 @@ def compile_all(source: Path, target: Path, language: str) -> None:
     write_compiled(of_code(source, language), target / SPHINX)
 
 
-def of_code(source: Path, language: str) -> Catalog:
-    """Return the translations of words in code and templates, without outdated ones."""
+def of_code(source: Path, language: str, *, notebooks: bool = False) -> Catalog:
+    """Return the translations of words in code and templates, without outdated ones.
+
+    notebooks: also of the texts of the exercises' notebooks.
+    """
     found = Catalog(locale=language)
-    for file in (source / f"{name}.po" for name in code_words.FOLDERS):
+    others = [code_words.NOTEBOOKS] if notebooks else []
+    for file in (source / f"{name}.po" for name in (*code_words.FOLDERS, *others)):
         if file.exists():
             for message in filter(is_current, messages(read(file, language))):
                 found.add(message.id, message.string)

@@ -3,6 +3,7 @@
 In Python and templates they stand in ``_("…")``, in JavaScript in ``phrase("…")``.
 """
 
+import ast
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 import yaml
 from babel.messages.extract import extract_from_file
 
-from .. import exercise_pages
+from .. import exercise_pages, maths
 from . import markdown, value_words
 
 FIRST_CELL = "first_cell.py"
@@ -80,7 +81,8 @@ def words(book: Path) -> dict[str, list[str]]:
 
 def first_words(book: Path) -> list[str]:
     """Return the messages of the catalog "course" that aren't in calls such as `_()`."""
-    return [*of_settings(book), *THEMES, *value_words.TEMPLATES, *of_cells(book)]
+    templates = value_words.TEMPLATES
+    return [*of_settings(book), *THEMES, *templates, *of_cells(book), *of_formulas(book)]
 
 
 def of_readme(book: Path) -> list[str]:
@@ -122,7 +124,7 @@ def extracted(book: Path, sources: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def of_notebooks(book: Path) -> Iterator[str]:
-    """Yield the headings, list items and paragraphs of the exercises' notebooks.
+    """Yield the headings, list items and paragraphs of the exercises' notebooks, and docstrings.
 
     A release finds them by the same rules (`grading.release.translation.pieces`).
     """
@@ -131,6 +133,13 @@ def of_notebooks(book: Path) -> Iterator[str]:
         for text in (*exercise_pages.texts(file), *shared.split("\n+++\n")):
             for block in re.split(r"\n{2,}", text.strip()):
                 yield from pieces(block)
+        for _part, source in exercise_pages.solutions(file):
+            for text in filter(None, map(ast.get_docstring, functions(source))):
+                yield from (" ".join(block.split()) for block in text.split("\n\n"))
+
+
+def functions(source: str) -> list[ast.FunctionDef]:
+    return [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
 
 
 def pieces(block: str) -> Iterator[str]:
@@ -147,6 +156,13 @@ def of_settings(book: Path) -> Iterator[str]:
     contents = yaml.safe_load((book / "_toc.yml").read_text(encoding="utf-8"))
     yield from (config["title"], config["author"])
     yield from (part["caption"] for part in contents.get("parts", ()) if "caption" in part)
+
+
+def of_formulas(book: Path) -> Iterator[str]:
+    """Yield the words in formulas of pages and slides."""
+    for pattern in ("chapters/*.md", "exercises/*.py", "slides/*.md"):
+        for file in sorted(book.glob(pattern)):
+            yield from maths.WORDS.findall(file.read_text(encoding="utf-8"))
 
 
 def of_cells(book: Path) -> Iterator[str]:

@@ -19,6 +19,7 @@ from pprint import pformat
 from types import CodeType, ModuleType
 from typing import Any, TextIO
 
+from book_extension.lines import translated
 from book_extension.themed_svg import themed_svg
 
 from . import notebook_stubs, whole_numbers
@@ -113,6 +114,9 @@ class Page:
                     self.shown.append({"kind": "error", "text": self.error_text(error, step)})
                 return False
             finally:
+                for one in self.shown:
+                    if one["kind"] == "stdout":
+                        one["text"] = translated(one["text"], _)
                 if pyplot := sys.modules.get("matplotlib.pyplot"):
                     pyplot.close("all")
 

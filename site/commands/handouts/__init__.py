@@ -9,6 +9,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from book_extension import exercise_pages
@@ -70,9 +71,10 @@ def digest_of(book: Path) -> str:
     return digest.hexdigest()
 
 
-def worked(exercise: Path) -> str:
+def worked(exercise: Path, _: Callable[[str], str] = str) -> str:
     """Return each part's reference solution as Markdown, under the part's heading."""
-    lines = ["## Worked solution", ""]
+    title = _("Worked solution")
+    lines = [f"## {title}", ""]
     for heading, code in exercise_pages.solutions(exercise):
-        lines += [f"### {heading}", "", "```python", code, "```", ""]
+        lines += [f"### {_(heading)}", "", "```python", code, "```", ""]
     return "\n".join(lines)
