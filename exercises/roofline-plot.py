@@ -94,7 +94,7 @@ def straight(B, D, F, peak, bandwidth):
 
 
 # %% [markdown]
-# ## Part 1: attainable FLOP/s (7 points)
+# ## Part 1: attainable FLOP/s (10 points)
 #
 # How many FLOP/s does the multiplication reach at best, if arithmetic and traffic overlap
 # perfectly? Use the exact bytes: loaded and written, each operand in its own type.
@@ -185,7 +185,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 2: how much later the small one gets there (5 points)
+# ## Part 2: how much later the small one gets there (7 points)
 #
 # A small square matrix reaches the ceiling, the chip's peak, later than a large one. How many times
 # as large must its batch be? “Almost twice” is not enough: compute it, to within 1%. Both of them
@@ -243,7 +243,7 @@ part(
 )
 
 # %% [markdown]
-# ## Part 3: the figure (8 points)
+# ## Part 3: the figure (3 points)
 #
 # Draw attainable FLOP/s against the batch on the given matplotlib axis: one curve for each entry of
 # `sizes` (a square matrix, `D = F = size`), through all the `batches`. A reader who sees nothing

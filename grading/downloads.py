@@ -223,6 +223,8 @@ def _files(parts: Sequence[HandIn]) -> tuple[Files, list[str]]:
             continue
         if is_odd(one.title) or one.title.startswith("."):
             lines.append(f"{title}: not the name of a file")
+        elif one.title.lower() in EXCHANGE_FILES:
+            lines.append(f"{title}: not a file that learners hand in")
         elif not content:
             lines.append(f"{title}: empty")
         elif not one.is_file:

@@ -97,4 +97,9 @@ def test_a_gradebook_in_postgresql_gives_the_same_files(
         for step in ("release", "grade"):
             said(command(*COMMAND, step, room.folder))
         assert not (room.folder / "gradebook.db").exists()
-    assert room.files() == alone.files()
+        assert room.files() == alone.files()
+        people = tmp_path / "people.csv"  # SQLite takes names of any length
+        people.write_text(f"id,first_name,last_name\nada,{'A' * 200},{'李' * 200}\n")
+        said(room.run("roster", people))
+        room.hand_in("a" * 129, NAME, room.solved())
+        assert "0 graded" in said(room.run("grade"))

@@ -117,6 +117,11 @@ TAKEN: dict[str, tuple[dict[str, bytes | str], list[str], str]] = {
         [f"Ada Lovelace 7/{NAME}.ipynb"],
         "readme.txt",
     ),
+    "a time that a learner wrote": (
+        {of_moodle("A B", 1, "timestamp.txt"): "2000-01-01 00:00 UTC", ADA: NOTEBOOK},
+        [f"Ada Lovelace 7/{NAME}.ipynb"],
+        "not a file that learners hand in",
+    ),
     "typed into the form": (
         {"A B_1_assignsubmission_onlinetext/onlinetext.html": "<p>My answer</p>"},
         ["A B 1/onlinetext.html"],
@@ -244,6 +249,7 @@ WORKSHEET = (
 )
 UNNAMED = "Identifier,Full name\nParticipant 11,Ada L\nParticipant 12,Bo R\n"
 NAMESAKES = "id,first_name,last_name\na1,Ada,L\na2,L,Ada\n"
+LONGER, LATER = (f"Identifier,Full name\nParticipant {n},Ä {'A' * 200}\n" for n in (1, 2))
 LONG = f"id,first_name\na1,{'A' * 200}\n{'a' * 200},Ada\n"
 # Tables that one class loads, one after the other → the students that it then has.
 SEVERAL: dict[str, tuple[list[str], list[str]]] = {
@@ -251,6 +257,7 @@ SEVERAL: dict[str, tuple[list[str], list[str]]] = {
     "worksheets, then grades": ([WORKSHEET, UNNAMED, GRADES], ["a@x.org", "b@x.org"]),
     "two of one name": ([NAMESAKES, NAMESAKES], ["a1", "a2"]),
     "a newcomer of a name that is there": ([NAMESAKES[:-9], NAMESAKES], ["a1", "a2"]),
+    "a long name, numbered anew": ([LONGER, LATER], ["1"]),
     "long names, which PostgreSQL refuses": ([LONG], ["a1"]),
 }
 
