@@ -245,7 +245,9 @@ def test_the_grades_of_a_semester_are_those_of_the_table(
     semester.roster(1)
     said(room.here("due", WEEKS[0], DUE[0]))
     semester.hand_in(1)
-    assert "6 collected" in semester.collect(1)
+    printed = semester.collect(1)
+    assert "6 collected" in printed
+    assert (f"{student('zoe')}: late" in printed) == isinstance(platform, Canvas)
     semester.note_times(1)
     assert "0 collected, 6 as they were" in semester.collect(1)
     assert said(room.here("grade")).startswith("6 graded")
@@ -275,6 +277,7 @@ def test_the_grades_of_a_semester_are_those_of_the_table(
     # The third; the platform gives 100 points for it.
     semester.roster(3)
     said(room.here("due", WEEKS[2], DUE[2]))
+    said(room.here("release", "--language", "zh_CN"))  # what was released, and no more
     semester.hand_in(3)
     assert "6 collected" in semester.collect(3)
     semester.note_times(3)
