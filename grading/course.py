@@ -350,10 +350,13 @@ class Course:
             return report.write(self, state, marks, [one.id for one in book.students], full)
 
     def _present(self, state: State, known: Collection[str]) -> State:
-        """Return the results without those of people taken out of gradebook and submitted/."""
-        given = self.folder / "submitted"
-        here = {one for one, _ in state if one in known or (given / one).is_dir()}
-        return {key: result for key, result in state.items() if key[0] in here}
+        """Return the results of people and exercises that were not taken out of the class."""
+        given, names = self.folder / "submitted", self.names()
+        return {
+            (student, name): result
+            for (student, name), result in state.items()
+            if name in names and (student in known or (given / student).is_dir())
+        }
 
 
 # --- small things --------------------------------------------------------------------------------

@@ -109,6 +109,11 @@ def test_a_class_has_exercises_of_its_own_and_ordinary_assignments(
     said(room.here("grade"))
     assert room.nbgrader("export").returncode == 0
     assert room.scores(OWN) == {"ada": 4, "eve": 0, "mal": 0}, "also beside nbgrader's own table"
+    # The exercise is taken back.
+    shutil.rmtree(room.folder / "release" / OWN)
+    assert room.nbgrader("db", "assignment", "remove", OWN, "--force").returncode == 0
+    said(room.here("grade"))
+    assert {row["assignment"] for row in room.table("grades.csv")} == {NAME, ESSAY}
 
 
 def test_an_exercise_of_ones_own_that_cannot_be_used_is_named_with_the_reason(
