@@ -68,7 +68,7 @@ def release(options: argparse.Namespace) -> list[str]:
     course = Course(options.course)
     languages = [code for code in options.language if code != ORIGINAL]
     course.release(options.exercise, languages)
-    lines = [f"released into {course.folder / 'release'}"]
+    lines = [f"in {course.folder / 'release'}: {', '.join(course.names())}"]
     return lines + [f"in {code}: {course.folder / f'release-{code}'}" for code in languages]
 
 
@@ -82,7 +82,7 @@ def grade(options: argparse.Namespace) -> list[str]:
         raise Unable("--workers counts notebooks on this machine; a scheduler has its own workers")
     unsafe = options.unsafe or os.environ.get("GRADING_UNSAFE") == "1"
     graded, lines = course.grade(options.workers, unsafe, options.scheduler, options.again)
-    return [f"{graded} graded; the others have not changed since they were graded", *lines]
+    return [f"{graded} graded: what is new or has changed", *lines]
 
 
 def week(options: argparse.Namespace) -> list[str]:
@@ -137,7 +137,7 @@ def parser() -> argparse.ArgumentParser:
         return command
 
     command = add("release", "write the exercises without solutions", run=release)
-    command.add_argument("exercise", nargs="*", help="only these; default: all")
+    command.add_argument("exercise", nargs="*", help="default: those released before, or else all")
     about = "also release in this language, such as zh_CN"
     command.add_argument("--language", metavar="CODE", action="append", default=[], help=about)
     command = add("grade", "grade what is in COURSE/submitted", run=grade)

@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
@@ -150,8 +150,8 @@ class Course:
     def release(self, names: Sequence[str] = (), languages: Sequence[str] = ()) -> None:
         """Write release/<exercise>/<exercise>.ipynb and add it to the gradebook.
 
-        names: the exercises to release, all if empty. languages: also write the notebooks in these
-        languages, below release-<language>; all are graded alike.
+        names: the exercises to release; if empty, those that were released, or else all. languages:
+        also write the notebooks in these languages, below release-<language>; all are graded alike.
         """
         for name in names:
             self.check_name(name, exercises.names())
@@ -162,7 +162,7 @@ class Course:
         self.prepare()
         self.gradebook().close()  # nbgrader's API needs one
         done = read_json(self._released) or {}
-        names = names or exercises.names()
+        names = names or self.names() or exercises.names()
         self.write_sources(names)
         logging.getLogger("traitlets").propagate = False  # its log is in each result
         api = NbGraderAPI(config=self.settings())
@@ -252,7 +252,7 @@ class Course:
             student, _, exercise = place.partition("/")
             own = [key for key in state if key[0] == student and exercise in ("", key[1])]
             if not own:
-                hint = nearest(student, {one for one, _ in state} - {student})
+                hint = nearest(place, {"/".join(key) if exercise else key[0] for key in state})
                 raise Unable(f"{printable(place)} has not been graded yet{hint}")
             yield from own
 
@@ -300,6 +300,7 @@ class Course:
             end = time.monotonic() + RETRY_SECONDS
             for one, digest in again:
                 if time.monotonic() < end:
+                    progress.set_description(f"{one.student} {one.exercise}, once more")
                     self._keep(one, digest, submit(one).result(), unsafe)
 
     def texts(self, name: str) -> Mapping[str, str]:
@@ -333,6 +334,7 @@ class Course:
         state = self.state()
         # A plugin may lie in the course's folder, as for plain nbgrader.
         with self.gradebook() as book, imports_from(self.folder):
+            state = self._present(state, {one.id for one in book.students})
             gradebook.record(book, state, self.settings())
             marks = gradebook.marks(book)
             for key in sorted(state.keys() & set(found)):
@@ -346,6 +348,15 @@ class Course:
                     put(self._result(*key), json.dumps(now))
             full = {one.name: one.max_score for one in book.assignments if one.notebooks}
             return report.write(self, state, marks, [one.id for one in book.students], full)
+
+    def _present(self, state: State, known: Collection[str]) -> State:
+        """Return the results of people and exercises that were not taken out of the class."""
+        given, names = self.folder / "submitted", self.names()
+        return {
+            (student, name): result
+            for (student, name), result in state.items()
+            if name in names and (student in known or (given / student).is_dir())
+        }
 
 
 # --- small things --------------------------------------------------------------------------------

@@ -207,6 +207,8 @@ def by_student(found: Sequence[HandIn], people: People) -> Iterator[tuple[str, F
         files, lines = _files(parts)
         if people.students and student not in people.students:
             lines.append("is in no roster")
+        if any(f"_LATE_{number}_" in one.path for one in parts):
+            lines.append("late, says Canvas")
         yield student, files, [f"{printable(student)}: {line}" for line in lines]
 
 

@@ -33,7 +33,7 @@ class Marks:
 
     auto: part → points that the grading gave. scores: part → points that count, also those given by
     hand. comments: key of an answer → comment. late: seconds after the due date, or after the
-    extension.
+    extension. waits: whether nbgrader waits for points by hand.
     """
 
     auto: dict[str, float] = field(default_factory=dict)
@@ -41,6 +41,7 @@ class Marks:
     comments: dict[str, str] = field(default_factory=dict)
     penalty: float = 0
     late: float = 0
+    waits: bool = False
 
     @property
     def score(self) -> float:
@@ -88,6 +89,7 @@ def marks(book: Any) -> dict[Key, Marks]:
     for one in book.db.query(SubmittedAssignment).all():
         own = found[one.student_id, one.name]
         own.penalty, own.late = one.late_submission_penalty or 0, one.total_seconds_late
+        own.waits = one.needs_manual_grade
     return found
 
 

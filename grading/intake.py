@@ -8,6 +8,7 @@ import contextlib
 import difflib
 import hashlib
 import os
+import re
 import stat
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -158,7 +159,8 @@ def submission(student: str, exercise: str, folder: Path, known: Sequence[str]) 
     if content and (other := _other_exercise(content, exercise, known)):
         reason = f"this is the notebook of {other}"
     remarks = [note] if note else []
-    if name and name != f"{exercise}.ipynb":
+    # Canvas numbers the files of a second hand-in.
+    if name and not re.fullmatch(rf"{re.escape(exercise)}(-\d+)?\.ipynb", name):
         remarks.append(f"the notebook was named {printable(name)}")
     aside = {one for one, mode in entries(folder) if not stat.S_ISDIR(mode)} | set(notebooks)
     aside -= {name, *EXCHANGE_FILES, *SYSTEM_FILES}
@@ -254,9 +256,12 @@ def _other_exercise(content: bytes, exercise: str, known: Sequence[str]) -> str:
         called = {found[1] for cell in read(content)[0] if (found := CHECK.match(cell.source))}
     except ValueError:
         return ""
+    if called <= {part.key for part in exercises.load(exercise).parts}:
+        return ""
+    published = sorted(path.stem for path in exercises.FOLDER.glob("*.py"))  # the site has all
     count = {
         name: len(called & {part.key for part in exercises.load(name).parts})
-        for name in dict.fromkeys((*known, exercise))
+        for name in dict.fromkeys((*known, exercise, *published))
     }
     best = max(count, key=lambda name: (count[name], name == exercise))
     return "" if count[best] == count[exercise] else best

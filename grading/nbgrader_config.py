@@ -166,6 +166,7 @@ c.Execute.kernel_name = (
 )
 c.GenerateFeedback.preprocessors = [GetGrades]
 c.GenerateFeedback.exporter_class = Page
+c.ExportPlugin.to = "nbgrader.csv"  # grades.csv is the course's own table
 c.ExchangeFactory.collect = exchange.Collect
 c.ExchangeFactory.release_feedback = exchange.ReleaseFeedback
 

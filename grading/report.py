@@ -261,7 +261,8 @@ def _remarks(
             yield "late", *key, _late(own)
     for key, own in sorted(marks.items()):
         for part, given in own.scores.items():
-            if given != (auto := own.auto[part] or 0):
+            # An essay has points by hand alone.
+            if (auto := own.auto[part]) is not None and given != auto:
                 yield "by hand", *key, f"{part}: {given:g} points by hand, {auto:g} by the grading"
     for key, result in state.items():
         if result["unsafe"]:
@@ -287,7 +288,9 @@ def _grades(
     for student, name in ((student, name) for student in people for name in names):
         own, result = marks.get((student, name), Marks()), state.get((student, name), {})
         is_there = result or own.is_graded
-        notes = (result.get("reason"), _late(own)) if is_there else (NOT_HANDED_IN,)
+        waits = own.waits and not result  # in ours, that is for cells that could not be run
+        waiting = "points by hand are missing" if waits else ""
+        notes = (result.get("reason"), _late(own), waiting) if is_there else (NOT_HANDED_IN,)
         yield student, name, f"{own.score:g}", f"{full[name]:g}", "; ".join(filter(None, notes))
 
 

@@ -27,7 +27,8 @@ def roster(course: Course, file: Path) -> list[str]:
     with course.gradebook() as book:
         for student, about in People(book.students).updates(people):
             book.update_or_create_student(student, **about)
-    return [*refused, f"{len(people)} students are in the gradebook"]
+        known = len(book.students)
+    return [*refused, f"{len(people)} students in the table, {known} in the class"]
 
 
 def due(course: Course, exercise: str, when: str, student: str = "") -> list[str]:

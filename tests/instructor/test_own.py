@@ -2,6 +2,7 @@
 
 import copy
 import re
+import shutil
 from pathlib import Path
 
 import nbformat
@@ -82,22 +83,37 @@ def test_a_class_has_exercises_of_its_own_and_ordinary_assignments(
     done = room.nbgrader("autograde", ESSAY)
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "reached").exists(), "an ordinary notebook runs in the sandbox, too"
-    with room.gradebook() as book:
-        book.find_grade("why", ESSAY, ESSAY, "ada").manual_score = 4
-        book.db.commit()
     assert said(room.here("grade")).startswith("2 graded")
+    rows = [row for row in room.table("grades.csv") if row["assignment"] == ESSAY]
+    assert "by hand" in rows[0]["note"], "an essay counts as zero until somebody has read it"
+    with room.gradebook() as book:
+        essay = book.find_grade("why", ESSAY, ESSAY, "ada")
+        essay.manual_score, essay.needs_manual_grade = 4, False  # as the formgrader sets them
+        book.db.commit()
+    said(room.here("grade"))
     assert room.scores(OWN) == {"ada": 4, "bob": 0, "eve": 0, "mal": 0}
     assert room.scores(ESSAY) == {"ada": CODE + 4, "bob": 0, "eve": 0, "mal": 0}
     assert room.causes(OWN)["bob"] == {OWN: "elements"}
     assert "These are elements and not bytes" in room.page("bob", OWN)
     assert room.not_graded() == {}
-    assert [row["student"] for row in room.remarks("by hand")] == ["ada"]
+    assert not room.remarks("by hand"), "essays have no other points"
     (tmp_path / "theirs.csv").write_text(f"id,{ESSAY},{OWN}\nada,,\nbob,,\n")
     said(room.here("export", tmp_path / "theirs.csv", tmp_path / "x.csv"))
     rows = (tmp_path / "x.csv").read_text().split()
     assert rows == [f"id,{ESSAY},{OWN}", "ada,7,4", "bob,0,0"]
     assert room.nbgrader("generate_feedback", ESSAY).returncode == 0
     assert f"Score: {CODE + 4} / {FULL}" in room.page("ada", ESSAY)
+    # Bob leaves the class.
+    shutil.rmtree(room.folder / "submitted" / "bob")
+    assert room.nbgrader("db", "student", "remove", "bob", "--force").returncode == 0
+    said(room.here("grade"))
+    assert room.nbgrader("export").returncode == 0
+    assert room.scores(OWN) == {"ada": 4, "eve": 0, "mal": 0}, "also beside nbgrader's own table"
+    # The exercise is taken back.
+    shutil.rmtree(room.folder / "release" / OWN)
+    assert room.nbgrader("db", "assignment", "remove", OWN, "--force").returncode == 0
+    said(room.here("grade"))
+    assert {row["assignment"] for row in room.table("grades.csv")} == {NAME, ESSAY}
 
 
 def test_an_exercise_of_ones_own_that_cannot_be_used_is_named_with_the_reason(

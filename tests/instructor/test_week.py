@@ -172,6 +172,7 @@ def test_nbgrader_makes_no_course_of_a_mistyped_name(tmp_path: Path) -> None:
         (["due", NAME, "2026-11-01", "--student", "ada"], "before"),
         (["collect", NAME, "none.zip"], "none.zip"),
         (["grade", "--again", "eve"], "eve"),
+        (["grade", "--again", "ada/int8-matmull"], f"'ada/{NAME}'"),
         (["roster", "none.csv"], "none.csv"),
         (["return", NAME, "none.zip", "x.zip"], "none.zip"),
         (["export", "none.csv", "x.csv"], "none.csv"),
