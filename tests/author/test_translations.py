@@ -46,8 +46,19 @@ def test_translations_keep_the_parts_the_terms_and_the_style(name: str) -> None:
 def test_a_translator_is_shown_what_a_page_lacks(tmp_path: Path) -> None:
     course = fresh_course(tmp_path / "course")
     page = course / "chapters" / "time.md"
-    page.write_text(page.read_text(encoding="utf-8") + f"\n{ADDED}\n", encoding="utf-8")
+    text, known = (
+        page.read_text(encoding="utf-8"),
+        catalogs.read(FOLDER / "chapters/time.po", "zh_CN"),
+    )
+    old = next(
+        str(one.id)
+        for one in catalogs.messages(known)
+        if catalogs.is_current(one) and f"\n\n{one.id}\n\n" in text
+    )
+    page.write_text(f"{text.replace(old, f'Now: {old}')}\n{ADDED}\n", encoding="utf-8")
     command = ["make", "--silent", "translations", "PAGE=chapters/time"]
     run = subprocess.run(command, cwd=course, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert re.findall("missing: (.*)", run.stdout) == [ADDED]
+    # The translation of what has changed a little is kept, to be looked at.
+    assert f"outdated: Now: {old[:30]}" in run.stdout
