@@ -30,6 +30,11 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Book:
     return book
 
 
+def links_of(book: Book) -> dict[str, str]:
+    page = parsed(book.folder / "_build" / "html" / "chapters" / "page.html")
+    return {str(a["data-kind"]): str(a["href"]) for a in page.select(".page-links a")}
+
+
 def test_pages_know_their_address_and_every_link_resolves(published: Book) -> None:
     top = published.folder / "_build" / "html"
     assert broken(top, SITE) == []
@@ -43,11 +48,7 @@ def test_pages_know_their_address_and_every_link_resolves(published: Book) -> No
 
 
 def test_a_page_leads_to_its_notebook_its_source_and_a_report_of_mistakes(published: Book) -> None:
-    top = published.folder / "_build" / "html"
-    links = {
-        str(link["data-kind"]): str(link["href"])
-        for link in parsed(top / "chapters" / "page.html").select(".page-links a")
-    }
+    top, links = published.folder / "_build" / "html", links_of(published)
     notebook = unquote(urlsplit(links["colab"]).fragment.removeprefix("fileId="))
     assert (top / notebook.removeprefix(f"{SITE}/")).is_file()
     for kind in ("source", "edit"):
@@ -55,6 +56,17 @@ def test_a_page_leads_to_its_notebook_its_source_and_a_report_of_mistakes(publis
         assert links[kind].endswith("/main/chapters/page.md")
     asked = parse_qs(urlsplit(links["report"]).query)
     assert f"{SITE}/chapters/page.html" in asked["body"][0]
+
+
+def test_a_page_of_an_edition_leads_to_the_sources_of_its_tag(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EDITION", "1.0.0")
+    book = book_at(tmp_path / "book", SITE)
+    done = book.build()
+    assert done.returncode == 0, done.stderr
+    for kind in ("source", "binder"):
+        assert "/1.0.0" in links_of(book)[kind]
 
 
 def test_an_address_that_is_none_stops_the_build(tmp_path: Path) -> None:

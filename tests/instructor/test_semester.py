@@ -47,7 +47,7 @@ HANDED_IN = {
     2: {
         "ada": ("right", ""),
         "wang": ("the notebook of attention", ""),
-        "bjorn": ("wrong_always_two", "2026-11-12 10:00:00 UTC"),
+        "bjorn": ("wrong_always_two", "2026-11-13 10:00:00 UTC"),
         "zoe": ("right", "2026-11-12 05:59:00 UTC"),
         "kim2": ("right", ""),
     },
@@ -69,7 +69,7 @@ GRADES = [
     ("kim2", 1, 0, "as it was released"),
     ("ada", 2, 20, "right"),
     ("wang", 2, 0, "the notebook of another exercise"),
-    ("bjorn", 2, 13, "one part of 7 is wrong; in time, by an extension"),
+    ("bjorn", 2, 11, "one part of 7 is wrong; ten hours after an extension: 13 - 2"),
     ("zoe", 2, 16, "right, 30 hours after the date that was moved for all: 20 - 2 · 2"),
     ("kim1", 2, None, "not handed in"),
     ("kim2", 2, 20, "right"),
@@ -296,8 +296,12 @@ def test_the_grades_of_a_semester_are_those_of_the_table(
         assert room.scores(name) == own
     assert {row["assignment"] for row in room.table("grades.csv")} == {*WEEKS}
     assert [row["student"] for row in room.remarks("by hand")] == [student("wang")]
+    columns = ("student", "assignment", "part")
+    parts = {tuple(map(row.get, columns)): row["points"] for row in room.table("parts.csv")}
+    assert parts[student("wang"), WEEKS[0], first] == "1.5"
     late = {(row["student"], row["assignment"]): row["remark"] for row in room.remarks("late")}
     assert late == {
+        (student("bjorn"), WEEKS[1]): "10 h 1 min late, 2 points taken off",
         (student("zoe"), WEEKS[0]): "1 d 20 h 1 min late, 4 points taken off",
         (student("zoe"), WEEKS[1]): "1 d 6 h late, 4 points taken off",
         (student("zoe"), WEEKS[2]): "1 d 8 h 1 min late, 4 points taken off",

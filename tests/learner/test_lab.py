@@ -207,7 +207,16 @@ def mine(work: Path, lab: Lab) -> dict[str, bytes]:
     lab.save()
     earlier = work / FIRST / f"{FIRST}.new.ipynb"
     earlier.write_text((work / FIRST / f"{FIRST}.ipynb").read_text().replace("own", "second"))
-    names = (f"{FIRST}/{FIRST}.ipynb", f"{FIRST}/{earlier.name}", CHAPTER)
+    # A chapter that had another number when the learner wrote in it.
+    (numbered,) = (work / "chapters").glob("*-intensity.ipynb")
+    old = numbered.rename(numbered.with_name("99-intensity.ipynb"))
+    old.write_text(old.read_text(encoding="utf-8").replace("import", "# Mine.\\nimport", 1))
+    names = (
+        f"{FIRST}/{FIRST}.ipynb",
+        f"{FIRST}/{earlier.name}",
+        CHAPTER,
+        f"chapters/{old.name}",
+    )
     return {name: (work / name).read_bytes() for name in names}
 
 

@@ -61,6 +61,8 @@ def test_an_exercise_answered_on_its_page_gets_the_same_points_in_grading(
         assert PASSED in reader.check(key, right[key])
         assert reader.done().startswith(f"{number} of {len(keys)} parts done.")
     assert PASSED not in reader.check(last, by_hand(last, 1.25))
+    # A hint goes once its part is right.
+    assert parts(NAME)[first].hint not in " ".join(reader.part(first).inner_text().split())
     # The exercise is open when the learner comes back, with answers alone or with own cells.
     reader.page.reload()
     reader.page.locator(".answers h3").first.wait_for()
@@ -106,6 +108,8 @@ def test_a_finished_exercise_tells_its_moral_and_is_taken_back_from_its_file(
     assert exercise.moral in " ".join(said.split())
     assert exercise.thoughts in " ".join(reader.compare().split())
     assert all(reader.page.locator(".answers-end h3").all_inner_texts())
+    reader.page.reload()
+    reader.page.locator(".answers h3").first.wait_for()
     back = nbformat.read(reader.download(tmp_path), as_version=4)
     assert own_answers(back) == own_answers(mine)
     assert own.source in [cell.source for cell in back.cells]

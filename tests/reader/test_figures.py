@@ -134,6 +134,19 @@ AXES = """(figure) => {
 }"""
 
 
+@pytest.mark.parametrize(("array", "line"), [("x", "row of out"), ("w", "column of out")])
+def test_an_element_that_is_followed_adds_to_the_line_that_is_drawn(
+    reader: Reader, array: str, line: str
+) -> None:
+    reader.open("chapters/matmul")
+    figure = reader.figure("matmul_blocks")
+    figure.locator("select[name=one]").select_option(array)
+    assert line in reader.shows("matmul_blocks")["says"]
+    box = figure.locator(".live-picture line[stroke-dasharray='3 3']").bounding_box()
+    assert box
+    assert (box["width"] > box["height"]) == line.startswith("row")
+
+
 def test_a_slider_works_by_keyboard_and_says_its_value(reader: Reader) -> None:
     reader.open("chapters/matmul")
     slider = reader.figure("matmul").get_by_role("slider").first
@@ -175,6 +188,26 @@ def test_a_chip_of_ones_own_is_in_all_figures_and_kept(reader: Reader) -> None:
     (seen,) = other.move([{"intensity": {"chip": at}}])
     ridge = float(seen["intensity"]["numbers"]["ridge"][0])
     assert ridge == pytest.approx(typed["peak"] / typed["bandwidth"])
+    # The corner of its roof goes where a key points.
+    figure = other.open("chapters/roofline").figure("roofline")
+    figure.locator("select[name=chip]").select_option(OWN)
+    corner = figure.get_by_role("slider", name="the roof's corner")
+    peaks = [typed["peak"]]
+    for key in ("ArrowUp", "ArrowDown"):
+        corner.press(key)
+        peaks.append(number(corner.get_attribute("aria-valuetext") or ""))
+    assert peaks[0] < peaks[1] > peaks[2]
+
+
+# How many cells are framed, and at how many of these an arrow ends.
+ARRIVED = """(figure) => {
+  const boxes = (selector) => [...figure.querySelectorAll(`.live-picture ${selector}`)]
+    .map((one) => one.getBoundingClientRect());
+  const cells = boxes("rect[stroke-width='2.5']"), heads = boxes("polygon");
+  const reached = ({ left, top, bottom }) => heads.some((head) =>
+    Math.abs(head.right - left) < 5 && head.top > top && head.bottom < bottom);
+  return [cells.length, cells.filter(reached).length];
+}"""
 
 
 def test_a_figure_of_steps_plays_to_its_end_and_steps_back(reader: Reader) -> None:
@@ -188,6 +221,8 @@ def test_a_figure_of_steps_plays_to_its_end_and_steps_back(reader: Reader) -> No
     start = step()
     after.click()
     assert step() == start + 1
+    framed, reached = figure.evaluate(ARRIVED)
+    assert framed == reached > 0
     back.click()
     assert step() == start
     slider.press("End")

@@ -129,6 +129,8 @@ def test_the_network_says_what_an_all_reduce_takes(topology, links, reduces, N, 
     op = rl.split("D", N, B, D * N, 8)
     found = op.on(chip, "wire").times.get("wire", 0)
     assert found == pytest.approx(2 * B * 8 * seconds)
+    # So many in a row take as much longer.
+    assert (3 * op).on(chip, "wire").times.get("wire", 0) == pytest.approx(3 * found)
     # A reduction that leaves each chip with a part is as long as ever.
     part = rl.split("D", N, B, D * N, 8, result="sharded")
     ring = rl.reduce_scatter(2 * B * 8, N) / link.to_group(N)
@@ -177,12 +179,14 @@ def test_the_critical_batch_is_where_compute_overtakes_memory(chip, D, F, x, w, 
 
 
 @quick
-@given(own_chips(), powers, powers, powers, st.sampled_from([2, 4, 8]), st.sampled_from("BDF"))
-def test_the_critical_depth_is_where_compute_overtakes_the_link(chip, B, D, F, N, split):
+@given(
+    own_chips(), powers, powers, powers, st.sampled_from([2, 4, 8]), st.sampled_from("BDF"), types
+)
+def test_the_critical_depth_is_where_compute_overtakes_the_link(chip, B, D, F, N, split, kind):
     (wire,) = chip.links
     chip = dataclasses.replace(chip, links=(dataclasses.replace(wire, latency=0.0),))
-    depth = rl.critical_depth(chip, "wire", N, split=split)
-    found = rl.split(split, N, 8 * B, 8 * D, 8 * F).on(chip, "wire")
+    depth = rl.critical_depth(chip, "wire", N, split=split, compute=kind)
+    found = rl.split(split, N, 8 * B, 8 * D, 8 * F, compute=kind).on(chip, "wire")
     assert found.times["compute"] / found.times["wire"] == pytest.approx(8 * D / depth, rel=1e-9)
 
 

@@ -98,6 +98,16 @@ def test_every_family_has_the_weights_that_transformers_counts(family):
     assert counted == [row["weights"] for row in rows]
 
 
+def test_layers_that_share_keys_and_values_of_others_cache_none():
+    config = next(row["config"] for row in FAMILIES if row["config"].get("num_kv_shared_layers"))
+    # Of twelve layers, every sixth sees the whole sequence.
+    all_of_them, half = (
+        rl.model_from_config(config | {"num_kv_shared_layers": count}) for count in (0, 6)
+    )
+    assert half.kv_bytes_per_token() == all_of_them.kv_bytes_per_token() / 2
+    assert half.decode(1, 9).held < all_of_them.decode(1, 9).held
+
+
 @pytest.mark.parametrize("row", COUNTED["models"], ids=lambda row: row["config"]["model_type"])
 def test_flops_equal_those_that_torch_counts_in_the_running_model(row):
     model = rl.model_from_config(row["config"])

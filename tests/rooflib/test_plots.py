@@ -112,7 +112,9 @@ def test_a_curve_shows_its_values_and_its_name():
     drawn = [line.get_ydata() for line in ax.lines]
     for values in curves.values():
         assert any(len(y) == len(values) and np.allclose(y, values) for y in drawn)
-    assert set(curves) <= {text.get_text() for text in ax.texts}
+    labels = {text.get_text(): text.get_color() for text in ax.texts}
+    for name, line in zip(curves, ax.lines, strict=False):
+        assert labels[name] == line.get_color()
     assert ax.get_ylim()[1] > V5E["bf16"]
 
 

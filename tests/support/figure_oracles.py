@@ -222,8 +222,21 @@ def of_tiles(t: float, step: float) -> Numbers:
 
 def of_timeline(slices: float, job: str, chip: str) -> Numbers:
     B, D, F = map(int, re.findall(r"= ([\d,]+)", job.replace(",", " ").replace("  ", " ")))
-    op = rl.matmul(B, D, F)
-    return times(op.on(rl.chip(chip))) | {"slice": op.loaded / slices}
+    op, at = rl.matmul(B, D, F), rl.chip(chip)
+    bound = op.on(at)
+    load, store = (moved / at["HBM"] / slices for moved in (op.loaded, op.written))
+    math, comms = (bound.times[roof] for roof in ("compute", "HBM"))
+    one = math / slices
+    # The first and the last slice are loaded and stored alone, the others beside the arithmetic.
+    between = max(one, load) + (slices - 2) * max(one, load + store) + max(one, store)
+    takes = load + (between if slices > 1 else one) + store
+    return times(bound) | {
+        "slice": op.loaded / slices,
+        "takes": takes,
+        "above": takes / bound.lower - 1,
+        "math_waits": 1 - math / takes,
+        "road_waits": 1 - comms / takes,
+    }
 
 
 def of_model(**at: Any) -> Numbers:
