@@ -295,6 +295,7 @@ PRINTED = [
     ({"two_way": True, "links": 18}, 25e9, "900 GB/s, both ways, 18 links"),
     ({"sparse": True}, 450e9, "900 GB/s, sparse"),
     ({"cores": 2}, 1_800e9, "900 GB/s, each of 2 cores"),
+    ({"clock": 2e6}, 1_800e15, "900 GB/s, at 2 MHz"),
 ]
 
 
