@@ -101,6 +101,8 @@ def test_other_arithmetic_gives_plain_numbers():
     for found in (S * S, 1 / S, S + B, S**2, S * np.ones(2), np.float64(2) * S):
         assert not isinstance(found, rl.Quantity)
     assert float(S) == 2
+    assert (math.floor(rl.Quantity(2.5)), math.ceil(rl.Quantity(2.5))) == (2, 3)
+    assert math.ceil(rl.Quantity(math.inf)) == math.inf
     assert pickle.loads(pickle.dumps(S)).unit == "s"
 
 
