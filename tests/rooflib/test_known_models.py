@@ -87,7 +87,9 @@ def test_a_config_file_is_counted_as_transformers_counts_it(row, tmp_path):
         held = model.decode(1, 1).held - model.kv_bytes_per_token()
         assert held == pytest.approx(row["stored_weight_bytes"])
     # With what sees, it is the number of parameters on the checkpoint's page.
-    assert model.parameters + sum(model.towers.values()) == PAGES.get(row["name"], row["parameters"])
+    assert model.parameters + sum(model.towers.values()) == PAGES.get(
+        row["name"], row["parameters"]
+    )
     for weights in model.towers.values():
         assert f"{rl.Quantity(weights)}" in model.named_towers
     assert model.kv_bytes_per_token() == (1 if "kv" in row else 2) * (full + windowed) or (
@@ -284,8 +286,10 @@ QUANTIZED = [
     (compressed(scheme(4, "float", 16), input_activations=scheme(4, "float", 16)), 4.5, "fp4"),
     ({"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"]}, 4.5, "fp4"),
     ({"quant_algo": "FP8", "exclude_modules": ["lm_head"]}, 8, "fp8"),
-    *(({"quant_algo": name, "group_size": 128, "ignore": ["lm_head"]}, bits, compute)
-      for name, bits, compute in MODELOPT),
+    *(
+        ({"quant_algo": name, "group_size": 128, "ignore": ["lm_head"]}, bits, compute)
+        for name, bits, compute in MODELOPT
+    ),
     (quark("fp8_e4m3"), 8, "fp8"),
     (quark("fp4", group_size=32, scale_format="e8m0"), 4 + 8 / 32, "fp4"),
 ]

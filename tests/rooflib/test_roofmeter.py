@@ -145,7 +145,10 @@ def test_what_a_run_says_follows_from_its_samples() -> None:
     stored = roofmeter.load_run(FOLDERS[0])
     host, figures = replace(stored.host, memory=8e9), {each.key: each for each in FIGURES}
     run = replace(stored, host=host, figures=figures, left_out={"copy": "out of time"})
-    ran = [(each.key, *row, "3 of 4", each.what) for each, row in zip(FIGURES, MEASURED)]
+    ran = [
+        (each.key, *row, "3 of 4", each.what)
+        for each, row in zip(FIGURES[:-2], MEASURED, strict=True)
+    ]
     assert cells(run.table) == ran
     assert cells(run.operations_table) == [
         (each.what, *row) for each, row in zip(FIGURES[-2:], SUMS, strict=True)

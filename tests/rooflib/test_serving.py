@@ -227,21 +227,3 @@ def test_a_price_gives_what_a_million_tokens_cost():
     assert served.cost(upper=True) == pytest.approx(ratio * served.cost())
     low, high = served.table.rows[-1][1].split(" to ")
     assert (float(low), float(high)) == pytest.approx((served.cost(), ratio * served.cost()), 0.01)
-
-
-def test_the_rows_of_a_breakdown_add_up_to_the_step():
-    op = rl.model("gpt-oss 120B").decode(4, 4096, 8)
-    table = op.on("H100 SXM", "NVLink").parts
-    assert [row[0] for row in table.rows] == [*(part.name for part in op.parts), "step"]
-    whole = op.on("H100 SXM", "NVLink")
-    parts = [part.on("H100 SXM", "NVLink") for part in op.parts]
-    for roof in ("compute", "HBM", "NVLink"):
-        times = [part.times.get(roof, 0) for part in parts]
-        assert sum(times) == pytest.approx(whole.times[roof], rel=1e-12)
-        assert table.columns[roof] == [
-            f"{rl.Quantity(time, 's')}" for time in (*times, whole.times[roof])
-        ]
-    spent = sum(part.lower for part in parts)
-    shares = [f"{part.lower / spent:%}" for part in parts]
-    assert list(table.columns["share"]) == [*shares, "100%"]
-    assert list(table.columns["roof"]) == [*(part.roof for part in parts), whole.roof]
