@@ -70,6 +70,20 @@ def test_elementwise_operations_and_norms_count_each_element_once(N, inputs, eac
     assert counts(rl.rms_norm(B, D, x)) == (flops, width * (B * D + D), width * B * D)
 
 
+# Types of x and w, the type of their product, and bytes of one element of both.
+PRODUCTS = [
+    ("bf16", "int4", "bf16", 2.5), ("fp16", "fp8", "fp16", 3), ("half", "int8", "fp16", 3),
+    ("fp8", "fp4", "fp8", 1.5), ("int4", "int8", "int8", 1.5), ("double", "bf16", "fp64", 10),
+    ("bfloat16", "single", "fp32", 6), ("float8", "float8", "fp8", 2), ("TF32", "tf32", "tf32", 8),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("x", "w", "product", "width"), PRODUCTS)
+def test_types_are_multiplied_in_the_wider_one_and_have_their_width(x, w, product, width):
+    op = rl.matmul(1, 1, 1, x=x, w=w)
+    assert (op.compute, op.loaded) == (product, width)
+
+
 def attention_by_hand(B, T, S, N, K, H, causal, fused, x, kv):
     loaded, written, flops, vector, exponentials = Touched(), Touched(), 0, 0, 0
     for b, n, t in itertools.product(range(B), range(N), range(T)):
