@@ -253,7 +253,8 @@ def test_a_decode_step_counts_each_weight_and_cached_position_on_each_chip(chang
     config = TINY | change
     model = rl.model_from_config(config)
     for B, S in [(1, 1), (3, 5)]:
-        op = model.decode(B, S, chips, w="fp32", kv="int8", x="fp8")
+        op = model.decode(B, S, chips, w="fp32", kv="int8", x="fp8", compute="fp16")
+        assert op.compute == "fp16"
         for chip in range(chips):
             by_hand = step_by_hand(config, B, S, [(S - 1, S)], chips, chip, w=4, kv=1, x=1)
             assert (op.flops, op.loaded, op.written, op.held) == by_hand

@@ -409,11 +409,13 @@ def part(name: str, step: rl.Work) -> rl.Work:
     return next(part for part in step.parts if part.name == name)
 
 
-def test_a_recurrent_state_is_loaded_and_written_by_each_step():
-    row = next(row for row in CONFIGS if row["name"] == "Qwen3.5-27B")
-    model, (B, S) = rl.model_from_config(row["config"]), (3, 1000)
-    # 48 layers: 48 heads of 128 · 128 in fp32, and 3 inputs of queries, keys and values.
-    state = B * 48 * (4 * 48 * 128**2 + 2 * 3 * (2 * 16 + 48) * 128)
+@pytest.mark.parametrize(("kind", "width"), [("float32", 4), ("bfloat16", 2)])
+def test_a_recurrent_state_is_loaded_and_written_by_each_step(kind, width):
+    config = next(row["config"] for row in CONFIGS if row["name"] == "Qwen3.5-27B")
+    text = config["text_config"] | {"mamba_ssm_dtype": kind}
+    model, (B, S) = rl.model_from_config(config | {"text_config": text}), (3, 1000)
+    # 48 layers: 48 heads of 128 · 128, and 3 inputs of queries, keys and values.
+    state = B * 48 * (width * 48 * 128**2 + 2 * 3 * (2 * 16 + 48) * 128)
     assert B * model.state_bytes() == state
     step, prompt = part("state", model.decode(B, S)), part("state", model.prefill(B, S, chunk=250))
     assert (step.loaded, step.written, step.held) == (state, state, state)

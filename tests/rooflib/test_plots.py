@@ -198,6 +198,8 @@ def test_lines_differ_in_more_than_color():
     rl.plots.throughput(ax, [1, 2], {"one": [1, 2], "two": [1, 3], "three": [1, 4]})
     patterns = {str(line._dash_pattern) for line in ax.lines if len(line.get_xdata()) > 1}
     assert len(patterns) == 3
+    ax = rl.plots.roofline(rl.plots.axes(), {"a": 1e14, "b": 2e14}, {"c": 1e12})
+    assert len({str(line._dash_pattern) for line in ax.lines if np.ptp(line.get_ydata()) == 0}) == 2
 
 
 def luminance(color: Any) -> float:

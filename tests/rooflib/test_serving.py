@@ -14,6 +14,8 @@ CASES = [
     ("Mixtral 8x7B", "A100 80GB SXM", {"B": 16, "replicas": 4, "expert_parallel": True}),
     ("DeepSeek-V3", "B200", {"B": 64, "chips": 8, "chunk": 1024}),
     ("Llama 3.1 405B", "TPU v5e", {"B": 1}),
+    ("Llama 3 70B", "H100 SXM", {"B": 2, "replicas": 2}),
+    ("Llama 3 8B", "H100 SXM", {"B": 400, "S": 128}),
 ]
 
 
@@ -108,6 +110,7 @@ def test_the_reserve_is_said_and_can_be_set():
     whole, kept = (rl.Serving("Llama 3 8B", "RTX 4090", reserve=share) for share in (0, 0.1))
     assert rl.Serving("Llama 3 8B", "RTX 4090").positions == kept.positions
     assert 41_408 < kept.positions < whole.positions == 73_979
+    assert whole.table.rows[2][1] == f"0% of {whole.chip.memory}"
     assert whole.room == whole.chip.memory == pytest.approx(kept.room / 0.9)
     with pytest.raises(ValueError, match="reserve must be a share"):
         rl.Serving("Llama 3 8B", "RTX 4090", reserve=1)
