@@ -433,6 +433,18 @@ def test_an_indexer_compares_all_positions_and_attention_reads_the_best():
     assert found.loaded == 61 * B * 2 * ((latent + rope) * top + 128 * S)
 
 
+def test_a_pooled_cache_has_a_window_and_an_entry_for_each_pool():
+    config = next(row["config"] for row in FAMILIES if row["config"]["model_type"] == "deepseek_v4")
+    config = config | {"num_hidden_layers": 3, "compress_ratios": [0, 4, 128]}
+    B, S, H = 2, 1024, 16
+    found = part("attention", rl.model_from_config(config).decode(B, S))
+    # All see a window of 8; the second also the best 4 of 256 pools, the third all 8.
+    seen, indexed = 8 + (8 + 4) + (8 + 8), 256
+    wanted = [B * 2 * (seen * H + indexed * 16), B * 2 * ((16 + 256 + 16) * H + indexed * 16)]
+    wanted.append(B * (8 * 4 * H * seen + 4 * 2 * 16 * indexed))
+    assert [found.loaded, found.held, found.flops] == pytest.approx(wanted, rel=1e-4)
+
+
 NESTED = [
     row["config"]
     for row in CONFIGS
@@ -443,10 +455,14 @@ NESTED = [
 @pytest.mark.parametrize("config", NESTED, ids=lambda config: config["model_type"])
 def test_what_stands_beside_a_text_config_quantizes_the_text_model(config):
     how = {"quantization_config": {"quant_method": "fp8"}}
-    text = {key: value for key, value in config.items() if key == "tie_word_embeddings"}
+    text = {"tie_word_embeddings": rl.model_from_config(config).tied}
     beside = rl.model_from_config(config | how).decode(1, 1).held
     inside = rl.model_from_config({**text, **config["text_config"], **how}).decode(1, 1).held
     assert beside == pytest.approx(inside)
+    silent = {key: each for key, each in config["text_config"].items() if key not in text}
+    for tied in (True, False):
+        said = config | {"text_config": silent, "tie_word_embeddings": tied}
+        assert rl.model_from_config(said).tied is tied
 
 
 # Weights that fp8 stores in one byte instead of two: all matrices that transformers counts in the
