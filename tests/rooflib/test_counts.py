@@ -272,6 +272,9 @@ def test_a_prefill_reads_the_positions_that_its_chunks_see(window, S, chunk):
     chunks = [(start, min(start + chunk, S)) for start in range(0, S, chunk)]
     op = rl.model_from_config(config).prefill(3, S, chunk=chunk)
     assert (op.flops, op.loaded, op.written, op.held) == step_by_hand(config, 3, S, chunks)
+    # Chunks cross the ring one after the other, twice in each of two layers.
+    split = rl.model_from_config(config).prefill(3, S, 2, chunk=chunk)
+    assert split.hops == 2 * 2 * 2 * len(chunks)
 
 
 @pytest.mark.parametrize("B", [1, 2, 3])

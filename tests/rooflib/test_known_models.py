@@ -424,6 +424,21 @@ def test_a_recurrent_state_is_loaded_and_written_by_each_step(kind, width):
     assert (spread.held, 8 * spread.flops) == (state / 8, step.flops)
 
 
+def test_experts_are_loaded_and_held_with_their_biases():
+    config = next(row["config"] for row in CONFIGS if row["name"] == "gpt-oss-20b")
+    found = part("experts", rl.model_from_config(config).decode(1, 9))
+    each = 3 * 2880**2 * 4.25 / 8 + 2 * 3 * 2880
+    assert [found.loaded, found.held] == pytest.approx([24 * 4 * each, 24 * 32 * each])
+
+
+def test_a_token_looks_up_a_row_of_each_table():
+    row = next(row for row in FAMILIES if row["config"].get("hidden_size_per_layer_input"))
+    c, model = row["config"], rl.model_from_config(row["config"])
+    one, two = (part("embedding, norms", model.decode(B, 9)).loaded for B in (1, 2))
+    further = c["num_hidden_layers"] * c["hidden_size_per_layer_input"]
+    assert two - one == 2 * (c["hidden_size"] + further)
+
+
 def test_an_indexer_compares_all_positions_and_attention_reads_the_best():
     row = next(row for row in CONFIGS if row["name"] == "deepseek-ai--DeepSeek-V3.2")
     B, S, top, latent, rope = 2, 10_000, 2048, 512, 64

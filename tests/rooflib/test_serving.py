@@ -145,25 +145,29 @@ def test_a_cached_share_of_a_prompt_is_not_computed_again():
     assert ahead < 0.4 * rl.Serving(model, "H100 SXM", chips=2).first_token.lower
 
 
-def test_stages_hold_a_part_of_the_layers_and_pass_groups_on():
-    one = rl.Serving("Llama 3 70B", "H100 SXM", B=16, chips=4)
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_stages_hold_a_part_of_the_layers_and_pass_groups_on(replicas):
+    how = {"B": 16 * replicas, "replicas": replicas}
+    one = rl.Serving("Llama 3 70B", "H100 SXM", chips=4, **how)
     two = dataclasses.replace(one, stages=2)
     assert two.decode.held == pytest.approx(one.decode.held / 2)
     # Each stage takes half of the layers, twice, for half of the sequences.
     half = rl.model("Llama 3 70B").decode(8, 8192, 4)
     assert two.decode.flops == pytest.approx(half.flops)
     assert two.decode.sent - half.sent == pytest.approx(2 * 16 * 8192)
+    assert two.decode.hops == half.hops + 2
     assert two.first_token.lower == pytest.approx(one.first_token.lower)  # one after the other
     chunked = dataclasses.replace(two, chunk=512)
     assert chunked.prefill.flops < 0.6 * one.prefill.flops
 
 
-@pytest.mark.parametrize("replicas", [1, 2])
-def test_prefill_and_decode_apart_need_chips_in_proportion(replicas):
-    served = rl.Serving("Llama 3 70B", "H100 SXM", B=32, chips=8, S=4096, replicas=replicas)
+@pytest.mark.parametrize(("replicas", "stages"), [(1, 1), (2, 1), (1, 2)])
+def test_prefill_and_decode_apart_need_chips_in_proportion(replicas, stages):
+    how = {"replicas": replicas, "stages": stages}
+    served = rl.Serving("Llama 3 70B", "H100 SXM", B=32, chips=8, S=4096, **how)
     each = 32 / (200 * served.per_token.lower)
     cache = 4096 * rl.model("Llama 3 70B").kv_bytes_per_token()
-    way = cache / 8 / rl.chip("H100 SXM")["NVLink"]  # each chip sends its part
+    way = cache / 8 / stages / rl.chip("H100 SXM")["NVLink"]  # each chip sends its part
     for other in ("H100 SXM", "B200"):
         prompts = replicas / dataclasses.replace(served, chip=other).first_token.lower
         rates = [f"{rl.Quantity(rate)}" for rate in (each, prompts, each / prompts)]
