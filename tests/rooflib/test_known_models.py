@@ -452,7 +452,10 @@ def test_a_pooled_cache_has_a_window_and_an_entry_for_each_pool():
     config = next(row["config"] for row in FAMILIES if row["config"]["model_type"] == "deepseek_v4")
     config = config | {"num_hidden_layers": 3, "compress_ratios": [0, 4, 128]}
     B, S, H = 2, 1024, 16
-    found = part("attention", rl.model_from_config(config).decode(B, S))
+    model = rl.model_from_config(config)
+    found = part("attention", model.decode(B, S))
+    # A position adds a fourth of an entry and of a key, and a 128th of an entry.
+    assert model.kv_bytes_per_token() == pytest.approx(2 * ((H + 16) / 4 + H / 128), rel=1e-4)
     # All see a window of 8; the second also the best 4 of 256 pools, the third all 8.
     seen, indexed = 8 + (8 + 4) + (8 + 8), 256
     wanted = [B * 2 * (seen * H + indexed * 16), B * 2 * ((16 + 256 + 16) * H + indexed * 16)]

@@ -183,6 +183,7 @@ def test_every_cell_of_a_table_is_the_number_that_its_row_and_column_name(found,
 LINES = [
     (MINE, ["mine", "200 TFLOP/s in bf16", "1 TB/s", "16 GB"]),
     (SPLIT, ["split", "120 MFLOP in bf16", "6.16 MB", "120 kB sent", "19.5 FLOP/byte"]),
+    (TWO.work, ["split", "small", "121 MFLOP in bf16 and int8", "6.2 MB", "120 kB sent"]),
     (TWO, ["HBM", "6.2 µs", "11.8 µs", "9.7% of peak"]),
     (SWEEP, ["compute or HBM", "9.8 ms to 4.9 s", "9.85 ms to 4.94 s", "0.5% to 100% of peak"]),
     (rl.figures()[0], [rl.figures()[0].chip, "peak bf16", rl.figures()[0].as_printed]),
