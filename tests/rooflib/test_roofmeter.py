@@ -73,6 +73,7 @@ def test_a_stored_runs_figures_are_those_of_its_samples(folder: Path) -> None:
 @stored
 def test_a_stored_runs_chip_is_a_chip_of_rooflib(folder: Path) -> None:
     run = roofmeter.load_run(folder)
+    assert run.name == f"{run.host.cpu}, {folder.name[-10:]}"
     assert 1 <= run.threads == run.host.granted <= run.host.present
     bound = rl.dot(10**6, "fp32").on(run.chip)
     assert bound.roof == "HBM"
