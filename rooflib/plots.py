@@ -155,7 +155,8 @@ def roofline(
     for i, (name, peak) in enumerate(peaks.items()):
         style = {"color": SERIES[(len(widths) + i) % 5] if i else INK}
         ax.plot([peak / steepest, high], [peak, peak], linestyle=DASHES[i % 5], **style)
-        label = f"{name}: {text(peak, 'FLOP/s')}"
+        unit = getattr(ceilings[name], "unit", "") or "FLOP/s"  # of int8, a chip's is OP/s
+        label = f"{name}: {text(peak, unit)}"
         labels.append((_note(ax, label, (high, peak), (-2, 7), ha="right", **style), LEFTWARDS))
     for name, spot in sorted(spots.items(), key=lambda named: named[1], reverse=True):
         ax.plot(*spot, "o", color=INK, markersize=6, zorder=4)

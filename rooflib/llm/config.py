@@ -107,6 +107,7 @@ def model_from_config(
         quantized=stored.tables,
         kv=stored.kv,
         looked_up=c.get("vocab_size_per_layer_input", 0) * layers * P,
+        looked_up_each=layers * P,
         more=D * layers * P + hc * hc * D,
         outer_gains=D * c["final_norm"] + P + V * c["head_bias"] + hc + (hc > 0),
         towers=towers(whole),

@@ -52,6 +52,8 @@ class Model:
     looked_up, more, outer_gains
         Weights outside of the layers: of further tables of embeddings, of further matrices, and of
         norms and biases.
+    looked_up_each
+        How many weights of further tables a token looks up.
     towers
         Parts of the checkpoint beside the language model, such as one that sees, and their
         parameters; None where they are not known. They are counted nowhere else.
@@ -73,6 +75,7 @@ class Model:
     looked_up: int = 0
     more: int = 0
     outer_gains: int = 0
+    looked_up_each: int = 0
     towers: Mapping[str, int | None] = field(default_factory=dict, hash=False)
     source: Source | None = field(default=None, compare=False, repr=False)
 
@@ -131,11 +134,6 @@ class Model:
             recurrent, inputs = kind.state()
             found += kind.count * (kind.state_width * recurrent + width * inputs)
         return quantity(found, "B")
-
-    @property
-    def looked_up_each(self) -> int:
-        """Weights of further tables that a token looks up."""
-        return self.looked_up // self.vocabulary
 
     @property
     def named_towers(self) -> str:

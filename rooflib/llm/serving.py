@@ -198,10 +198,11 @@ class Serving:
             "requests/s of decode, at most": text(answers),
             "requests/s of prefill, at most": text(prompts),
             "prefill for one of decode, at least": text(answers / prompts),
-            "a prompt's cache": text(held * self.chips * self.stages, "B"),
+            "a prompt's cache": text(held * self.chips, "B"),
         }
         if self._link is not None:
-            moved = Work("cache", held=0, sent=held, hops=1).on(self.chip, self._link)
+            # A stage's chips send what they hold of it: a part of the layers.
+            moved = Work("cache", held=0, sent=held / self.stages, hops=1).on(self.chip, self._link)
             rows["its way from chip to chip, at least"] = f"{moved.lower}"
         return from_rows(("prefill and decode apart", ahead.chip.name), rows.items())
 

@@ -240,6 +240,9 @@ POINTS = [*rl.figures(hidden=True), *rl.published_shares(), *rl.published_runs()
 @pytest.mark.parametrize("name", SHEETS)
 def test_a_chip_has_the_figures_of_its_data_sheet(name):
     chip, sheet = rl.chip(name), SHEETS[name]
+    makers = {"TPU": "Google", "MI": "AMD", "A100": "NVIDIA", "H": "NVIDIA", "B": "NVIDIA"}
+    assert chip.maker == next((makers[key] for key in makers if name.startswith(key)), chip.maker)
+    assert chip.maker
     wanted = sheet["peaks"] | {
         f"vector {kind}": rate for kind, rate in sheet.get("vector", {}).items()
     }
@@ -295,6 +298,7 @@ PRINTED = [
     ({"two_way": True, "links": 18}, 25e9, "900 GB/s, both ways, 18 links"),
     ({"sparse": True}, 450e9, "900 GB/s, sparse"),
     ({"cores": 2}, 1_800e9, "900 GB/s, each of 2 cores"),
+    ({"clock": 2e6}, 1_800e15, "900 GB/s, at 2 MHz"),
 ]
 
 

@@ -62,12 +62,26 @@ def test_elementwise_operations_and_norms_count_each_element_once(N, inputs, eac
     op = rl.elementwise(N, inputs=inputs, flops_per_element=each, x=x, out=out)
     moved = [Fraction(N * BITS[kind], 8) for kind in (x, out)]
     assert counts(op) == (N * each, inputs * moved[0], moved[1])
-    B, D, flops = N, inputs, 0
+    B, D, flops, width = N, inputs, 0, Fraction(BITS[x], 8)
     for _ in range(B):
         flops += D + D - 1  # squares and their sum
         flops += 3  # division by D, addition of epsilon, reciprocal square root
         flops += 2 * D  # times the root, times the gain
-    assert counts(rl.rms_norm(B, D)) == (flops, 2 * (B * D + D), 2 * B * D)
+    assert counts(rl.rms_norm(B, D, x)) == (flops, width * (B * D + D), width * B * D)
+
+
+# Types of x and w, the type of their product, and bytes of one element of both.
+PRODUCTS = [
+    ("bf16", "int4", "bf16", 2.5), ("fp16", "fp8", "fp16", 3), ("half", "int8", "fp16", 3),
+    ("fp8", "fp4", "fp8", 1.5), ("int4", "int8", "int8", 1.5), ("double", "bf16", "fp64", 10),
+    ("bfloat16", "single", "fp32", 6), ("float8", "float8", "fp8", 2), ("TF32", "tf32", "tf32", 8),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("x", "w", "product", "width"), PRODUCTS)
+def test_types_are_multiplied_in_the_wider_one_and_have_their_width(x, w, product, width):
+    op = rl.matmul(1, 1, 1, x=x, w=w)
+    assert (op.compute, op.loaded) == (product, width)
 
 
 def attention_by_hand(B, T, S, N, K, H, causal, fused, x, kv):
@@ -85,7 +99,9 @@ def attention_by_hand(B, T, S, N, K, H, causal, fused, x, kv):
         for s in visible if not fused else []:
             for array in ("score", "share"):
                 written[array, b, n, t, s] = loaded[array, b, n, t, s] = BITS[x]
-    return flops, vector, exponentials, loaded.bytes, written.bytes
+    scores = Fraction(0 if fused else exponentials * BITS[x], 8)  # shares take their place
+    held = loaded.bytes + written.bytes - 3 * scores
+    return flops, vector, exponentials, loaded.bytes, written.bytes, held
 
 
 @quick
@@ -94,13 +110,9 @@ def test_attention_counts_each_visible_pair_and_element_once(
     B, T, more, groups, K, H, causal, fused, x, kv
 ):
     shape, how = (B, T, T + more - 1, groups * K, K, H), {"causal": causal, "fused": fused}
-    op = rl.attention(*shape, **how, x=x, kv=kv, compute="bf16")
-    found = (
-        op.flops,
-        *(op.amounts[k] for k in ("vector fp32", "exponentials")),
-        op.loaded,
-        op.written,
-    )
+    op = rl.attention(*shape, **how, x=x, kv=kv, softmax=kv, compute="bf16")
+    on_others = (op.amounts[kind] for kind in (f"vector {kv}", "exponentials"))
+    found = (op.flops, *on_others, op.loaded, op.written, op.held)
     assert found == attention_by_hand(*shape, causal, fused, x, kv)
 
 
@@ -153,9 +165,9 @@ def test_a_chip_of_a_sharded_matmul_does_its_share_and_sends_its_sums(
 ):
     sizes = {"B": 4, "D": 8, "F": 12}
     mine = sizes | {split: sizes[split] // N}
-    op = rl.split(split, N, **sizes, result=result, w="int8")
-    assert counts(op) == matmul_by_hand(*mine.values(), "bf16", "int8", "bf16")
-    whole = 2 * sizes["B"] * sizes["F"]
+    op = rl.split(split, N, **sizes, result=result, w="int8", out="fp32")
+    assert counts(op) == matmul_by_hand(*mine.values(), "bf16", "int8", "fp32")
+    whole = 4 * sizes["B"] * sizes["F"]
     sent = collective(whole, N) if collective and N > 1 else 0
     assert op.sent == sent
     assert op.hops == (laps * (N - 1) if sent else 0)
@@ -201,7 +213,7 @@ def seen(query: int, window: int) -> range:
     return range(max(0, query + 1 - window) if window else 0, query + 1)
 
 
-def step_by_hand(c, B, S, chunks, chips=1, chip=0, w=2, kv=2):
+def step_by_hand(c, B, S, chunks, chips=1, chip=0, w=2, kv=2, x=2):
     """Return FLOPs, bytes loaded, written and held of one of the chips, weight by weight."""
     H, N, K, layers = (c[key] for key in ("head_dim", "num_attention_heads", "num_key_value_heads",
                                           "num_hidden_layers"))  # fmt: skip
@@ -225,7 +237,7 @@ def step_by_hand(c, B, S, chunks, chips=1, chip=0, w=2, kv=2):
         flops += layers * B * 4 * H * len(mine) * sum(map(len, queries))
         loaded += layers * B * 2 * kv * H * len(keys) * len(set().union(*queries))
         written += layers * B * 2 * kv * H * len(keys) * (stop - start)
-    written += 2 * B * len(here["words"])
+    written += x * B * len(here["words"])
     held = w * sum(index in here[split] for _, split, index in weights(c))
     held += 0 if c.get("tie_word_embeddings") else table
     held += layers * B * 2 * kv * H * len(keys) * min(S, window or S)
@@ -241,12 +253,14 @@ def test_a_decode_step_counts_each_weight_and_cached_position_on_each_chip(chang
     config = TINY | change
     model = rl.model_from_config(config)
     for B, S in [(1, 1), (3, 5)]:
-        op = model.decode(B, S, chips, w="fp32", kv="int8")
+        op = model.decode(B, S, chips, w="fp32", kv="int8", x="fp8", compute="fp16")
+        assert op.compute == "fp16"
         for chip in range(chips):
-            by_hand = step_by_hand(config, B, S, [(S - 1, S)], chips, chip, w=4, kv=1)
+            by_hand = step_by_hand(config, B, S, [(S - 1, S)], chips, chip, w=4, kv=1, x=1)
             assert (op.flops, op.loaded, op.written, op.held) == by_hand
         # Two all-reduces of the activations in each layer.
-        assert op.sent == 2 * 2 * rl.all_reduce(2 * B * 4, chips)
+        assert op.sent == 2 * 2 * rl.all_reduce(B * 4, chips)
+        assert op.sent - op.spared == 2 * 2 * rl.all_reduce(B * 4, chips, in_switch=True)
         assert op.hops == 2 * 2 * 2 * (chips - 1)
 
 
@@ -258,6 +272,9 @@ def test_a_prefill_reads_the_positions_that_its_chunks_see(window, S, chunk):
     chunks = [(start, min(start + chunk, S)) for start in range(0, S, chunk)]
     op = rl.model_from_config(config).prefill(3, S, chunk=chunk)
     assert (op.flops, op.loaded, op.written, op.held) == step_by_hand(config, 3, S, chunks)
+    # Chunks cross the ring one after the other, twice in each of two layers.
+    split = rl.model_from_config(config).prefill(3, S, 2, chunk=chunk)
+    assert split.hops == 2 * 2 * 2 * len(chunks)
 
 
 @pytest.mark.parametrize("B", [1, 2, 3])
@@ -284,20 +301,32 @@ def test_whole_experts_on_chips_send_tokens_to_the_chips_of_their_experts_and_ba
     tokens = 2 * 4 * B // replicas  # bytes of a replica's activations
     both_ways, sums = 2 * away * tokens / chips, rl.all_reduce(tokens, chips)
     assert op.sent == pytest.approx(2 * (both_ways + sums + rl.all_gather(tokens, chips)))
+    # Around a ring of the replica's chips thrice, past all other chips there and back.
+    assert op.hops == 2 * (3 * (chips - 1) + 2 * (chips * replicas - 1))
 
 
+@pytest.mark.parametrize("again", [False, True], ids=["kept", "computed again"])
 @pytest.mark.parametrize("chips", [1, 2, 8])
-def test_training_holds_weights_gradients_state_and_activations(chips):
+def test_training_holds_weights_gradients_state_and_activations(chips, again):
     model, B, S = rl.model_from_config(TINY | {"vocab_size": 16}), 3, 5
     P, D, N, K, H, F = model.parameters, 4, 4, 2, 3, 8
     # For the backward pass: the stream and its norm twice, q, k, v, the heads' outputs, three
     # arrays of the MLP; and the logits.
-    kept = 2 * (4 * D + 2 * N * H + 2 * K * H + 3 * F) + 16
-    gathered = D * H * 2 * (N + K) + 3 * D * F + 2 * D if chips > 1 else 0  # one whole layer
-    op = model.train(B, S, chips)
-    assert op.held == pytest.approx((2 + 2 + 12) * P / chips + 2 * gathered + 2 * B * S * kept)
+    # Computed again, each layer keeps its stream alone, and one layer all.
+    each, layer = 4 * D + 2 * N * H + 2 * K * H + 3 * F, D * H * 2 * (N + K) + 3 * D * F + 2 * D
+    kept = B * S * ((2 * D + each if again else 2 * each) + 16)
+    gathered = layer if chips > 1 else 0  # one whole layer
+    op = model.train(B, S, chips, recompute=again, x="fp32", gradients="int8", state=9)
+    assert op.held == pytest.approx((4 + 1 + 9) * P / chips + 4 * gathered + 4 * kept)
     # Weights are gathered forward and backward, gradients scattered once.
-    assert op.sent == 3 * rl.all_gather(2 * P, chips)
+    assert op.sent == 2 * rl.all_gather(4 * P, chips) + rl.reduce_scatter(P, chips)
+    assert op.hops == 3 * 2 * (chips - 1)
+    # Each pass loads the weights, and the update its part of all; it leaves state and weights.
+    assert op.loaded == pytest.approx((2 + again) * 4 * P + 4 * kept + (9 + 1) * P / chips)
+    assert op.written == pytest.approx(P + 4 * kept + (9 + 4) * P / chips)
+    logits = 2 * B * S * D * 16
+    forward = model.prefill(B, S, logits="all").flops
+    assert op.flops == 3 * forward + again * (forward - logits)
 
 
 @quick

@@ -53,6 +53,22 @@ def test_a_model_of_the_catalog_has_the_parameters_that_transformers_counts(name
     assert rl.model(name).parameters == PARAMETERS[name]
 
 
+# Parameters that huggingface.co shows for checkpoints with a part that sees.
+PAGES = {
+    "llama-4-scout-17b-16e-instruct-fp8-dynamic": 108_641_793_536,
+    "Qwen3-VL-30B-A3B-Instruct": 31_070_754_032,
+    "gemma-4-26B-A4B": 25_805_933_872,
+    "Qwen3.5-27B": 27_356_728_560,
+    "gemma-3-4b-it": 4_300_079_472,
+    "qwen2.5-7b-instruct": 8_292_166_656,  # with what sees, as Qwen2.5-VL
+}
+QWEN_SEES = {"model_type": "qwen2_5_vl", "hidden_size": 1280, "out_hidden_size": 3584}
+GEMMA_SEES = {"num_hidden_layers": 27, "hidden_size": 1152, "intermediate_size": 4304,
+              "image_size": 896, "patch_size": 14, "vision_use_head": False,
+              "model_type": "siglip_vision_model"}  # fmt: skip
+SEES = {"qwen2.5-7b-instruct": QWEN_SEES, "gemma-3-4b-it": GEMMA_SEES}
+
+
 @pytest.mark.parametrize("row", CONFIGS, ids=lambda row: row["name"])
 def test_a_config_file_is_counted_as_transformers_counts_it(row, tmp_path):
     model = read(row, tmp_path)
@@ -70,6 +86,12 @@ def test_a_config_file_is_counted_as_transformers_counts_it(row, tmp_path):
     if "stored_weight_bytes" in row:
         held = model.decode(1, 1).held - model.kv_bytes_per_token()
         assert held == pytest.approx(row["stored_weight_bytes"])
+    # With what sees, it is the number of parameters on the checkpoint's page.
+    assert model.parameters + sum(model.towers.values()) == PAGES.get(
+        row["name"], row["parameters"]
+    )
+    for weights in model.towers.values():
+        assert f"{rl.Quantity(weights)}" in model.named_towers
     assert model.kv_bytes_per_token() == (1 if "kv" in row else 2) * (full + windowed) or (
         "hf_quant_config" in row
     )
@@ -79,6 +101,8 @@ def read(row: dict[str, Any], folder: Path) -> rl.Model:
     """Read the files of a row, as they lie in a checkpoint's folder."""
     files = ((key, row[key]) for key in ("config", "hf_quant_config") if key in row)
     for name, content in files:
+        if name == "config" and row["name"] in SEES:
+            content = content | {"vision_config": SEES[row["name"]]}
         (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
     return rl.model_from_config(folder / "config.json")
 
@@ -242,6 +266,17 @@ def quark(kind: str, **scale: Any) -> dict[str, Any]:
     return {"quant_method": "quark", "global_quant_config": both, "exclude": ["lm_head"]}
 
 
+# Schemes of modelopt: their names say the bits of weights and activations.
+MODELOPT = [
+    ("FP8_PB_WO", 8 + 32 / 128**2, "bf16"),
+    ("W4A16_NVFP4", 4.5, "bf16"),
+    ("W4A8_NVFP4_FP8", 4.5, "fp8"),
+    ("W4A8_MXFP4_FP8", 4.25, "fp8"),
+    ("W4A16_AWQ", 4 + 16 / 128, "bf16"),
+    ("MXFP8", 8.25, "fp8"),
+    ("W8A16", 8, "bf16"),
+    ("W8A8_SQ_PER_CHANNEL", 8, "int8"),
+]
 NF4 = {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"}
 # Bits of an element with the scales of its group, as the formats' documents say, and the type in
 # which it is multiplied.
@@ -261,6 +296,10 @@ QUANTIZED = [
     (compressed(scheme(4, "float", 16), input_activations=scheme(4, "float", 16)), 4.5, "fp4"),
     ({"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"]}, 4.5, "fp4"),
     ({"quant_algo": "FP8", "exclude_modules": ["lm_head"]}, 8, "fp8"),
+    *(
+        ({"quant_algo": name, "group_size": 128, "ignore": ["lm_head"]}, bits, compute)
+        for name, bits, compute in MODELOPT
+    ),
     (quark("fp8_e4m3"), 8, "fp8"),
     (quark("fp4", group_size=32, scale_format="e8m0"), 4 + 8 / 32, "fp4"),
 ]
@@ -315,14 +354,123 @@ def test_experts_can_be_left_out_one_by_one():
         return rl.model_from_config(row["config"] | {"quantization_config": how}).decode(1, 1).held
 
     assert held(names) - held([]) == 8 * 3 * 4096 * 14336
+    how = {"quant_method": "fp8", "expert_dtype": "fp4"}
+    narrow = rl.model_from_config(row["config"] | {"quantization_config": how}).decode(1, 1).held
+    experts = 32 * 8 * 3 * 4096 * 14336
+    assert held([]) - narrow == pytest.approx(experts * (8 - 4.25) / 8)
 
 
-def test_mlx_also_quantizes_tables_and_says_exceptions_by_module():
+MLX = [
+    ({"group_size": 64}, 4.5),
+    ({"group_size": 64, "bits": 6}, 6.5),
+    ({"group_size": 32, "mode": "mxfp4"}, 4.25),
+    ({"group_size": 32, "mode": "mxfp8", "bits": 8}, 8.25),
+]
+
+
+@pytest.mark.parametrize(("how", "bits"), MLX)
+def test_mlx_also_quantizes_tables(how, bits):
     config = next(row["config"] for row in CONFIGS if row["name"].startswith("llama-3.1-8b"))
-    model = rl.model_from_config(config | {"quantization": {"bits": 4, "group_size": 64}})
+    model = rl.model_from_config(config | {"quantization": {"bits": 4, **how}})
     rest = model.weights["other"]
     held = model.decode(1, 1).held - model.kv_bytes_per_token()
-    assert held == pytest.approx((model.parameters - rest) * 4.5 / 8 + 2 * rest)
+    assert held == pytest.approx((model.parameters - rest) * bits / 8 + 2 * rest)
+
+
+# Bytes of a block and its weights: ggml-common.h of llama.cpp.
+BLOCKS = {
+    "q2_k": (84, 256), "q3_k": (110, 256), "q4_k": (144, 256), "q5_k": (176, 256),
+    "q6_k": (210, 256), "q4_0": (18, 32), "q4_1": (20, 32), "q5_0": (22, 32), "q5_1": (24, 32),
+    "q8_0": (34, 32), "iq1_s": (50, 256), "iq1_m": (56, 256), "iq2_xxs": (66, 256),
+    "iq2_xs": (74, 256), "iq2_s": (82, 256), "iq3_xxs": (98, 256), "iq3_s": (110, 256),
+    "iq4_nl": (18, 32), "iq4_xs": (136, 256), "tq1_0": (54, 256), "tq2_0": (66, 256),
+    "mxfp4": (17, 32),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_weights_of_a_gguf_file_take_the_bytes_of_its_blocks(name):
+    model, (size, weights) = rl.model("Llama 3 8B"), BLOCKS[name]
+    held = model.decode(1, 1, w=name).held - model.kv_bytes_per_token()
+    assert held == pytest.approx(model.parameters * size / weights)
+
+
+# What files say of the cache, and bytes of one of its elements.
+EIGHT = {"num_bits": 8, "type": "float"}
+QUARK_CACHE = {"*v_proj": {"output_tensors": {"dtype": "fp8_e4m3", "qscheme": "per_tensor"}}}
+STORED_CACHES = [
+    ({"quant_algo": "FP8"}, 2),
+    ({"quant_algo": "FP8", "kv_cache_quant_algo": "FP8"}, 1),
+    ({"quant_algo": "FP8", "kv_cache_quant_algo": "NVFP4"}, 0.5),
+    (compressed(scheme(8)) | {"kv_cache_scheme": EIGHT}, 1),
+    (quark("fp8_e4m3") | {"kv_cache_quant_config": QUARK_CACHE}, 1),
+]
+
+
+@pytest.mark.parametrize(("how", "width"), STORED_CACHES, ids=str)
+def test_a_cache_has_the_type_that_its_file_says(how, width):
+    config = next(row["config"] for row in CONFIGS if row["name"].startswith("llama-3.1-8b"))
+    model = rl.model_from_config(config | {"quantization_config": how})
+    assert model.kv_bytes_per_token() == width * 2 * 32 * 8 * 128
+    assert model.decode(1, 9).held - model.decode(1, 8).held == model.kv_bytes_per_token()
+
+
+def part(name: str, step: rl.Work) -> rl.Work:
+    return next(part for part in step.parts if part.name == name)
+
+
+@pytest.mark.parametrize(("kind", "width"), [("float32", 4), ("bfloat16", 2)])
+def test_a_recurrent_state_is_loaded_and_written_by_each_step(kind, width):
+    config = next(row["config"] for row in CONFIGS if row["name"] == "Qwen3.5-27B")
+    text = config["text_config"] | {"mamba_ssm_dtype": kind}
+    model, (B, S) = rl.model_from_config(config | {"text_config": text}), (3, 1000)
+    # 48 layers: 48 heads of 128 · 128, and 3 inputs of queries, keys and values.
+    state = B * 48 * (width * 48 * 128**2 + 2 * 3 * (2 * 16 + 48) * 128)
+    assert B * model.state_bytes() == state
+    step, prompt = part("state", model.decode(B, S)), part("state", model.prefill(B, S, chunk=250))
+    assert (step.loaded, step.written, step.held) == (state, state, state)
+    assert (prompt.loaded, prompt.written, prompt.held) == (3 * state, 4 * state, state)
+    spread = part("state", model.decode(B, S, 8))
+    assert (spread.held, 8 * spread.flops) == (state / 8, step.flops)
+
+
+def test_experts_are_loaded_and_held_with_their_biases():
+    config = next(row["config"] for row in CONFIGS if row["name"] == "gpt-oss-20b")
+    found = part("experts", rl.model_from_config(config).decode(1, 9))
+    each = 3 * 2880**2 * 4.25 / 8 + 2 * 3 * 2880
+    assert [found.loaded, found.held] == pytest.approx([24 * 4 * each, 24 * 32 * each])
+
+
+def test_a_token_looks_up_a_row_of_each_table():
+    row = next(row for row in FAMILIES if row["config"].get("hidden_size_per_layer_input"))
+    c, model = row["config"], rl.model_from_config(row["config"])
+    one, two = (part("embedding, norms", model.decode(B, 9)).loaded for B in (1, 2))
+    further = c["num_hidden_layers"] * c["hidden_size_per_layer_input"]
+    assert two - one == 2 * (c["hidden_size"] + further)
+
+
+def test_an_indexer_compares_all_positions_and_attention_reads_the_best():
+    row = next(row for row in CONFIGS if row["name"] == "deepseek-ai--DeepSeek-V3.2")
+    B, S, top, latent, rope = 2, 10_000, 2048, 512, 64
+    found = part("attention", rl.model_from_config(row["config"]).decode(B, S))
+    each = 128 * 2 * (2 * latent + rope) * top + 64 * 2 * 128 * S
+    assert found.flops == 61 * B * each
+    assert found.loaded == 61 * B * 2 * ((latent + rope) * top + 128 * S)
+
+
+def test_a_pooled_cache_has_a_window_and_an_entry_for_each_pool():
+    config = next(row["config"] for row in FAMILIES if row["config"]["model_type"] == "deepseek_v4")
+    config = config | {"num_hidden_layers": 3, "compress_ratios": [0, 4, 128]}
+    B, S, H = 2, 1024, 16
+    model = rl.model_from_config(config)
+    found = part("attention", model.decode(B, S))
+    # A position adds a fourth of an entry and of a key, and a 128th of an entry.
+    assert model.kv_bytes_per_token() == pytest.approx(2 * ((H + 16) / 4 + H / 128), rel=1e-4)
+    # All see a window of 8; the second also the best 4 of 256 pools, the third all 8.
+    seen, indexed = 8 + (8 + 4) + (8 + 8), 256
+    wanted = [B * 2 * (seen * H + indexed * 16), B * 2 * ((16 + 256 + 16) * H + indexed * 16)]
+    wanted.append(B * (8 * 4 * H * seen + 4 * 2 * 16 * indexed))
+    assert [found.loaded, found.held, found.flops] == pytest.approx(wanted, rel=1e-4)
 
 
 NESTED = [
@@ -335,10 +483,14 @@ NESTED = [
 @pytest.mark.parametrize("config", NESTED, ids=lambda config: config["model_type"])
 def test_what_stands_beside_a_text_config_quantizes_the_text_model(config):
     how = {"quantization_config": {"quant_method": "fp8"}}
-    text = {key: value for key, value in config.items() if key == "tie_word_embeddings"}
+    text = {"tie_word_embeddings": rl.model_from_config(config).tied}
     beside = rl.model_from_config(config | how).decode(1, 1).held
     inside = rl.model_from_config({**text, **config["text_config"], **how}).decode(1, 1).held
     assert beside == pytest.approx(inside)
+    silent = {key: each for key, each in config["text_config"].items() if key not in text}
+    for tied in (True, False):
+        said = config | {"text_config": silent, "tie_word_embeddings": tied}
+        assert rl.model_from_config(said).tied is tied
 
 
 # Weights that fp8 stores in one byte instead of two: all matrices that transformers counts in the

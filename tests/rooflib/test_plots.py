@@ -81,7 +81,8 @@ def test_labels_of_a_roofline_can_be_read_and_roofs_are_the_formula(seed):
     slowest, lowest = min(roofs["slopes"].values()), min(roofs["ceilings"].values())
     wanted = [(x, min(x * slowest, lowest)) for x in roofs["points"].values()]
     np.testing.assert_allclose(sorted(single_points(ax)), sorted(wanted))
-    lines = [line.get_xydata() for line in ax.lines if len(line.get_xdata()) > 1]
+    drawn = [line for line in ax.lines if len(line.get_xdata()) > 1]
+    lines = [line.get_xydata() for line in drawn]
     rising = [line for line in lines if np.ptp(line[:, 1]) > 0]
     level = [line for line in lines if np.ptp(line[:, 1]) == 0]
     for line, slope in zip(rising, roofs["slopes"].values(), strict=True):
@@ -92,10 +93,49 @@ def test_labels_of_a_roofline_can_be_read_and_roofs_are_the_formula(seed):
         assert line[0, 0] == pytest.approx(ceiling / max(roofs["slopes"].values()))
     left, right = ax.get_xlim()
     assert all(left <= x <= right for x, _ in wanted)
-    shown = {text.get_text() for text in ax.texts}
-    assert {f"HBM: {rl.Quantity(roofs['slopes']['HBM'], 'B/s')}",
-            f"bf16: {rl.Quantity(roofs['ceilings']['bf16'], 'FLOP/s')}"} <= shown  # fmt: skip
-    assert set(roofs["points"]) <= shown
+    # Each label stands on its own line, in its color, or leads to its own point.
+    shown = {text.get_text(): text for text in ax.texts}
+    rates = [f"{name}: {rl.Quantity(rate, 'B/s')}" for name, rate in roofs["slopes"].items()]
+    rates += [f"{name}: {rl.Quantity(rate, 'FLOP/s')}" for name, rate in roofs["ceilings"].items()]
+    for label, line in zip(map(shown.get, rates), drawn, strict=True):
+        assert label.get_color() == line.get_color()
+        x, y = label.xy
+        rise = np.interp(np.log(x), *np.log(line.get_data()))
+        assert np.log(y) == pytest.approx(rise)
+    assert len({line.get_color() for line in drawn}) == len(drawn)
+    assert [shown[name].xy for name in roofs["points"]] == pytest.approx(np.array(wanted))
+    # Zones meet at the ridge points of the first ceiling, in the order of their names.
+    ridges = sorted(roofs["ceilings"]["bf16"] / slope for slope in roofs["slopes"].values())
+    sides = list(itertools.pairwise([left, *ridges, right]))
+    zones = [(zone.get_x(), zone.get_x() + zone.get_width()) for zone in ax.patches]
+    assert zones == (pytest.approx(np.array(sides)) if roofs["regions"] else [])
+    colors = [mpl.colors.to_hex(zone.get_facecolor()) for zone in ax.patches]
+    meant = ("rust", "ochre", "green")[: len(zones)]  # as a caption of the course says
+    assert colors == [rl.plots.PALETTE[f"{name}-zone"] for name in meant]
+    plain = {name.replace("-\n", "-").replace("\n", " "): text for name, text in shown.items()}
+    for name, (start, end) in zip(roofs["regions"], sides, strict=False):
+        assert start < plain[name].xy[0] < end
+
+
+def test_a_chip_and_work_are_drawn_where_they_lie():
+    points = {"bf16": rl.matmul(64, 4096, 4096), "int8": rl.matmul(64, 4096, 4096, x="int8")}
+    slopes = {"HBM": V5E["HBM"], "ICI": V5E["ICI"]}
+    ax = rl.plots.roofline(rl.plots.axes(7, 4), V5E, slopes, points, span=(0.5, 1e4))
+    assert list(ax.figure.get_size_inches()) == [7, 4]
+    assert ax.get_xlim() == (0.5, 1e4)
+    shown = {text.get_text(): text.xy for text in ax.texts}
+    rates = ["HBM: 819 GB/s", "ICI: 45 GB/s", "bf16: 197 TFLOP/s", "int8: 394 TOP/s"]
+    assert {*rates, *points} == {name.replace("\N{NO-BREAK SPACE}", " ") for name in shown}
+    for name, op in points.items():
+        assert shown[name] == pytest.approx((op.intensity, op.intensity * V5E["ICI"]))
+    assert "FLOP/byte" in ax.get_xlabel()
+    assert "FLOP/s" in ax.get_ylabel()
+    powers = {"": 1, "G": 1e9, "T": 1e12, "P": 1e15}
+    for axis in (ax.xaxis, ax.yaxis):
+        for tick, label in zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True):
+            number = label.get_text().rstrip("GTP")
+            factor = powers[label.get_text().removeprefix(number)]
+            assert float(number.replace(",", "")) * factor == pytest.approx(tick)
 
 
 def test_a_measured_point_keeps_its_place_and_stays_in_the_plot():
@@ -107,7 +147,12 @@ def test_a_measured_point_keeps_its_place_and_stays_in_the_plot():
 def test_a_curve_shows_its_values_and_its_name():
     B = np.arange(1, 513)
     curves = {f"D = {D}": rl.matmul(B, D, D).on(V5E).attained for D in (1024, 4096)}
-    ax = rl.plots.throughput(rl.plots.axes(), B, curves, ceiling=V5E["bf16"])
+    names = {"xlabel": "across", "ylabel": "up"}
+    ax = rl.plots.throughput(rl.plots.axes(), B, curves, ceiling=V5E["bf16"], **names)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("across", "up")
+    assert ax.get_xlim() == (1, 512)
+    (peak,) = (text for text in ax.texts if str(V5E["bf16"]) in text.get_text())
+    assert peak.xy[1] == V5E["bf16"]
     assert_readable(ax, points=False)
     drawn = [line.get_ydata() for line in ax.lines]
     for values in curves.values():
@@ -115,32 +160,49 @@ def test_a_curve_shows_its_values_and_its_name():
     labels = {text.get_text(): text.get_color() for text in ax.texts}
     for name, line in zip(curves, ax.lines, strict=False):
         assert labels[name] == line.get_color()
-    assert ax.get_ylim()[1] > V5E["bf16"]
+    far = rl.plots.throughput(rl.plots.axes(), [1, 2], {"low": [1, 2]}, ceiling=9)
+    assert far.get_ylim()[1] > 9
 
 
 def test_bars_are_as_long_as_times_and_the_bracket_as_the_bounds():
     alone = rl.matmul(64, 4096, 16384).on(V5E)
-    sent = rl.split("D", 2, 512, 4096, 4096).on(V5E, "ICI")
+    sent = rl.split("D", 2, 512, 8192, 4096).on(V5E, "ICI")
     ax = rl.plots.time_bars(rl.plots.axes(), {"one chip": alone, "two chips": sent})
     assert_readable(ax, points=False)
     times = [*alone.times.values(), *sent.times.values()]
     assert [bar.get_width() for bar in ax.patches] == times
     brackets = {tuple(line.get_xdata()) for line in ax.lines}
     assert {(alone.lower, alone.upper), (sent.lower, sent.upper)} <= brackets
-    shown = {text.get_text() for text in ax.texts}
-    assert {"one chip", "two chips", *(str(time) for time in times)} <= shown
-    names = {label.get_text() for label in ax.get_yticklabels()}
-    assert {*alone.times, *sent.times} <= names
+    # Beside each bar stand its roof and its time; bars of a roof look alike, and no others.
+    height = {text.get_text(): text.xy[1] for text in ax.texts}
+    heights = [bar.get_y() + bar.get_height() / 2 for bar in ax.patches]
+    assert [height[str(time)] for time in times] == pytest.approx(heights)
+    roofs = dict(zip(ax.get_yticks(), map(Text.get_text, ax.get_yticklabels()), strict=True))
+    assert [roofs[round(at)] for at in heights] == [*alone.times, *sent.times]
+    assert height["one chip"] < heights[0] < heights[1] < height["two chips"] < heights[2]
+    for each in (alone, sent):
+        assert roofs[height[f"{each.lower} to {each.upper}"]] == "bounds"
+    zones = {rl.plots.PALETTE[name]: rl.plots.PALETTE[f"{name}-zone"]
+             for name in ("blue", "rust", "green", "violet", "ochre")}  # fmt: skip
+    looks = {}
+    for bar, at in zip(ax.patches, heights, strict=True):
+        edge = mpl.colors.to_hex(bar.get_edgecolor())
+        assert mpl.colors.to_hex(bar.get_facecolor()) == zones[edge]
+        looks.setdefault(roofs[round(at)], set()).add((edge, bar.get_hatch()))
+    assert all(len(look) == 1 for look in looks.values())
+    assert len({hatch for look in looks.values() for _, hatch in look}) == len(looks) == 3
+    for tick, label in zip(ax.get_xticks(), ax.get_xticklabels(), strict=True):
+        number, unit = label.get_text().replace("\N{MICRO SIGN}", "u").split()
+        assert float(number) * {"s": 1, "ms": 1e-3, "us": 1e-6}[unit] == pytest.approx(tick)
 
 
-def test_lines_and_bars_differ_in_more_than_color():
+def test_lines_differ_in_more_than_color():
     ax = rl.plots.axes()
     rl.plots.throughput(ax, [1, 2], {"one": [1, 2], "two": [1, 3], "three": [1, 4]})
     patterns = {str(line._dash_pattern) for line in ax.lines if len(line.get_xdata()) > 1}
     assert len(patterns) == 3
-    bounds = rl.work("work", 1e9, loaded=1e9, sent=1e8).on(V5E, "ICI")
-    bars = rl.plots.time_bars(rl.plots.axes(), {"one": bounds}).patches
-    assert len({bar.get_hatch() for bar in bars}) == len(bars)
+    ax = rl.plots.roofline(rl.plots.axes(), {"a": 1e14, "b": 2e14}, {"c": 1e12})
+    assert len({str(line._dash_pattern) for line in ax.lines if np.ptp(line.get_ydata()) == 0}) == 2
 
 
 def luminance(color: Any) -> float:

@@ -83,6 +83,9 @@ def test_the_stored_runs_contain_the_printed_ones():
     ]:  # fmt: skip
         seconds = known[chip, f"{kind}[{M}, {K}] · {kind}[{K}, {N}]"]
         assert seconds == pytest.approx(2 * M * N * K / (rate * 1e12))
+    # Of its grouped ones, with 8,192 rows and 1,297 TFLOP/s.
+    four = known["H800 SXM", "4 × fp8[8192, 7168] · fp8[7168, 4096]"]
+    assert four == pytest.approx(4 * 2 * 8192 * 4096 * 7168 / 1297e12)
     # nccl-tests counts the bytes of a ring, so at 480 GB/s of "bus bandwidth" an array of 8 chips
     # takes 1.75 bytes for each of its bytes.
     assert known["H100 SXM", "all-reduce among 8"] == pytest.approx(1.75 * 2**32 / 480e9)

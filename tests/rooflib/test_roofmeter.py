@@ -2,6 +2,7 @@
 
 import csv
 import datetime
+import re
 import shutil
 import statistics
 import subprocess
@@ -9,6 +10,7 @@ import sys
 import tomllib
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from repository import ROOT
@@ -71,6 +73,7 @@ def test_a_stored_runs_figures_are_those_of_its_samples(folder: Path) -> None:
 @stored
 def test_a_stored_runs_chip_is_a_chip_of_rooflib(folder: Path) -> None:
     run = roofmeter.load_run(folder)
+    assert run.name == f"{run.host.cpu}, {folder.name[-10:]}"
     assert 1 <= run.threads == run.host.granted <= run.host.present
     bound = rl.dot(10**6, "fp32").on(run.chip)
     assert bound.roof == "HBM"
@@ -92,9 +95,83 @@ def test_a_run_is_saved_loaded_and_compared(tmp_path: Path) -> None:
     assert str(again.table) == str(run.table)
     assert str(again.operations_table) == str(run.operations_table)
     assert run.chip["fp32"] == again.chip["fp32"]
-    assert set(run.compare(again).columns["apart"]) == {"no"}
-    faster = {key: replace(one, amount=10 * one.amount) for key, one in run.figures.items()}
-    assert set(run.compare(replace(run, figures=faster)).columns["apart"]) == {"yes"}
+    assert set(run.compare(again).columns["ratio"]) == {1}
+
+
+def figure(key: str, unit: str, amount: float, *ms: float, **more: Any) -> roofmeter.Figure:
+    """Make a figure with samples of two passes; a fast one was disturbed and doesn't count."""
+    samples = [roofmeter.Sample(2 * each / 1000, 2) for each in ms]
+    disturbed = roofmeter.Sample(1e-9, 2, "by another program")
+    return roofmeter.Figure(key, f"{key} ran", unit, amount, samples=(*samples, disturbed), **more)
+
+
+DOT = {"operation": "dot", "sizes": {"N": 10**6, "x": "fp32"}}
+FIGURES = [
+    figure("peak fp32", "FLOP/s", 1e9, 10.4, 10, 10.2),
+    figure("peak fp64", "FLOP/s", 1e9, 20, 20, 20),
+    figure("read", "B/s", 1e8, 10, 10, 10),
+    figure("update", "B/s", 1e8, 8, 16, 8),
+    figure("call", "s", 10, 0.01, 0.01, 0.01),
+    figure("cache 1000", "B/s", 1e8, 1, 1, 1),
+    figure("cache 9000", "B/s", 1e8, 5, 5, 5),
+    figure("cache 90000", "B/s", 1e8, 9, 9, 9),
+    figure("peak again", "FLOP/s", 1e9, 12, 12, 12),
+    figure("sum", "s", 1, 1, 2, 1.2, **DOT, roof="read"),
+    figure("near", "s", 1, 1, 1, 1, **DOT, roof="cache 5000"),
+]
+# Best, typical, range, spread, samples that count.
+MEASURED = [
+    ("100 GFLOP/s", "98 GFLOP/s", "96.2 GFLOP/s to 100 GFLOP/s", "3.9%"),
+    ("50 GFLOP/s", "50 GFLOP/s", "50 GFLOP/s", "0%"),
+    ("10 GB/s", "10 GB/s", "10 GB/s", "0%"),
+    ("12.5 GB/s", "12.5 GB/s", "6.25 GB/s to 12.5 GB/s", "50%"),
+    ("1 µs", "1 µs", "1 µs", "0%"),
+    ("100 GB/s", "100 GB/s", "100 GB/s", "0%"),
+    ("20 GB/s", "20 GB/s", "20 GB/s", "0%"),
+    ("11.1 GB/s", "11.1 GB/s", "11.1 GB/s", "0%"),
+    ("83.3 GFLOP/s", "83.3 GFLOP/s", "83.3 GFLOP/s", "0%"),
+]
+# 2 · 10⁶ - 1 FLOPs of 8 · 10⁶ + 4 bytes: measured, bounds with the FLOPs and a call, and shares.
+SUMS = [
+    ("0.25", "1 ms to 2 ms", "800 µs", "821 µs", "1.25 to 2.5"),
+    ("0.25", "1 ms", "400 µs", "421 µs", "2.5"),
+]
+
+
+def cells(table: rl.Table) -> list[tuple[str, ...]]:
+    return [tuple(cell.replace("\N{NO-BREAK SPACE}", " ") for cell in row) for row in table.rows]
+
+
+def test_what_a_run_says_follows_from_its_samples() -> None:
+    stored = roofmeter.load_run(FOLDERS[0])
+    host, figures = replace(stored.host, memory=8e9), {each.key: each for each in FIGURES}
+    run = replace(stored, host=host, figures=figures, left_out={"copy": "out of time"})
+    ran = [
+        (each.key, *row, "3 of 4", each.what)
+        for each, row in zip(FIGURES[:-2], MEASURED, strict=True)
+    ]
+    assert cells(run.table) == ran
+    assert cells(run.operations_table) == [
+        (each.what, *row) for each, row in zip(FIGURES[-2:], SUMS, strict=True)
+    ]
+    assert dict(run.chip.rates) == {"fp32": 1e11, "fp64": 5e10, "HBM": 1e10}
+    assert (run.chip.memory, run.as_chip("update")["HBM"]) == (8e9, 1.25e10)
+    # The third array is read at memory's speed; the clock fell.
+    assert list(run.staircase) == [1000, 9000, 90000]
+    assert run.caches_end == 90000
+    assert run.drift == pytest.approx(10.2 / 12 - 1)
+    left_out, *spread, clock = run.warnings
+    assert "copy" in left_out
+    assert [each.partition(":")[0] for each in spread] == ["update", "sum"]
+    assert "15%" in clock
+    assert re.search("100 GFLOP/s.+10 GB/s", repr(run))
+    assert re.search("12.5 GB/s.+6.25 GB/s to 12.5 GB/s", repr(figures["update"]))
+    slow = figure("read", "B/s", 1e8, 20, 21, 22)
+    other = replace(run, figures={"read": slow, "call": figures["call"]}, date=datetime.date.max)
+    table = run.compare(other)
+    assert cells(table) == [("read", "10 GB/s", "4.76 GB/s", "0.476", "yes"),
+                            ("call", "1 µs", "1 µs", "1", "no")]  # fmt: skip
+    assert [run.name, other.name] == [name.strip() for name in [*table.columns][1:3]]
 
 
 BROKEN = [
@@ -140,13 +217,20 @@ def test_a_wrong_argument_is_named_in_one_line(arguments: tuple[str, str], words
 
 @pytest.mark.long
 def test_this_machine_is_measured_and_saved_or_refused_with_a_reason(tmp_path: Path) -> None:
-    done = command("--seconds", 10, "--save", tmp_path / "mine")
+    done = command("--seconds", 10, "--save", tmp_path / "mine", "--compare", FOLDERS[0])
     if done.returncode == 3:
         reason = done.stderr.splitlines()[-1]
         assert reason.startswith("roofmeter: this machine is too busy")
         return
     assert done.returncode == 0, done.stderr
     run = roofmeter.load_run(tmp_path / "mine")
-    assert "peak fp32" in done.stdout
+    other = roofmeter.load_run(FOLDERS[0])
+    for shown in (run.table, run.operations_table, run.compare(other), *run.warnings):
+        assert str(shown) in done.stdout
+    # The same work is counted as ever: a matmul's FLOPs, bytes of arrays that threads share.
+    for key, each in run.figures.items():
+        same = other.figures.get(key, each)
+        if run.threads == other.threads and same.what == each.what:
+            assert replace(each, samples=()) == replace(same, samples=())
     assert 1e8 < run.chip["fp32"] < 1e14
     assert 1e8 < run.chip["HBM"] < 1e13

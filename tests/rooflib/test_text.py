@@ -101,6 +101,8 @@ def test_other_arithmetic_gives_plain_numbers():
     for found in (S * S, 1 / S, S + B, S**2, S * np.ones(2), np.float64(2) * S):
         assert not isinstance(found, rl.Quantity)
     assert float(S) == 2
+    assert (math.floor(rl.Quantity(2.5)), math.ceil(rl.Quantity(2.5))) == (2, 3)
+    assert math.ceil(rl.Quantity(math.inf)) == math.inf
     assert pickle.loads(pickle.dumps(S)).unit == "s"
 
 
@@ -132,21 +134,86 @@ def test_a_table_is_text_in_a_terminal_and_markdown_in_a_notebook():
     ]  # fmt: skip
 
 
-# An object, and what a notebook must show of it.
-OBJECTS = [
-    (rl.matmul(64, 4096, 16384), ["matmul", "8.59 GFLOP", "bf16", "62.8 FLOP/byte"]),
-    (rl.matmul(64, 4096, 16384).on("TPU v5e"), ["HBM", "167 µs", "211 µs"]),
-    (rl.matmul(*[65536] * 3).on("TPU v5e"), ["does not fit"]),
-    (rl.matmul(np.array([1, 2]), 64, 64), ["8.19 kFLOP to 16.4 kFLOP"]),
-    (rl.chip("TPU v5e"), ["TPU v5e", "197 TFLOP/s", "819 GB/s", "16.91 GB"]),
-    (rl.Serving("Llama 3 8B", "H100 SXM"), ["Llama 3 8B", "H100 SXM"]),
+WIRES = (rl.Link("near", 4e10, 2, latency=1e-6), rl.Link("far", 1e9, topology="host"))
+RATES = {"bf16": 2e14, "int8": 4e14, "vector fp32": 5e12, "exponentials": 1e12, "HBM": 1e12}
+MINE = rl.Chip("mine", RATES, 16e9, WIRES, on_chip={"VMEM": 128e6, "L2": 4e6})
+# 8 · 1,024 pairs take 4 · 64 FLOPs each. Of 2 bytes: 8 · 64 of q and of the result, 2 · 2 · 64 of
+# keys and values at 1,024 positions; scores and probabilities twice, of which one array is held.
+ATTENTION = rl.attention(1, 1, 1024, 8, 2, 64, fused=False)
+# 2 · 20 · 1,000 · 3,000 FLOPs, 0.6 µs; 40 kB + 6 MB loaded, 120 kB written, 6.16 µs; a half of
+# 120 kB twice, 3 µs, and two hops.
+SPLIT = rl.split("D", 2, 20, 2000, 3000).named("split")
+TWO = (SPLIT + rl.matmul(20, 1000, 20, x="int8").named("small")).on(MINE, "near")
+SWEEP = rl.matmul(np.array([1, 100_000]), 70_000, 70_000).on(MINE)
+# An object, and the cells after the first of each row of its table.
+TABLES = [
+    (MINE, [("200 TFLOP/s", "200"), ("400 TOP/s", "400"), ("5 TFLOP/s", "5"), ("1 TOP/s", ""),
+            ("1 TB/s, 16 GB", ""), ("128 MB", ""), ("4 MB", ""), ("40 GB/s, 1 µs a hop", ""),
+            ("1 GB/s", "")]),
+    (ATTENTION, ["2.1 MFLOP", "bf16", "558 kB", "33.8 kB", "32.8 kFLOP", "8.19 kOP",
+                 "3.54 FLOP/byte"]),
+    (ATTENTION.on(MINE), ["10.5 ns", "6.55 ns", "8.19 ns", "592 ns", "HBM", "592 ns", "617 ns",
+                          "3.54 TFLOP/s", "1.8%", "543 kB of 16 GB"]),
+    (SPLIT, ["120 MFLOP", "bf16", "6.04 MB", "120 kB", "120 kB", "19.5 FLOP/byte"]),
+    (rl.matmul(200, 64, 64, "int8").on(MINE), ["4.1 ns", "29.7 ns", "HBM", "29.7 ns", "33.8 ns",
+                                               "55.2 TOP/s", "14%", "29.7 kB of 16 GB"]),
+    (SWEEP, ["49 µs to 4.9 s", "9.8 ms to 37.8 ms", "compute or HBM", "9.8 ms to 4.9 s",
+             "9.85 ms to 4.94 s", "1 TFLOP/s to 200 TFLOP/s", "0.5% to 100%",
+             "9.8 GB to 37.8 GB of 16 GB, does not always fit"]),
+    (rl.matmul(*[100_000] * 3).on(MINE), ["10 s", "60 ms", "compute", "10 s", "10.1 s",
+                                          "200 TFLOP/s", "100%", "60 GB of 16 GB, does not fit"]),
+    (TWO.parts, [("120 MFLOP", "6.04 MB", "120 kB", "6.16 MB", "120 kB", "19.5", "600 ns",
+                  "6.16 µs", "5 µs", "HBM", "99%"),
+                 ("800 kFLOP", "40 kB", "400 B", "40.4 kB", "0 B", "19.8", "2 ns", "40.4 ns",
+                  "0 s", "HBM", "0.65%"),
+                 ("121 MFLOP", "6.08 MB", "120 kB", "6.2 MB", "120 kB", "19.5", "602 ns",
+                  "6.2 µs", "5 µs", "HBM", "100%")]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("found", "cells"), TABLES, ids=lambda each: type(each).__name__)
+def test_every_cell_of_a_table_is_the_number_that_its_row_and_column_name(found, cells):
+    table = found if isinstance(found, rl.Table) else found.table
+    rows = [tuple(cell.replace(SPACE, " ") for cell in row[1:]) for row in table.rows]
+    assert rows == [(row,) if isinstance(row, str) else row for row in cells]
+    assert found._repr_markdown_() == table._repr_markdown_()
+
+
+# An object, and what is shown of it in one line, in this order.
+LINES = [
+    (MINE, ["mine", "200 TFLOP/s in bf16", "1 TB/s", "16 GB"]),
+    (SPLIT, ["split", "120 MFLOP in bf16", "6.16 MB", "120 kB sent", "19.5 FLOP/byte"]),
+    (TWO.work, ["split", "small", "121 MFLOP in bf16 and int8", "6.2 MB", "120 kB sent"]),
+    (TWO, ["HBM", "6.2 µs", "11.8 µs", "9.7% of peak"]),
+    (SWEEP, ["compute or HBM", "9.8 ms to 4.9 s", "9.85 ms to 4.94 s", "0.5% to 100% of peak"]),
+    (rl.figures()[0], [rl.figures()[0].chip, "peak bf16", rl.figures()[0].as_printed]),
 ]
 
 
-@pytest.mark.parametrize(("found", "parts"), OBJECTS, ids=lambda each: type(each).__name__)
-def test_a_result_shows_its_numbers(found, parts):
-    shown = found._repr_markdown_().replace(SPACE, " ")
-    for part in parts:
-        assert part in shown
-    assert "\n" not in repr(found) or "|" not in repr(found)
-    assert "object at" not in repr(found)
+@pytest.mark.parametrize(("found", "parts"), LINES, ids=lambda each: type(each).__name__)
+def test_a_result_shows_its_numbers_in_one_line(found, parts):
+    assert re.fullmatch(".+?".join(["", *map(re.escape, parts), ""]), repr(found)), repr(found)
+
+
+LLAMA = rl.model("Llama 3 8B")
+# A number that is shown with its unit.
+UNITS = {
+    "FLOP": [SPLIT.flops],
+    "OP": [rl.dot(8, "int8").flops],
+    "B": [SPLIT.bytes, SPLIT.loaded, SPLIT.written, SPLIT.held, SPLIT.sent, MINE.memory,
+          MINE.on_chip["L2"], LLAMA.kv_bytes_per_token(), LLAMA.state_bytes(),
+          rl.kv_bytes_per_token(1, 1, 1), rl.Serving(LLAMA, "H100 SXM").room],
+    "B/s": [MINE["HBM"], MINE["near"], WIRES[0].total, WIRES[0].to_group(2)],
+    "FLOP/s": [MINE["bf16"], MINE["vector fp32"], MINE.attainable(1), TWO.attained],
+    "OP/s": [MINE["int8"], MINE["exponentials"], rl.dot(8, "int8").on(MINE).attained],
+    "FLOP/byte": [SPLIT.intensity, MINE.ridge(), MINE.ridge("int8", "near")],
+    "s": [TWO.lower, TWO.upper, *TWO.times.values(), WIRES[0].latency,
+          rl.published_runs()[0].seconds],
+    "%": [TWO.share_of_peak, TWO.idle, rl.mfu(SPLIT, MINE, 1)],
+    "": [rl.critical_batch(MINE), rl.critical_depth(MINE, "near")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_number_has_its_unit(unit):
+    assert [number.unit for number in UNITS[unit]] == [unit] * len(UNITS[unit])

@@ -179,10 +179,12 @@ def test_a_file_and_its_content_give_the_same_model(tmp_path):
     model = rl.model_from_config(LLAMA | {"_name_or_path": "tiny"})
     path = write(tmp_path, LLAMA | {"_name_or_path": "tiny"})
     assert model == rl.model_from_config(path) == rl.model_from_config(str(path))
+    assert model.name == "tiny"
     path.write_bytes("\N{BOM}".encode() + path.read_bytes())
     assert rl.model_from_config(path) == model
     nested = {"model_type": "mistral3", "text_config": LLAMA, "vision_config": {"hidden_size": 7}}
-    assert rl.model_from_config(nested).parameters == model.parameters
+    sees = rl.model_from_config(nested)
+    assert (sees.parameters, sees.towers) == (model.parameters, {"vision": None})
 
 
 def test_code_named_in_a_config_is_not_run(tmp_path):
