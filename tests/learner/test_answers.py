@@ -205,4 +205,4 @@ def test_a_slip_without_a_name_is_hinted_at_by_its_own_hint(right: list[float]) 
     for what, (change, hint) in SLIPS.items():
         said = hinted(change, right)
         assert [one for one, words in HINTS.items() if words in said] == [hint], (what, said)
-        assert "B = 0" in said
+        assert "For B = " in said
