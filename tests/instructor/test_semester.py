@@ -255,6 +255,8 @@ def test_the_grades_of_a_semester_are_those_of_the_table(
     assert (f"{student('zoe')}: late" in printed) == isinstance(platform, Canvas)
     semester.note_times(1)
     assert "0 collected, 6 as they were" in semester.collect(1)
+    printed = said(room.here("return", WEEKS[0], semester.download(1), tmp_path / "early.zip"))
+    assert [who for who in PEOPLE if f"{student(who)}: " not in printed] == [], "no page yet"
     assert said(room.here("grade")).startswith("6 graded")
     first = next(iter(points()))
     with room.gradebook() as book:
@@ -284,11 +286,14 @@ def test_the_grades_of_a_semester_are_those_of_the_table(
     # The third; the platform gives 100 points for it.
     semester.roster(3)
     said(room.here("due", WEEKS[2], DUE[2]))
-    said(room.here("release", "--language", "zh_CN"))  # what was released, and no more
+    printed = said(room.here("release", "--language", "zh_CN"))
+    named = [name for name in exercises.names() if name in printed]
+    assert named == list(WEEKS), "what was released, and no more"
     semester.hand_in(3)
     assert "6 collected" in semester.collect(3)
     semester.note_times(3)
-    assert said(room.here("grade")).startswith("6 graded")
+    again = ("--again", student("ada"))  # both of hers, and all six that are new
+    assert said(room.here("grade", *again)).startswith("8 graded")
     words = (semester.desk / "table-3.csv", tmp_path / "none.csv", *platform.named(3))
     assert "--scale" in one_line(room.here("export", *words))
     assert semester.exported(3, "--scale") == semester.expected(3, 5)
