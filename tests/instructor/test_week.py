@@ -135,6 +135,9 @@ def test_everybody_gets_points_and_who_handed_in_nothing_has_a_row(week: Week) -
     assert week.lines["again"].startswith("1 graded")
     assert "3 pages" in week.lines["return"]
     assert FORMULA in week.lines["export"], "who is not in the platform's table is named"
+    assert f"{NAME} → {GRADE}\n" in week.lines["export"]
+    for words in re.findall("2[0-9-]+ [0-9:]+|ada", on_the_page("make due", "--student")):
+        assert words in week.lines["extension"]
 
 
 def test_nobody_else_on_the_machine_can_look_into_hidden_cases_and_results(week: Week) -> None:

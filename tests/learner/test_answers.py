@@ -3,6 +3,7 @@
 The answers are in tables beside this file, one for each exercise; see tests/support/submissions.py.
 """
 
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from learner import PASSED, Result, answered, by_heart, graded, parts, results
 from submissions import Submission, submissions
 
 from grading.release import exercises
+from roofkit.check.answers import Answer
+from roofkit.check.compare import judge
 from roofkit.check.messages import PROBLEMS
 
 NAMES = [name for name in exercises.names() if submissions(name)]
@@ -152,3 +155,54 @@ def test_grading_gives_the_points_and_names_the_mistakes_that_the_check_named(
             elif one.told.get(key, "").startswith("hint: ") and cause != "other":
                 wrong.append(f"{one.name}, {key}: {cause!r}, which the check does not say")
     assert wrong == []
+
+
+# By what a number is off → words of the only slips that are named for it.
+FACTORS = {
+    2: "multiply-add counted as one",
+    4: "elements of another width; bits",
+    8: "bits for bytes, or",
+    64: "the wrong way round",
+    100: "a percentage",
+    1000: "taken for another.",
+    1000**4: "taken for another.",
+    1024**3: "powers of two besides",
+    1.024: "as a power of two, or",
+    1.024**4: "as a power of two, or",
+    4000: "another, together with a second",
+    10: "a power of ten in",
+    7: "constant that is missing",
+}
+RIGHT = {"times": [3.7e-3, 9.25e-3, 0.713], "counts": [5_137_000, 8_221_333, 77_000_001]}
+# What is done with each right number → a hint of HINTS.
+SLIPS: dict[str, tuple[Callable[[float], float], str]] = {
+    "a ratio": (lambda right: 1 / right, "upside down"),
+    "a ratio, and a factor": (lambda right: 3 / right, "upside down"),
+    "the same too much": (lambda right: right + 2_048, "offset"),
+    "the same too little": (lambda right: right - (2_048 if right > 1 else 1e-3), "offset"),
+    "a little more": (lambda right: right * (1.02 + right % 3 / 1e3), "close"),
+    "a little less": (lambda right: right / (1.02 + right % 3 / 1e3), "close"),
+    "nothing": (lambda right: 0, "zero"),
+    "less than nothing": (lambda right: -right * (1 + right % 3), "negative"),
+    "one for all": (lambda right: 1234.5, "constant"),
+    "two digits": (lambda right: float(f"{right:.1e}"), "rounded"),
+    "infinite": (lambda right: float("inf"), "infinite"),
+}
+
+
+def hinted(change: Callable[[float], float], right: list[float]) -> str:
+    cases = [{"B": number} for number in range(len(right))]
+    answers = [Answer(change(number)) for number in right]
+    return " ".join(judge(answers, right, [], 1e-5, cases, private=True).sentences)
+
+
+@pytest.mark.parametrize("right", RIGHT.values(), ids=RIGHT)
+def test_a_slip_without_a_name_is_hinted_at_by_its_own_hint(right: list[float]) -> None:
+    for factor, words in FACTORS.items():
+        for change in (lambda one, by=factor: one * by, lambda one, by=factor: one / by):
+            said = hinted(change, right)
+            assert [one for one in dict.fromkeys(FACTORS.values()) if one in said] == [words], said
+    for what, (change, hint) in SLIPS.items():
+        said = hinted(change, right)
+        assert [one for one, words in HINTS.items() if words in said] == [hint], (what, said)
+        assert "For B = " in said

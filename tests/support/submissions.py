@@ -69,8 +69,8 @@ def submissions(exercise: str) -> tuple[Submission, ...]:
             heads = re.findall(rf"^def {function}\(.*\):$", "\n".join([helpers, *known]), re.M)
             for name, (told, returned) in answers.items():
                 code = f"{heads[0]}\n    return {returned}\n"
-                is_helper = f"def {function}(" in helpers
-                entry = {"uses_helpers": is_helper, "expect": {part: told} if told else None}
+                calls = any(f"{one}(" in code for one in re.findall(r"^def (\w+)", helpers, re.M))
+                entry = {"uses_helpers": calls, "expect": {part: told} if told else None}
                 found.append(_submission(exercise, name, helpers, code=code, open=True, **entry))
     return tuple(found)
 
