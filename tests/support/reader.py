@@ -388,9 +388,13 @@ class Reader:
         """What the page says about how many parts are done."""
         return self.page.locator(".answers-done").inner_text()
 
-    def own_cell(self, code: str) -> str:
-        """Run code in the cell of one's own below all parts; return what it prints."""
-        cell = self.page.locator(".own-cell").last
+    def mark(self, key: str) -> str:
+        """Return what the heading of a part says about it beside its name."""
+        return self.part(key).locator("h3 > span").inner_text()
+
+    def own_cell(self, code: str, place: int = -1) -> str:
+        """Run code in a cell of one's own, the last or another; return what it prints."""
+        cell = self.page.locator(".own-cell").nth(place)
         self.write(cell.locator(EDITOR), code)
         with self.a_run():
             self.page.keyboard.press("Control+Enter")
