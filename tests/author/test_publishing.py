@@ -11,7 +11,7 @@ from repository import ROOT, Book, set_addresses, small_book
 from site_links import broken, html_files, parsed
 
 SITE, REPOSITORY = "https://example.org/course", "https://github.com/example/course"
-PAGE = "\n# A page\n\n```{code-cell} ipython3\n1 + 1\n```\n\n## A section\n\nText.\n"
+PAGE = "\n# A page\n\n```{code-cell} ipython3\n1 + 1\n```\n\n(place)=\n## A section\n\n{ref}`place`, {doc}`/index`\n"
 
 
 def book_at(folder: Path, site: str) -> Book:
@@ -25,6 +25,7 @@ def book_at(folder: Path, site: str) -> Book:
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Book:
     book = book_at(tmp_path_factory.mktemp("published") / "book", SITE)
+    (book.folder / "locale" / "zh_CN" / "LC_MESSAGES").mkdir(parents=True)
     done = book.build()
     assert done.returncode == 0, done.stderr
     return book
@@ -37,24 +38,36 @@ def test_pages_know_their_address_and_every_link_resolves(published: Book) -> No
         name, page = path.relative_to(top).as_posix(), parsed(path)
         canonical = [link["href"] for link in page.select("link[rel=canonical]")]
         assert canonical == ([] if name == "404.html" else [f"{SITE}/{name}"])
-    listed = ElementTree.parse(top / "sitemap.xml").iter()
-    addresses = {e.text for e in listed if e.tag.endswith("loc")}
-    assert addresses >= {f"{SITE}/chapters/page.html", f"{SITE}/index.html"}
+    for folder, name in ((folder, name) for folder in ("", "zh/") for name in ("index", "chapters/page")):
+        page = parsed(top / f"{folder}{name}.html")
+        (told,) = page.select("[property='og:url']")
+        assert told["content"] == f"{SITE}/{folder}{name}.html"
+        others = {str(link["hreflang"]): link["href"] for link in page.select("link[hreflang]")}
+        assert others == {"en": f"{SITE}/{name}.html", "zh-CN": f"{SITE}/zh/{name}.html"}
+        (entry,) = (e for e in ElementTree.parse(top / "sitemap.xml").getroot() if e[0].text == told["content"])
+        assert {link.get("hreflang"): link.get("href") for link in entry[1:]} == others
 
 
 def test_a_page_leads_to_its_notebook_its_source_and_a_report_of_mistakes(published: Book) -> None:
     top = published.folder / "_build" / "html"
-    links = {
-        str(link["data-kind"]): str(link["href"])
-        for link in parsed(top / "chapters" / "page.html").select(".page-links a")
-    }
-    notebook = unquote(urlsplit(links["colab"]).fragment.removeprefix("fileId="))
-    assert (top / notebook.removeprefix(f"{SITE}/")).is_file()
-    for kind in ("source", "edit"):
-        assert links[kind].startswith(REPOSITORY)
-        assert links[kind].endswith("/main/chapters/page.md")
-    asked = parse_qs(urlsplit(links["report"]).query)
-    assert f"{SITE}/chapters/page.html" in asked["body"][0]
+    for folder in ("", "zh/"):
+        page = f"{folder}chapters/page"
+        links = {
+            str(link["data-kind"]): str(link["href"])
+            for link in parsed(top / f"{page}.html").select(".page-links a")
+        }
+        opened = f"{SITE}/{page}.ipynb"
+        assert unquote(urlsplit(links["colab"]).fragment) == f"fileId={opened}"
+        assert links["source"] == f"{REPOSITORY}/blob/main/chapters/page.md"
+        assert links["edit"] == f"{REPOSITORY}/edit/main/chapters/page.md"
+        binder = urlsplit(links["binder"])
+        assert binder.path == "/v2/gh/example/course/main"
+        assert parse_qs(binder.query)["urlpath"] == ["lab/tree/chapters/0-page.ipynb"]
+        text = (top / f"{page}.ipynb").read_text(encoding="utf-8")
+        assert f"({SITE}/{page}.html#place)" in text
+        assert f"({SITE}/{folder}index.html)" in text
+        asked = parse_qs(urlsplit(links["report"]).query)
+        assert f"{SITE}/{page}.html" in asked["body"][0]
 
 
 def test_an_address_that_is_none_stops_the_build(tmp_path: Path) -> None:
