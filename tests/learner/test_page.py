@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from learner import PASSED, answered, by_heart, graded_points, parts, released, results, solutions
 from nbformat import NotebookNode
-from reader import COMPARE, EDITOR, Reader
+from reader import COMPARE, EDITOR, FULL, Reader
 from submissions import Submission, hand_in, submissions
 
 from grading.release import exercises
@@ -183,6 +183,44 @@ def test_an_own_cell_on_the_page_prints_plots_fails_and_is_stopped(reader: Reade
     key, answer = next(iter(solutions(NAME).items()))
     reader.own_cell("mine = 2")
     assert PASSED in reader.check(key, answer)
+
+
+def plain(text: str) -> str:
+    """Return the words of a text, or of Markdown."""
+    return " ".join(re.findall(r"\w+", re.sub(r"\*|```\w*", "", text)))
+
+
+def test_a_page_gives_and_asks_what_the_notebook_does(reader: Reader) -> None:
+    for name in ("roofline-plot", "diagnose"):
+        reader.answer_here(name)
+        assert reader.done().startswith(f"0 of {len(parts(name))} ")
+        cells = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in released(name).cells}
+        given = reader.page.locator(".answers > .cell pre").first
+        assert given.text_content() == cells["given"].source
+        asked = []
+        for cell in released(name).cells:
+            if cell.cell_type == "markdown":
+                asked.append(plain(cell.source))
+            elif exercises.is_check(cell):
+                key = cell.metadata.nbgrader.grade_id
+                shown = plain(reader.part(key).inner_text())
+                assert [words for words in asked if words not in shown] == [], (name, key)
+            if cell.cell_type == "code" and not cell.metadata.nbgrader.solution:
+                asked = []
+
+
+def test_a_browser_that_keeps_nothing_says_so_and_warns_who_leaves(reader: Reader) -> None:
+    reader.answer_here(NAME)
+    kept = reader.done()
+    other = reader.tab()
+    other.page.add_init_script(FULL)
+    other.answer_here(NAME)
+    editor = other.part(next(iter(parts(NAME)))).locator(EDITOR)
+    other.write(editor, "mine = 1")
+    assert other.done() != kept
+    with other.page.expect_event("dialog") as asked:
+        other.page.close(run_before_unload=True)
+    asked.value.accept()
 
 
 def test_a_part_is_to_be_checked_again_after_a_change_above(

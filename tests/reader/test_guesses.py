@@ -5,7 +5,7 @@ import re
 
 import pytest
 from playwright.sync_api import Browser, expect
-from reader import Reader
+from reader import FULL, Reader
 from site_browser import PHONE, axe, contrast, put_theme, put_width, structure
 from site_server import Server
 
@@ -277,14 +277,6 @@ def test_the_summary_counts_the_guesses_whose_answers_i_have_seen(reader: Reader
     link = str(table.get_by_role("link").get_attribute("href"))
     assert link.endswith(f"/{CHAPTER}.html")
     assert axe(reader.page, ".guesses") == []
-
-
-# A browser that keeps nothing: a full disk, or a private window of some browsers.
-FULL = """const { setItem } = Storage.prototype;
-Storage.prototype.setItem = function (key, value) {
-  if (key.startsWith("roofline-")) throw new DOMException("", "QuotaExceededError");
-  setItem.call(this, key, value);
-};"""
 
 
 def test_without_storage_a_guess_lasts_until_the_page_is_left(reader: Reader) -> None:

@@ -27,6 +27,12 @@ PLACES = """() => [...document.querySelectorAll(".bd-article .computed")].map((p
   place.textContent,
   place.matches(".changed") && getComputedStyle(place).boxShadow !== "none",
   !place.closest(".answer")])"""
+# A browser that keeps nothing: a full disk, or a private window of some browsers.
+FULL = """const { setItem } = Storage.prototype;
+Storage.prototype.setItem = function (key, value) {
+  if (key.startsWith("roofline-")) throw new DOMException("", "QuotaExceededError");
+  setItem.call(this, key, value);
+};"""
 # Of values that follow edits, and of cells with code: whether each is below a cell, and is marked.
 KEPT_BELOW = """(cell) => {
   const isBelow = (one) => Boolean(cell.compareDocumentPosition(one) & 4);
