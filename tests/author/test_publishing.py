@@ -11,7 +11,8 @@ from repository import ROOT, Book, set_addresses, small_book
 from site_links import broken, html_files, parsed
 
 SITE, REPOSITORY = "https://example.org/course", "https://github.com/example/course"
-PAGE = "\n# A page\n\n```{code-cell} ipython3\n1 + 1\n```\n\n(place)=\n## A section\n\n{ref}`place`, {doc}`/index`\n"
+PAGE = "\n# A page\n\n```{code-cell} ipython3\n1 + 1\n```\n\n"
+PAGE += "(place)=\n## A section\n\n{ref}`place`, {doc}`/index`\n"
 
 
 def book_at(folder: Path, site: str) -> Book:
@@ -38,13 +39,19 @@ def test_pages_know_their_address_and_every_link_resolves(published: Book) -> No
         name, page = path.relative_to(top).as_posix(), parsed(path)
         canonical = [link["href"] for link in page.select("link[rel=canonical]")]
         assert canonical == ([] if name == "404.html" else [f"{SITE}/{name}"])
-    for folder, name in ((folder, name) for folder in ("", "zh/") for name in ("index", "chapters/page")):
+    for folder, name in (
+        (folder, name) for folder in ("", "zh/") for name in ("index", "chapters/page")
+    ):
         page = parsed(top / f"{folder}{name}.html")
         (told,) = page.select("[property='og:url']")
         assert told["content"] == f"{SITE}/{folder}{name}.html"
         others = {str(link["hreflang"]): link["href"] for link in page.select("link[hreflang]")}
         assert others == {"en": f"{SITE}/{name}.html", "zh-CN": f"{SITE}/zh/{name}.html"}
-        (entry,) = (e for e in ElementTree.parse(top / "sitemap.xml").getroot() if e[0].text == told["content"])
+        (entry,) = (
+            e
+            for e in ElementTree.parse(top / "sitemap.xml").getroot()
+            if e[0].text == told["content"]
+        )
         assert {link.get("hreflang"): link.get("href") for link in entry[1:]} == others
 
 

@@ -71,7 +71,9 @@ def test_an_exercise_answered_on_its_page_gets_the_same_points_in_grading(
         assert PASSED in said
         assert f"at {number}" in said
         assert reader.done().startswith(f"{number} of {len(keys)} parts done.")
-        assert [bool(reader.mark(one)) for one in keys] == [keys.index(one) < number for one in keys]
+        assert [bool(reader.mark(one)) for one in keys] == [
+            keys.index(one) < number for one in keys
+        ]
     assert PASSED not in reader.check(last, by_hand(last, 1.25))
     # The exercise is open when the learner comes back, with answers alone or with own cells.
     reader.page.reload()
@@ -194,7 +196,9 @@ def test_a_page_gives_and_asks_what_the_notebook_does(reader: Reader) -> None:
     for name in ("roofline-plot", "diagnose"):
         reader.answer_here(name)
         assert reader.done().startswith(f"0 of {len(parts(name))} ")
-        cells = {cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in released(name).cells}
+        cells = {
+            cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in released(name).cells
+        }
         given = reader.page.locator(".answers > .cell pre").first
         assert given.text_content() == cells["given"].source
         asked = []
@@ -223,9 +227,7 @@ def test_a_browser_that_keeps_nothing_says_so_and_warns_who_leaves(reader: Reade
     asked.value.accept()
 
 
-def test_a_part_is_to_be_checked_again_after_a_change_above(
-    reader: Reader, tmp_path: Path
-) -> None:
+def test_a_part_is_to_be_checked_again_after_a_change_above(reader: Reader, tmp_path: Path) -> None:
     reader.answer_here(NAME)
     right = solutions(NAME)
     first, second, _ = right

@@ -74,9 +74,7 @@ def unlike(reader: Reader, built: list, outputs: list[str], expected: Page) -> I
         if (text, marked) != (expected_text, is_new):
             yield f"{was} is shown as {text}, {marked=}, in Python it is {now}"
     kept = reader.outputs("details.as-printed")
-    for was, output, now, printed in zip_longest(
-        outputs, reader.outputs(), expected.outputs, kept
-    ):
+    for was, output, now, printed in zip_longest(outputs, reader.outputs(), expected.outputs, kept):
         if words(output) != words(now):
             yield f"a cell shows {output!r} (before: {was!r}), in Python it is {now!r}"
         if printed != was and (printed or output != was):

@@ -102,7 +102,9 @@ def test_a_page_says_where_in_its_part_it_is_and_how_long_it_takes(site: Path) -
 
 
 def test_a_card_of_the_home_page_has_its_chapters_title_question_and_picture(site: Path) -> None:
-    chapters = [entry["file"] for part in PARTS if part.get("numbered") for entry in part["chapters"]]
+    chapters = [
+        entry["file"] for part in PARTS if part.get("numbered") for entry in part["chapters"]
+    ]
     for language in PAGES:
         cards = page_of(site, language, "index").select(".cards > li")
         for name, card in zip(chapters, cards, strict=True):
@@ -129,7 +131,10 @@ def test_an_exercises_page_leads_to_its_notebook_and_to_what_to_read_first(site:
         book = nbformat.read(path.parent / link, as_version=4)
         title = only(parsed(path), "article h1").get_text().removesuffix("#")
         assert book.cells[0].source.splitlines()[0] == f"# {title}"
-        assert only(parsed(site / f"{FOLDERS[language]}{name}/{own}.html"), "a")["href"] == f"../{own}.html"
+        assert (
+            only(parsed(site / f"{FOLDERS[language]}{name}/{own}.html"), "a")["href"]
+            == f"../{own}.html"
+        )
 
 
 # ---- titles, descriptions, languages
@@ -327,8 +332,8 @@ def test_the_note_of_every_term_begins_what_the_glossary_says(site: Path, langua
     glossary = page_of(site, language, "chapters/glossary")
     for term in glossary.select("dt[id^=term-]"):
         said = term.find_next_sibling("dd")
-        note = plain(notes.pop(str(term["id"])))
-        assert note and plain(said.get_text() if said else "").startswith(note), term
+        note = plain(notes.pop(str(term["id"]))) or "nothing"
+        assert plain(said.get_text() if said else "").startswith(note), term
     assert notes == {}
 
 
@@ -372,7 +377,7 @@ ROLES = re.compile(r"\{(?:eval|ref|term|cite|download|doc)[^}]*\}`|^:::|^```\{",
 
 
 # What a page and its notebook say: paragraphs, lists, tables, captions.
-SAID = "article :is(p, td, th, dt, caption, figcaption):not(:has(p, math, .answer, img), .place, .rubric)"
+SAID = "article :is(p, td, th, dt, caption, figcaption):not(:has(p, math, .answer, img), .place)"
 APART = ".answer, .live, .cell_output, details.above-input, summary, .guesses"
 
 

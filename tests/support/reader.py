@@ -361,7 +361,8 @@ class Reader:
         """
         shown = """(all, place) => all.map((cell) => {
           const copy = cell.querySelector(place)?.cloneNode(true);
-          for (const one of copy?.querySelectorAll("svg, figcaption, [role=note]") ?? []) one.remove();
+          const apart = copy?.querySelectorAll("svg, figcaption, [role=note]") ?? [];
+          for (const one of apart) one.remove();
           const texts = [...copy?.querySelectorAll("pre, th, td") ?? []];
           return texts.map((one) => one.textContent).join(" ");
         })"""
