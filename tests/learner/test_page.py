@@ -21,7 +21,7 @@ NEWER = (
     'def intensity(B, D, F):\n    print(f"{"B"}")\n    return 1.0',
     'def intensity(B, D, F):\n    print(f"{B  # rows\n    }")\n    return 1.0',
 )
-# Whole numbers are as large as in a notebook, and nothing is too long to be shown.
+# Whole numbers are as large as in a notebook.
 AS_IN_PYTHON = """import numpy as np
 large = [2**20, 2**20]
 print(np.prod(large), np.cumprod(large), np.sum([2**31, 1]), np.cumsum([2**31, 1]), [large])
@@ -114,9 +114,10 @@ def test_a_finished_exercise_tells_its_moral_and_is_taken_back_from_its_file(
         exercises.source(NAME),
         {key: part.function for key, part in parts(NAME).items()},
     )
-    owned = (nbformat.v4.new_markdown_cell("Mine *here*."), nbformat.v4.new_code_cell("mine = 3"))
-    for place, cell in ((0, owned[0]), (9, owned[1]), (len(mine.cells) + 2, owned[1])):
-        mine.cells.insert(place, nbformat.from_dict(cell | {"id": f"own-{place}"}))
+    code, text = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
+    for place, cell in ((0, text("Mine *here*.")), (9, code("mine = 3")), (10, code("mine += 1"))):
+        mine.cells.insert(place, cell)
+    mine.cells.append(text("The end."))
     nbformat.write(mine, tmp_path / "mine.ipynb")
     reader.answer_here(NAME)
     assert count(reader.take(tmp_path / "mine.ipynb"), "mine.ipynb") == [3, 3, 2]
