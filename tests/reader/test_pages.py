@@ -390,7 +390,8 @@ ADDRESSES_AND_MARKS = r"\]\([^)\s]*\)|[\\*`]"
 def texts(page: BeautifulSoup) -> Iterator[str]:
     for one in only(page, "article").find_all(SAID):
         around = [one, *one.parents]
-        is_apart = any(e.name == "summary" or APART & {*e.get("class", ())} for e in around)
+        apart = APART - {"cell_output"} if one.find_parent("figcaption") else APART
+        is_apart = any(e.name == "summary" or apart & {*e.get("class", ())} for e in around)
         if not is_apart and not one.find(["p", "math", "img"]) and not one.select(".answer"):
             yield one.get_text()
 
