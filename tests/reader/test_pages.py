@@ -280,7 +280,6 @@ def test_menus_of_a_phone_open_and_lead_on(reader: Reader) -> None:
     expect(reader.page.locator(name)).to_be_in_viewport()
     expect(section).not_to_be_visible()  # the menu has done its work
     reader.page.keyboard.press("Control+k")
-    expect(reader.page.locator("nav a.current:visible").first).to_be_in_viewport()
     expect(reader.page.locator("input[type=search]:visible")).to_be_focused()
     reader.desk()
 
