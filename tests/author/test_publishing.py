@@ -15,7 +15,8 @@ from repository import ROOT, Book, set_addresses, small_book
 from site_links import broken, html_files, parsed
 
 SITE, REPOSITORY = "https://example.org/course", "https://github.com/example/course"
-PAGE = "\n# A page\n\n```{code-cell} ipython3\n1 + 1\n```\n\n## A section\n\nText.\n"
+PAGE = "\n# A page\n\n```{code-cell} ipython3\n1 + 1\n```\n\n"
+PAGE += "(place)=\n## A section\n\n{ref}`place`, {doc}`/index`\n"
 
 
 def book_at(folder: Path, site: str) -> Book:
@@ -29,13 +30,14 @@ def book_at(folder: Path, site: str) -> Book:
 @pytest.fixture(scope="module")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Book:
     book = book_at(tmp_path_factory.mktemp("published") / "book", SITE)
+    (book.folder / "locale" / "zh_CN" / "LC_MESSAGES").mkdir(parents=True)
     done = book.build()
     assert done.returncode == 0, done.stderr
     return book
 
 
-def links_of(book: Book) -> dict[str, str]:
-    page = parsed(book.folder / "_build" / "html" / "chapters" / "page.html")
+def links_of(book: Book, name: str = "chapters/page") -> dict[str, str]:
+    page = parsed(book.folder / "_build" / "html" / f"{name}.html")
     return {str(a["data-kind"]): str(a["href"]) for a in page.select(".page-links a")}
 
 
@@ -46,20 +48,37 @@ def test_pages_know_their_address_and_every_link_resolves(published: Book) -> No
         name, page = path.relative_to(top).as_posix(), parsed(path)
         canonical = [link["href"] for link in page.select("link[rel=canonical]")]
         assert canonical == ([] if name == "404.html" else [f"{SITE}/{name}"])
-    listed = ElementTree.parse(top / "sitemap.xml").iter()
-    addresses = {e.text for e in listed if e.tag.endswith("loc")}
-    assert addresses >= {f"{SITE}/chapters/page.html", f"{SITE}/index.html"}
+    listed = {
+        str(entry[0].text): entry for entry in ElementTree.parse(top / "sitemap.xml").getroot()
+    }
+    for name in ("index.html", "chapters/page.html", "zh/index.html", "zh/chapters/page.html"):
+        page = parsed(top / name)
+        assert [told["content"] for told in page.select("[property='og:url']")] == [
+            f"{SITE}/{name}"
+        ]
+        others = {str(link["hreflang"]): link["href"] for link in page.select("link[hreflang]")}
+        own = name.removeprefix("zh/")
+        assert others == {"en": f"{SITE}/{own}", "zh-CN": f"{SITE}/zh/{own}"}
+        assert {e.get("hreflang"): e.get("href") for e in listed[f"{SITE}/{name}"][1:]} == others
 
 
 def test_a_page_leads_to_its_notebook_its_source_and_a_report_of_mistakes(published: Book) -> None:
-    top, links = published.folder / "_build" / "html", links_of(published)
-    notebook = unquote(urlsplit(links["colab"]).fragment.removeprefix("fileId="))
-    assert (top / notebook.removeprefix(f"{SITE}/")).is_file()
-    for kind in ("source", "edit"):
-        assert links[kind].startswith(REPOSITORY)
-        assert links[kind].endswith("/main/chapters/page.md")
-    asked = parse_qs(urlsplit(links["report"]).query)
-    assert f"{SITE}/chapters/page.html" in asked["body"][0]
+    top = published.folder / "_build" / "html"
+    for folder in ("", "zh/"):
+        page = f"{folder}chapters/page"
+        links = links_of(published, page)
+        opened = f"{SITE}/{page}.ipynb"
+        assert unquote(urlsplit(links["colab"]).fragment) == f"fileId={opened}"
+        assert links["source"] == f"{REPOSITORY}/blob/main/chapters/page.md"
+        assert links["edit"] == f"{REPOSITORY}/edit/main/chapters/page.md"
+        binder = urlsplit(links["binder"])
+        assert binder.path == "/v2/gh/example/course/main"
+        assert parse_qs(binder.query)["urlpath"] == ["lab/tree/chapters/0-page.ipynb"]
+        text = (top / f"{page}.ipynb").read_text(encoding="utf-8")
+        assert f"({SITE}/{page}.html#place)" in text
+        assert f"({SITE}/{folder}index.html)" in text
+        asked = parse_qs(urlsplit(links["report"]).query)
+        assert f"{SITE}/{page}.html" in asked["body"][0]
 
 
 def test_a_page_of_an_edition_leads_to_the_sources_of_its_tag(

@@ -1,5 +1,7 @@
 """A learner answers an exercise on its page, in a real browser with real Python."""
 
+import contextlib
+import io
 import re
 from pathlib import Path
 
@@ -7,7 +9,7 @@ import nbformat
 import pytest
 from learner import PASSED, answered, by_heart, graded_points, parts, released, results, solutions
 from nbformat import NotebookNode
-from reader import Reader
+from reader import COMPARE, EDITOR, FULL, Reader
 from submissions import Submission, hand_in, submissions
 
 from grading.release import exercises
@@ -19,6 +21,13 @@ NEWER = (
     'def intensity(B, D, F):\n    print(f"{"B"}")\n    return 1.0',
     'def intensity(B, D, F):\n    print(f"{B  # rows\n    }")\n    return 1.0',
 )
+# Whole numbers are as large as in a notebook.
+AS_IN_PYTHON = """import numpy as np
+large = [2**20, 2**20]
+print(np.prod(large), np.cumprod(large), np.sum([2**31, 1]), np.cumsum([2**31, 1]), [large])
+for one in (np.array(large), np.asarray(large), np.full(2, 2**20), np.arange(2**20, 2**20 + 2)):
+    print(one * one, repr(one), one.sum(), one.dtype)
+print(np.array([1, 2], dtype="int32").dtype, np.array([0.5]), np.arange(3.0))"""
 ONLY_IN_JUPYTER = (
     "%%time\n1 + 1",
     "%matplotlib inline",
@@ -58,8 +67,13 @@ def test_an_exercise_answered_on_its_page_gets_the_same_points_in_grading(
         assert RUNS_IN_GRADING in said, code
         assert "syntax error" in said, code
     for number, key in enumerate(keys[:-1], start=1):
-        assert PASSED in reader.check(key, right[key])
+        said = reader.check(key, f"{right[key]}\nprint('at', {number})")
+        assert PASSED in said
+        assert f"at {number}" in said
         assert reader.done().startswith(f"{number} of {len(keys)} parts done.")
+        assert [bool(reader.mark(one)) for one in keys] == [
+            keys.index(one) < number for one in keys
+        ]
     assert PASSED not in reader.check(last, by_hand(last, 1.25))
     # A hint goes once its part is right.
     assert parts(NAME)[first].hint not in " ".join(reader.part(first).inner_text().split())
@@ -83,6 +97,11 @@ def test_an_exercise_answered_on_its_page_gets_the_same_points_in_grading(
     assert graded_points(release, tmp_path / "class", NAME, {"ada": handed_in}) == {"ada": wanted}
 
 
+def count(said: str, file: str) -> list[int]:
+    """Return the numbers in a sentence about a file."""
+    return [int(number) for number in re.findall(r"\d+", said.replace(file, ""))]
+
+
 def by_hand(key: str, value: float) -> str:
     return f"def {parts(NAME)[key].function}(**sizes):\n    return {value}"
 
@@ -97,22 +116,44 @@ def test_a_finished_exercise_tells_its_moral_and_is_taken_back_from_its_file(
         exercises.source(NAME),
         {key: part.function for key, part in parts(NAME).items()},
     )
-    own = nbformat.v4.new_code_cell("mine = 3")
-    mine.cells.append(own)
+    code, text = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
+    for place, cell in ((0, text("Mine *here*.")), (9, code("mine = 3")), (10, code("mine += 1"))):
+        mine.cells.insert(place, cell)
+    mine.cells.append(text("The end."))
     nbformat.write(mine, tmp_path / "mine.ipynb")
     reader.answer_here(NAME)
-    assert str(len(right)) in reader.take(tmp_path / "mine.ipynb")
-    said = ""
-    for key in right:
-        said = reader.check(key)
+    assert count(reader.take(tmp_path / "mine.ipynb"), "mine.ipynb") == [3, 3, 2]
+    assert not reader.page.locator(".answers-end button", has_text=COMPARE).is_visible()
+    with reader.a_run():
+        reader.press("Check all")
+    reader.page.locator(".part-done").nth(2).wait_for()
+    assert reader.done().startswith(f"{len(right)} of {len(right)} ")
+    said = reader.part(list(right)[-1]).locator(".cell_output").first.text_content() or ""
     assert exercise.moral in " ".join(said.split())
     assert exercise.thoughts in " ".join(reader.compare().split())
     assert all(reader.page.locator(".answers-end h3").all_inner_texts())
     reader.page.reload()
     reader.page.locator(".answers h3").first.wait_for()
     back = nbformat.read(reader.download(tmp_path), as_version=4)
-    assert own_answers(back) == own_answers(mine)
-    assert own.source in [cell.source for cell in back.cells]
+    assert [(c.cell_type, c.source) for c in back.cells] == [
+        (c.cell_type, c.source) for c in mine.cells
+    ]
+    # A file that is none of this exercise changes nothing; one with fewer answers, only those.
+    (tmp_path / "no.ipynb").write_text("no notebook", encoding="utf-8")
+    nbformat.write(released("attention"), tmp_path / "other.ipynb")
+    for name in ("no.ipynb", "other.ipynb"):
+        assert name in reader.take(tmp_path / name)
+        assert nbformat.read(reader.download(tmp_path), as_version=4) == back
+    first, *others = right
+    for cell in mine.cells:
+        cell.metadata.pop("nbgrader", None)  # as some editors do
+        if cell.source == right[first]:
+            cell.source = f"{cell.source}\n# again"
+    mine.cells = [cell for cell in mine.cells if cell.source != right[others[-1]]]
+    nbformat.write(mine, tmp_path / "less.ipynb")
+    assert count(reader.take(tmp_path / "less.ipynb"), "less.ipynb") == [2, 3, 2]
+    now = own_answers(nbformat.read(reader.download(tmp_path), as_version=4))
+    assert now == own_answers(back) | {f"{first}-solution": f"{right[first]}\n# again"}
     # An answer that changes is no longer done, nor are those that call it.
     key = list(right)[-1]  # no other part calls it
     reader.write(reader.part(key).locator(".code-editor .cm-content"), "# thinking again")
@@ -126,21 +167,72 @@ def test_an_own_cell_on_the_page_prints_plots_fails_and_is_stopped(reader: Reade
     assert "ZeroDivisionError" in reader.own_cell("1 / 0")
     for code in ONLY_IN_JUPYTER:
         assert "don't run on this page" in reader.own_cell(code), code
-    # Whole numbers are as large as in a notebook.
-    code = "import numpy as np\nprint(np.prod([2**20, 2**20]), np.array([2**20]) * 2**20)"
-    assert reader.own_cell(code).strip() == "1099511627776 [1099511627776]"
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        exec(AS_IN_PYTHON, {})
+    assert reader.own_cell(AS_IN_PYTHON) == printed.getvalue()
+    shown = reader.own_cell("from IPython.display import display\ndisplay(1)\n{2: [3]}")
+    assert shown.split("\n") == ["1", "{2: [3]}"]
+    assert reader.own_cell("7;") == ""
     cell = reader.page.locator(".own-cell").last
-    reader.write(cell.locator(".code-editor .cm-content"), "while True:\n    pass")
+    editor = cell.locator(EDITOR)
+    reader.write(editor, "while True:")
+    reader.page.keyboard.press("Enter")  # indents
+    reader.page.keyboard.type("pass")
+    assert reader.written(editor) == "while True:\n    pass"
     with reader.a_run():
         reader.page.keyboard.press("Control+Enter")
+        reader.press("Check all")
         reader.press("Stop")
+    # What waited was not run, and is no longer marked as if it were to come.
+    assert count(reader.bar, "") == [len(solutions(NAME))]
+    assert reader.page.locator("[aria-busy]").count() == 0
     reader.traffic.clear()
     key, answer = next(iter(solutions(NAME).items()))
     reader.own_cell("mine = 2")
     assert PASSED in reader.check(key, answer)
 
 
-def test_a_part_is_to_be_checked_again_after_a_change_above(reader: Reader) -> None:
+def plain(text: str) -> str:
+    """Return the words of a text, or of Markdown."""
+    return " ".join(re.findall(r"\w+", re.sub(r"\*|```\w*", "", text)))
+
+
+def test_a_page_gives_and_asks_what_the_notebook_does(reader: Reader) -> None:
+    for name in ("roofline-plot", "diagnose"):
+        reader.answer_here(name)
+        assert reader.done().startswith(f"0 of {len(parts(name))} ")
+        cells = {
+            cell.metadata.get("nbgrader", {}).get("grade_id"): cell for cell in released(name).cells
+        }
+        given = reader.page.locator(".answers > .cell pre").first
+        assert given.text_content() == cells["given"].source
+        asked = []
+        for cell in released(name).cells:
+            if cell.cell_type == "markdown":
+                asked.append(plain(cell.source))
+            elif exercises.is_check(cell):
+                key = cell.metadata.nbgrader.grade_id
+                shown = plain(reader.part(key).inner_text())
+                assert [words for words in asked if words not in shown] == [], (name, key)
+            if cell.cell_type == "code" and not cell.metadata.nbgrader.solution:
+                asked = []
+
+
+def test_a_browser_that_keeps_nothing_says_so_and_warns_who_leaves(reader: Reader) -> None:
+    reader.answer_here(NAME)
+    kept = reader.done()
+    other = reader.tab()
+    other.page.add_init_script(FULL)
+    other.answer_here(NAME)
+    editor = other.part(next(iter(parts(NAME)))).locator(EDITOR)
+    other.write(editor, "mine = 1")
+    assert other.done() != kept
+    with other.page.expect_event("dialog") as asked:
+        other.page.close(run_before_unload=True)
+    asked.value.accept()
+
+
+def test_a_part_is_to_be_checked_again_after_a_change_above(reader: Reader, tmp_path: Path) -> None:
     reader.answer_here(NAME)
     right = solutions(NAME)
     first, second, _ = right
@@ -148,10 +240,24 @@ def test_a_part_is_to_be_checked_again_after_a_change_above(reader: Reader) -> N
         assert PASSED in reader.check(key, right[key])
     reader.write(reader.part(first).locator(".code-editor .cm-content"), "peak = 0")
     assert reader.done().startswith("0 of 3 parts done. 1 to check again")
+    marks = [reader.mark(key) for key in right]
+    assert [bool(mark) for mark in marks] == [False, True, False]
     reader.check(first, right[first])
     assert reader.done().startswith("2 of 3 parts done. Your")
+    assert [bool(reader.mark(key)) for key in right] == [True, True, False]
+    assert reader.mark(second) != marks[1]
+    # A cell of one's own stands where it was added, and sees what is above it.
+    reader.part(first).get_by_role("button", name="Add a cell").click()
+    assert reader.own_cell(f"print({parts(NAME)[first].function}(1, 1, 1))", 0).strip()
+    sources = [cell.source for cell in nbformat.read(reader.download(tmp_path), 4).cells]
+    (at,) = (at for at, source in enumerate(sources) if source.startswith("print("))
+    assert sources[at - 1].startswith(f'check("{first}"')
     reader.open("chapters/learners")
     assert "2 of 3 parts done" in reader.text
+    marked = reader.page.locator(".bd-links a", has_text="2 of 3 parts done")
+    listed = reader.page.locator("article li:has-text('2 of 3 parts done') a")
+    for link in (marked, listed):
+        assert str(link.get_attribute("href")).endswith(f"/exercises/{NAME}.html")
 
 
 def test_two_tabs_of_an_exercise_keep_each_others_answers(reader: Reader) -> None:

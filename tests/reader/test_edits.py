@@ -40,6 +40,7 @@ def test_run_gives_what_was_built_and_an_edit_what_python_gives(
     reader.open(name)
     built, outputs = reader.places(), reader.outputs()
     drawn, in_python = reader.drawings(), run(pieces(name))
+    labels = reader.drawings("ariaLabel")
     assert reader.run().startswith("Done.")
     assert (reader.places(), reader.outputs()) == (built, outputs)
     wrong = []
@@ -53,6 +54,12 @@ def test_run_gives_what_was_built_and_an_edit_what_python_gives(
             changed = [was != now for was, now in zip_longest(drawn, reader.drawings())]
             should = [was != now for was, now in zip_longest(in_python.drawings, expected.drawings)]
             wrong += [] if changed == should else [f"{new}: drawings {changed}, not {should}"]
+            for one, was, now in zip(changed, labels, reader.drawings("ariaLabel"), strict=True):
+                # The picture's description is of the printed one, and says so.
+                wrong += [] if was in now and one == (was != now) else [f"{new}: label {now}"]
+            counted = re.match(r"Done\. (\d+)", said)
+            marked = sum(is_marked for _, is_marked, _ in reader.places())
+            wrong += [] if int(counted[1] if counted else 0) == marked else [f"{new}: {said}"]
         reader.reset()
         assert (reader.places(), reader.outputs()) == (built, outputs)
     assert wrong == []
@@ -66,9 +73,12 @@ def unlike(reader: Reader, built: list, outputs: list[str], expected: Page) -> I
         expected_text = f"{was} → {now or 'can’t be computed'}" if is_new else was
         if (text, marked) != (expected_text, is_new):
             yield f"{was} is shown as {text}, {marked=}, in Python it is {now}"
-    for was, output, now in zip_longest(outputs, reader.outputs(), expected.outputs):
+    kept = reader.outputs("details.as-printed")
+    for was, output, now, printed in zip_longest(outputs, reader.outputs(), expected.outputs, kept):
         if words(output) != words(now):
             yield f"a cell shows {output!r} (before: {was!r}), in Python it is {now!r}"
+        if printed != was and (printed or output != was):
+            yield f"a cell keeps {printed!r} as printed, which was {was!r}"
 
 
 # ---- without a browser: each edit of a kind, in each chapter

@@ -5,7 +5,7 @@ import re
 
 import pytest
 from playwright.sync_api import Browser, expect
-from reader import Reader
+from reader import FULL, Reader
 from site_browser import PHONE, axe, contrast, put_theme, put_width, structure
 from site_server import Server
 
@@ -57,6 +57,7 @@ def test_all_guesses_of_a_box_are_asked_before_the_page_goes_on(reader: Reader) 
         assert not reader.shown_after(names[-1])
         reader.guess(name, "20")
     assert reader.shown_after(names[-1])
+    assert [bool(reader.noted(name)) for name in names] == [False] * (len(names) - 1) + [True]
 
 
 def test_one_press_skips_a_guess_for_good(reader: Reader) -> None:
@@ -72,6 +73,8 @@ def test_one_press_skips_a_guess_for_good(reader: Reader) -> None:
     reader.page.reload()
     assert reader.shown_after(guess)
     assert reader.told(guess) == ""
+    reader.open("chapters/time", covered=True)
+    assert reader.covers
 
 
 def test_one_press_opens_all_answers_for_good(reader: Reader) -> None:
@@ -125,7 +128,8 @@ def test_words_found_by_search_are_shown_though_covered(reader: Reader) -> None:
 
 def test_paper_and_the_browsers_own_search_reach_what_is_covered(reader: Reader) -> None:
     reader.open("chapters/time", covered=True)
-    guess = reader.guesses(folded=False)[0]
+    guess, *_, skipped = reader.guesses(folded=False)
+    reader.page.get_by_role("button", name="Skip the guess").last.click()
     reader.page.emulate_media(media="print")
     assert reader.shown_after(guess)
     reader.page.emulate_media(media="screen")
@@ -134,6 +138,7 @@ def test_paper_and_the_browsers_own_search_reach_what_is_covered(reader: Reader)
     assert reader.shown_after(guess)
     reader.page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert not reader.shown_after(guess)
+    assert reader.shown_after(skipped)
     # The event that a browser sends before it shows text found in a covered part.
     part = reader.page.locator(".guess-covered[hidden=until-found]").first
     part.evaluate("(e) => e.dispatchEvent(new Event('beforematch', { bubbles: true }))")
@@ -238,7 +243,7 @@ def test_a_guessed_share_is_told_in_points(reader: Reader) -> None:
     reader.open(CHAPTER)
     guess = next(n for n in reader.guesses("number", folded=True) if "%" in reader.right(n))
     right = numbers(reader.right(guess))[0]
-    reader.guess(guess, f"{right + 12}")
+    reader.guess(guess, f"{right + 12} %")
     assert "points" in reader.told(guess)
     assert numbers(reader.told(guess))[-1] == 12
 
@@ -248,24 +253,34 @@ def test_the_summary_counts_the_guesses_whose_answers_i_have_seen(reader: Reader
     table = reader.page.locator(".guesses")
     assert table.is_hidden()
     reader.open(CHAPTER)
-    for guess in reader.guesses("number", folded=True)[:2]:
-        reader.guess(guess, "1")
+    factors, points = iter((2, 4, 8)), []
+    for guess in reader.guesses("number", folded=True):
+        right = numbers(reader.right(guess))[0]
+        if "%" in reader.right(guess):
+            points.append(12 + 2 * len(points))
+            reader.guess(guess, f"{right + points[-1]}")
+        elif factor := next(factors, 0):
+            reader.guess(guess, f"{right * factor}")
         reader.unfold(guess)
-        expect(reader.form(guess).get_by_role("textbox")).to_be_disabled()
+    right, wrong = reader.guesses("choice", folded=False)[:2]
+    for guess in (wrong, right):
+        reader.guess(guess, others(reader, guess)[0] if guess == wrong else reader.right(guess))
+        reader.page.locator(
+            f".answer[data-name='{guess}'] + .guess-told"
+        ).scroll_into_view_if_needed()
+        expect(reader.form(guess).get_by_role("radio").first).to_be_disabled()
     asked = len(reader.guesses())
+    reader.open("chapters/time")  # of which no answer is seen
+    reader.guess(reader.guesses("number", folded=True)[0], "20")
     reader.open("chapters/summary")
     cells = table.locator("tbody td").all_inner_texts()
     assert cells[0] in reader.page.locator(".bd-links").inner_text()
-    assert numbers(cells[1]) == [2, asked]
+    assert numbers(cells[1]) == [5 + len(points), asked]
+    assert numbers(cells[2]) == [1, 2]
+    assert numbers(cells[3]) == [4, sum(points) / len(points)]
+    link = str(table.get_by_role("link").get_attribute("href"))
+    assert link.endswith(f"/{CHAPTER}.html")
     assert axe(reader.page, ".guesses") == []
-
-
-# A browser that keeps nothing: a full disk, or a private window of some browsers.
-FULL = """const { setItem } = Storage.prototype;
-Storage.prototype.setItem = function (key, value) {
-  if (key.startsWith("roofline-")) throw new DOMException("", "QuotaExceededError");
-  setItem.call(this, key, value);
-};"""
 
 
 def test_without_storage_a_guess_lasts_until_the_page_is_left(reader: Reader) -> None:

@@ -50,6 +50,9 @@ def test_the_site_works_from_a_folder_without_network(
         assert page.evaluate(UNSET_MATHS) == []
         assert page.evaluate(NOT_THERE) == []
         follows(page)
+        # Python can't run there, which a press says.
+        page.locator(".run-cell").first.click()
+        expect(page.locator(".run-note").first).not_to_be_empty()
         page.locator("a.language").first.click()
         page.wait_for_load_state()
         assert page.locator("html").get_attribute("lang") == ("en" if "zh" in name else "zh-CN")
@@ -91,6 +94,8 @@ def test_a_missing_address_shows_a_page_of_the_site_that_leads_on(
             assert page.locator("main h1").is_visible()
             home = page.locator("main p a").first
             assert home.evaluate("(a) => a.href") == f"{server.origin}/index.html"
+            chinese = page.locator("main [lang=zh-CN] a").first
+            assert chinese.evaluate("(a) => a.href") == f"{server.origin}/zh/index.html"
         page.locator("main input[name=q]").first.fill("ridge point")
         page.locator("main input[name=q]").first.press("Enter")
         page.locator("#search-results li a").first.wait_for()

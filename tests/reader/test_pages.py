@@ -1,17 +1,20 @@
 """What is around and in a page: links, languages, menus, terms, themes, notebooks, licenses."""
 
 import inspect
+import json
 import os
 import re
 import subprocess
 import sys
 import types
+from collections.abc import Iterator
 from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
 
 import nbformat
 import pytest
+import yaml
 from bs4 import BeautifulSoup, Tag
 from playwright.sync_api import Browser, expect
 from reader import Reader
@@ -52,9 +55,11 @@ def test_next_and_previous_walk_through_the_contents(site: Path) -> None:
                 (before, after, "a.right-next"),
                 (after, before, "a.left-prev"),
             ):
-                path = site / f"{FOLDERS[language]}{name}.html"
-                link = path.parent / str(only(parsed(path), side)["href"])
-                assert link.resolve() == (site / f"{FOLDERS[language]}{other}.html").resolve()
+                path, target = (site / f"{FOLDERS[language]}{one}.html" for one in (name, other))
+                link = only(parsed(path), side)
+                assert (path.parent / str(link["href"])).resolve() == target.resolve()
+                title = only(parsed(target), "article h1").get_text().removesuffix("#")
+                assert only(link, ".title").get_text() in title
 
 
 def test_the_menu_lists_all_pages_and_marks_the_one_i_read(site: Path) -> None:
@@ -80,6 +85,64 @@ def test_the_contents_of_a_page_are_its_headings(site: Path) -> None:
         listed = [link.get_text().strip() for link in page.select(".bd-toc-nav a")]
         if headings and name in WRITTEN and name != "chapters/api":
             assert [one for one in headings if one.strip() not in listed] == [], name
+
+
+def told(name: str, fact: str) -> str:
+    """Return a fact at the top of a page's source, "" if it isn't told there."""
+    (source,) = ROOT.glob(f"{name}.*")
+    top = re.split("^(?:# )?---$", source.read_text(encoding="utf-8"), maxsplit=2, flags=re.M)[1]
+    found = re.search(rf'^(?:# )?{fact}: "?(.*?)"?$', top, re.M)
+    return found[1] if found else ""
+
+
+PARTS = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))["parts"]
+
+
+def test_a_page_says_where_in_its_part_it_is_and_how_long_it_takes(site: Path) -> None:
+    """Among the exercises, only they are counted; their minutes stand below their title."""
+    for part in PARTS:
+        names = [str(entry["file"]) for entry in part["chapters"]]
+        counted = [name for name in names if name.startswith("exercises/")] or names
+        for language, name in ((language, name) for language in PAGES for name in names):
+            is_counted = len(counted) > 1 and name in counted
+            place = [counted.index(name) + 1, len(counted)] if is_counted else []
+            minutes = told(name, "minutes") if name.startswith("chapters/") else ""
+            shown = only(page_of(site, language, name), "article .place").get_text()
+            assert [*map(int, re.findall(r"\d+", shown))] == [*place, *map(int, minutes.split())]
+
+
+def test_a_card_of_the_home_page_has_its_chapters_title_question_and_picture(site: Path) -> None:
+    chapters = [
+        entry["file"] for part in PARTS if part.get("numbered") for entry in part["chapters"]
+    ]
+    for language in PAGES:
+        cards = page_of(site, language, "index").select(".cards > li")
+        for name, card in zip(chapters, cards, strict=True):
+            assert only(card, "a")["href"] == f"{name}.html"
+            title = only(page_of(site, language, name), "article h1").get_text()
+            assert only(card, "a").get_text() in title
+            pictures = [Path(str(img["src"])).stem for img in card.select("img")]
+            assert pictures in ([name.removeprefix("chapters/")], [])
+            asked = card.select("p")[1].get_text()
+            assert asked == told(name, "question") if language == "en" else HAN.search(asked)
+
+
+def test_an_exercises_page_leads_to_its_notebook_and_to_what_to_read_first(site: Path) -> None:
+    for language, name in BOTH:
+        if not name.startswith("exercises/"):
+            continue
+        path, own = site / f"{FOLDERS[language]}{name}.html", name.removeprefix("exercises/")
+        effort = parsed(path).select("article h1 + p")[0]
+        chapter = told(name, "read_first")
+        assert only(effort, "a")["href"] == f"../chapters/{chapter}.html#chapter-{chapter}"
+        assert told(name, "minutes") in only(effort, ".computed").get_text()
+        link = str(only(parsed(path), "a.download")["href"])
+        assert Path(link).name == f"{own}.ipynb"
+        book = nbformat.read(path.parent / link, as_version=4)
+        title = only(parsed(path), "article h1").get_text().removesuffix("#")
+        assert book.cells[0].source.splitlines()[0] == f"# {title}"
+        old_address = parsed(site / f"{FOLDERS[language]}{name}/{own}.html")
+        assert only(old_address, "a")["href"] == f"../{own}.html"
 
 
 # ---- titles, descriptions, languages
@@ -126,6 +189,11 @@ def test_the_other_language_is_offered_at_the_same_page(site: Path) -> None:
         assert (path.parent / str(link["href"])).resolve() == target, path
         assert target.is_file()
         assert link["lang"] == {"en": "en", "zh": "zh-CN"}[other]
+        for one in parsed(path).select("link[rel=alternate]"):
+            same = (
+                path.resolve() if one["hreflang"] == only(parsed(path), "html")["lang"] else target
+            )
+            assert (path.parent / str(one["href"])).resolve() == same
 
 
 def test_both_languages_have_the_same_sections_figures_values_and_formulas(site: Path) -> None:
@@ -180,6 +248,12 @@ def test_the_theme_is_chosen_by_keyboard_and_kept(reader: Reader) -> None:
     assert reader.theme == "dark"
     reader.open("index")
     assert reader.theme == "dark"
+    # Next comes the other theme, whatever the system says, and then what the system says.
+    reader.page.emulate_media(color_scheme="dark")
+    for theme, icon in (("light", "light"), ("dark", "auto")):
+        reader.page.locator(".theme-switch-button").first.press("Enter")
+        assert reader.theme == theme
+        assert reader.page.locator(f".theme-switch-button .{icon}-icon").first.is_visible()
 
 
 def test_the_first_tab_leads_past_the_menu(reader: Reader) -> None:
@@ -206,6 +280,9 @@ def test_menus_of_a_phone_open_and_lead_on(reader: Reader) -> None:
     name = section.get_attribute("href") or ""
     section.click()
     expect(reader.page.locator(name)).to_be_in_viewport()
+    expect(section).not_to_be_visible()  # the menu has done its work
+    reader.page.keyboard.press("Control+k")
+    expect(reader.page.locator("input[type=search]:visible")).to_be_focused()
     reader.desk()
 
 
@@ -254,6 +331,18 @@ def test_a_term_is_explained_where_it_stands(reader: Reader, site: Path) -> None
     assert reader.page.url.endswith("/glossary.html#term-FLOP-s")
 
 
+@pytest.mark.parametrize("language", PAGES)
+def test_the_note_of_every_term_begins_what_the_glossary_says(site: Path, language: str) -> None:
+    script = (site / f"{FOLDERS[language]}_static/terms.js").read_text(encoding="utf-8")
+    notes = json.loads(script.partition("= ")[2].rstrip().rstrip(";"))
+    glossary = page_of(site, language, "chapters/glossary")
+    for term in glossary.select("dt[id^=term-]"):
+        said = term.find_next_sibling("dd")
+        note = plain(notes.pop(str(term["id"]))) or "nothing"
+        assert plain(said.get_text() if said else "").startswith(note), term
+    assert notes == {}
+
+
 def test_a_term_is_explained_by_a_touch_and_opened_by_a_second(
     browser: Browser, server: Server
 ) -> None:
@@ -293,6 +382,26 @@ def test_tables_too_wide_for_a_phone_keep_their_headings_in_sight(reader: Reader
 ROLES = re.compile(r"\{(?:eval|ref|term|cite|download|doc)[^}]*\}`|^:::|^```\{", re.MULTILINE)
 
 
+# What a page and its notebook say, and what only the page has.
+SAID = ("p", "td", "th", "dt", "caption", "figcaption")
+APART = {"answer", "live", "cell_output", "above-input", "guesses", "place"}
+ADDRESSES_AND_MARKS = r"\]\([^)\s]*\)|[\\*`]"
+
+
+def texts(page: BeautifulSoup) -> Iterator[str]:
+    for one in only(page, "article").find_all(SAID):
+        around = [one, *one.parents]
+        apart = APART - {"cell_output"} if one.find_parent("figcaption") else APART
+        is_apart = any(e.name == "summary" or apart & {*e.get("class", ())} for e in around)
+        if not is_apart and not one.find(["p", "math", "img"]) and not one.select(".answer"):
+            yield one.get_text()
+
+
+def plain(text: str) -> str:
+    """Return the words of a text."""
+    return " ".join(re.findall(r"\w+", text))
+
+
 @pytest.mark.parametrize("language", PAGES)
 def test_the_notebook_of_a_page_has_its_text_and_cells(site: Path, language: str) -> None:
     offered = 0
@@ -316,10 +425,17 @@ def test_the_notebook_of_a_page_has_its_text_and_cells(site: Path, language: str
         assert len(places) == len(shown), name
         assert places == sorted(places), name
         assert ROLES.findall(prose) == [], name
-        for value in page.select("article > section > section > p > .computed"):
-            assert value.get_text() in prose.replace("\\", ""), (name, value.get_text())
+        said = plain(re.sub(ADDRESSES_AND_MARKS, "", prose))
+        assert [text for text in texts(page) if plain(text) not in said] == [], name
         headings = re.findall(r"^#+ ", prose, re.MULTILINE)
         assert len(headings) == len(page.select("article :is(h1, h2, h3, h4)")), name
+        # Code that the page hides is folded; what cells print is there.
+        folded = [cell.metadata.get("jupyter", {}).get("source_hidden", False) for cell in code]
+        assert folded == [at not in places for at in range(len(code))], name
+        outputs = [output.get("text", "") for cell in code for output in cell.outputs]
+        printed = page.select("article .cell_output .stream pre")
+        if language == "en":  # a page's are translated, a notebook's when it is run
+            assert [pre.get_text() for pre in printed if pre.get_text() not in outputs] == [], name
         assert bool(HAN.search(prose)) == (language == "zh"), name
     assert offered > 10
 

@@ -104,6 +104,10 @@ def test_the_book_has_numbered_pages_its_answers_and_no_source_of_formulas(
 def test_a_page_prints_without_what_needs_a_screen(reader: Reader) -> None:
     reader.open("chapters/time", covered=True)
     put_theme(reader.page, "dark")
+    folds = "[...document.querySelectorAll('details:not(.above-input)')].map(({ open }) => open)"
+    reader.page.locator("details:visible > summary").first.click()
+    folded = reader.page.evaluate(folds)
+    assert {*folded} == {True, False}
     reader.page.emulate_media(media="print")
     reader.page.evaluate("() => { dispatchEvent(new Event('beforeprint')); }")
     assert reader.page.locator("details:not([open]):not(.above-input)").count() == 0
@@ -115,6 +119,7 @@ def test_a_page_prints_without_what_needs_a_screen(reader: Reader) -> None:
     assert reader.page.evaluate(theme) == "light"
     reader.page.evaluate("() => { dispatchEvent(new Event('afterprint')); }")
     assert reader.page.evaluate(theme) == "dark"
+    assert reader.page.evaluate(folds) == folded
 
 
 # ---- the slides

@@ -1,15 +1,26 @@
 """A reader runs the Python of a chapter's page: errors, endless loops, two tabs, another day."""
 
+import re
+
 import pytest
 from playwright.sync_api import Route, expect
-from reader import SECONDS, Reader
+from reader import EDITOR, SECONDS, Reader
 
 PAGE = "chapters/introduction"
 SPLIT = "share = rl.split"  # in another cell than the first chip
 CHIP = 'rl.chip("H100 SXM")'
+FOR_BELOW = "many = [[1], np.ones(1), {}]\ndef inverse(x):\n    return 1 / x"
 OTHER_CHIP = 'rl.chip("A100 80GB SXM")'
 THIS_CELL = {"en": "this cell", "zh": "这个单元格"}
 ENGLISH = ("Line", "cell", "error (", "a page", "not run", "Traceback", "and so on")
+
+
+# Keeps what the status bar says.
+SAID = """() => {
+  window.said = [];
+  const keep = () => said.push(document.querySelector(".python-words")?.textContent ?? "");
+  new MutationObserver(keep).observe(document.body, { childList: true, subtree: true });
+}"""
 
 
 @pytest.mark.parametrize("language", [pytest.param("en", marks=pytest.mark.long), "zh"])
@@ -30,7 +41,13 @@ def test_an_error_names_its_line_and_cells_below_say_they_were_not_run(
     assert ".py" not in shown
     # Values and outputs below keep what was built, and are marked.
     assert [place[0] for place in reader.places()] == [place[0] for place in built]
-    assert reader.stale()
+    for what, places in reader.kept_below("x = 1 / 0").items():
+        assert {is_below for is_below, _ in places} == {True, False}, what
+        assert all(is_below == is_marked for is_below, is_marked in places), what
+    with reader.a_run():
+        reader.page.locator(".run-cell").last.click()
+    # The cell that failed is named, not the one that was pressed.
+    assert reader.written(reader.cell(SPLIT).locator(EDITOR)).splitlines()[0] in reader.bar
     asked = reader.edit("x = 1 / 0", "x = input('Who?')")
     assert "ZeroDivisionError" not in asked
     question = reader.output("x = input")
@@ -46,6 +63,20 @@ def test_an_error_names_its_line_and_cells_below_say_they_were_not_run(
     reader.reset()
     assert (reader.places(), reader.outputs()) == (built, outputs)
     assert not reader.stale()
+    # What a cell changes in place, its next run finds as it was.
+    reader.edit(CHIP, f"{CHIP}\n{FOR_BELOW}")
+    reader.edit(SPLIT, f"many[0].append(2); many[1] += 1; many[2][3] = 4; print(many)\n{SPLIT}")
+    for again in ("print(many) ", "inverse(0)"):
+        assert reader.output(SPLIT).splitlines()[0] == "[[1, 2], array([2.]), {3: 4}]"
+        reader.edit("print(many)", again)
+    # An error in a function names both lines.
+    shown = reader.output("inverse(0)").splitlines()
+    assert len(shown) == 5
+    for line, code, cell in zip(shown[::2], shown[1::2], (SPLIT, FOR_BELOW), strict=False):
+        number = int(re.findall(r"\d+", line)[0])
+        written = reader.written(reader.cell(cell).locator(EDITOR)).splitlines()
+        assert written[number - 1].strip() == code.strip()
+    reader.reset()
 
 
 def test_what_does_not_load_is_named_a_second_press_replaces_the_first_and_stop_ends_a_loop(
@@ -54,12 +85,22 @@ def test_what_does_not_load_is_named_a_second_press_replaces_the_first_and_stop_
     """On one page, one after another: each leaves it so that the next press works."""
     reader.open(PAGE)
     built = reader.places()
+    reader.page.route("**/course.zip", lambda _: None)  # it doesn't come
     reader.page.route("**/*.steps.json", lambda route: route.fulfill(status=404))
     reader.page.locator(".run-cell").first.click()
     expect(reader.page.get_by_text("404").first).to_be_visible()
     reader.page.unroute("**/*.steps.json")
+    reader.page.locator(".run-cell").first.click()
+    with reader.a_run():
+        reader.press("Cancel")
+    reader.page.unroute("**/course.zip")
     reader.traffic.clear()
     assert reader.run().startswith("Done.")
+    editors = reader.page.locator(EDITOR)
+    for place, keys in ((0, "Shift+Enter"), (1, "Control+Enter")):
+        with reader.a_run():
+            editors.nth(place).press(keys)
+        expect(editors.nth(1)).to_be_focused()
     with reader.a_run():
         buttons = reader.page.locator(".run-cell")
         buttons.last.click()
@@ -80,7 +121,13 @@ def test_edits_are_kept_between_tabs_days_and_editions_and_are_put_back(reader: 
     """A kept edit says so, and runs with the page; two tabs don't lose each other's."""
     reader.open(PAGE)
     built = reader.places()
+    size = int(re.findall(r"\d+", reader.page.locator(".run-size").inner_text())[0])
+    reader.page.evaluate(SAID)
     reader.run()
+    said = [re.findall(r"\d+", words) for words in reader.page.evaluate("window.said")]
+    received, total = [map(int, numbers) for numbers in said if len(numbers) == 2][-1]
+    assert received == total
+    assert abs(total - size) <= 1
     other = reader.tab().open(PAGE)
     reader.edit(CHIP, OTHER_CHIP)
     changed = reader.places()
@@ -92,7 +139,10 @@ def test_edits_are_kept_between_tabs_days_and_editions_and_are_put_back(reader: 
     for code in (OTHER_CHIP, "mine = 2"):
         expect(reader.code().filter(has_text=code)).to_have_count(1)
     assert reader.places() == built
+    back = reader.page.get_by_role("button", name="Put it back")
+    assert back.count() == 2
     reader.run()
+    assert back.count() == 0
     assert reader.places() == changed
     reader.reset()
     assert reader.places() == built
@@ -109,6 +159,13 @@ def test_edits_are_kept_between_tabs_days_and_editions_and_are_put_back(reader: 
     assert reader.page.locator("div.cell").filter(has=kept).first.inner_text().strip()
     expect(reader.code().filter(has_text=OTHER_CHIP)).to_have_count(1)
     expect(reader.code().filter(has_text="mine = 2")).to_have_count(0)
+    kept.first.locator("xpath=ancestor::details/summary").click()
+    reader.press("Drop it")
+    expect(kept).to_have_count(0)
+    reader.open(PAGE)
+    reader.traffic.clear()  # leaving a page so soon ends its requests
+    expect(kept).to_have_count(0)
+    expect(reader.code().filter(has_text=OTHER_CHIP)).to_have_count(1)
     reader.page.unroute(f"**/{PAGE}.html")
     # One cell is put back before anything is run.
     for kept in (1, 0):

@@ -27,6 +27,23 @@ PLACES = """() => [...document.querySelectorAll(".bd-article .computed")].map((p
   place.textContent,
   place.matches(".changed") && getComputedStyle(place).boxShadow !== "none",
   !place.closest(".answer")])"""
+# A browser that keeps nothing: a full disk, or a private window of some browsers.
+FULL = """const { setItem } = Storage.prototype;
+Storage.prototype.setItem = function (key, value) {
+  if (key.startsWith("roofline-")) throw new DOMException("", "QuotaExceededError");
+  setItem.call(this, key, value);
+};"""
+# Of values that follow edits, and of cells with code: whether each is below a cell, and is marked.
+KEPT_BELOW = """(cell) => {
+  const isBelow = (one) => Boolean(cell.compareDocumentPosition(one) & 4);
+  const values = [...document.querySelectorAll(".bd-article .computed")];
+  const cells = [...document.querySelectorAll(".bd-article .cell:has(.cell_input)")];
+  return {
+    values: values.filter((one) => !one.closest(".answer"))
+      .map((one) => [isBelow(one), one.matches(".stale")]),
+    cells: cells.map((one) => [isBelow(one), Boolean(one.querySelector(":scope > p.as-printed"))]),
+  };
+}"""
 # Sets controls of figures as a reader does; returns what all figures show after each setting.
 MOVE = """async (settings) => {
   const all = Object.fromEntries([...document.querySelectorAll("figure.live")].map(
@@ -321,6 +338,10 @@ class Reader:
         """Whether values in the text are marked as from before an error above them."""
         return self.page.locator(".bd-article .computed.stale").count() > 0
 
+    def kept_below(self, code: str) -> dict[str, list[tuple[bool, bool]]]:
+        """Return for values and cells: whether below a cell, whether marked as not computed."""
+        return dict(self.cell(code).evaluate(KEPT_BELOW))
+
     def output(self, code: str) -> str:
         """Return the text below the first cell that has this code."""
         return self.cell(code).locator(".cell_output").first.inner_text()
@@ -333,25 +354,30 @@ class Reader:
         """Return each value in the text: its text, whether it is marked, whether it follows."""
         return [tuple(place) for place in self.page.evaluate(PLACES)]
 
-    def outputs(self) -> list[str]:
-        """Return the texts below the cells whose code the page shows, without figures."""
-        shown = """(all) => all.map((cell) => {
-          const copy = cell.querySelector(".cell_output")?.cloneNode(true);
-          // What an edit has changed keeps the printed output, folded.
-          const apart = copy?.querySelectorAll("svg, figcaption, details, [role=note]") ?? [];
+    def outputs(self, place: str = ".cell_output") -> list[str]:
+        """Return the texts below the cells whose code the page shows, without figures.
+
+        place: where to look; "details.as-printed" has the printed output that an edit has changed.
+        """
+        shown = """(all, place) => all.map((cell) => {
+          const copy = cell.querySelector(place)?.cloneNode(true);
+          const apart = copy?.querySelectorAll("svg, figcaption, [role=note]") ?? [];
           for (const one of apart) one.remove();
           const texts = [...copy?.querySelectorAll("pre, th, td") ?? []];
           return texts.map((one) => one.textContent).join(" ");
         })"""
-        return list(self.page.locator(".bd-article div.cell:has(.cell_input)").evaluate_all(shown))
+        cells = self.page.locator(".bd-article div.cell:has(.cell_input)")
+        return list(cells.evaluate_all(shown, place))
 
-    def drawings(self) -> list[str]:
-        """Return the drawings of the cells, as SVG."""
-        inside = "(all) => all.map((one) => one.innerHTML)"
-        return list(self.page.locator(".bd-article .cell_output svg.figure").evaluate_all(inside))
+    def drawings(self, what: str = "innerHTML") -> list[str]:
+        """Return the drawings of the cells, as SVG, or their "ariaLabel"."""
+        drawn = self.page.locator(".bd-article .cell_output svg.figure")
+        return list(drawn.evaluate_all("(all, what) => all.map((one) => one[what])", what))
 
     def reset(self) -> None:
-        self.page.get_by_role("button", name=PUT_BACK, exact=True).first.click()
+        button = self.page.get_by_role("button", name=PUT_BACK, exact=True).first
+        button.click()
+        assert not button.is_visible()
 
     # ---- an exercise
 
@@ -388,9 +414,13 @@ class Reader:
         """What the page says about how many parts are done."""
         return self.page.locator(".answers-done").inner_text()
 
-    def own_cell(self, code: str) -> str:
-        """Run code in the cell of one's own below all parts; return what it prints."""
-        cell = self.page.locator(".own-cell").last
+    def mark(self, key: str) -> str:
+        """Return what the heading of a part says about it beside its name."""
+        return self.part(key).locator("h3 > span").inner_text()
+
+    def own_cell(self, code: str, place: int = -1) -> str:
+        """Run code in a cell of one's own, the last or another; return what it prints."""
+        cell = self.page.locator(".own-cell").nth(place)
         self.write(cell.locator(EDITOR), code)
         with self.a_run():
             self.page.keyboard.press("Control+Enter")
