@@ -462,9 +462,8 @@ part(
 # rule of thumb for the batch that is right on all of these chips?
 
 # %% next [markdown]
-# This was the last exercise of the core. Exercise 6 goes further, to attention, exercise 7 to many
-# chips, exercise 8 to measured times, and exercise 9 to a mixture of experts. The chapter “Summary
-# and cheat sheet” puts the formulas on one page.
+# With this exercise the core ends; those after it go further. The chapter “Summary and cheat sheet”
+# puts the formulas on one page.
 
 # %% moral [markdown]
 # Half of the sheet's headline, divided by the bandwidth, is the critical batch: on an H100 it is of

@@ -745,8 +745,8 @@ part(
 # which of your bounds does that move, and which way?
 
 # %% next [markdown]
-# This was the last exercise. The chapter “Your own model” says how to put in a model of your own,
-# and the chapter “Summary and cheat sheet” puts the formulas on one page.
+# The chapter “Your own model” says how to put in a model of your own, and the chapter “Summary and
+# cheat sheet” puts the formulas on one page.
 
 # %% moral [markdown]
 # A mixture of experts computes with few of its weights, and a step for several tokens loads nearly

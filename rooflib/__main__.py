@@ -14,7 +14,11 @@ import rooflib as rl
 from rooflib.checks import one_of
 from rooflib.table import from_rows
 
-OPERATIONS = ("dot", "elementwise", "rms_norm", "matmul", "attention", "split", "work")
+OPERATIONS = sorted(  # the functions that return work
+    name
+    for name, one in vars(rl).items()
+    if getattr(one, "__annotations__", {}).get("return") == "Work"
+)
 USAGE = """\
 python -m rooflib --chips | --version
        python -m rooflib CHIP [OPERATION SIZES] [NAME=VALUE ...] [--link LINK]

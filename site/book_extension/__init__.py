@@ -57,6 +57,7 @@ def setup(app: "Sphinx") -> None:
     app.connect("html-page-context", terms.write_terms)
     list_of_works.setup(app)
     app.add_directive("cards", cards.Cards)
+    app.add_transform(cards.DescribeByQuestion)
     app.connect("build-finished", search.keep_terms)
     app.connect("build-finished", moved.write_pages)
     languages.setup(app)

@@ -1,15 +1,17 @@
 """Directive ``{cards}``: the numbered chapters, each with its picture, its title and its question.
 
-A chapter's question is in its front matter; its picture is `static/strip/NAME.svg`, if there is
-one.
+A chapter's question is in its front matter, and describes the page if nothing else does; its
+picture is `static/strip/NAME.svg`, if there is one.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import yaml
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
 from . import contents
@@ -47,3 +49,16 @@ class Cards(SphinxDirective):
         words = nodes.paragraph(question, question)
         self.set_source_info(words)
         yield words
+
+
+class DescribeByQuestion(SphinxTransform):
+    """Describe a page by its question if its front matter has no description."""
+
+    default_priority = 785  # run after docutils has put descriptions into the page
+
+    def apply(self, **_: Any) -> None:
+        fields = {field[0].astext(): field[1] for field in self.document.findall(nodes.field)}
+        described = any(meta.get("name") for meta in self.document.findall(nodes.meta))
+        if "question" in fields and not described:
+            question = fields["question"].astext()
+            self.document += nodes.meta(name="description", content=question)

@@ -1,4 +1,4 @@
-"""The colors of `rooflib/palette.toml`, as variables of CSS: ``var(--blue)``."""
+"""The colors of `rooflib/palette.toml`, as variables of CSS, ``var(--blue)``, and the icon."""
 
 import tomllib
 from pathlib import Path
@@ -8,6 +8,13 @@ from sphinx.util.osutil import ensuredir
 
 ROOT = Path(__file__).parents[2]
 STYLE = "palette.css"
+ICON = "favicon.svg"
+ROOF = """\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
+  <path d="M3 28 17 10h12" fill="none" stroke="{blue}" stroke-width="4" stroke-linejoin="round" \
+stroke-linecap="round"/>
+</svg>
+"""
 
 
 def colors() -> dict[str, tuple[str, str]]:
@@ -28,14 +35,15 @@ def css() -> str:
     return f':root {{\n{bright}}}\n@media screen {{\n  html[data-theme="dark"] {{\n{dark}}}}}\n'
 
 
-def write_style(app: Sphinx) -> None:
+def write_files(app: Sphinx) -> None:
     if app.builder.format == "html":
         static = Path(app.outdir) / "_static"
         ensuredir(static)
         (static / STYLE).write_text(css(), encoding="utf-8")
+        (static / ICON).write_text(ROOF.format(**light()), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> None:
     app.add_config_value("palette", light(), "env")
-    app.connect("builder-inited", write_style)
+    app.connect("builder-inited", write_files)
     app.add_css_file(STYLE, priority=890)

@@ -10,7 +10,7 @@ from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
 from sphinx.config import Config
 
-from . import languages
+from . import languages, palette
 
 HERE = Path(__file__).parent
 # Docutils gives bibliography entries ARIA roles that are deprecated or not allowed there.
@@ -40,6 +40,7 @@ def prepare_page(
 ) -> None:
     """Pass facts about a page to the templates; drop scripts that it doesn't need."""
     context["place"] = place(app, page)
+    context["favicon_url"] = context["pathto"](f"_static/{palette.ICON}", resource=True)
     # Path of the site's top on its server, if known.
     context["site_path"] = site_path(app.config.html_baseurl)
     body = BIBLIOGRAPHY_ROLES.sub("", context.get("body", ""))

@@ -20,7 +20,6 @@ from commands.press import READY, CannotPrint, check_font, press
 ROOT = Path(__file__).resolve().parents[2]
 THEME = ROOT / "site/slides_extension/static"
 NAME = "slides"  # the folder of the decks, of their pages in a site and of their catalogs
-FAVICON = ROOT / "site/book_extension/static/favicon.svg"
 WIDTH, HEIGHT = 1280, 720
 # Files of reveal.js that the slides use; other themes would load fonts from other hosts.
 USED = (
@@ -88,7 +87,6 @@ def settings(cache: Path) -> dict[str, Any]:
         },
         "html_copy_source": False,
         "html_use_index": False,
-        "html_favicon": str(FAVICON),
     }
 
 

@@ -60,10 +60,11 @@ def write_clock(app: Sphinx, doctree: nodes.document) -> None:
         found.insert(0, nodes.paragraph(clock, clock))
 
 
-def add_live_figures(
+def add_shared_files(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Load the scripts of live figures from the site, with translated words."""
+    """Load the site's icon, and the scripts of live figures with translated words."""
+    context["favicon_url"] = context["pathto"](f"_static/{SITE_STATIC}/{palette.ICON}", True)
     if doctree is None:
         return
     if any(live_figures.MARK in raw.astext() for raw in doctree.findall(nodes.raw)):
@@ -94,4 +95,4 @@ def setup(app: Sphinx) -> None:
     app.connect("doctree-read", write_clock)
     # Run before Sphinx collects images (priority 500), as for the pages.
     app.connect("doctree-read", figures.inline_figures, priority=400)
-    app.connect("html-page-context", add_live_figures)
+    app.connect("html-page-context", add_shared_files)

@@ -183,8 +183,9 @@ class Reader:
     # ---- the frame around a page
 
     def other_language(self) -> None:
-        """Press the link to the other language, and wait for its page."""
-        link = self.page.locator("a.language").first
+        """Press the link from English to Chinese or back, and wait for its page."""
+        english = self.page.locator("html").get_attribute("lang") == "en"
+        link = self.page.locator(f"a.language[lang={'zh-CN' if english else 'en'}]").first
         link.evaluate("(e) => e.focus({ preventScroll: true })")
         with self.page.expect_navigation():
             self.page.keyboard.press("Enter")

@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from book_extension.languages import TRANSLATIONS
 from bs4 import BeautifulSoup, Tag
 
 # Tags whose addresses a browser loads without a click.
@@ -17,7 +18,7 @@ PREVIEWS = {"og:url", "og:image"}
 CSS_ADDRESS = re.compile(r"""(?:url\(\s*["']?|@import\s+["'])([^"')]+)""")
 
 
-TRANSLATED = "zh"  # the folder of translated pages
+TRANSLATED = [one.folder for one in TRANSLATIONS]  # folders of translated pages
 
 
 def html_files(site: Path) -> list[Path]:
@@ -25,7 +26,7 @@ def html_files(site: Path) -> list[Path]:
 
     The theme's parts in _static are left out too, and the exercises' old addresses, NAME/NAME.html.
     """
-    apart = {"_static", "slides", TRANSLATED}
+    apart = {"_static", "slides", *TRANSLATED}
     pages = (p for p in site.rglob("*.html") if not apart & set(p.relative_to(site).parts))
     return sorted(p for p in pages if p.stem != p.parent.name)
 
@@ -62,7 +63,7 @@ def broken(site: Path, own: str = "") -> list[str]:
     published address, if any; addresses that start with it are resolved to files.
     """
     found = []
-    for page in [*html_files(site), *html_files(site / TRANSLATED)]:
+    for page in (page for folder in ("", *TRANSLATED) for page in html_files(site / folder)):
         name = page.relative_to(site).as_posix()
         for tag, address in addresses(parsed(page)):
             problem = problem_of(site, page, tag, address, own)
