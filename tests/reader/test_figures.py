@@ -1,11 +1,11 @@
 """A reader moves the controls of the figures: drawing, numbers and words follow, and agree."""
 
-import math
 import random
 
 import pytest
-from figure_faults import OWN, drawn_setting, faults, faults_of_a_page
-from figure_oracles import number, settings
+from figure_engine import WIDTHS, options, shows
+from figure_faults import drawn_setting, faults, faults_of_a_page
+from figure_oracles import ORACLES, OWN, number, settings
 from playwright.sync_api import Locator, expect
 from reader import Reader
 from repository import ROOT
@@ -33,18 +33,26 @@ def test_every_figure_stays_right_at_any_setting(reader: Reader, name: str, lang
     assert not wrong, "\n".join(wrong[:20])
 
 
-@pytest.mark.parametrize("count", [1, pytest.param(20, marks=pytest.mark.long)])
-def test_a_step_of_every_model_takes_what_rooflib_says(reader: Reader, count: int) -> None:
-    reader.open("chapters/own-model")
-    draw, drawn = random.Random(1), []
-    options = reader.options("model")
-    for model in range(options["model"]):
+@pytest.mark.parametrize("name", ORACLES)
+def test_numbers_words_and_marks_of_a_figure_are_right_at_any_setting(name: str) -> None:
+    """Outside of a page, where a setting takes milliseconds."""
+    draw, count = random.Random(name), options(name)
+    each = [{one: at} for one, places in count.items() for at in draw.sample(range(places), 2)]
+    wrong = []
+    for at in [{}, *each, *(drawn_setting(draw, count) for _ in range(25))]:
+        found = shows(name, at, draw.choice(WIDTHS))
+        wrong += [f"{found['chosen']}: {one}" for one in faults(name, found, "en")]
+    assert not wrong, "\n".join(wrong[:20])
+
+
+@pytest.mark.parametrize("count", [2, pytest.param(20, marks=pytest.mark.long)])
+def test_a_step_of_every_model_takes_what_rooflib_says(count: int) -> None:
+    draw, seen, places = random.Random(1), [], options("model")
+    for model in range(places["model"]):
         for _ in range(count):
-            drawn.append({"model": drawn_setting(draw, options) | {"model": model}})
             # Most layouts fit only some models: often try the one that fits all.
             alone = {"chips": 0, "replicas": 0, "experts": 0, "x": 0} if draw.random() < 0.6 else {}
-            drawn[-1]["model"] |= alone
-    seen = [found["model"] for found in reader.move(drawn)]
+            seen.append(shows("model", drawn_setting(draw, places) | alone | {"model": model}))
     wrong = [one for found in seen for one in faults("model", found, "en")]
     assert not wrong, "\n".join(wrong[:20])
     possible = [found for found in seen if found["numbers"]["lower"][0]]
@@ -100,38 +108,6 @@ def test_a_handle_follows_the_pointer_and_the_keys(reader: Reader, page: str, na
             float(handle.get_attribute(f"aria-value{a}") or "nan") for a in ("min", "now", "max")
         )
         assert least <= now <= most
-
-
-def test_a_point_lies_where_the_numbers_on_its_axes_say(reader: Reader) -> None:
-    reader.open("index")
-    draw, figure = random.Random(1), reader.figure("one_roof")
-    options = reader.options("one_roof")
-    for _ in range(5):
-        at = {name: draw.randrange(count - (name == "chip")) for name, count in options.items()}
-        found = reader.move([{"one_roof": at}])[0]["one_roof"]
-        point, axes = figure.evaluate(AXES)
-        for along, value in (
-            ("x", number(found["chosen"]["intensity"])),
-            ("y", float(found["numbers"]["reached"][0])),
-        ):
-            ticks = sorted((number(text), place) for text, place in axes[along])
-            (low, first), (high, last) = ticks[0], ticks[-1]
-            share = math.log(max(value, low) / low) / math.log(high / low)
-            assert point[along] == pytest.approx(first + share * (last - first), abs=2.5)
-
-
-# The centers of the first handle, and of the numbers on the axes: those of x end with a digit.
-AXES = """(figure) => {
-  const center = (one) => {
-    const box = one.getBoundingClientRect();
-    return { x: box.left + box.width / 2, y: box.top + box.height / 2 };
-  };
-  const texts = [...figure.querySelectorAll(".live-picture text")];
-  const ticks = (pattern, along) => texts.filter((one) => pattern.test(one.textContent))
-    .map((one) => [`${one.textContent}FLOP`, center(one)[along]]);
-  const x = ticks(/^[\\d.,]+$/, "x"), y = ticks(/^\\d+\\s[GTP]$/, "y");
-  return [center(figure.querySelector(".live-handle")), { x, y }];
-}"""
 
 
 def test_a_slider_works_by_keyboard_and_says_its_value(reader: Reader) -> None:

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from figure_oracles import ORACLES, number, settings
+from figure_claims import false_claims
+from figure_marks import misplaced
+from figure_oracles import ORACLES, OWN, number, settings
 from reader import Reader
 
 from rooflib.catalog import chips
 from rooflib.llm import models
 
-OWN = "my own chip"
 # Words that stay English: names of chips, links, models and types; units; names in code.
 NAMES = {
     *(one.name for one in (*chips(hidden=True), *models())),
@@ -118,26 +119,36 @@ def faults(figure: str, found: dict[str, Any], language: str) -> Iterator[str]:
             yield f"the control of {name} is called {label}"
     for sentence in re.split(r"(?<=\.)\s", found["says"]):
         amounts = [number(text) for text in AMOUNT.findall(sentence)]
-        if "not fit" in sentence and len(amounts) == 2 and amounts[0] <= amounts[1]:
+        if "not fit" in sentence and len(amounts) == 2 and amounts[0] < amounts[1]:
             yield f"what is to be held is less than the memory: {sentence}"
     if figure == "time":  # each bar has its own time
         times = [found["numbers"][name][1] for name in ("t_math", "t_comms")]
         yield from (f"no bar has {time}" for time in times if time not in " ".join(found["drawn"]))
     chosen = settings(found["chosen"])
-    if figure in ORACLES and OWN not in chosen.values() and language == "en":
-        yield from untrue(figure, chosen, found["numbers"])
+    # In a page, a chip of one's own has the numbers that were typed.
+    if (
+        figure in ORACLES
+        and (OWN not in chosen.values() or "handles" in found)
+        and language == "en"
+    ):
+        expected = ORACLES[figure](**chosen)
+        yield from untrue(expected, chosen, found["numbers"])
+        if expected:
+            yield from false_claims(figure, chosen, expected, found)
+            yield from misplaced(figure, chosen | expected, found["picture"])
         if figure == "model":
             yield from untrue_changes(chosen, found["lines"])
 
 
-def untrue(figure: str, chosen: dict[str, Any], numbers: dict[str, list[str]]) -> Iterator[str]:
+def untrue(
+    expected: dict[str, Any], chosen: dict[str, Any], numbers: dict[str, list[str]]
+) -> Iterator[str]:
     """Yield the numbers that are not rooflib's."""
-    expected = ORACLES[figure](**chosen)
     for name, (value, _) in numbers.items():
         if not expected:
             if value:
                 yield f"{name} is {value}, though rooflib refuses {chosen}"
-        elif name in expected and not math.isclose(
+        elif not math.isclose(
             float(value or "nan"), float(expected[name]), rel_tol=1e-9, abs_tol=1e-12
         ):
             yield f"{name} is {value}, in rooflib {expected[name]} at {chosen}"

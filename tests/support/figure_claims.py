@@ -1,0 +1,175 @@
+"""What a figure's sentences and the texts in its drawing claim, compared with rooflib's numbers."""
+
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from figure_oracles import NUMBER, number
+
+# Figure → the numbers of each sentence, in order, by name; "?" if only some variants have it.
+SENTENCES = {
+    "attention": "chips B S t_math t_comms t_link; rate; fitting",
+    "chip": "bandwidth ratio? rate_0; ceiling ridge ridge_0; on_chip held_share",
+    "chips": "N t_math t_comms t_link; first D",
+    "intensity": "n matmul dot add; ridge matmul_share; dot_share",
+    "matmul": "intensity ridge; share; first; limit",
+    "matmul_blocks": "x_bytes w_bytes out_bytes; F B?; D; largest_share; intensity smallest; ridge",
+    "model": "replicas? chips B S t_math t_comms t_link; largest_share; passes",
+    "one_roof": "intensity reached; idle",
+    "ring": "N done last; N; N piece; sent share? size; total 2 pass total_share?",
+    "roofline": "intensity; reached bandwidth second_reached second share second_share; "
+    "ridge second_ridge",
+    "shards": "N part? x_part part? w_part part? written; sent part?",
+    "tiles": "done last loaded loaded_bytes written; piece side tile tiles t t; "
+    "t total times? least; held intensity",
+    "time": "flops t_math bytes t_comms; idle",
+    "timeline": "B D F lower upper; slices takes above?; takes; math_waits road_waits",
+    "units": "intensity unit_ridge busy?",
+}
+ANYWHERE = "lower upper; lower; held memory"
+# Figure → how a text in the drawing begins, or what it has, and its numbers.
+DRAWN = {
+    "attention": {"fit$": "fitting", "^B =": "B"},
+    "chip": {"in bf16$": "ceiling"},
+    "chips": {"^D =": "first"},
+    "intensity": {"^ridge": "ridge"},
+    "matmul": {"^ridge": "ridge", "^B =": "B"},
+    "matmul_blocks": {
+        "^B =": "B", "^D =": "D", "^F =": "F", "^ridge:": "ridge",
+        "^x:": "x_bytes F", "^w:": "w_bytes B", "^out:": "out_bytes D", "^all:": "held intensity",
+    },
+    "ring": {
+        "^Step": "done last", "^Each arrow": "1 N piece", "^The array": "N size",
+        "^Each chip has": "done last", "^[^I]*the array =": "share sent",
+        "^In all": "2 pass total_share total", "^(reduce-|all-).*:": "pass", "how many": "part 1",
+    },
+    "shards": {"× out": "times sent", "^The frame": "out", "on each$": "part", "^Split": "N"},
+    "tiles": {
+        "^step": "done last", "^[^=]*elements$": "loaded", "in bf16": "loaded_bytes",
+        "^2n³/t": "total", "^least": "least", "^t = 1": "most",
+    },
+    "time": {" to ": "lower upper"},
+    "timeline": {
+        "^HBM": "road_waits", "^Compute": "math_waits", "^takes": "takes",
+        "^lower": "lower", "^upper": "upper",
+    },
+    "units": {
+        "bf16$": "matrix", "fp32$": "vector", "busy$": "busy", ": [^/]*FLOP/byte$": "intensity",
+    },
+}  # fmt: skip
+NOT_NUMBERS = re.compile(r"2n[²³]|t = 1:|\b(?:bf|fp|int|tf)\d+|numpy")
+
+
+def numbers_in(text: str, names: list[str]) -> list[float]:
+    """Return the numbers of a text; those of names, such as "H100 SXM", are none."""
+    for name in sorted(names, key=len, reverse=True):
+        text = text.replace(name, "")
+    text = re.sub(r"\b(\d+)/(\d+)\b", lambda part: f"{int(part[1]) / int(part[2]):.4f}", text)
+    text = NOT_NUMBERS.sub("", text)
+    return [number(text[found.start() :]) for found in NUMBER.finditer(text)]
+
+
+def matches(found: list[float], names: list[str], values: dict[str, Any]) -> bool:
+    """Whether the numbers are the named ones, in order."""
+    if not names:
+        return not found
+    name = names[0].removesuffix("?")
+    if name != names[0] and matches(found, names[1:], values):
+        return True
+    value = float(name) if name.isdigit() else values.get(name)
+    if not found or not isinstance(value, float):
+        return False
+    # Three digits are shown; of ridges on axes, whole numbers.
+    near = max(6e-3 * abs(value), 0.006 if value < 1 else 0, 0.5 * ("ridge" in name))
+    same = math.isinf(value) or abs(found[0] - value) <= near
+    return same and matches(found[1:], names[1:], values)
+
+
+def false_claims(
+    figure: str, chosen: dict[str, Any], values: dict[str, Any], found: dict[str, Any]
+) -> Iterator[str]:
+    """Yield sentences and texts whose numbers or words say something else than rooflib."""
+    values = {
+        name: value if isinstance(value, str | list) else float(value)
+        for name, value in {**chosen, **values}.items()
+    }
+    names = [text for text in found["chosen"].values() if math.isnan(number(text)) and text[1:]]
+    rows = [row.split() for row in f"{SENTENCES[figure]}; {ANYWHERE}".split(";")]
+    for sentence in re.split(r"(?<=\.)\s", found["says"]):
+        told = numbers_in(sentence, names)
+        if told and not any(matches(told, row, values) for row in rows):
+            yield f"no such numbers: {sentence!r}"
+    for begins, row in DRAWN.get(figure, {}).items():
+        for text in found["drawn"]:
+            told = numbers_in(text, names) if re.search(begins, text) else []
+            if told and not matches(told, row.split(), values):
+                yield f"{text!r} is drawn, not {row}"
+    for words, holds in verdicts(figure, values).items():
+        if (re.search(words, found["says"]) is not None) != holds:
+            yield f"it should {'' if holds else 'not '}say {words!r}: {found['says']}"
+
+
+def verdicts(figure: str, v: dict[str, Any]) -> dict[str, bool]:
+    """Return which words the sentence has and which it must not have."""
+    found: dict[str, bool] = {}
+    if "memory" in v and figure != "chip":
+        found["not fit"] = v["held"] > v["memory"]
+    if figure in ("attention", "chips", "matmul", "model", "time"):
+        times = {"compute": v["t_math"], "HBM": v["t_comms"], "the link": v["t_link"]}
+        found |= {f"{one} binds": one == max(times, key=times.__getitem__) for one in times}
+        found["nearly equal"] = v["upper"] < 1.01 * v["lower"]
+    ridge = v.get("ridge", 0)
+    return found | {
+        "attention": lambda: {"too large": v["fitting"] == 0},
+        "chip": lambda: {"as much as": round(v["ratio"], 2) == 1, "memories": v["memories"] > 1},
+        "intensity": lambda: {"left of": v["matmul"] < ridge, "right of": v["matmul"] >= ridge},
+        "matmul": lambda: {"no batch": v["first"] > 1e9},
+        "matmul_blocks": lambda: {
+            f"belong to ({v['largest']})\\.": True,
+            "compute-bound": v["intensity"] >= ridge,
+            "memory-bound": v["intensity"] < ridge,
+            "row of w .*row of out": v["one"] == "x",
+            "column of x .*column of out": v["one"] == "w",
+            "row of x .*column of w": v["one"] == "out",
+        },
+        "model": lambda: {
+            f"^A {v['phase']}": True,
+            "replicas, each": v["replicas"] > 1,
+            "expected": v["routed"],
+            "chunks, each": v["passes"] > 1,
+            f"{v['largest']} would": True,
+        },
+        "one_roof": lambda: {"Memory": v["intensity"] < ridge, "Arith": v["intensity"] >= ridge},
+        "ring": lambda: {
+            "before": v["done"] == 0,
+            "reduce-scatter": 0 < v["done"] < v["N"],
+            "all-gather": v["done"] >= v["N"],
+            ", done": v["done"] in (v["N"] - 1, v["last"]),
+            "added": 0 < v["done"] < v["N"] - 1,
+            "replaces": v["N"] <= v["done"] < v["last"],
+        },
+        "roofline": lambda: {
+            words: passed == sum(v["intensity"] >= one for one in (ridge, v["second_ridge"]))
+            for passed, words in enumerate(("at both", "only at", "compute-bound"))
+        },
+        "shards": lambda: {
+            "all of x": v["split"] == "F",
+            "all of w": v["split"] == "B",
+            "ends with all of out": v["result"].startswith("whole"),
+            "partial sums": v["split"] == "D",
+            "all-reduce": v["split"] == "D" and v["result"].startswith("whole"),
+            "reduce-scatter": v["split"] == "D" and not v["result"].startswith("whole"),
+            "all-gather": v["split"] != "D" and v["result"].startswith("whole"),
+        },
+        "tiles": lambda: {"once": v["t"] == v["side"], "Nothing": v["done"] == 0},
+        "timeline": lambda: {
+            "is the lower": v["slices"] > 1 and v["above"] < 1e-12,
+            "is the upper": v["slices"] == 1,
+        },
+        "units": lambda: {
+            f"^The {v['unit']}": True,
+            "below": v["intensity"] < v["unit_ridge"],
+            "above": v["intensity"] >= v["unit_ridge"],
+        },
+    }.get(figure, dict)()  # fmt: skip
