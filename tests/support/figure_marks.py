@@ -85,9 +85,7 @@ class Drawing:
                 self.curves.append([Mark(stroke, float(x), float(y)) for x, y in places])
             elif one.tag == "text":
                 self.texts.append((one.text or "", dict(one.attrib)))
-        corners = [
-            bar._replace(x=bar.x + bar.wide * right) for bar in self.bars for right in (0, 1)
-        ]
+        right = [bar._replace(x=bar.x + bar.wide) for bar in self.bars]
         self.points = [*self.ends, *self.dots, *self.bars, *right]
 
 
