@@ -27,11 +27,26 @@ SENTENCES = {
     "timeline": "B D F lower upper; slices takes above?; takes; math_waits road_waits",
     "units": "intensity unit_ridge busy?",
 }
+# Unit → the names of its numbers; others are counts.
+UNITS = {
+    "s": "t_math t_comms t_link lower upper takes",
+    "B": "held memory bytes capacity x_bytes w_bytes out_bytes piece sent total:ring x_part w_part "
+    "written:shards loaded_bytes slice",
+    "B/s": "bandwidth rate_0 total_0",
+    "FLOP/s": "reached second_reached ceiling matrix vector",
+    "FLOP/byte": "ridge second_ridge matrix_ridge vector_ridge ridge_0 intensity dot add matmul",
+    "FLOP": "flops",
+    "OP": "flops:int8",
+    "": "share:ring held:tiles",
+    "%": "share second_share matmul_share dot_share add_share idle busy caches matrix_busy "
+    "vector_busy largest_share above math_waits road_waits",
+}
+UNIT = re.compile(r"^[^\s%]*(?:\s?[kMGTPEmµnp]?(FLOP/byte|(?:FL)?OP/s|(?:FL)?OP|B/s|B|s|%))?$")
 ANYWHERE = "lower upper; lower; held memory"
 # Figure → how a text in the drawing begins, or what it has, and its numbers.
 DRAWN = {
     "attention": {"fit$": "fitting", "^B =": "B"},
-    "chip": {"in bf16$": "ceiling"},
+    "chip": {"in bf16$": "ceiling", "^[^:]* FLOP/byte$": "ridge"},
     "chips": {"^D =": "first"},
     "intensity": {"^ridge": "ridge"},
     "matmul": {"^ridge": "ridge", "^B =": "B"},
@@ -77,9 +92,9 @@ def matches(found: list[float], names: list[str], values: dict[str, Any]) -> boo
     name = names[0].removesuffix("?")
     if name != names[0] and matches(found, names[1:], values):
         return True
-    value = float(name) if name.isdigit() else values.get(name)
-    if not found or not isinstance(value, float):
+    if not found or not isinstance(values.get(name, 0.0), float):
         return False
+    value = values[name] if name in values else float(name)
     # Three digits are shown; of ridges on axes, whole numbers.
     near = max(6e-3 * abs(value), 0.006 if value < 1 else 0, 0.5 * ("ridge" in name))
     same = math.isinf(value) or abs(found[0] - value) <= near
@@ -94,6 +109,13 @@ def false_claims(
         name: value if isinstance(value, str | list) else float(value)
         for name, value in {**chosen, **values}.items()
     }
+    units = {name: unit for unit, row in UNITS.items() for name in row.split()}
+    for name, (_, text) in found["numbers"].items():
+        of_type = f"{name}:{values.get('compute')}"
+        wanted = units.get(f"{name}:{figure}", units.get(of_type, units.get(name, "")))
+        has = UNIT.match(text.replace("\u00a0", " ").replace("< ", ""))
+        if ((has[1] if has else None) or "") != wanted:
+            yield f"{name} has another unit than {wanted}: {text}"
     names = [text for text in found["chosen"].values() if math.isnan(number(text)) and text[1:]]
     rows = [row.split() for row in f"{SENTENCES[figure]}; {ANYWHERE}".split(";")]
     for sentence in re.split(r"(?<=\.)\s", found["says"]):
@@ -105,6 +127,10 @@ def false_claims(
             told = numbers_in(text, names) if re.search(begins, text) else []
             if told and not matches(told, row.split(), values):
                 yield f"{text!r} is drawn, not {row}"
+    for pattern, name in (("B/s", "rates"), (r"^[\d.,]+$", "ridges")) if "rates" in values else ():
+        texts = " ".join(text for text in found["drawn"] if re.search(pattern, text))
+        if not matches(numbers_in(texts, names), [f"{float(n)}" for n in values[name]], {}):
+            yield f"{texts} is drawn, not {values[name]}"
     for words, holds in verdicts(figure, values).items():
         if (re.search(words, found["says"]) is not None) != holds:
             yield f"it should {'' if holds else 'not '}say {words!r}: {found['says']}"

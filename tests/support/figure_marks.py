@@ -22,6 +22,8 @@ POINTS = {
     "roofline": "blue intensity reached, rust intensity second_reached, ink ridge peak, "
     "blue ridge peak, rust second_ridge peak, rust-zone ridges_0 -, ochre-zone ridges_0 -, "
     "ochre-zone ridges_1 -, green-zone ridges_1 -",
+    "time": "blue t_math -, rust t_comms -, ink lower -, ink upper -",
+    "timeline": "ink lower -, ink upper -, ink takes -",
     "units": "rust vector_ridge -, blue matrix_ridge -",
 }
 # Figure → the colors of the names of curves.
@@ -42,7 +44,7 @@ LENGTHS = {
     "timeline": "blue loads, rust stores, green t_math",
 }
 AREAS = {
-    "chip": "ochre-zone memory_and_key, ochre-zone$ 1e9; "
+    "chip": "ochre-zone memory_and_key, ochre-zone$ 1e9, ink on_chip; "
     "green-zone compute_and_key, green-zone$ 1e14",
     "units": "blue-zone squares, unit filled",
 }
@@ -67,6 +69,7 @@ class Drawing:
         self.dots: list[Mark] = []
         self.bars: list[Mark] = []
         self.curves: list[list[Mark]] = []
+        self.solid: list[bool] = []  # whether a curve is
         self.texts: list[tuple[str, dict[str, str]]] = []
         for one in ET.fromstring(f"<svg>{picture.replace('&nbsp;', ' ')}</svg>").iter():
             at = {name: float(text) for name, text in one.attrib.items() if NUMBER.fullmatch(text)}
@@ -83,6 +86,10 @@ class Drawing:
             elif one.tag == "path" and fill == "none":
                 places = [place.split() for place in re.split("[ML]", one.get("d", ""))[1:]]
                 self.curves.append([Mark(stroke, float(x), float(y)) for x, y in places])
+                self.solid.append(one.get("stroke-dasharray") == "none")
+            elif one.tag == "polygon":
+                tip = one.get("points", "").split()[1].split(",")
+                self.ends.append(Mark(fill, float(tip[0]), float(tip[1])))
             elif one.tag == "text":
                 self.texts.append((one.text or "", dict(one.attrib)))
         right = [bar._replace(x=bar.x + bar.wide) for bar in self.bars]
@@ -90,7 +97,7 @@ class Drawing:
 
 
 class Axis(NamedTuple):
-    """A log scale: two numbers on it, and their places."""
+    """A log scale, or another one from 0 on: two numbers on it, and their places."""
 
     low: float
     high: float
@@ -98,7 +105,8 @@ class Axis(NamedTuple):
     last: float
 
     def at(self, value: float) -> float:
-        share = math.log(value / self.low) / math.log(self.high / self.low)
+        log = math.log(value / self.low) / math.log(self.high / self.low) if self.low else 0
+        share = log if self.low else value / self.high
         return self.first + share * (self.last - self.first)
 
     def holds(self, value: float) -> bool:
@@ -117,9 +125,11 @@ def axis(texts: list[tuple[str, dict[str, str]]], along: str) -> Axis:
     rows: dict[str, list[tuple[float, float]]] = {}
     for text, looks in texts:
         value = number(f"{text}FLOP" if along == "y" and not text.endswith("s") else text)
-        if looks.get("text-anchor") == anchor and value > 0 and len(text.split()) <= 2:
+        if looks.get("text-anchor") == anchor and value >= 0 and len(text.split()) <= 2:
             rows.setdefault(looks[across], []).append((value, float(looks[along]) - down))
-    ticks = sorted(max(rows.values(), key=len, default=[(1, 0)]))
+    long = [rows[place] for place in sorted(rows, key=float) if len(rows[place]) > 1]
+    # That of x stands lowest.
+    ticks = sorted(long[-1] if along == "x" and long else max(long, key=len, default=[(1, 0)]))
     return Axis(ticks[0][0], ticks[-1][0], ticks[0][1], ticks[-1][1])
 
 
@@ -176,11 +186,19 @@ def misplaced(figure: str, values: dict[str, Any], picture: str) -> Iterator[str
     for text, looks in drawing.texts:
         if (color := NAMES.get(figure, {}).get(text)) and looks.get("fill") != f"var(--{color})":
             yield f"{text} is {looks.get('fill')}, not {color}"
-    # A curve passes the dot of its color.
-    for curve in drawing.curves:
-        dots = [dot for dot in drawing.dots if dot.color == curve[0].color]
-        if dots and not any(between(dot, *ends) for dot in dots for ends in pairwise(curve)):
-            yield f"the {curve[0].color} curve does not pass its dot"
+    # A dot lies on the curve of its color, if there is one; else on any.
+    for dot in drawing.dots if drawing.curves else []:
+        of_color = [curve for curve in drawing.curves if curve[0].color == dot.color]
+        on = [
+            any(between(dot, *ends) for ends in pairwise(curve))
+            for curve in of_color or drawing.curves
+        ]
+        if not any(on):
+            yield f"the {dot.color} dot is on no curve"
+        if figure == "attention" and dot.color == "rust" and values["B"] != values["fitting"]:
+            solid = [one for one, its in zip(drawing.solid, on, strict=True) if its]
+            if (values["B"] < values["fitting"]) not in solid:
+                yield "the curve is not solid for batches that fit, and dotted for others"
     if figure in CELLS:
         cells = [
             (float(looks["y"]), float(looks["x"]), text)

@@ -14,6 +14,7 @@ from typing import Any
 from figure_engine import OWN_NUMBERS
 
 import rooflib as rl
+from rooflib.dtypes import DTYPES
 
 Numbers = dict[str, Any]
 PROBLEM: Numbers = {}  # rooflib refuses these settings: the figure shows no numbers
@@ -100,6 +101,8 @@ def of_chip(chip: str) -> Numbers:
         "total_0": peer.total,
         "ridge_0": at.ridge("bf16", peer),
         "ratio": at["HBM"] / peer.to_one_peer,
+        "rates": [at["HBM"], *(n for link in at.links for n in _lanes(link)), 1e12],
+        "ridges": [at.ridge("bf16", link) for link in at.links],
         "bandwidth_and_key": at["HBM"] + 1e12,
         "memory_and_key": at.memory + 1e9,
         "compute_and_key": at["bf16"] + 1e14,
@@ -107,6 +110,12 @@ def of_chip(chip: str) -> Numbers:
         "on_chip": sum(at.on_chip.values()),
         "held_share": sum(at.on_chip.values()) / at.memory,
     }
+
+
+def _lanes(link: rl.Link) -> list[float]:
+    """Return how many links lead to neighbors, if they do, and the bandwidth to one peer."""
+    count = link.links_per_axis * link.axes
+    return [count, link.to_one_peer] if link.topology in ("torus", "mesh") else [link.to_one_peer]
 
 
 def of_units(work: str, chip: str) -> Numbers:
@@ -173,6 +182,7 @@ def of_matmul(B: float, D: float, F: float, x: str, w: str, out: str, chip: str)
         "bytes": op.bytes,
         "held": op.bytes,
         "intensity": op.intensity,
+        "compute": op.compute,
         "attained": op.flops / bound.lower,
         "peak": at[op.compute],
         "ridge": at.ridge(op.compute),
@@ -355,6 +365,7 @@ def of_model(**at: Any) -> Numbers:
         "flops": op.flops,
         "bytes": op.bytes,
         "rate": tokens / bound.lower,
+        "compute": "+".join(kind for kind in op.amounts if kind in DTYPES),
         "largest": largest,
         "largest_share": spent[largest] / sum(spent.values()),
         "routed": any(kind.experts for kind in model.kinds),
