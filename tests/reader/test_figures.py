@@ -1,6 +1,7 @@
 """A reader moves the controls of the figures: drawing, numbers and words follow, and agree."""
 
 import random
+import re
 
 import pytest
 from figure_engine import WIDTHS, options, shows
@@ -63,6 +64,9 @@ def test_a_step_of_every_model_takes_what_rooflib_says(count: int) -> None:
 
 PLAYED = 3_000  # milliseconds
 
+# Key → whether it moves a point to the right.
+KEYS = {"ArrowLeft": False, "ArrowRight": True, "Home": False, "End": True, "PageDown": False}
+KEYS |= {"PageUp": True}
 HANDLES = [
     ("index", "one_roof"),
     ("chapters/roofline", "roofline"),
@@ -101,9 +105,14 @@ def test_a_handle_follows_the_pointer_and_the_keys(reader: Reader, page: str, na
     assert moved is not None
     assert moved["x"] > box["x"] + 30
     assert handle.get_attribute("aria-valuetext") != before
-    for key in ("ArrowLeft", "ArrowRight", "Home", "End", "PageDown"):
+    at = moved["x"]
+    for key, right in KEYS.items():
         handle.press(key)
         changed(key)
+        box = handle.bounding_box()
+        assert box is not None
+        assert (box["x"] > at) == right, key
+        at = box["x"]
         least, now, most = (
             float(handle.get_attribute(f"aria-value{a}") or "nan") for a in ("min", "now", "max")
         )
@@ -141,16 +150,26 @@ def test_a_chip_of_ones_own_is_in_all_figures_and_kept(reader: Reader) -> None:
     for name, expected in (("t_math", bound.times["compute"]), ("t_comms", bound.times["HBM"])):
         assert float(found["numbers"][name][0]) == pytest.approx(expected)
     field = figure.locator("[data-own=bandwidth]")
+    other = reader.tab().open("chapters/intensity")
+    said = figure.locator("[role=status]:not(:empty)")
+    low, high = (float(field.get_attribute(name) or "nan") for name in ("min", "max"))
     for nonsense in ("", "0", "-3", "1e30"):
         field.fill(nonsense)
         assert reader.shows("time")["numbers"] == found["numbers"]
         assert field.get_attribute("aria-invalid") == "true"
-        assert figure.locator("[role=status]:not(:empty)").first.inner_text()
-    other = reader.tab().open("chapters/intensity")
+        told = [number(text) for text in re.findall(r"\d(?:[\d.,]*\d)?", said.first.inner_text())]
+        assert told == pytest.approx([low, high, float(typed["bandwidth"] / 1e9)])
     (at,) = [at for at, one in enumerate(other.choices("intensity", "chip")) if one == OWN]
     (seen,) = other.move([{"intensity": {"chip": at}}])
     ridge = float(seen["intensity"]["numbers"]["ridge"][0])
     assert ridge == pytest.approx(typed["peak"] / typed["bandwidth"])
+    # Another open tab follows, and what was said about nonsense goes.
+    field.fill("4000")
+    assert said.count() == 0
+    assert field.get_attribute("aria-invalid") == "false"
+    other.figure("intensity").locator("data[data-name=ridge]").and_(
+        other.page.locator(f"[value='{typed['peak'] / 4000e9:g}']")
+    ).wait_for()
 
 
 def test_a_figure_of_steps_plays_to_its_end_and_steps_back(reader: Reader) -> None:
@@ -171,6 +190,11 @@ def test_a_figure_of_steps_plays_to_its_end_and_steps_back(reader: Reader) -> No
     after.click()
     assert step() == last
     slider.press("Home")
+    fewest = figure.locator("[name=N]")
+    chips = fewest.input_value()
+    fewest.press("Home")
+    assert slider.get_attribute("max") == "2"  # steps of two chips
+    fewest.fill(chips)
     play.click()
     clock.run_for(PLAYED)
     expect(slider).not_to_have_value(str(start))

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from figure_oracles import NUMBER, number
@@ -41,12 +42,18 @@ UNITS = {
     "%": "share second_share matmul_share dot_share add_share idle busy caches matrix_busy "
     "vector_busy largest_share above math_waits road_waits",
 }
+TIMES = {*UNITS["s"].split(), "load", "math", "store", "link"}
 UNIT = re.compile(r"^[^\s%]*(?:\s?[kMGTPEmµnp]?(FLOP/byte|(?:FL)?OP/s|(?:FL)?OP|B/s|B|s|%))?$")
+# Figure → texts in the drawing whose numbers are those of a list.
+LISTS = {
+    "chip": {"B/s": "rates", r"^[\d.,]+$": "ridges"},
+    "units": {"^ridge": "ridges"},
+}
 ANYWHERE = "lower upper; lower; held memory"
 # Figure → how a text in the drawing begins, or what it has, and its numbers.
 DRAWN = {
     "attention": {"fit$": "fitting", "^B =": "B"},
-    "chip": {"in bf16$": "ceiling", "^[^:]* FLOP/byte$": "ridge"},
+    "chip": {"in bf16$": "ceiling", r"^[^:]*\sFLOP/byte$": "ridge"},
     "chips": {"^D =": "first"},
     "intensity": {"^ridge": "ridge"},
     "matmul": {"^ridge": "ridge", "^B =": "B"},
@@ -92,12 +99,12 @@ def matches(found: list[float], names: list[str], values: dict[str, Any]) -> boo
     name = names[0].removesuffix("?")
     if name != names[0] and matches(found, names[1:], values):
         return True
-    if not found or not isinstance(values.get(name, 0.0), float):
+    value = values.get(name, float(name) if name[:1].isdigit() else None)
+    if not found or not isinstance(value, float):
         return False
-    value = values[name] if name in values else float(name)
-    # Three digits are shown; of ridges on axes, whole numbers.
-    near = max(6e-3 * abs(value), 0.006 if value < 1 else 0, 0.5 * ("ridge" in name))
-    same = math.isinf(value) or abs(found[0] - value) <= near
+    # Three digits are shown; of ridges on axes, whole numbers; of small shares, one digit.
+    least = 0.5 if "ridge" in name else 0.006 if name not in TIMES and value < 1 else 0
+    same = math.isinf(value) or abs(found[0] - value) <= max(6e-3 * abs(value), least)
     return same and matches(found[1:], names[1:], values)
 
 
@@ -106,7 +113,7 @@ def false_claims(
 ) -> Iterator[str]:
     """Yield sentences and texts whose numbers or words say something else than rooflib."""
     values = {
-        name: value if isinstance(value, str | list) else float(value)
+        name: value if isinstance(value, str | list | dict) else float(value)
         for name, value in {**chosen, **values}.items()
     }
     units = {name: unit for unit, row in UNITS.items() for name in row.split()}
@@ -127,10 +134,16 @@ def false_claims(
             told = numbers_in(text, names) if re.search(begins, text) else []
             if told and not matches(told, row.split(), values):
                 yield f"{text!r} is drawn, not {row}"
-    for pattern, name in (("B/s", "rates"), (r"^[\d.,]+$", "ridges")) if "rates" in values else ():
+    for pattern, name in LISTS.get(figure, {}).items():
         texts = " ".join(text for text in found["drawn"] if re.search(pattern, text))
         if not matches(numbers_in(texts, names), [f"{float(n)}" for n in values[name]], {}):
             yield f"{texts} is drawn, not {values[name]}"
+    spent = [*values["spent"].items()] if figure == "model" else []
+    for kind, time in spent:
+        share = time / sum(each for _, each in spent)
+        told = [number(then) for text, then in pairwise(found["drawn"]) if text == kind]
+        if share > 0.001 and not any(abs(one - share) < 0.006 for one in told):
+            yield f"{told} is drawn for {kind}, not {share}"
     for words, holds in verdicts(figure, values).items():
         if (re.search(words, found["says"]) is not None) != holds:
             yield f"it should {'' if holds else 'not '}say {words!r}: {found['says']}"
@@ -193,6 +206,7 @@ def verdicts(figure: str, v: dict[str, Any]) -> dict[str, bool]:
             "is the lower": v["slices"] > 1 and v["above"] < 1e-12,
             "is the upper": v["slices"] == 1,
         },
+        "time": lambda: {"never wait": v["idle"] <= 0},
         "units": lambda: {
             f"^The {v['unit']}": True,
             "below": v["intensity"] < v["unit_ridge"],

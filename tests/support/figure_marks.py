@@ -24,7 +24,8 @@ POINTS = {
     "ochre-zone ridges_1 -, green-zone ridges_1 -",
     "time": "blue t_math -, rust t_comms -, ink lower -, ink upper -",
     "timeline": "ink lower -, ink upper -, ink takes -",
-    "units": "rust vector_ridge -, blue matrix_ridge -",
+    "units": "rust-zone vector_ridge -, rust-zone matrix_ridge -, green-zone vector_ridge -, "
+    "green-zone matrix_ridge -, rust vector_ridge -, blue matrix_ridge -",
 }
 # Figure → the colors of the names of curves.
 NAMES = {
@@ -109,6 +110,10 @@ class Axis(NamedTuple):
         share = log if self.low else value / self.high
         return self.first + share * (self.last - self.first)
 
+    def back(self, place: float) -> float:
+        share = (place - self.first) / (self.last - self.first)
+        return self.low * float((self.high / self.low) ** share)
+
     def holds(self, value: float) -> bool:
         return self.low <= value <= self.high
 
@@ -183,6 +188,17 @@ def misplaced(figure: str, values: dict[str, Any], picture: str) -> Iterator[str
         longest, most = max(found)
         if any(abs(long - longest * value / most) > 0.01 * longest for long, value in found):
             yield f"not on one scale: {scale}: {found}"
+    for bar, (columns, rows) in zip(drawing.bars, values.get("shapes", []), strict=False):
+        side = max(bar.wide, bar.high) / max(columns, rows)
+        if abs(bar.wide - side * columns) + abs(bar.high - side * rows) > 0.5:
+            yield f"{bar} should be as {columns} to {rows}"
+    for one, other in pairwise(sorted(drawing.bars, key=lambda bar: (bar.y, bar.x))):
+        if figure == "timeline" and one.y == other.y and one.x + one.wide > other.x + 0.1:
+            yield f"{one} and {other} at the same time"
+    for dot in drawing.dots if figure in ("matmul", "one_roof") else []:
+        roof = min(values["peak"], axes["x"].back(dot.x) * values["peak"] / values["ridge"])
+        if not axes["y"].has(dot.y, roof) and axes["x"].first < dot.x < axes["x"].last:
+            yield f"{dot} is not on the roof"
     for text, looks in drawing.texts:
         if (color := NAMES.get(figure, {}).get(text)) and looks.get("fill") != f"var(--{color})":
             yield f"{text} is {looks.get('fill')}, not {color}"

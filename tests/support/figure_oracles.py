@@ -139,6 +139,7 @@ def of_units(work: str, chip: str) -> Numbers:
         "ratio": at["bf16"] / at["vector fp32"],
         "matrix_ridge": at.ridge("bf16"),
         "vector_ridge": at.ridge("vector fp32"),
+        "ridges": [at.ridge("vector fp32"), at.ridge("bf16")],
         "intensity": works[work].intensity,
         "matrix_busy": bound.share_of_peak * (unit == "matrix"),
         "vector_busy": bound.share_of_peak * (unit == "vector"),
@@ -156,6 +157,7 @@ def of_matmul_blocks(B: float, D: float, F: float, one: str, chip: str) -> Numbe
     sizes = {"x": B * D, "w": D * F, "out": B * F}
     return {
         **{f"{name}_bytes": 2 * size for name, size in sizes.items()},
+        "shapes": [(D, B), (F, D), (F, B)],
         **{f"{name}_intensity": op.flops / 2 / size for name, size in sizes.items()},
         "held": op.bytes,
         "memory": at.memory,
@@ -252,6 +254,11 @@ def _parts(distance: int, step: float, N: int) -> int:
 def of_shards(split: str, N: float, result: str, B: float, D: float, F: float) -> Numbers:
     x, w, out = 2 * B * D, 2 * D * F, 2 * B * F
     is_whole = result.startswith("whole")
+    whole = (F, B)
+    cut = {"B": (F, B / N), "D": whole, "F": (F / N, B)}[split]
+    end = whole if is_whole else (F, B / N) if split == "D" else cut
+    by = {name: N if name == split else 1 for name in "BDF"}
+    shapes = [(D / by["D"], B / by["B"]), (F / by["F"], D / by["D"]), cut, end]
     if split == "D":
         sent = rl.all_reduce(out, N) if is_whole else rl.reduce_scatter(out, N)
     else:
@@ -263,6 +270,7 @@ def of_shards(split: str, N: float, result: str, B: float, D: float, F: float) -
         "out": out,
         "sent": sent,
         "times": sent / out,
+        "shapes": [shape for one in shapes for shape in [one] * int(N)],
         "part": 1 / N,
         "held": sum((x / N if split in "BD" else x, w / N if split in "DF" else w))
         + (out if split == "D" or is_whole else out / N),
@@ -339,6 +347,7 @@ def of_model(**at: Any) -> Numbers:
         sizes = [int(at[name]) for name in ("B", "S", "chips")]
         how = types | {
             "kv": at["kv"],
+            "compute": at.get("compute"),
             "expert_parallel": at["experts"] == "whole on a chip",
             "replicas": int(at["replicas"]),
         }
@@ -366,6 +375,7 @@ def of_model(**at: Any) -> Numbers:
         "bytes": op.bytes,
         "rate": tokens / bound.lower,
         "compute": "+".join(kind for kind in op.amounts if kind in DTYPES),
+        "spent": {name: float(time) for name, time in spent.items()},
         "largest": largest,
         "largest_share": spent[largest] / sum(spent.values()),
         "routed": any(kind.experts for kind in model.kinds),
