@@ -2,8 +2,10 @@
 
 import random
 import re
+from typing import Any
 
 import pytest
+from figure_claims import false_claims
 from figure_engine import WIDTHS, options, shows
 from figure_faults import drawn_setting, faults, faults_of_a_page
 from figure_oracles import ORACLES, OWN, number, settings
@@ -12,6 +14,7 @@ from reader import Reader
 from repository import ROOT
 
 import rooflib as rl
+from roofkit import figures
 
 PAGES = [
     path.relative_to(ROOT).with_suffix("").as_posix()
@@ -58,6 +61,38 @@ def test_a_step_of_every_model_takes_what_rooflib_says(count: int) -> None:
     assert not wrong, "\n".join(wrong[:20])
     possible = [found for found in seen if found["numbers"]["lower"][0]]
     assert len(possible) > len(seen) / 3
+
+
+WAITS = {"waits": "math", "road_waits": "road"}
+LAYER, SPLIT = rl.matmul(128, 4096, 16384), rl.split("D", 4, 512, 4096, 16384)
+BYTES: list[tuple[str, rl.Work, dict[str, Any]]] = [
+    ("waits", LAYER, {}),
+    ("intensity", rl.dot(2**24, compute="vector fp32"), {}),
+    ("reached", rl.matmul(4096, 4096, 16384), {}),
+    ("uses", LAYER, {"uses": {"work": 128}, "follows": "weight"}),
+    ("each_sent", SPLIT, {"link": "ICI"}),
+]
+
+
+@pytest.mark.parametrize(("shown", "op", "more"), BYTES)
+def test_a_byte_waits_as_long_as_rooflib_says(
+    shown: str, op: rl.Work, more: dict[str, Any]
+) -> None:
+    chip = rl.chip("TPU v5p")
+    given = figures.byte({"work": op}, chip, shown, **more).given
+    times = op.on(chip, more.get("link")).times
+    values: dict[str, Any] = {"load": op.loaded / chip["HBM"], "store": op.written / chip["HBM"]}
+    values |= {"link": times.get("ICI", 0), "road": times["HBM"], "lower": max(times.values())}
+    values["math"] = max(time for roof, time in times.items() if roof not in ("HBM", "ICI"))
+    values |= {name: 1 - values[of] / values["lower"] for name, of in WAITS.items()}
+    values |= {"intensity": op.intensity, "reached": op.flops / values["lower"], "uses": 128}
+    values |= {"each_sent": op.flops / op.sent if op.sent else 0}
+    for step in range(options("byte", given)["step"]):
+        found = shows("byte", {"step": step}, WIDTHS[step % 2], given)
+        assert [*faults("byte", found, "en")] == []
+        found["chosen"]["chip"] = chip.name
+        assert [*false_claims("byte", {}, values, found)] == []
+        assert float(found["numbers"][shown][0]) == pytest.approx(float(values[shown]))
 
 
 # ---- hands

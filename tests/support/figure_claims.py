@@ -11,6 +11,7 @@ from figure_oracles import NUMBER, number
 # Figure → the numbers of each sentence, in order, by name; "?" if only some variants have it.
 SENTENCES = {
     "attention": "chips B S t_math t_comms t_link; rate; fitting",
+    "byte": "load math store; link; lower; waits; road_waits; uses",
     "chip": "bandwidth ratio? rate_0; ceiling ridge ridge_0; on_chip held_share",
     "chips": "N t_math t_comms t_link; first D",
     "intensity": "n matmul dot add; ridge matmul_share; dot_share",
@@ -35,11 +36,12 @@ UNITS = {
     "written:shards loaded_bytes slice",
     "B/s": "bandwidth rate_0 total_0",
     "FLOP/s": "reached second_reached ceiling matrix vector",
-    "FLOP/byte": "ridge second_ridge matrix_ridge vector_ridge ridge_0 intensity dot add matmul",
+    "FLOP/byte": "ridge second_ridge matrix_ridge vector_ridge ridge_0 intensity dot add matmul "
+    "each_sent",
     "FLOP": "flops",
     "OP": "flops:int8",
     "": "share:ring held:tiles",
-    "%": "share second_share matmul_share dot_share add_share idle busy caches matrix_busy "
+    "%": "waits share second_share matmul_share dot_share add_share idle busy caches matrix_busy "
     "vector_busy largest_share above math_waits road_waits",
 }
 TIMES = {*UNITS["s"].split(), "load", "math", "store", "link"}
@@ -161,6 +163,10 @@ def verdicts(figure: str, v: dict[str, Any]) -> dict[str, bool]:
     ridge = v.get("ridge", 0)
     return found | {
         "attention": lambda: {"too large": v["fitting"] == 0},
+        "byte": lambda: {
+            f"{name} binds": v[time] == v["lower"]
+            for name, time in (("Compute", "math"), ("HBM", "road"), ("The link", "link"))
+        },
         "chip": lambda: {"as much as": round(v["ratio"], 2) == 1, "memories": v["memories"] > 1},
         "intensity": lambda: {"left of": v["matmul"] < ridge, "right of": v["matmul"] >= ridge},
         "matmul": lambda: {"no batch": v["first"] > 1e9},
