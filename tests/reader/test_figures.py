@@ -66,9 +66,9 @@ def test_a_step_of_every_model_takes_what_rooflib_says(count: int) -> None:
 WAITS = {"waits": "math", "road_waits": "road"}
 LAYER, SPLIT = rl.matmul(128, 4096, 16384), rl.split("D", 4, 512, 4096, 16384)
 BYTES: list[tuple[str, rl.Work, dict[str, Any]]] = [
-    ("waits", LAYER, {}),
+    ("waits", rl.matmul(4096, 4096, 16384), {}),
     ("intensity", rl.dot(2**24, compute="vector fp32"), {}),
-    ("reached", rl.matmul(4096, 4096, 16384), {}),
+    ("reached", LAYER, {}),
     ("uses", LAYER, {"uses": {"work": 128}, "follows": "weight"}),
     ("each_sent", SPLIT, {"link": "ICI"}),
 ]

@@ -70,19 +70,23 @@ def faults_of_a_page(
         for _ in range(count)
     ]
     before: dict[str, Any] = {}
-    stills = reader.stills()
     for seen in reader.move([{}, *drawn]):
         for figure, found in seen.items():
             was = before.get(figure, {})
-            still = {} if was else stills[figure]
-            for part in ("chosen", "beside", "labels", "numbers", "says", "lines"):
-                if still and still[part] != found[part]:
-                    yield f"{figure}: {part} change when the page's script starts"
             if was and was["numbers"] != found["numbers"] and was["picture"] == found["picture"]:
                 yield f"{figure} {found['chosen']}: the drawing does not change"
             before[figure] = found
             for one in faults(figure, found, language):
                 yield f"{figure} {found['chosen']}: {one}"
+
+
+def changed_at_the_start(reader: Reader) -> Iterator[str]:
+    """Yield what the figures of a fresh page say otherwise than before its scripts ran."""
+    stills, (seen,) = reader.stills(), reader.move([{}])
+    for figure, found in seen.items():
+        for part in ("chosen", "beside", "labels", "numbers", "says", "lines"):
+            if stills[figure][part] != found[part]:
+                yield f"{figure}: {part} change when the page's script starts"
 
 
 def drawn_setting(draw: random.Random, options: dict[str, int]) -> dict[str, int]:
