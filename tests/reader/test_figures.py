@@ -1,16 +1,20 @@
 """A reader moves the controls of the figures: drawing, numbers and words follow, and agree."""
 
-import math
 import random
+import re
+from typing import Any
 
 import pytest
-from figure_faults import OWN, drawn_setting, faults, faults_of_a_page
-from figure_oracles import number, settings
+from figure_claims import false_claims
+from figure_engine import WIDTHS, options, shows
+from figure_faults import drawn_setting, faults, faults_of_a_page
+from figure_oracles import ORACLES, OWN, number, settings
 from playwright.sync_api import Locator, expect
 from reader import Reader
 from repository import ROOT
 
 import rooflib as rl
+from roofkit import figures
 
 PAGES = [
     path.relative_to(ROOT).with_suffix("").as_posix()
@@ -33,28 +37,71 @@ def test_every_figure_stays_right_at_any_setting(reader: Reader, name: str, lang
     assert not wrong, "\n".join(wrong[:20])
 
 
-@pytest.mark.parametrize("count", [1, pytest.param(20, marks=pytest.mark.long)])
-def test_a_step_of_every_model_takes_what_rooflib_says(reader: Reader, count: int) -> None:
-    reader.open("chapters/own-model")
-    draw, drawn = random.Random(1), []
-    options = reader.options("model")
-    for model in range(options["model"]):
+@pytest.mark.parametrize("name", ORACLES)
+def test_numbers_words_and_marks_of_a_figure_are_right_at_any_setting(name: str) -> None:
+    """Outside of a page, where a setting takes milliseconds."""
+    draw, count = random.Random(name), options(name)
+    each = [{one: at} for one, places in count.items() for at in draw.sample(range(places), 2)]
+    wrong = []
+    for at in [{}, *each, *(drawn_setting(draw, count) for _ in range(25))]:
+        found = shows(name, at, draw.choice(WIDTHS))
+        wrong += [f"{found['chosen']}: {one}" for one in faults(name, found, "en")]
+    assert not wrong, "\n".join(wrong[:20])
+
+
+@pytest.mark.parametrize("count", [2, pytest.param(20, marks=pytest.mark.long)])
+def test_a_step_of_every_model_takes_what_rooflib_says(count: int) -> None:
+    draw, seen, places = random.Random(1), [], options("model")
+    for model in range(places["model"]):
         for _ in range(count):
-            drawn.append({"model": drawn_setting(draw, options) | {"model": model}})
             # Most layouts fit only some models: often try the one that fits all.
             alone = {"chips": 0, "replicas": 0, "experts": 0, "x": 0} if draw.random() < 0.6 else {}
-            drawn[-1]["model"] |= alone
-    seen = [found["model"] for found in reader.move(drawn)]
+            seen.append(shows("model", drawn_setting(draw, places) | alone | {"model": model}))
     wrong = [one for found in seen for one in faults("model", found, "en")]
     assert not wrong, "\n".join(wrong[:20])
     possible = [found for found in seen if found["numbers"]["lower"][0]]
     assert len(possible) > len(seen) / 3
 
 
+WAITS = {"waits": "math", "road_waits": "road"}
+LAYER, SPLIT = rl.matmul(128, 4096, 16384), rl.split("D", 4, 512, 4096, 16384)
+BYTES: list[tuple[str, rl.Work, dict[str, Any]]] = [
+    ("waits", rl.matmul(4096, 4096, 16384), {}),
+    ("intensity", rl.dot(2**24, compute="vector fp32"), {}),
+    ("reached", LAYER, {}),
+    ("uses", LAYER, {"uses": {"work": 128}, "follows": "weight"}),
+    ("each_sent", SPLIT, {"link": "ICI"}),
+]
+
+
+@pytest.mark.parametrize(("shown", "op", "more"), BYTES)
+def test_a_byte_waits_as_long_as_rooflib_says(
+    shown: str, op: rl.Work, more: dict[str, Any]
+) -> None:
+    chip = rl.chip("TPU v5p")
+    given = figures.byte({"work": op}, chip, shown, **more).given
+    times = op.on(chip, more.get("link")).times
+    values: dict[str, Any] = {"load": op.loaded / chip["HBM"], "store": op.written / chip["HBM"]}
+    values |= {"link": times.get("ICI", 0), "road": times["HBM"], "lower": max(times.values())}
+    values["math"] = max(time for roof, time in times.items() if roof not in ("HBM", "ICI"))
+    values |= {name: 1 - values[of] / values["lower"] for name, of in WAITS.items()}
+    values |= {"intensity": op.intensity, "reached": op.flops / values["lower"], "uses": 128}
+    values |= {"each_sent": op.flops / op.sent if op.sent else 0}
+    for step in range(options("byte", given)["step"]):
+        found = shows("byte", {"step": step}, WIDTHS[step % 2], given)
+        assert [*faults("byte", found, "en")] == []
+        found["chosen"]["chip"] = chip.name
+        assert [*false_claims("byte", {}, values, found)] == []
+        assert float(found["numbers"][shown][0]) == pytest.approx(float(values[shown]))
+
+
 # ---- hands
 
 PLAYED = 3_000  # milliseconds
 
+# Key → whether it moves a point to the right.
+KEYS = {"ArrowLeft": False, "ArrowRight": True, "Home": False, "End": True, "PageDown": False}
+KEYS |= {"PageUp": True}
 HANDLES = [
     ("index", "one_roof"),
     ("chapters/roofline", "roofline"),
@@ -93,45 +140,18 @@ def test_a_handle_follows_the_pointer_and_the_keys(reader: Reader, page: str, na
     assert moved is not None
     assert moved["x"] > box["x"] + 30
     assert handle.get_attribute("aria-valuetext") != before
-    for key in ("ArrowLeft", "ArrowRight", "Home", "End", "PageDown"):
+    at = moved["x"]
+    for key, right in KEYS.items():
         handle.press(key)
         changed(key)
+        box = handle.bounding_box()
+        assert box is not None
+        assert (box["x"] > at) == right, key
+        at = box["x"]
         least, now, most = (
             float(handle.get_attribute(f"aria-value{a}") or "nan") for a in ("min", "now", "max")
         )
         assert least <= now <= most
-
-
-def test_a_point_lies_where_the_numbers_on_its_axes_say(reader: Reader) -> None:
-    reader.open("index")
-    draw, figure = random.Random(1), reader.figure("one_roof")
-    options = reader.options("one_roof")
-    for _ in range(5):
-        at = {name: draw.randrange(count - (name == "chip")) for name, count in options.items()}
-        found = reader.move([{"one_roof": at}])[0]["one_roof"]
-        point, axes = figure.evaluate(AXES)
-        for along, value in (
-            ("x", number(found["chosen"]["intensity"])),
-            ("y", float(found["numbers"]["reached"][0])),
-        ):
-            ticks = sorted((number(text), place) for text, place in axes[along])
-            (low, first), (high, last) = ticks[0], ticks[-1]
-            share = math.log(max(value, low) / low) / math.log(high / low)
-            assert point[along] == pytest.approx(first + share * (last - first), abs=2.5)
-
-
-# The centers of the first handle, and of the numbers on the axes: those of x end with a digit.
-AXES = """(figure) => {
-  const center = (one) => {
-    const box = one.getBoundingClientRect();
-    return { x: box.left + box.width / 2, y: box.top + box.height / 2 };
-  };
-  const texts = [...figure.querySelectorAll(".live-picture text")];
-  const ticks = (pattern, along) => texts.filter((one) => pattern.test(one.textContent))
-    .map((one) => [`${one.textContent}FLOP`, center(one)[along]]);
-  const x = ticks(/^[\\d.,]+$/, "x"), y = ticks(/^\\d+\\s[GTP]$/, "y");
-  return [center(figure.querySelector(".live-handle")), { x, y }];
-}"""
 
 
 @pytest.mark.parametrize(("array", "line"), [("x", "row of out"), ("w", "column of out")])
@@ -178,16 +198,26 @@ def test_a_chip_of_ones_own_is_in_all_figures_and_kept(reader: Reader) -> None:
     for name, expected in (("t_math", bound.times["compute"]), ("t_comms", bound.times["HBM"])):
         assert float(found["numbers"][name][0]) == pytest.approx(expected)
     field = figure.locator("[data-own=bandwidth]")
+    other = reader.tab().open("chapters/intensity")
+    said = figure.locator("[role=status]:not(:empty)")
+    low, high = (float(field.get_attribute(name) or "nan") for name in ("min", "max"))
     for nonsense in ("", "0", "-3", "1e30"):
         field.fill(nonsense)
         assert reader.shows("time")["numbers"] == found["numbers"]
         assert field.get_attribute("aria-invalid") == "true"
-        assert figure.locator("[role=status]:not(:empty)").first.inner_text()
-    other = reader.tab().open("chapters/intensity")
+        told = [number(text) for text in re.findall(r"\d(?:[\d.,]*\d)?", said.first.inner_text())]
+        assert told == pytest.approx([low, high, float(typed["bandwidth"] / 1e9)])
     (at,) = [at for at, one in enumerate(other.choices("intensity", "chip")) if one == OWN]
     (seen,) = other.move([{"intensity": {"chip": at}}])
     ridge = float(seen["intensity"]["numbers"]["ridge"][0])
     assert ridge == pytest.approx(typed["peak"] / typed["bandwidth"])
+    # Another open tab follows, and what was said about nonsense goes.
+    field.fill("4000")
+    assert said.count() == 0
+    assert field.get_attribute("aria-invalid") == "false"
+    other.figure("intensity").locator("data[data-name=ridge]").and_(
+        other.page.locator(f"[value='{typed['peak'] / 4000e9:g}']")
+    ).wait_for()
     # The corner of its roof goes where a key points.
     figure = other.open("chapters/roofline").figure("roofline")
     figure.locator("select[name=chip]").select_option(OWN)
@@ -230,6 +260,11 @@ def test_a_figure_of_steps_plays_to_its_end_and_steps_back(reader: Reader) -> No
     after.click()
     assert step() == last
     slider.press("Home")
+    fewest = figure.locator("[name=N]")
+    chips = fewest.input_value()
+    fewest.press("Home")
+    assert slider.get_attribute("max") == "2"  # steps of two chips
+    fewest.fill(chips)
     play.click()
     clock.run_for(PLAYED)
     expect(slider).not_to_have_value(str(start))

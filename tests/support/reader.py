@@ -68,6 +68,8 @@ MOVE = """async (settings) => {
 SEEN = """(figure) => ({
   chosen: Object.fromEntries([...figure.querySelectorAll("fieldset [name]")].map((control) => [
     control.name, control.getAttribute("aria-valuetext") ?? control.value])),
+  beside: Object.fromEntries([...figure.querySelectorAll(".live-value")].map((one) => [
+    one.parentElement.querySelector("input").name, one.textContent])),
   labels: Object.fromEntries([...figure.querySelectorAll("fieldset [name]")].map((control) => [
     control.name, control.labels[0]?.querySelector("span").textContent ?? ""])),
   numbers: Object.fromEntries([...figure.querySelectorAll("data")].map((one) =>
@@ -86,6 +88,13 @@ SEEN = """(figure) => ({
       return copy.textContent;
     }),
 })"""
+# What the figures show before a script has run.
+STILL = """async () => {
+  const file = await (await fetch(location.href)).text();
+  const page = new DOMParser().parseFromString(file, "text/html");
+  return Object.fromEntries([...page.querySelectorAll("figure.live")].map(
+    (one) => [one.dataset.figure, (%s)(one)]));
+}"""
 # Texts of a picture that leave it, or hide a letter or more of another text.
 OUT = """(figure) => {
   const svg = figure.querySelector(".live-picture svg");
@@ -471,6 +480,10 @@ class Reader:
     def move(self, settings: list[dict[str, dict[str, int]]]) -> list[dict[str, Any]]:
         """Set controls of figures, each by the position of an option; return what all then show."""
         return list(self.page.evaluate(MOVE % (SEEN % OUT), settings))
+
+    def stills(self) -> dict[str, Any]:
+        """Return what figures show before scripts run, as `move` does for those that live."""
+        return dict(self.page.evaluate(STILL % (SEEN % OUT)))
 
     def options(self, name: str) -> dict[str, int]:
         """Return how many positions each control of a figure has, by name."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import yaml
-from figure_faults import faults_of_a_page
+from figure_faults import changed_at_the_start, faults_of_a_page
 from playwright.sync_api import Page, ViewportSize
 from reader import Reader
 from repository import ROOT
@@ -214,6 +214,7 @@ class Sweep:
             self.note("axe", name, structure(page))
         if self.language != "en":
             self.note("english", name, page.evaluate(ENGLISH))
+        self.note("moved", name, [*changed_at_the_start(self.reader)])
         for look in looks:
             if look != looks[0]:
                 put_theme(page, LOOKS[look][1])

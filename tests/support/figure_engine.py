@@ -1,0 +1,78 @@
+"""The figures' script, without a page: what a figure shows at any setting, in milliseconds."""
+
+import functools
+import json
+from typing import Any
+
+import quickjs
+
+from roofkit.figures import bundle
+
+WIDTHS = (650, 320)  # pixels of a drawing on a desk and on a phone
+# What a reader types for a chip of their own: SI units.
+OWN_NUMBERS = {"peak": 3e14, "bandwidth": 1.5e12, "memory": 4e10, "link": 6e10}
+SHOWS = """
+const { at, phrases, starts } = modules["lib/figure.js"];
+const made = {};
+const spec = (name, given) =>
+  (made[name + given] ??= FIGURES[name](CATALOG, phrases({}), JSON.parse(given)));
+const options = (name, given) => JSON.stringify(Object.fromEntries(
+  Object.entries(spec(name, given).controls).map(([one, { texts }]) => [one, texts.length])));
+function shows(name, given, places, own, wide) {
+  const { controls, numbers, draw } = spec(name, given);
+  const settings = starts(spec(name, given));
+  for (const [one, place] of Object.entries(JSON.parse(places))) {
+    // Between two steps, a figure plays.
+    settings[one] = controls[one].options[Math.floor(place)] + (place % 1);
+    if (place % 1 === 0) settings[one] = controls[one].options[place];
+  }
+  const now = at(spec(name, given), CATALOG, settings, JSON.parse(own));
+  const { svg, handles = [] } = draw(now.values, wide, now.words);
+  const each = (list, get) => Object.fromEntries(Object.entries(list).map(get));
+  return JSON.stringify({
+    chosen: each(controls, ([one, { texts, options }]) =>
+      [one, texts[options.indexOf(settings[one])] ?? ""]),
+    labels: each(controls, ([one, { label }]) => [one, label]),
+    numbers: each(numbers, ([, [one]]) => now.problem
+      ? [one, ["", "–"]] : [one, [String(now.values[one]), now.words[one]]]),
+    says: now.says,
+    lines: now.lines,
+    picture: svg,
+    drawn: [...svg.matchAll(/<text[^>]*>([^<]*)/g)].map(([, text]) => text),
+    bad: (svg.match(/NaN|undefined|Infinity|null/g) ?? []).join(),
+    out: [],
+    handles: handles.map((one) => ({ ...one, there: one.to(one.x, one.y) })),
+  });
+}
+"""
+
+
+@functools.cache
+def engine() -> Any:
+    """Return a JavaScript engine that has the figures' script."""
+    context = quickjs.Context()
+    context.eval(f"{bundle.script()}{SHOWS}")
+    return context
+
+
+def called(function: str, *arguments: Any) -> Any:
+    return json.loads(engine().eval(f"{function}({', '.join(map(json.dumps, arguments))})"))
+
+
+def options(name: str, given: dict[str, Any] | None = None) -> dict[str, int]:
+    """Return how many positions each control of a figure has, by name."""
+    return dict(called("options", name, json.dumps(given or {})))
+
+
+def shows(
+    name: str,
+    places: dict[str, float],
+    wide: int = WIDTHS[0],
+    given: dict[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Return what a figure shows, as `Reader.shows` does; and its handles.
+
+    places: positions of controls, where others stay; given: what the cell gives the figure.
+    """
+    each = (json.dumps(one) for one in (given or {}, places, OWN_NUMBERS))
+    return dict(called("shows", name, *each, wide))
