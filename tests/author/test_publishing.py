@@ -126,9 +126,14 @@ def test_a_tag_keeps_its_edition_beside_the_newest_site(tmp_path: Path) -> None:
     clone = tmp_path / "course"
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
     subprocess.run(["git", "tag", "0.0.1"], cwd=clone, check=True)
+    home = clone / "index.md"
+    home.write_text(f"{home.read_text(encoding='utf-8')}\nNewer than the tag.\n", encoding="utf-8")
     for step in ("make", "book"), (".ci/editions",):
         done = subprocess.run(step, cwd=clone, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr[-3000:]
     public = clone / "_build" / "public"
-    assert (public / "index.html").is_file()
-    assert "0.0.1" in (public / "0.0.1" / "index.html").read_text(encoding="utf-8")
+    newest, edition = (
+        (folder / "index.html").read_text(encoding="utf-8") for folder in (public, public / "0.0.1")
+    )
+    assert "Newer than the tag." in newest
+    assert "Newer than the tag." not in edition

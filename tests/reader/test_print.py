@@ -309,5 +309,7 @@ def test_the_handout_has_a_page_of_notes_after_each_slide(
         pages = [latin(page.extract_text()) for page in PdfReader(path).pages]
         assert len(pages) == 2 * len(deck.slides)
         for slide, shown, notes in zip(deck.slides, pages[::2], pages[1::2], strict=True):
-            assert shown.startswith(latin(slide["title"])[:20].replace("fi", "")[:5])
+            # A ligature may be extracted as one character, or not at all.
+            title = latin(slide["title"])[:20]
+            assert shown.startswith((title[:5], title.replace("fi", "")[:5]))
             assert re.match(r"\d+min", notes)
