@@ -38,6 +38,7 @@ NAMES = {
         "link",
     ),
     *("ReduceScatter", "AllGather", "AllReduce", "Python", "numpy", "notebook", "MAC", "SRAM"),
+    "Roofline",
     *(
         "config.json",
         "Tab",
