@@ -40,6 +40,7 @@ NAMES = {
         "link",
     ),
     *("ReduceScatter", "AllGather", "AllReduce", "Python", "numpy", "notebook", "MAC", "SRAM"),
+    "Roofline",
     *(
         "config.json",
         "Tab",

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import yaml
 from book_extension import exercise_pages
@@ -10,6 +11,7 @@ from book_extension.languages import catalogs, code_words
 from repository import ROOT
 
 CHINESE = catalogs.folder(ROOT, "zh_CN")
+CODE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 PLACE = re.compile(r"\{[^}]*\}")
 
 
@@ -23,25 +25,31 @@ def without(text: str) -> str:
 @cache
 def patterns() -> list[re.Pattern[str]]:
     """Return the messages without a translation, longest first, with any value at each place."""
-    in_code = catalogs.of_code(CHINESE, "zh_CN", notebooks=True)
-    left = {one for found in code_words.words(ROOT).values() for one in found if one not in in_code}
-    files = (CHINESE / f"{name}.po" for name in catalogs.names(CHINESE))
-    written = (one for file in files for one in catalogs.messages(catalogs.read(file)))
-    left |= {*of_pages()} - {one.id for one in written if catalogs.is_current(one)}
+    known = catalogs.of_code(CHINESE, "zh_CN", notebooks=True)
+    left = {one for found in code_words.words(ROOT).values() for one in found if one not in known}
     return [
         re.compile(".*?".join(map(re.escape, PLACE.split(one))), re.DOTALL)
-        for one in sorted(filter(has_words, left), key=len, reverse=True)
+        for one in sorted(filter(has_words, left.union(of_pages())), key=len, reverse=True)
     ]
 
 
 def of_pages() -> Iterator[str]:
-    """Yield what is shown of a page elsewhere: its title, its description, a chapter's question."""
+    """Yield what lists show of pages: headings, descriptions and, on the home page, questions."""
     for file in (ROOT / "index.md", *ROOT.glob("chapters/*.md"), *exercise_pages.files(ROOT)):
         text = exercise_pages.markdown_of(file)
         top = next(yaml.safe_load_all(text))
-        yield top.get("question", "")
-        yield top.get("myst", {}).get("html_meta", {}).get("description", "")
-        yield from re.findall(r"^# (.+)$", text, re.MULTILINE)[:1]
+        question = top.get("question", "")
+        described = top.get("myst", {}).get("html_meta", {}).get("description", question)
+        headings = re.findall(r"^#+ (.+)$", CODE.sub("", text), re.MULTILINE)
+        yield from {*headings, described} - current(file.relative_to(ROOT))
+        yield from {question} - current(Path("index"))
+
+
+def current(page: Path) -> set[str]:
+    """Return the messages of a page that are translated."""
+    file = (CHINESE / page).with_suffix(".po")
+    written = catalogs.messages(catalogs.read(file)) if file.exists() else ()
+    return {str(one.id) for one in written if catalogs.is_current(one)}
 
 
 def has_words(message: str) -> bool:
