@@ -48,8 +48,8 @@ def test_a_guess_covers_what_follows_until_i_guess(at: Firefox, server: Server) 
 
 
 def test_a_link_into_what_is_covered_opens_it(at: Firefox, server: Server) -> None:
-    at.open(f"{server.origin}/chapters/roofline.html")
-    target = "document.querySelector('.guess-covered :is(figure[id], [id^=fig-])')"
+    at.open(f"{server.origin}/chapters/chips.html")
+    target = "document.querySelector('.guess-covered [id]')"
     shown = "document.getElementById(window.target).checkVisibility()"
     at.run(f"(window.target = {target}.id, null)")
     assert at.run(shown) is False
