@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -15,7 +16,8 @@ from rooflib.work import Work
 class PublishedRun(NamedTuple):
     """A published measurement of one operation, a multiplication or an all-reduce.
 
-    `work` is that of one chip, named with its sizes; `link` is the link that it uses.
+    `work` is that of one chip, named with its sizes; `link` is the link that it uses. `software` is
+    what ran, and `published` the day on which the number first appeared, where the source tells.
     """
 
     chip: str
@@ -23,6 +25,8 @@ class PublishedRun(NamedTuple):
     seconds: Quantity
     source: Source
     link: Link | None = None
+    software: str = ""
+    published: datetime.date | None = None
 
 
 @cache
@@ -39,7 +43,9 @@ def _matmul(
     done = groups * matmul(B, D, F, x, out=more["out"])
     name = f"{groups} × " * (groups > 1) + f"{x}[{B}, {D}] · {x}[{D}, {F}]"
     rate = to_base(more["printed"], more["unit"])
-    return PublishedRun(chip, done.named(name), Quantity(done.flops / rate, "s"), source)
+    seconds = Quantity(done.flops / rate, "s")
+    told = {what: more[what] for what in ("software", "published") if what in more}
+    return PublishedRun(chip, done.named(name), seconds, source, **told)
 
 
 def _all_reduce(
