@@ -17,6 +17,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ConfigError
+from sphinx.util.docutils import SphinxRole
 
 from . import contents, languages
 
@@ -27,7 +28,18 @@ SITEMAP = "sitemap.xml"
 MISTAKE = "What is wrong:\n\n\nPage: {page}\n"
 
 
+class Repository(SphinxRole):
+    """A link to the repository, `` {repository}`words` ``; only its words without an address."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        address = self.config.published_repository
+        if not address:
+            return [nodes.inline("", self.text)], []
+        return [nodes.reference("", self.text, refuri=address)], []
+
+
 def setup(app: Sphinx) -> None:
+    app.add_role("repository", Repository())
     app.add_config_value("published_repository", "", "html")
     app.add_config_value("published_branch", "main", "html")
     app.connect("config-inited", take_addresses)
