@@ -34,3 +34,36 @@ Search.performTermsSearch = (words, excluded) => {
     .map(([page, [scores, [title, anchor, description, , file]]]) =>
       [page, title, anchor, description, scores.reduce((sum, one) => sum + one) / words.size, file]);
 };
+
+// A page that was found by its text: lead to the section that has most of the query's words, the first of
+// these, and take the excerpt from there. Sphinx takes it from the page's beginning, and leads there.
+const excerpt = Search.makeSearchSummary;
+Search.makeSearchSummary = (html, words, anchor) => {
+  const section = anchor ? null : sectionWith(html, [...words].map((word) => word.toLowerCase()));
+  if (!section) return excerpt(html, words, anchor);
+  const summary = excerpt(html, words, `#${CSS.escape(section)}`);
+  // The caller puts the excerpt into the result before this runs.
+  queueMicrotask(() => {
+    const link = summary?.closest("li")?.querySelector("a");
+    if (link) link.hash = section;
+  });
+  return summary;
+};
+
+// Return the id of the section; "" for the page's own, at its top.
+function sectionWith(html, words) {
+  const page = new DOMParser().parseFromString(html, "text/html");
+  for (const other of page.querySelectorAll("script, style")) other.remove();
+  let most = 0;
+  let found = "";
+  for (const section of page.querySelectorAll("[role=main] section[id]")) {
+    // The text above the sections inside it.
+    const own = [...section.childNodes].filter(({ nodeName }) => nodeName !== "SECTION");
+    const text = own.map(({ textContent }) => textContent).join(" ").toLowerCase();
+    const count = words.filter((word) => text.includes(word)).length;
+    if (count <= most) continue;
+    most = count;
+    found = section.parentElement?.closest("section") ? section.id : "";
+  }
+  return found;
+}
