@@ -17,7 +17,8 @@
 #
 # The chip has an int8 peak of {eval}`f"{rl.Quantity(peak, 'OP/s'):e}"` and an HBM bandwidth of
 # {eval}`f"{rl.Quantity(bandwidth, 'B/s'):e}"`. (The catalog has {eval}`f"{catalog:e}"`
-# for the same chip. Use the figures given here.)
+# for the same chip, and {ref}`two editions <hardware-editions>` of its source differ. Use the
+# figures given here.)
 #
 # - How many bytes are loaded, and how many written?
 # - How many operations does it take?

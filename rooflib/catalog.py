@@ -90,12 +90,16 @@ class Figure:
 
 
 class PublishedShare(NamedTuple):
-    """A published share of a chip's peak."""
+    """A published share of a chip's peak.
+
+    `as_of` is the month of the source's edition, such as "2026-08".
+    """
 
     chip: str
     roof: str
     fraction: float
     source: Source
+    as_of: str
     note: str = ""
 
 

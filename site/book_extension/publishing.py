@@ -17,6 +17,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ConfigError
+from sphinx.util.docutils import ReferenceRole
 
 from . import contents, languages
 
@@ -27,7 +28,17 @@ SITEMAP = "sitemap.xml"
 MISTAKE = "What is wrong:\n\n\nPage: {page}\n"
 
 
+class Repository(ReferenceRole):
+    """A link to a file, `` {repository}`words <README.md>` ``; without an address only words."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        if not self.config.published_repository:
+            return [nodes.inline("", self.title)], []
+        return [nodes.reference("", self.title, refuri=file_address(self.config, self.target))], []
+
+
 def setup(app: Sphinx) -> None:
+    app.add_role("repository", Repository())
     app.add_config_value("published_repository", "", "html")
     app.add_config_value("published_branch", "main", "html")
     app.connect("config-inited", take_addresses)
@@ -89,21 +100,31 @@ def page_links(
         links["colab"] = f"https://colab.research.google.com/#fileId={opened}"
     if not repository:
         return links
-    source = quote(str(app.env.doc2path(page, base=False)))
+    source = str(app.env.doc2path(page, base=False))
     if copy := contents.names(Path(app.srcdir) / "_toc.yml").get(page):
         links["binder"] = binder(repository, branch, copy)
-    on_gitlab = "gitlab" in urlsplit(repository).netloc
-    between = "/-" if on_gitlab else ""
-    links["source"] = f"{repository}{between}/blob/{branch}/{source}"
+    links["source"] = file_address(app.config, source)
     if not os.environ.get("EDITION"):
-        links["edit"] = f"{repository}{between}/edit/{branch}/{source}"
-    title, body = ("issue[title]", "issue[description]") if on_gitlab else ("title", "body")
+        links["edit"] = file_address(app.config, source, "edit")
+    between = "/-" if is_on_gitlab(repository) else ""
+    title, body = ("issue[title]", "issue[description]") if between else ("title", "body")
     text = {
         title: f"Mistake: {app.env.titles[page].astext()}",
-        body: MISTAKE.format(page=context.get("pageurl") or source),
+        body: MISTAKE.format(page=context.get("pageurl") or quote(source)),
     }
     links["report"] = f"{repository}{between}/issues/new?{urlencode(text, quote_via=quote)}"
     return links
+
+
+def file_address(config: Config, path: str, view: str = "blob") -> str:
+    """Return the address at which a file is shown, or edited with view="edit"."""
+    repository, branch = config.published_repository, quote(config.published_branch)
+    between = "/-" if is_on_gitlab(repository) else ""
+    return f"{repository}{between}/{view}/{branch}/{quote(path)}"
+
+
+def is_on_gitlab(repository: str) -> bool:
+    return "gitlab" in urlsplit(repository).netloc
 
 
 def handed_out(doctree: nodes.document) -> str:

@@ -16,7 +16,7 @@ from site_links import broken, html_files, parsed
 
 SITE, REPOSITORY = "https://example.org/course", "https://github.com/example/course"
 PAGE = "\n# A page\n\n```{code-cell} ipython3\n1 + 1\n```\n\n"
-PAGE += "(place)=\n## A section\n\n{ref}`place`, {doc}`/index`\n"
+PAGE += "(place)=\n## A section\n\n{ref}`place`, {doc}`/index`, {repository}`a copy <README.md>`\n"
 
 
 def book_at(folder: Path, site: str) -> Book:
@@ -77,6 +77,8 @@ def test_a_page_leads_to_its_notebook_its_source_and_a_report_of_mistakes(publis
         text = (top / f"{page}.ipynb").read_text(encoding="utf-8")
         assert f"({SITE}/{page}.html#place)" in text
         assert f"({SITE}/{folder}index.html)" in text
+        in_text = [a["href"] for a in parsed(top / f"{page}.html").select("article a[href]")]
+        assert f"{REPOSITORY}/blob/main/README.md" in in_text
         asked = parse_qs(urlsplit(links["report"]).query)
         assert f"{SITE}/{page}.html" in asked["body"][0]
 

@@ -179,6 +179,13 @@ def test_an_own_cell_on_the_page_prints_plots_fails_and_is_stopped(reader: Reade
     reader.page.keyboard.press("Enter")  # indents
     reader.page.keyboard.type("pass")
     assert reader.written(editor) == "while True:\n    pass"
+    reader.press("Check all")  # of nothing that is written
+    others = reader.page.locator(".answers h3").all_inner_texts()
+    assert all(other in reader.done() for other in others)
+    for key, answer in solutions(NAME).items():
+        reader.write(reader.part(key).locator(EDITOR), answer)
+        assert others.pop(0) not in reader.done()
+    editor.focus()
     with reader.a_run():
         reader.page.keyboard.press("Control+Enter")
         reader.press("Check all")

@@ -77,12 +77,31 @@ def test_one_press_skips_a_guess_for_good(reader: Reader) -> None:
     assert reader.covers
 
 
-def test_one_press_opens_all_answers_for_good(reader: Reader) -> None:
+def test_one_switch_shows_all_answers_of_all_pages_until_it_is_turned_off(reader: Reader) -> None:
+    switch = reader.page.get_by_role("switch", name="Show all answers")
+    folds = reader.page.locator(".bd-article .answer + details")
+
+    def shown() -> tuple[bool, bool, bool]:
+        unfolded = folds.evaluate_all("(all) => all.map(({ open }) => open)")
+        return switch.is_checked(), reader.covers == 0, set(unfolded) == {True}
+
     reader.open(CHAPTER, covered=True)
-    assert reader.covers > 1
-    reader.press("Never cover answers")
-    assert reader.covers == 0
+    assert shown() == (False, False, False)
+    reader.press("Show all answers")  # beside a guess
+    assert shown() == (True, True, True)
     reader.open("chapters/time", covered=True)
+    assert shown() == (True, True, True)
+    switch.uncheck()
+    assert shown() == (False, False, False)
+    reader.page.reload()
+    assert shown() == (False, False, False)
+
+
+def test_the_switch_that_shows_all_answers_is_in_the_menu_of_a_phone(reader: Reader) -> None:
+    reader.open(CHAPTER, covered=True)
+    reader.phone()
+    reader.press("On this page")
+    reader.page.get_by_role("switch", name="Show all answers").check()
     assert reader.covers == 0
 
 

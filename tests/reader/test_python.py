@@ -1,6 +1,7 @@
 """A reader runs the Python of a chapter's page: errors, endless loops, two tabs, another day."""
 
 import re
+import time
 
 import pytest
 from playwright.sync_api import Route, expect
@@ -115,6 +116,16 @@ def test_what_does_not_load_is_named_a_second_press_replaces_the_first_and_stop_
     assert reader.edit("\nwhile True: pass", "").startswith("Done.")
     assert not reader.stale()
     assert reader.places() == built
+
+
+def test_what_the_bar_says_goes_when_i_read_on(reader: Reader) -> None:
+    reader.open(PAGE)
+    for _ in range(2):
+        assert reader.run()
+        until = time.monotonic() + SECONDS
+        while reader.bar and time.monotonic() < until:
+            reader.page.keyboard.press("Shift")
+        assert reader.bar == ""
 
 
 def test_edits_are_kept_between_tabs_days_and_editions_and_are_put_back(reader: Reader) -> None:

@@ -14,8 +14,12 @@ names what to guess if a question asks for several things.
 
 What gives the answer away is covered until the reader answers the guess or skips it by one press:
 what stands between the box and the answer, and the paragraph after it. Definitions, formulas and
-whatever else is needed later belong above the box, or after that paragraph. One press opens all
-answers for good. A folded answer covers nothing else.
+whatever else is needed later belong above the box, or after that paragraph. A folded answer covers
+nothing else.
+
+A switch in the list of the page's sections, and beside each guess, opens all answers of all pages
+until it is turned off. What cells print folded (with the tag hide-output) it opens, too, unless
+they have the tag no-answer.
 
 Guesses don't appear without scripts, in notebooks or on paper.
 """

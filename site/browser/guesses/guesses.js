@@ -56,6 +56,9 @@
     return { factor: Math.max(mine / true_, true_ / mine) };
   }
 
+  // Whether feedback says of this result of `compare` no distance from the answer.
+  const isRight = (result) => Boolean(result.right) || result.points < 0.5 || result.factor < CLOSE;
+
   function feedback(kind, guess, right) {
     const result = compare(kind, guess, right);
     if (kind === "choice") {
@@ -64,10 +67,10 @@
     // "1 times" would be wrong, so a guessed number of times stands alone.
     const after = /^times\b/.test(unit(right)) ? "" : unit(right);
     const said = { guess: guess + (after.startsWith("%") ? "%" : ` ${after}`.trimEnd()), right };
-    if (result.points >= 0.5) {
+    if (result.points !== undefined && !isRight(result)) {
       return phrase("Your guess was {guess}, and it is {right}: {points} points away.", { ...said, points: few(result.points) });
     }
-    if (result.points !== undefined || result.factor === undefined || result.factor < CLOSE) {
+    if (result.factor === undefined || isRight(result)) {
       return phrase("Your guess was {guess}, and it is {right}.", said);
     }
     const factor = few(result.factor);
@@ -123,12 +126,11 @@
   // covered until the reader answers or skips the guess. The browser’s search finds covered text, and
   // links into it open it.
   const covers = [];
-  const OPEN = "open"; // whether the reader wants no covers at all
 
   function cover(box, name) {
     const button = (textContent) => made("button", { type: "button", textContent });
     const skip = button(phrase("Skip the guess"));
-    const always = button(phrase("Never cover answers"));
+    const always = button(phrase("Show all answers"));
     const one = {
       key: `skipped:${page}:${name}`,
       guesses: [],
@@ -143,8 +145,7 @@
       one.part.focus({ preventScroll: true });
     });
     always.addEventListener("click", () => {
-      write(OPEN, true);
-      covers.forEach(open);
+      showAll(true);
       one.part.focus({ preventScroll: true });
     });
     box.append(one.bar);
@@ -191,6 +192,35 @@
     if (target && uncover(target)) target.scrollIntoView();
   }
 
+  // ---- all answers at once
+
+  const OPEN = "open"; // whether the reader wants to see all answers, on all pages
+  const turn = made("input", { type: "checkbox" });
+  turn.setAttribute("role", "switch");
+  turn.addEventListener("change", () => showAll(turn.checked));
+  const sections = document.querySelector(".bd-toc-nav");
+  sections?.append(made("label", { className: "guess-switch" }, turn, ` ${phrase("Show all answers")}`));
+
+  // The answers that are folded: those of questions, and what cells print (but for those with the tag no-answer).
+  const folds = () =>
+    document.querySelectorAll(".bd-article :is(.answer + details, .cell:not(.tag_no-answer) > details.hide:not(.above-input))");
+
+  function showAll(isOn) {
+    write(OPEN, isOn);
+    if (!isOn) for (const fold of folds()) fold.open = false;
+    showPage();
+  }
+
+  // Cover the answers that the reader has not opened.
+  function showPage() {
+    turn.checked = Boolean(read(OPEN));
+    for (const one of covers) {
+      if (isDone(one)) open(one);
+      else close(one);
+    }
+    if (turn.checked) for (const fold of folds()) fold.open = true;
+  }
+
   // ---- the page
 
   // Save the page's title and questions for the summary.
@@ -233,8 +263,9 @@
       write(key, { kind, guess, right, seen: false });
       show();
       const isMissing = covered && !isDone(covered);
-      if (folded) note.textContent = phrase("Kept. Now unfold the answer.");
+      if (folded && !folded.open) note.textContent = phrase("Kept. Now unfold the answer.");
       else if (isMissing) note.textContent = phrase("Kept. Answer the others too.");
+      else if (isRight(compare(kind, guess, right))) note.textContent = phrase("That is right.");
       else note.textContent = phrase("Kept. Read on to see how far off it is.");
       if (covered && !isMissing) {
         for (const other of covered.notes) if (other !== note) other.textContent = "";
@@ -266,9 +297,8 @@
   for (const one of covers) {
     const after = one.part.nextElementSibling;
     if (after?.matches("p:not(.guess-told)")) extend(one, after);
-    if (isDone(one)) open(one);
-    else close(one);
   }
+  showPage();
   followAddress();
   addEventListener("hashchange", followAddress);
   // Clicking a link to the current address fires no hashchange.

@@ -125,6 +125,15 @@ export async function open({ place, notebook, name, version }) {
       bar.finish(passed ? phrase("The check passed.") : phrase("The check found something: see below the answer."));
     });
 
+  // Check what has been written; from then on, name the parts that have not.
+  let namesUnwritten = false;
+  const isWritten = (part) => part.editor.code.trim() !== text(part.cell).trim();
+  function checkAll() {
+    namesUnwritten = true;
+    progress();
+    parts.filter(isWritten).forEach(check);
+  }
+
   const runOwn = ({ cell, box }) =>
     enqueue(cell.id, box, async () => {
       const results = await run(stepsTo(cell.id));
@@ -163,12 +172,15 @@ export async function open({ place, notebook, name, version }) {
   function progress() {
     const now = sources();
     const states = parts.map(({ key }) => saved.state(key, now));
+    const unwritten = namesUnwritten ? parts.filter((part) => !isWritten(part)).map(({ name }) => name) : [];
+    const list = new Intl.ListFormat(document.documentElement.lang);
     const [done, again] = ["done", "again"].map((state) => states.filter((one) => one === state).length);
     saved.count(done, parts.length);
     compare.hidden = done < parts.length;
     words.textContent = joined(
       phrase("{done} of {all} parts done.", { done, all: parts.length }),
       again && phrase("{again} to check again, since something above has changed.", { again }),
+      unwritten.length && phrase("Not written yet, so not checked: {parts}.", { parts: list.format(unwritten) }),
       saved.isSaving
         ? phrase("Your answers stay in this browser and are sent nowhere.")
         : phrase("This browser keeps nothing for this site: download the notebook before you leave the page."),
@@ -370,7 +382,7 @@ export async function open({ place, notebook, name, version }) {
       { className: "answers-files" },
       button(phrase("Download {file}", { file: `${name}.ipynb` }), download),
       button(phrase("Open a notebook …"), () => picker.click()),
-      button(phrase("Check all"), () => parts.forEach(check)),
+      button(phrase("Check all"), checkAll),
       picker,
     ),
     markdown([joined(toBegin, aboutVersion), ...rules].join("\n\n")),

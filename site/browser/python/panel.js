@@ -4,6 +4,7 @@
 import { made } from "./outputs.js";
 
 const MB = 1e6;
+const READ_MILLISECONDS = 3000;
 
 // Join whole sentences; some may be missing.
 export const joined = (...sentences) =>
@@ -17,6 +18,17 @@ export function panel(article, python) {
   const place = made("div", { className: "python-panel", role: "region", ariaLabel: phrase("Python in this page") }, words, meter, end, back);
   article.append(place);
   end.addEventListener("click", () => python.stop());
+  // What the bar says when nothing runs goes with the reader's next action, but not before it can be read.
+  let saidAt = 0;
+  function tidy({ target }) {
+    if (!end.hidden || place.contains(target) || performance.now() - saidAt < READ_MILLISECONDS) return;
+    words.textContent = "";
+  }
+  for (const action of ["pointerdown", "keydown", "wheel"]) document.addEventListener(action, tidy, { passive: true });
+  function say(text) {
+    words.textContent = text;
+    saidAt = performance.now();
+  }
   let announced = 0; // bytes
   python.onProgress = (received, total) => {
     if (end.hidden) return; // Python starts in advance: the reader is not waiting
@@ -36,10 +48,10 @@ export function panel(article, python) {
   return {
     place,
     back,
-    say: (text) => (words.textContent = text),
+    say,
     // Show how a run ended.
     finish: (text) => {
-      words.textContent = text;
+      say(text);
       place.dataset.runs = 1 + Number(place.dataset.runs ?? 0);
     },
     // Show a button with this name that terminates Python; without a name, hide it.
