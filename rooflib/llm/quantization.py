@@ -21,8 +21,8 @@ from rooflib.llm.layers import Format, Layer
 KEYS = ("quantization_config", "compression_config", "quantization", "expert_dtype")
 SPEAKS = re.compile("quant|compress.*config|^bits$|expert_dtype")
 # Under which keys formats list the modules that they leave out.
-LEFT_OUT = ("modules_to_not_convert", "ignore", "ignored_layers", "exclude_modules", "exclude")
-LEFT_OUT += ("llm_int8_skip_modules",)
+LEFT_OUT: tuple[str, ...] = ("modules_to_not_convert", "ignore", "ignored_layers")
+LEFT_OUT += ("exclude_modules", "exclude", "llm_int8_skip_modules")
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 MANY = 10**6
 PLAIN = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
