@@ -99,17 +99,13 @@ class PublishedShare(NamedTuple):
     note: str = ""
 
 
-def chip(name: str) -> Chip:
+def chip(name: str | Chip) -> Chip:
     """Look up a chip by name, ignoring case, spaces, hyphens and underscores.
 
-    An unknown name raises a ValueError that lists the known names and suggests the closest.
+    A `Chip` is returned unchanged. An unknown name raises a ValueError that lists the known names
+    and suggests the closest.
     """
-    return look_up("chip", name, chips(hidden=True))
-
-
-def as_chip(chip_or_name: str | Chip) -> Chip:
-    """Return the chip itself, or look it up by name."""
-    return chip_or_name if isinstance(chip_or_name, Chip) else chip(chip_or_name)
+    return name if isinstance(name, Chip) else look_up("chip", name, chips(hidden=True))
 
 
 @cache

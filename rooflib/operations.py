@@ -18,7 +18,7 @@ import math
 
 import numpy as np
 
-from rooflib.catalog import as_chip
+from rooflib import catalog
 from rooflib.checks import Number, Size, instance, larger, one_of, size, sizes
 from rooflib.dtypes import DType, Type, common_type, dtype
 from rooflib.hardware import HBM, Chip, Link
@@ -312,7 +312,7 @@ def critical_batch(
     """
     read, weight, output, kind = matmul_types(x, w, out, compute)
     D, F = sizes(largest=math.inf, D=D, F=F)
-    ridge = float(as_chip(chip).ridge(kind))
+    ridge = float(catalog.chip(chip).ridge(kind))
     # Numerator and denominator are divided by DF, so that large sizes don't lose precision.
     room = np.asarray(2 - ridge * (read.bytes / F + output.bytes / D))
     full = np.full(room.shape, np.inf)
@@ -342,7 +342,7 @@ def critical_depth(
     The result is the D of the whole multiplication, not rounded, and 0 for one chip. `chip` and
     `link` are those of `Work.on`.
     """
-    chip = as_chip(chip)
+    chip = catalog.chip(chip)
     over, N = chip.link(link), size("N", N, whole=True)
     reduced = one_of("split", split, ("B", "D", "F")) == "D"
     sent = all_reduce(1, N, in_switch=over.reduces) if reduced else all_gather(1, N)

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from rooflib.catalog import as_chip
+from rooflib import catalog
 from rooflib.checks import MAX_AMOUNT, Number, ReadOnlyDict, Size, larger, size, sizes
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import HBM, ROOFS, Chip, Link, roof_of, unit_of
@@ -93,7 +93,7 @@ class Work:
         `Link`, or the name of one of the chip's. Raises a ValueError if the chip has no such rate,
         or if a link is needed.
         """
-        chip = as_chip(chip)
+        chip = catalog.chip(chip)
         busy: dict[str, Number] = {HBM: 0, roof_of(next(iter(self._arithmetic), "")): 0}
         for resource, amount in self.amounts.items():
             needed = resource not in ("exponentials", "launch") and np.any(amount)
