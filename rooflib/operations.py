@@ -258,7 +258,7 @@ def all_reduce(bytes: Size, N: Size, *, in_switch: bool = False) -> Number:
 def spared(bytes: Size, N: Size) -> Number:
     """Return by how many bytes an all-reduce in a switch is shorter than one on a ring."""
     # Two chips send no less than on a ring, and one sends nothing.
-    return larger(all_reduce(bytes, N) - size("bytes", bytes, zero=True), 0)
+    return larger(2 * reduce_scatter(bytes, N) - size("bytes", bytes, zero=True), 0)
 
 
 def matmul_types(

@@ -169,17 +169,18 @@ class Work:
         count = size("a repeated work's count", count, zero=True)
         amounts = {resource: count * amount for resource, amount in self.amounts.items()}
         sums = {name: count * getattr(self, name) for name in SUMS}
-        parts = tuple(part * count for part in self.parts)
-        return Work(self.name, amounts, **sums, chips=self.chips, parts=parts)
+        return replace(self, amounts=amounts, parts=tuple(p * count for p in self.parts), **sums)
 
     __rmul__ = __mul__
 
-    def _plus(self, other: Work, name: str = "", parts: tuple[Work, ...] = ()) -> Work:
+    def _plus(self, other: Work) -> Work:
         amounts = dict(self.amounts)
         for resource, amount in other.amounts.items():
             amounts[resource] = plus(amounts.get(resource, 0), amount)
-        sums = {each: plus(getattr(self, each), getattr(other, each)) for each in SUMS}
-        return Work(name, amounts, **sums, chips=larger(self.chips, other.chips), parts=parts)
+        sums: dict[str, Any] = {}
+        for name in SUMS:
+            sums[name] = plus(getattr(self, name), getattr(other, name))
+        return Work(self.name, amounts, **sums, chips=larger(self.chips, other.chips))
 
     @property
     def _label(self) -> str:
@@ -321,10 +322,9 @@ def added(works: Iterable[Work], name: str = "") -> Work:
     rows: dict[str, Work] = {}
     for work in works:
         for part in work.parts if work.parts and not work.name else (work,):
-            same = rows.get(part.name)
-            rows[part.name] = same._plus(part, name=part.name) if same else part
+            rows[part.name] = rows[part.name]._plus(part) if part.name in rows else part
     parts = tuple(rows.values())
-    return reduce(Work._plus, parts[:-1], Work())._plus(parts[-1], name=name, parts=parts)
+    return replace(reduce(Work._plus, parts, Work(name)), parts=parts)
 
 
 def work(
