@@ -96,8 +96,8 @@ class Work:
         chip = catalog.chip(chip)
         busy: dict[str, Number] = {HBM: 0, roof_of(next(iter(self._arithmetic), "")): 0}
         for resource, amount in self.amounts.items():
-            needed = resource not in ("exponentials", "launch") and np.any(amount)
-            if needed or resource in chip:
+            optional = resource in ("exponentials", "launch")
+            if resource in chip or (not optional and np.any(amount)):
                 roof, time = roof_of(resource), amount / float(chip[resource])
                 busy[roof] = plus(busy.get(roof, 0), time)
         times = {roof: busy[roof] for roof in ROOFS if roof in busy}
