@@ -243,6 +243,6 @@ class Link:
         return quantity(float(self.bandwidth) * peers, "B/s")
 
 
-def rate(name: str, value: Any, unit: str) -> Quantity:
+def rate(name: str, value: Any, unit: str = "") -> Quantity:
     """Return a rate or an amount of memory with its unit, if it is above zero; else raise."""
     return Quantity(size(name, value, single=True, largest=MAX_AMOUNT), unit)
