@@ -316,32 +316,26 @@ SKIPPED = [
 ]
 
 
+def held(name: str, **how: Any) -> float:
+    """Return what a step holds of the file whose name begins so, quantized with fp8."""
+    config = next(row["config"] for row in CONFIGS if row["name"].startswith(name))
+    how = {"quantization_config": {"quant_method": "fp8", **how}}
+    return rl.model_from_config(config | how).decode(1, 1).held
+
+
 @pytest.mark.parametrize(("modules", "each"), SKIPPED, ids=str)
 def test_modules_that_a_file_leaves_out_are_not_quantized(modules, each):
-    config = next(row["config"] for row in CONFIGS if row["name"].startswith("llama-3.1-8b"))
-
-    def held(skipped: list[str]) -> float:
-        how = {"quant_method": "fp8", "modules_to_not_convert": skipped}
-        return rl.model_from_config(config | {"quantization_config": how}).decode(1, 1).held
-
-    assert held(modules) - held([]) == pytest.approx(32 * each)
+    more = held("llama-3.1-8b", modules_to_not_convert=modules) - held("llama-3.1-8b")
+    assert more == pytest.approx(32 * each)
 
 
-def test_experts_can_be_left_out_one_by_one():
-    row = next(row for row in CONFIGS if row["name"] == "mixtral-8x7b-v0.1")
-    names = [
-        f"model.layers.0.block_sparse_moe.experts.{e}.w{i}" for e in range(8) for i in (1, 2, 3)
-    ]
-
-    def held(skipped: list[str]) -> float:
-        how = {"quant_method": "fp8", "modules_to_not_convert": skipped}
-        return rl.model_from_config(row["config"] | {"quantization_config": how}).decode(1, 1).held
-
-    assert held(names) - held([]) == 8 * 3 * 4096 * 14336
-    how = {"quant_method": "fp8", "expert_dtype": "fp4"}
-    narrow = rl.model_from_config(row["config"] | {"quantization_config": how}).decode(1, 1).held
-    experts = 32 * 8 * 3 * 4096 * 14336
-    assert held([]) - narrow == pytest.approx(experts * (8 - 4.25) / 8)
+def test_experts_can_be_left_out_one_by_one_or_have_a_type_of_their_own():
+    experts = "model.layers.0.block_sparse_moe.experts"
+    names = [f"{experts}.{e}.w{i}" for e in range(8) for i in (1, 2, 3)]
+    all_of_them, of_a_layer = held("mixtral-8x7b"), 8 * 3 * 4096 * 14336
+    assert held("mixtral-8x7b", modules_to_not_convert=names) - all_of_them == of_a_layer
+    narrow = held("mixtral-8x7b", expert_dtype="fp4")
+    assert all_of_them - narrow == pytest.approx(32 * of_a_layer * (8 - 4.25) / 8)
 
 
 MLX = [
