@@ -13,7 +13,7 @@ Amounts are FLOPs and bytes, rates are dense FLOP/s and one-way bytes/s, times a
 Sizes are numbers or numpy arrays; arrays broadcast.
 
 To read the code, start with `Chip` in `hardware.py` and `Work.on` in `work.py`: that is the whole
-idea. Then read `operations.py`, which counts, and `critical.py`. `catalog.py` reads `chips.toml`;
+idea. Then read `operations.py`, which counts. `catalog.py` reads `chips.toml`;
 `quantities.py`, `dtypes.py`, `table.py`, `checks.py` and `plots.py` help. `rooflib.llm` stands on
 top, and its names are reached from here, like `rl.model`.
 """
@@ -24,7 +24,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rooflib.catalog import Figure, chip, chips, figures, published_shares
-from rooflib.critical import critical_batch, critical_depth
 from rooflib.dtypes import DType, dtype
 from rooflib.hardware import Chip, Link
 from rooflib.measured import published_runs
@@ -32,6 +31,8 @@ from rooflib.operations import (
     all_gather,
     all_reduce,
     attention,
+    critical_batch,
+    critical_depth,
     dot,
     elementwise,
     matmul,

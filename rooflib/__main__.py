@@ -14,11 +14,7 @@ import rooflib as rl
 from rooflib.checks import one_of
 from rooflib.table import from_rows
 
-OPERATIONS = sorted(  # the functions that return work
-    name
-    for name, one in vars(rl).items()
-    if getattr(one, "__annotations__", {}).get("return") == "Work"
-)
+OPERATIONS = ("attention", "dot", "elementwise", "matmul", "rms_norm", "split", "work")
 USAGE = """\
 python -m rooflib --chips | --version
        python -m rooflib CHIP [OPERATION SIZES] [NAME=VALUE ...] [--link LINK]
@@ -36,13 +32,9 @@ operations: {", ".join(OPERATIONS)}"""
 
 def main(words: Sequence[str] | None = None) -> None:
     """Print what the arguments request; on a mistake, print one line and exit with 2."""
+    as_written = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(
-        "rooflib",
-        USAGE,
-        __doc__,
-        EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+        "rooflib", USAGE, __doc__, EXAMPLES, formatter_class=as_written, allow_abbrev=False
     )
     parser.add_argument("--version", action="version", version=f"rooflib {rl.__version__}")
     parser.add_argument("--chips", action="store_true", help="print all chips of the catalog")
@@ -50,8 +42,8 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("words", nargs="*", metavar="CHIP OPERATION SIZES")
     given = parser.parse_intermixed_args(words)
     try:
-        tables = _tables(given) if given.words or given.chips else [parser.format_help()]
-        print(*tables, sep="\n\n")
+        asked = [_all_chips()] if given.chips else _tables(given.words, given.link)
+        print(*(asked or [parser.format_help()]), sep="\n\n")
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader, such as `head`, has seen enough. Python flushes stdout once more at its end.
@@ -61,19 +53,19 @@ def main(words: Sequence[str] | None = None) -> None:
         parser.exit(2, f"rooflib: {error}\n")
 
 
-def _tables(given: argparse.Namespace) -> list[Any]:
-    """Return what to print."""
-    if given.chips:
-        return [_all_chips()]
-    options = dict(word.split("=", 1) for word in given.words if "=" in word)
+def _tables(words: Sequence[str], link: str | None) -> list[Any]:
+    """Return what to print of a chip, of work on it, or of a model; nothing for no words."""
+    if not words:
+        return []
+    options = dict(word.split("=", 1) for word in words if "=" in word)
     named = {name: _value(word) for name, word in options.items()}
-    name, *others = (word for word in given.words if "=" not in word)
+    name, *others = (word for word in words if "=" not in word)
     if name == "model":
         if len(others) != 2:
             raise ValueError(f"model must have a config.json (or a name) and a chip; got {others}")
-        config, chip = others
+        config, on = others
         is_file = config.endswith(".json") or os.path.exists(config)  # noqa: PTH110
-        served = rl.Serving(rl.model_from_config(config) if is_file else config, chip, **named)
+        served = rl.Serving(rl.model_from_config(config) if is_file else config, on, **named)
         steps = ["decode step:", served.per_token.parts, "prefill of a prompt:"]
         return [served.table, *steps, served.first_token.parts, served.changes_table]
     chip = rl.chip(name)
@@ -82,7 +74,7 @@ def _tables(given: argparse.Namespace) -> list[Any]:
     operation, *sizes = others
     count = getattr(rl, one_of("operation", operation.replace("-", "_"), OPERATIONS))
     work = count(*map(_value, sizes), **named)
-    return [work.table, f"on {chip.name}:", work.on(chip, given.link).table]
+    return [work.table, f"on {chip.name}:", work.on(chip, link).table]
 
 
 def _value(word: str) -> Any:
@@ -95,9 +87,8 @@ def _value(word: str) -> Any:
 def _all_chips() -> rl.Table:
     rows = []
     for chip in rl.chips(hidden=True):
-        known = "bf16" in chip
-        peak, ridge = (chip["bf16"], f"{chip.ridge()}") if known else ("–", "–")
-        rows.append((chip.name, peak, ridge, ", ".join(link.name for link in chip.links)))
+        rates = (chip["bf16"], f"{chip.ridge()}") if "bf16" in chip else ("–", "–")
+        rows.append((chip.name, *rates, ", ".join(link.name for link in chip.links)))
     return from_rows(("chip", "peak bf16", "ridge", "links"), rows)
 
 

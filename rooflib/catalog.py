@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from types import MappingProxyType
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from rooflib.checks import suggestion
@@ -66,24 +67,23 @@ class Figure:
 
         All conversions of printed figures happen here.
         """
-        share = (2 if self.sparse else 1) * (2 if self.two_way else 1) * self.links
+        share = (1 + self.sparse) * (1 + self.two_way) * self.links
         number = to_base(self.printed, self.unit) / share * self.cores * self.clock
-        bits = self.unit.endswith("bit/s")
-        base = "B/s" if bits else self.unit.replace("/clock", "/s").lstrip("kKMGTPEi")
+        base = self.unit.replace("bit/s", "B/s").replace("/clock", "/s").lstrip("kKMGTPEi")
         return Quantity(number, base)
 
     @property
     def as_printed(self) -> str:
         """The printed figure and what it includes: "900 GB/s, both ways, 18 links"."""
         number = f"{self.printed:,g}".replace("e+0", "e").replace("e+", "e")
-        included = [
-            "sparse" if self.sparse else "",
-            "both ways" if self.two_way else "",
-            f"{self.links} links" if self.links > 1 else "",
-            f"each of {self.cores} cores" if self.cores > 1 else "",
-            f"at {self.clock / 1e6:g} MHz" if self.clock > 1 else "",
-        ]
-        return ", ".join([f"{number} {self.unit}", *filter(None, included)])
+        included = {
+            "sparse": self.sparse,
+            "both ways": self.two_way,
+            f"{self.links} links": self.links > 1,
+            f"each of {self.cores} cores": self.cores > 1,
+            f"at {self.clock / 1e6:g} MHz": self.clock > 1,
+        }
+        return ", ".join([f"{number} {self.unit}", *(what for what in included if included[what])])
 
     def __repr__(self) -> str:
         return f"<Figure {self.chip}, {self.what}: {self.as_printed}; {self.source.key}>"
@@ -103,17 +103,13 @@ class PublishedShare(NamedTuple):
     note: str = ""
 
 
-def chip(name: str) -> Chip:
+def chip(name: str | Chip) -> Chip:
     """Look up a chip by name, ignoring case, spaces, hyphens and underscores.
 
-    An unknown name raises a ValueError that lists the known names and suggests the closest.
+    A `Chip` is returned unchanged. An unknown name raises a ValueError that lists the known names
+    and suggests the closest.
     """
-    return look_up("chip", name, chips(hidden=True))
-
-
-def as_chip(chip_or_name: str | Chip) -> Chip:
-    """Return the chip itself, or look it up by name."""
-    return chip_or_name if isinstance(chip_or_name, Chip) else chip(chip_or_name)
+    return name if isinstance(name, Chip) else look_up("chip", name, chips(hidden=True))
 
 
 @cache
@@ -153,12 +149,7 @@ def look_up(kind: str, name: str, entries: Sequence[Named]) -> Named:
 
 def read_toml(file: str) -> dict[str, Any]:
     """Return the content of a TOML file beside this module."""
-    # Imported here to keep `import rooflib` light.
-    import importlib.resources
-    import tomllib
-
-    text = importlib.resources.files("rooflib").joinpath(file).read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    return tomllib.loads((Path(__file__).parent / file).read_text(encoding="utf-8"))
 
 
 @cache
@@ -174,46 +165,36 @@ def read_catalog(file: str) -> Mapping[str, Any]:
             return part
         return {key: known[v] if key == "source" else with_sources(v) for key, v in part.items()}
 
-    return MappingProxyType({**with_sources(content), "sources": MappingProxyType(known)})
+    found: dict[str, Any] = with_sources(content)
+    return found
 
 
 def _make_chip(entry: Mapping[str, Any]) -> Chip:
-    figures = _figures(entry)
-    chosen = {figure.what: figure.value for figure in figures if figure.chosen}
-    rates = {
-        what.removeprefix("peak "): rate
-        for what, rate in chosen.items()
-        if what.startswith(("peak ", "vector ", "exponentials"))
-    }
-    links = [
-        Link(**{**link, "bandwidth": chosen[f"link {link['name']}"]})
-        for link in entry.get("link", [])
-    ]
-    memories = [what for what in chosen if what.startswith("on-chip ")]
-    return Chip(
-        entry["name"],
-        rates | {"HBM": chosen["bandwidth"]},
-        memory=chosen["capacity"],
-        links=tuple(links),
-        maker=entry["maker"],
-        on_chip={what.removeprefix("on-chip "): chosen[what] for what in memories},
-        figures=tuple(figures),
-        shown=entry.get("shown", True),
-    )
-
-
-def _figures(entry: Mapping[str, Any]) -> list[Figure]:
+    links, on_chip = entry.get("link", []), entry.get("on_chip", {})
     single = ("exponentials", "bandwidth", "capacity")
     groups = {
         "peak ": entry["peak"],
         "vector ": entry.get("vector", {}),
         "": {what: entry[what] for what in single if what in entry},
-        "on-chip ": entry.get("on_chip", {}),
-        "link ": {link["name"]: link["bandwidth"] for link in entry.get("link", [])},
+        "on-chip ": on_chip,
+        "link ": {link["name"]: link["bandwidth"] for link in links},
     }
     found = [{"what": g + name, **figure} for g in groups for name, figure in groups[g].items()]
     found += [{"chosen": False, **figure} for figure in entry.get("also", [])]
-    return [Figure(chip=entry["name"], **figure) for figure in found]
+    figures = tuple(Figure(chip=entry["name"], **figure) for figure in found)
+    chosen = {figure.what: figure.value for figure in figures if figure.chosen}
+    computes = [what for what in chosen if what.startswith(("peak ", "vector ", "exponentials"))]
+    rates = {what.removeprefix("peak "): chosen[what] for what in computes}
+    return Chip(
+        entry["name"],
+        rates | {"HBM": chosen["bandwidth"]},
+        memory=chosen["capacity"],
+        links=tuple(Link(**link | {"bandwidth": chosen[f"link {link['name']}"]}) for link in links),
+        maker=entry["maker"],
+        on_chip={name: chosen[f"on-chip {name}"] for name in on_chip},
+        figures=figures,
+        shown=entry.get("shown", True),
+    )
 
 
 def _normalized(name: str) -> str:

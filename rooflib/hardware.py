@@ -23,29 +23,23 @@ from rooflib.checks import (
 )
 from rooflib.dtypes import DType, Type, dtype
 from rooflib.quantities import Quantity, breakable, quantity
-from rooflib.table import Table, from_rows
+from rooflib.table import Table, from_rows, markdown
 
-TOPOLOGIES = ("torus", "mesh", "switch", "host")
-ON_VECTOR = "vector "
-"""Begins the name of a rate of the vector units: "vector fp32"."""
-ROOFS = ("compute", "vector", "exponentials", "HBM", "launch")
-COMPUTE, VECTOR_UNITS, EXPONENTIALS, HBM, LAUNCH = ROOFS
+HBM = "HBM"
+ROOFS = ("compute", "vector", "exponentials", HBM, "launch")
 """Names of roofs, in the order in which they are shown; links follow, each by its own name."""
 
 
 def roof_of(resource: str) -> str:
     """Return the roof of a resource: "compute" for all types that the matrix units multiply."""
-    if resource.startswith(ON_VECTOR):
-        return VECTOR_UNITS
-    return resource if resource in ROOFS else COMPUTE
+    name = resource.partition(" ")[0]  # of "vector fp32"
+    return name if name in ROOFS else "compute"
 
 
 def unit_of(resource: str) -> str:
     """Return the unit of an amount: "B", "OP" for what isn't in floating point, or "FLOP"."""
-    if resource == HBM:
-        return "B"
-    integer = resource.startswith("int") or resource in (EXPONENTIALS, LAUNCH)
-    return "OP" if integer else "FLOP"
+    integer = resource.startswith("int") or resource in ("exponentials", "launch")
+    return "B" if resource == HBM else "OP" if integer else "FLOP"
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,13 +83,12 @@ class Chip:
         # Read-only copies, so that later changes by the caller don't affect the chip.
         for name in ("rates", "on_chip"):
             given = instance(name, getattr(self, name), Mapping, "a mapping from name to number")
-            numbers = {}
-            for key, value in given.items():
-                unit = f"{unit_of(key)}/s" if name == "rates" else "B"
-                numbers[key] = _rate(f"{name}[{key!r}]", value, unit)
-            object.__setattr__(self, name, ReadOnlyDict(numbers))
-        memory = self.memory if self.memory == math.inf else _rate("memory", self.memory, "B")
-        object.__setattr__(self, "memory", Quantity(memory, "B"))
+            units = {key: f"{unit_of(key)}/s" if name == "rates" else "B" for key in given}
+            copy = {key: rate(f"{name}[{key!r}]", given[key], units[key]) for key in given}
+            object.__setattr__(self, name, ReadOnlyDict(copy))
+        unknown = self.memory == math.inf
+        memory = Quantity(math.inf, "B") if unknown else rate("memory", self.memory, "B")
+        object.__setattr__(self, "memory", memory)
         object.__setattr__(self, "links", tuple(self.links))
         names = [instance("links", each, Link, "a sequence of Link").name for each in self.links]
         if len(set(names)) < len(names):
@@ -107,20 +100,16 @@ class Chip:
         >>> Chip("mine", {"bf16": 2e14}, links=(Link("wire", 1e9),))["wire"]
         1 GB/s
         """
-        name = resource.name if isinstance(resource, DType) else resource
-        if name not in self:
-            with suppress(ValueError):  # a name of the same type in another library: "bfloat16"
-                name = dtype(name).name
         known: Mapping[str, Any] = self.rates
+        if (name := resource.name if isinstance(resource, DType) else resource) not in known:
+            known = {**{link.name: link.to_one_peer for link in self.links}, **self.rates}
+            with suppress(ValueError):  # a name of the same type in another library: "bfloat16"
+                name = name if name in known else dtype(name).name
         if name not in known:
-            known = {**{link.name: link.to_one_peer for link in self.links}, **known}
-        if name in known:
-            rate: Quantity = known[name]
-            return rate
-        hint = suggestion(name, known)
-        raise ValueError(
-            f"{self.name} has no rate for {short(name)}; it has {', '.join(known)}{hint}"
-        )
+            given = f"{short(name)}; it has {', '.join(known)}{suggestion(name, known)}"
+            raise ValueError(f"{self.name} has no rate for {given}")
+        found: Quantity = known[name]
+        return found
 
     def __contains__(self, resource: str) -> bool:
         """Return whether the chip has a rate for a resource."""
@@ -161,8 +150,7 @@ class Chip:
         min(peak, intensity · HBM bandwidth); infinite intensity (no bytes moved) gives the peak.
         Source: Williams, Waterman & Patterson, CACM 52(4), 2009.
         """
-        at = size("intensity", intensity, zero=True, largest=math.inf)
-        peak = self[compute]
+        at, peak = size("intensity", intensity, zero=True, largest=math.inf), self[compute]
         return quantity(np.minimum(peak, at * self[HBM]), peak.unit)
 
     def __repr__(self) -> str:
@@ -175,7 +163,7 @@ class Chip:
         """Table of dense peaks with ridge points, memories, and one-way links."""
         rows = []
         for name, rate in self.rates.items():
-            computes = HBM in self.rates and roof_of(name) in (COMPUTE, VECTOR_UNITS)
+            computes = HBM in self.rates and roof_of(name) in ("compute", "vector")
             holds = f", {self.memory:4}" if name == HBM else ""
             rows.append((name, f"{rate:4}{holds}", f"{self.ridge(name):n}" if computes else ""))
         rows += [(f"{name} on the chip", f"{held}", "") for name, held in self.on_chip.items()]
@@ -184,8 +172,7 @@ class Chip:
             rows.append((f"{link.name} to one peer", f"{link.to_one_peer:4}{wait}", ""))
         return from_rows((self.name, "dense, one way", "ridge, FLOP/byte"), rows)
 
-    def _repr_markdown_(self) -> str:
-        return self.table._repr_markdown_()
+    _repr_markdown_ = markdown
 
 
 @dataclass(frozen=True)
@@ -222,15 +209,14 @@ class Link:
     reduces: bool = False
 
     def __post_init__(self) -> None:
-        instance("name of a link", self.name, str, "a string")
-        if self.name in ROOFS:
+        if instance("name of a link", self.name, str, "a string") in ROOFS:
             wanted = f"must not be the name of a roof: {', '.join(ROOFS)}"
             raise ValueError(f"name of a link {wanted}; got {self.name!r}")
         label = f"link {self.name!r}"
-        object.__setattr__(self, "bandwidth", _rate(f"{label}: bandwidth", self.bandwidth, "B/s"))
+        object.__setattr__(self, "bandwidth", rate(f"{label}: bandwidth", self.bandwidth, "B/s"))
         for name in ("links_per_axis", "axes"):
             size(f"{label}: {name}", getattr(self, name), single=True, whole=True)
-        one_of(f"{label}: topology", self.topology, TOPOLOGIES)
+        one_of(f"{label}: topology", self.topology, ("torus", "mesh", "switch", "host"))
         latency = size(f"{label}: latency", self.latency, single=True, zero=True)
         object.__setattr__(self, "latency", Quantity(latency, "s"))
         instance(f"{label}: reduces", self.reduces, bool, "True or False")
@@ -257,5 +243,6 @@ class Link:
         return quantity(float(self.bandwidth) * peers, "B/s")
 
 
-def _rate(name: str, value: Any, unit: str) -> Quantity:
+def rate(name: str, value: Any, unit: str = "") -> Quantity:
+    """Return a rate or an amount of memory with its unit, if it is above zero; else raise."""
     return Quantity(size(name, value, single=True, largest=MAX_AMOUNT), unit)

@@ -6,7 +6,8 @@ import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
-from rooflib.catalog import Source, as_chip, read_catalog
+from rooflib import catalog
+from rooflib.catalog import Source, read_catalog
 from rooflib.hardware import Link
 from rooflib.operations import all_reduce, matmul, spared
 from rooflib.quantities import Quantity, to_base
@@ -55,4 +56,4 @@ def _all_reduce(
     ring, less, name = all_reduce(size, chips), spared(size, chips), f"all-reduce among {chips}"
     done = Work(name, held=0, sent=ring, spared=less, chips=chips)
     seconds = Quantity(ring / to_base(printed, unit), "s")
-    return PublishedRun(chip, done, seconds, source, as_chip(chip).link())
+    return PublishedRun(chip, done, seconds, source, catalog.chip(chip).link())

@@ -1,4 +1,4 @@
-"""Operations: exact FLOPs and bytes from shapes and data types.
+"""Operations: exact FLOPs and bytes from shapes and data types; and critical sizes.
 
 Bytes are the minimum that any implementation must move between HBM and the chip: every input
 element is loaded once, every output element is written once. A multiply-add counts as two FLOPs.
@@ -14,11 +14,15 @@ above zero and finite, or shapes that don't broadcast; a TypeError for a size th
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from rooflib import catalog
 from rooflib.checks import Number, Size, instance, larger, one_of, size, sizes
 from rooflib.dtypes import DType, Type, common_type, dtype
-from rooflib.hardware import EXPONENTIALS, HBM, LAUNCH, ON_VECTOR
+from rooflib.hardware import HBM, Chip, Link
+from rooflib.quantities import quantity
 from rooflib.work import Work, type_name
 
 
@@ -139,16 +143,15 @@ def attention(
     read, cache, _, kind = matmul_types(x, kv, compute=compute, second="kv")
     normalized = dtype("fp32" if isinstance(softmax, bool) else softmax, "softmax")
     B, T, S, N, K, H = sizes(B=B, T=T, S=S, N=N, K=K, H=H, whole=True)
-    check_heads(N, K)
+    if np.any(N % K):
+        raise ValueError(f"N must be a multiple of K, the key/value heads; got N={N}, K={K}")
     if causal and np.any(S < T):
         raise ValueError(f"S must be at least T where attention is causal; got S={S}, T={T}")
     pairs = B * N * (T * S - (T * (T - 1) // 2 if causal else 0))
     amounts = {kind: 4 * H * pairs}
     if softmax:
-        amounts |= {
-            ON_VECTOR + normalized.name: 4 * pairs - 2 * (B * N * T),
-            EXPONENTIALS: pairs,
-        }
+        on_vector = 4 * pairs - 2 * (B * N * T)
+        amounts |= {f"vector {normalized.name}": on_vector, "exponentials": pairs}
     out = read.bytes * (B * T * N * H)
     moved = 2 * out + 2 * cache.bytes * (B * S * K * H)
     if fused:
@@ -157,12 +160,6 @@ def attention(
     kept = read.bytes * pairs
     name = "attention, scores written"
     return _work(name, amounts, moved + 4 * kept, out + 2 * kept, held=moved + kept)
-
-
-def check_heads(N: Number, K: Number) -> None:
-    """Raise a ValueError unless N is a multiple of K."""
-    if np.any(N % K):
-        raise ValueError(f"N must be a multiple of K, the key/value heads; got N={N}, K={K}")
 
 
 def split(
@@ -261,7 +258,7 @@ def all_reduce(bytes: Size, N: Size, *, in_switch: bool = False) -> Number:
 def spared(bytes: Size, N: Size) -> Number:
     """Return by how many bytes an all-reduce in a switch is shorter than one on a ring."""
     # Two chips send no less than on a ring, and one sends nothing.
-    return larger(all_reduce(bytes, N) - size("bytes", bytes, zero=True), 0)
+    return larger(2 * reduce_scatter(bytes, N) - size("bytes", bytes, zero=True), 0)
 
 
 def matmul_types(
@@ -279,4 +276,75 @@ def matmul_types(
 def _work(
     name: str, flops: dict[str, Number], moved: Number, written: Number, held: Number = None
 ) -> Work:
-    return Work(name, {**flops, HBM: moved, LAUNCH: 1}, written, held)
+    return Work(name, {**flops, HBM: moved, "launch": 1}, written, held)
+
+
+# Critical sizes: where an operation becomes compute-bound.
+
+
+def critical_batch(
+    chip: str | Chip,
+    D: Size = math.inf,
+    F: Size = math.inf,
+    x: Type = "bf16",
+    *,
+    w: Type = "",
+    out: Type = "",
+    compute: Type = "",
+) -> Number:
+    """Return the critical batch of x[B, D] · w[D, F] → out[B, F] on one chip.
+
+    >>> critical_batch("H100 SXM", w="int8"), critical_batch("H100 SXM", 4096, 16384)
+    (148, 325)
+
+    Set 2BDF ÷ (x·BD + w·DF + out·BF) equal to the ridge point R, with x, w and out in bytes per
+    element, and solve for B:
+
+        B = R · w · DF ÷ (2DF - R · (x·D + out·F))
+
+    If the denominator is not positive, loading and storing activations alone takes longer than
+    the arithmetic: no batch is large enough, and the result is infinite. As D and F grow, by
+    default without end, B approaches R · w ÷ 2 from above: only the weights then cost bytes.
+    Source: How To Scale Your Model, "All About Rooflines", with all three arrays counted.
+
+    The result is in rows (tokens) per chip, not rounded. Sizes, data types and errors are those of
+    `matmul`, `chip` is that of `Work.on`.
+    """
+    read, weight, output, kind = matmul_types(x, w, out, compute)
+    D, F = sizes(largest=math.inf, D=D, F=F)
+    ridge = float(catalog.chip(chip).ridge(kind))
+    # Numerator and denominator are divided by DF, so that large sizes don't lose precision.
+    room = np.asarray(2 - ridge * (read.bytes / F + output.bytes / D))
+    full = np.full(room.shape, np.inf)
+    return quantity(np.divide(ridge * weight.bytes, room, out=full, where=room > 0)[()])
+
+
+def critical_depth(
+    chip: str | Chip,
+    link: str | Link,
+    N: Size = 2,
+    *,
+    split: str = "D",
+    out: Type = "bf16",
+    compute: Type = "bf16",
+) -> Number:
+    """Return the critical contraction dimension of a matmul sharded over N chips.
+
+    From this D on, the link keeps up with compute.
+
+    With a replicated result, T_math = 2BDF ÷ (N·C). Splitting D sends 2(N-1)/N · out·BF bytes
+    (all-reduce), so D = (N - 1) · out · C ÷ W. Splitting B or F sends half of that (all-gather), so
+    the threshold is half as high. With an all-reduce in a switch that adds, out·BF bytes, it is
+    N/2 · out · C ÷ W. B and F cancel. C is the dense peak, W the link's bandwidth to the group,
+    `out` the bytes per element sent.
+    Source: How To Scale Your Model, "All About Rooflines", generalized from 2 chips to N.
+
+    The result is the D of the whole multiplication, not rounded, and 0 for one chip. `chip` and
+    `link` are those of `Work.on`.
+    """
+    chip = catalog.chip(chip)
+    over, N = chip.link(link), size("N", N, whole=True)
+    reduced = one_of("split", split, ("B", "D", "F")) == "D"
+    sent = all_reduce(1, N, in_switch=over.reduces) if reduced else all_gather(1, N)
+    seconds = dtype(out, "out").bytes * sent / over.to_group(N)
+    return quantity(N / 2 * float(chip[compute]) * seconds)

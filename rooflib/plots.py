@@ -20,8 +20,8 @@ from matplotlib.ticker import EngFormatter, NullLocator
 from matplotlib.transforms import Affine2D
 
 from rooflib.catalog import read_toml
-from rooflib.checks import MAX_AMOUNT, instance, short, size
-from rooflib.hardware import Chip
+from rooflib.checks import instance, short
+from rooflib.hardware import Chip, rate
 from rooflib.quantities import text
 from rooflib.work import Times, Work
 
@@ -135,11 +135,8 @@ def roofline(
     ax.figure.draw_without_rendering()  # type: ignore[union-attr]
     labels: list[tuple[Annotation, Any]] = []
     if regions:
-        edges = [
-            low,
-            *sorted(next(iter(peaks.values())) / width for width in widths.values()),
-            high,
-        ]
+        first = next(iter(peaks.values()))
+        edges = [low, *sorted(first / width for width in widths.values()), high]
         labels += [(zone, ANYWHERE) for zone in _zones(ax, edges, regions)]
     for i, (name, width) in enumerate(widths.items()):
         ends = np.array([max(low, floor / width), top / width])
@@ -256,11 +253,7 @@ def time_bars(ax: Axes, times: Mapping[str, Times]) -> Axes:
 
 def _rates(name: str, given: Any) -> dict[str, float]:
     instance(name, given, Mapping, "a mapping from label to rate")
-    return {label: _rate(f"{name}[{label!r}]", rate) for label, rate in given.items()}
-
-
-def _rate(name: str, value: Any) -> float:
-    return float(size(name, value, single=True, largest=MAX_AMOUNT))
+    return {label: float(rate(f"{name}[{label!r}]", given[label])) for label in given}
 
 
 def _position(name: str, at: Any, height: Callable[[float], float]) -> tuple[float, float]:
@@ -268,8 +261,9 @@ def _position(name: str, at: Any, height: Callable[[float], float]) -> tuple[flo
     if isinstance(at, tuple):
         if len(at) != 2:
             raise ValueError(f"{name} must be a pair (intensity, FLOP/s); got {short(at)}")
-        return _rate(f"{name}[0]", at[0]), _rate(f"{name}[1]", at[1])
-    x = _rate(name, at.intensity if isinstance(at, Work) else at)
+        x, y = (float(rate(f"{name}[{i}]", at[i])) for i in (0, 1))
+        return x, y
+    x = float(rate(name, at.intensity if isinstance(at, Work) else at))
     return x, height(x)
 
 

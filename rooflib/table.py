@@ -54,10 +54,10 @@ class Table:
         return [False, *(all(c[:1] in "0123456789+-−–∞" for c in cells) for cells in others)]
 
     def _repr_markdown_(self) -> str:
-        rule = ["--:" if right else ":--" for right in self._right]
-        heading, *rows = (tuple(map(translate, row)) for row in (self.columns, *self.rows))
-        lines = [heading, tuple(rule), *rows]
-        return "\n".join("| " + " | ".join(c.replace("|", r"\|") for c in r) + " |" for r in lines)
+        heading, *rows = (map(translate, row) for row in (self.columns, *self.rows))
+        rule = ("--:" if right else ":--" for right in self._right)
+        lines = ([cell.replace("|", r"\|") for cell in row] for row in (heading, rule, *rows))
+        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
     def __str__(self) -> str:
         columns = zip(self.columns, *self.rows, strict=True)
@@ -74,3 +74,9 @@ class Table:
 def from_rows(headings: Iterable[str], rows: Iterable[Sequence[Any]]) -> Table:
     """Return a table with these headings and rows; `rows` must not be empty."""
     return Table(dict(zip(headings, zip(*rows, strict=True), strict=True)))
+
+
+def markdown(self: Any) -> str:
+    """Return the `table` of something as a notebook shows it."""
+    shown: str = self.table._repr_markdown_()
+    return shown

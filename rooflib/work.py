@@ -26,24 +26,12 @@ from typing import Any
 
 import numpy as np
 
-from rooflib.catalog import as_chip
+from rooflib import catalog
 from rooflib.checks import MAX_AMOUNT, Number, ReadOnlyDict, Size, larger, size, sizes
 from rooflib.dtypes import Type, dtype
-from rooflib.hardware import (
-    COMPUTE,
-    EXPONENTIALS,
-    HBM,
-    LAUNCH,
-    ON_VECTOR,
-    ROOFS,
-    VECTOR_UNITS,
-    Chip,
-    Link,
-    roof_of,
-    unit_of,
-)
+from rooflib.hardware import HBM, ROOFS, Chip, Link, roof_of, unit_of
 from rooflib.quantities import breakable, quantity, shown
-from rooflib.table import Table, from_rows
+from rooflib.table import Table, from_rows, markdown
 
 SUMS = ("written", "held", "sent", "hops", "spared")
 """What adds up beside the amounts of `Work`."""
@@ -105,24 +93,24 @@ class Work:
         `Link`, or the name of one of the chip's. Raises a ValueError if the chip has no such rate,
         or if a link is needed.
         """
-        chip = as_chip(chip)
-        busy: dict[str, Number] = {HBM: 0, roof_of(next(iter(self._arithmetic), COMPUTE)): 0}
+        chip = catalog.chip(chip)
+        busy: dict[str, Number] = {HBM: 0, roof_of(next(iter(self._arithmetic), "")): 0}
         for resource, amount in self.amounts.items():
-            optional = resource in (EXPONENTIALS, LAUNCH)
-            if resource in chip or not (optional or not np.any(amount)):
+            optional = resource in ("exponentials", "launch")
+            if resource in chip or (not optional and np.any(amount)):
                 roof, time = roof_of(resource), amount / float(chip[resource])
                 busy[roof] = plus(busy.get(roof, 0), time)
         times = {roof: busy[roof] for roof in ROOFS if roof in busy}
         sends = np.any(self.sent) or np.any(self.hops)
-        if sends and link is None:
-            known = ", ".join(known.name for known in chip.links) or "none"
-            reason = f"this work sends bytes to other chips; {chip.name} has: {known}"
-            raise ValueError(f"link must be given, because {reason}")
         if link is not None:
             over = chip.link(link)
             sent = self.sent - self.spared if over.reduces else self.sent
             sending = sent / over.to_group(self.chips) + self.hops * float(over.latency)
             times[over.name] = sending if sends else 0
+        elif sends:
+            known = ", ".join(known.name for known in chip.links) or "none"
+            reason = f"this work sends bytes to other chips; {chip.name} has: {known}"
+            raise ValueError(f"link must be given, because {reason}")
         return Times(self, chip, times, link)
 
     def named(self, name: str) -> Work:
@@ -159,7 +147,7 @@ class Work:
         """What `flops` counts, by data type."""
         on_matrix, on_vector = (
             {kind: n for kind, n in self.amounts.items() if roof_of(kind) == roof}
-            for roof in (COMPUTE, VECTOR_UNITS)
+            for roof in ("compute", "vector")
         )
         return on_matrix or on_vector
 
@@ -181,17 +169,18 @@ class Work:
         count = size("a repeated work's count", count, zero=True)
         amounts = {resource: count * amount for resource, amount in self.amounts.items()}
         sums = {name: count * getattr(self, name) for name in SUMS}
-        parts = tuple(part * count for part in self.parts)
-        return Work(self.name, amounts, **sums, chips=self.chips, parts=parts)
+        return replace(self, amounts=amounts, parts=tuple(p * count for p in self.parts), **sums)
 
     __rmul__ = __mul__
 
-    def _plus(self, other: Work, name: str = "", parts: tuple[Work, ...] = ()) -> Work:
+    def _plus(self, other: Work) -> Work:
         amounts = dict(self.amounts)
         for resource, amount in other.amounts.items():
             amounts[resource] = plus(amounts.get(resource, 0), amount)
-        sums = {each: plus(getattr(self, each), getattr(other, each)) for each in SUMS}
-        return Work(name, amounts, **sums, chips=larger(self.chips, other.chips), parts=parts)
+        sums: dict[str, Any] = {}
+        for name in SUMS:
+            sums[name] = plus(getattr(self, name), getattr(other, name))
+        return Work(self.name, amounts, **sums, chips=larger(self.chips, other.chips))
 
     @property
     def _label(self) -> str:
@@ -208,16 +197,15 @@ class Work:
     def table(self) -> Table:
         """Table of the counts of one chip; arrays show their range."""
         rows = {"FLOPs": shown(self.flops, self._unit), "computed in": self.compute}
-        rows |= {"loaded": shown(self.loaded, "B"), "written": shown(self.written, "B")}
+        rows |= {name: shown(getattr(self, name), "B") for name in ("loaded", "written")}
         for name, amount in self.amounts.items():
-            if name not in (*self._arithmetic, HBM, LAUNCH) and np.any(amount):
+            if name not in (*self._arithmetic, HBM, "launch") and np.any(amount):
                 rows[name] = shown(amount, unit_of(name))
         rows |= {"sent": shown(self.sent, "B")} if np.any(self.sent) else {}
         rows["intensity"] = shown(self.intensity, "FLOP/byte")
         return from_rows((self._label, ""), rows.items())
 
-    def _repr_markdown_(self) -> str:
-        return self.table._repr_markdown_()
+    _repr_markdown_ = markdown
 
 
 @dataclass(frozen=True, repr=False)
@@ -257,7 +245,7 @@ class Times:
     @property
     def share_of_peak(self) -> Number:
         """Share of the lower bound in which the units that compute are busy."""
-        busy = self.times.get(COMPUTE, self.times.get(VECTOR_UNITS))
+        busy = self.times.get("compute", self.times.get("vector"))
         return quantity(_ratio(busy, self.lower), "%")
 
     @property
@@ -326,8 +314,7 @@ class Times:
         share = f"{shown(self.share_of_peak, '%')} of peak"
         return breakable(f"<Times: {self._roofs} is the roof, {times}, {share}{self._misfit}>")
 
-    def _repr_markdown_(self) -> str:
-        return self.table._repr_markdown_()
+    _repr_markdown_ = markdown
 
 
 def added(works: Iterable[Work], name: str = "") -> Work:
@@ -335,10 +322,9 @@ def added(works: Iterable[Work], name: str = "") -> Work:
     rows: dict[str, Work] = {}
     for work in works:
         for part in work.parts if work.parts and not work.name else (work,):
-            same = rows.get(part.name)
-            rows[part.name] = same._plus(part, name=part.name) if same else part
+            rows[part.name] = rows[part.name]._plus(part) if part.name in rows else part
     parts = tuple(rows.values())
-    return reduce(Work._plus, parts[:-1], Work())._plus(parts[-1], name=name, parts=parts)
+    return replace(reduce(Work._plus, parts, Work(name)), parts=parts)
 
 
 def work(
@@ -361,20 +347,19 @@ def work(
     those of `Work`.
     """
     given: dict[str, Any] = {"flops": flops, "loaded": loaded, "written": written, "sent": sent}
-    given |= {"hops": hops}
-    given |= {} if held is None else {"held": held}
+    given |= {"hops": hops} | ({} if held is None else {"held": held})
     numbers = sizes(zero=True, largest=MAX_AMOUNT, **given)
     # Copies: work would otherwise change if the caller changed an array.
     copies = (np.copy(each) if isinstance(each, np.ndarray) else each for each in numbers)
     n = dict(zip(given, copies, strict=True))
-    amounts = {type_name(type): n["flops"], HBM: n["loaded"] + n["written"], LAUNCH: 1}
+    amounts = {type_name(type): n["flops"], HBM: n["loaded"] + n["written"], "launch": 1}
     return Work(name, amounts, n["written"], n.get("held"), n["sent"], n["hops"])
 
 
 def type_name(type: Type, argument: str = "type") -> str:
     """Return the resource of FLOPs in a data type: its name, "vector " before it is kept."""
-    if isinstance(type, str) and type.startswith(ON_VECTOR):
-        return ON_VECTOR + dtype(type.removeprefix(ON_VECTOR), argument).name
+    if isinstance(type, str) and type.startswith("vector "):
+        return f"vector {dtype(type.removeprefix('vector '), argument).name}"
     return dtype(type, argument).name
 
 
@@ -390,7 +375,5 @@ def _ratio(above: Number, below: Number) -> Number:
         return float(above) / below if below else float("inf") if above else 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = np.divide(above, below)
-    if not np.min(below):
-        # Only 0 ÷ 0 gives a nan, since neither is ever infinite.
-        quotient = np.where(np.isnan(quotient), 0, quotient)
-    return quotient
+    # Only 0 ÷ 0 gives a nan, since neither is ever infinite.
+    return quotient if np.min(below) else np.where(np.isnan(quotient), 0, quotient)

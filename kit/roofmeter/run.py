@@ -1,10 +1,17 @@
-"""A run: all measurements of one machine, with their provenance."""
+"""A run: all measurements of one machine, with their provenance.
+
+In files, a run is a TOML file with provenance and figures, and a CSV with every sample. Only
+amounts and times are stored; results are computed on load, so they always match the samples.
+"""
 
 from __future__ import annotations
 
+import csv
 import datetime
+import json
+import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from functools import cache, cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -15,13 +22,13 @@ import numpy as np
 from rooflib.checks import one_of
 from rooflib.hardware import Chip
 from rooflib.quantities import Quantity, breakable, shown, text
-from rooflib.table import Table
+from rooflib.table import Table, markdown
 from rooflib.work import Times
-from roofmeter import run_files
-from roofmeter.figures import Figure
+from roofmeter.figures import Figure, Sample
 
 RUNS = Path(__file__).parent / "runs"
-PEAKS = ("fp32", "fp64")
+FORMAT = 1
+PEAKS, OF_RUN = ("fp32", "fp64"), ("date", "seconds", "threads")
 MAX_SPEEDUP_OVER_MEMORY = 1.25
 """Reads at most this many times as fast as memory are not served by a cache."""
 MAX_DRIFT = 0.1
@@ -68,12 +75,8 @@ class Run:
 
     Attributes
     ----------
-    host
-        The machine that it ran on.
-    date
-        When it was taken, in UTC.
-    seconds
-        Duration.
+    host, date, seconds
+        The machine that it ran on, when it was taken, in UTC, and how long it took.
     threads
         Threads that shared the work.
     figures
@@ -109,18 +112,17 @@ class Run:
         `roof` is "read", "update" or "cache" with a size in bytes.
         """
         one_of("roof", roof, [key for key, figure in self.figures.items() if figure.unit == "B/s"])
-        return Chip(
-            name=self.name if roof == "read" else f"{self.name}, {roof}",
-            rates={kind: self.figures[f"peak {kind}"].best for kind in PEAKS}
-            | {"HBM": self.figures[roof].best},
-            memory=self.host.memory,
-        )
+        rates = {kind: self.figures[f"peak {kind}"].best for kind in PEAKS}
+        rates |= {"HBM": self.figures[roof].best}
+        name = self.name if roof == "read" else f"{self.name}, {roof}"
+        return Chip(name, rates, self.host.memory)
 
     @cached_property
     def staircase(self) -> Mapping[float, Figure]:
         """Measurements of repeated reads, by the total bytes of all threads' arrays."""
-        stairs = [(key, f) for key, f in self.figures.items() if key.startswith("cache ")]
-        return dict(sorted((float(key.removeprefix("cache ")), figure) for key, figure in stairs))
+        stairs = (key for key in self.figures if key.startswith("cache "))
+        sizes = sorted((float(key.removeprefix("cache ")), key) for key in stairs)
+        return {size: self.figures[key] for size, key in sizes}
 
     @property
     def caches_end(self) -> float:
@@ -218,22 +220,35 @@ class Run:
 
         The files are named like the folder.
         """
+        path = Path(folder)
+        path.mkdir(parents=True, exist_ok=True)
         tables: dict[str, Mapping[str, Any]] = {
-            "run": {"date": self.date, "seconds": self.seconds, "threads": self.threads},
-            "host": asdict(self.host),
-            "libraries": self.libraries,
-            "left_out": self.left_out,
+            "[run]": {"format": FORMAT, **{key: getattr(self, key) for key in OF_RUN}},
+            "[host]": asdict(self.host),
+            "[libraries]": self.libraries,
+            "[left_out]": self.left_out,
         }
-        run_files.write(Path(folder), tables, self.figures.values())
-        return Path(folder)
+        headed = [*tables.items()]
+        for figure in self.figures.values():
+            filled = {name: value for name, value in vars(figure).items() if value}
+            headed.append(("[[figure]]", {n: filled[n] for n in filled if n != "samples"}))
+        with (path / f"{path.name}.toml").open("w", encoding="utf-8") as file:
+            for heading, table in headed:
+                lines = [f"{_key(name)} = {_value(value)}" for name, value in table.items()]
+                print(heading, *lines, "", sep="\n", file=file)
+        with (path / f"{path.name}.csv").open("w", encoding="utf-8") as file:
+            rows = csv.writer(file, lineterminator="\n")
+            rows.writerow(("figure", "seconds", "repeats", "disturbed"))
+            for figure in self.figures.values():
+                rows.writerows((figure.key, *vars(each).values()) for each in figure.samples)
+        return path
 
     def __repr__(self) -> str:
         peak, read = self.figures["peak fp32"].best, self.figures["read"].best
         found = f"{text(peak, 'FLOP/s')} in fp32, {text(read, 'B/s')} read"
         return breakable(f"<Run {self.name}: {found}>")
 
-    def _repr_markdown_(self) -> str:
-        return self.table._repr_markdown_()
+    _repr_markdown_ = markdown
 
 
 def _span(ends: tuple[float, float], unit: str = "") -> str:
@@ -250,16 +265,49 @@ def load_run(folder: str | Path) -> Run:
     ValueError
         If this version does not understand it.
     """
+    path = Path(folder, f"{Path(folder).name}.toml")
     try:
-        tables, figures = run_files.read(Path(folder))
-        host = Host(**run_files.known(Host, tables["host"]))
+        tables: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+        if tables["run"].pop("format", None) != FORMAT:
+            raise ValueError(
+                f"format of {path.name} must be {FORMAT}: it is from another version of roofmeter"
+            )
+        entries = tables.pop("figure")
+        samples: dict[str, list[Sample]] = {entry["key"]: [] for entry in entries}
+        with path.with_suffix(".csv").open(encoding="utf-8") as file:
+            for row in csv.DictReader(file):
+                each = Sample(float(row["seconds"]), int(row["repeats"]), row["disturbed"])
+                samples[row["figure"]].append(each)
+        figures = {
+            e["key"]: Figure(samples=tuple(samples[e["key"]]), **_known(Figure, e)) for e in entries
+        }
+        host = Host(**_known(Host, tables["host"]))
         libraries, left_out = tables["libraries"], tables["left_out"]
         return Run(host, figures=figures, libraries=libraries, left_out=left_out, **tables["run"])
     except (KeyError, TypeError) as error:
         raise ValueError(f"{folder} holds no run of this version: {error}") from error
 
 
+def _known(made: type, table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entries of a table that `made` takes; earlier versions stored others, too."""
+    names = {each.name for each in fields(made)}
+    return {name: value for name, value in table.items() if name in names}
+
+
 @cache
 def runs() -> Mapping[str, Run]:
     """Return the runs that come with roofmeter, by name."""
     return MappingProxyType({folder.name: load_run(folder) for folder in sorted(RUNS.glob("*/"))})
+
+
+def _key(name: str) -> str:
+    return name if name.isidentifier() else json.dumps(name)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, datetime.datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_key(name)} = {_value(value[name])}" for name in value) + "}"
+    # Numbers, booleans and texts look the same in JSON and TOML.
+    return json.dumps(value, ensure_ascii=False)

@@ -6,12 +6,7 @@ a `Model`, `serving.py` what follows from them, `config.py` and `families.toml` 
 layers, `quantization.py` how these are stored, `towers.py` what stands beside them.
 """
 
-from rooflib.llm.catalog import (
-    kv_bytes_per_token,
-    model,
-    models,
-    published_steps,
-)
+from rooflib.llm.catalog import kv_bytes_per_token, model, models, published_steps
 from rooflib.llm.config import model_from_config
 from rooflib.llm.decoders import Model
 from rooflib.llm.layers import Layer

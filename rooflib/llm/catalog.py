@@ -58,14 +58,9 @@ class PublishedStep:
         return count(self.B, self.S, self.chips, w=self.w, kv=self.kv, x=self.x)
 
 
-def model(name: str) -> Model:
+def model(name: str | Model) -> Model:
     """Look up a model by name, as `chip` does for chips."""
-    return look_up("model", name, models())
-
-
-def as_model(model_or_name: str | Model) -> Model:
-    """Return the model itself, or look it up by name."""
-    return model_or_name if isinstance(model_or_name, Model) else model(model_or_name)
+    return name if isinstance(name, Model) else look_up("model", name, models())
 
 
 @cache

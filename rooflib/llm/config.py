@@ -37,7 +37,6 @@ OLDER: dict[str, str] = FAMILIES.pop("older_layer_types")
 SPELLED: dict[str, dict[str, str]] = FAMILIES.pop("spelled_layer_types")
 KINDS: dict[type, str] = {bool: "true or false", str: "a string", list: "a list"}
 
-
 Values: TypeAlias = Mapping[str, Any]
 """What a file says of its layers, and what its family's implementation fixes."""
 
@@ -181,18 +180,12 @@ def _attention(c: Values, i: int, kind: str) -> dict[str, Any]:
     gains += c["qkv_bias"] * (N * (1 + c["gate"]) + K * keys) * H
     if c["head_norms_if"]:
         gains += {"": 0, "each": (1 + (keys > 0)) * H, "all": (N + K) * H}[c["head_norms"]]
-    shared = [_projection(f"self_attn.{name}", D * K * H, K) for name in ("k_proj", "v_proj")]
-    return {
-        "matrices": [
-            _projection("self_attn.q_proj", D * N * H * (1 + c["gate"]), N),
-            *shared[:keys],
-            _projection("self_attn.o_proj", N * H * D, N),
-        ],
-        "gains": gains,
-        "reuses": keys == 0,
-        "window": c[c["window"]] if kind == "window" else 0,
-        **{"N": N, "K": K, "H": H},
-    }
+    matrices = [_projection("self_attn.q_proj", D * N * H * (1 + c["gate"]), N)]
+    for name in ("k_proj", "v_proj")[:keys]:
+        matrices.append(_projection(f"self_attn.{name}", D * K * H, K))
+    matrices.append(_projection("self_attn.o_proj", N * H * D, N))
+    shape = {"N": N, "K": K, "H": H, "window": c[c["window"]] if kind == "window" else 0}
+    return {**shape, "matrices": matrices, "gains": gains, "reuses": keys == 0}
 
 
 def _latent_attention(c: Values, i: int, kind: str) -> dict[str, Any]:
@@ -273,17 +266,13 @@ def _recurrence(c: Values) -> dict[str, Any]:
         gains += 3 * N + width
         made = {"in_proj": channels + width + N}
     gains += (sum(made.values()) + D) * c["state_bias"]
-    stored = {"float32": 4, "bfloat16": 2, "float16": 2}
-    return {
-        "matrices": [
-            _projection(f"linear_attn.{name}", D * size, N)
-            for name, size in (*made.items(), ("out_proj", width))
-        ],
-        "gains": gains,
-        "delta": c["delta"],
-        "state_width": stored[one_of("the type of the state", c["state_dtype"], stored)],
-        **dict(zip(STATE, (N, groups, k, v, conv), strict=True)),
-    }
+    widths = {"float32": 4, "bfloat16": 2, "float16": 2}
+    stored = widths[one_of("the type of the state", c["state_dtype"], widths)]
+    made["out_proj"] = width
+    matrices = [_projection(f"linear_attn.{name}", D * size, N) for name, size in made.items()]
+    shape = dict(zip(STATE, (N, groups, k, v, conv), strict=True))
+    shape |= {"delta": c["delta"], "state_width": stored}
+    return {**shape, "matrices": matrices, "gains": gains}
 
 
 def _matrices_of_mlp(row: str, path: str, D: int, F: int, gated: bool) -> list[Matrix]:
@@ -303,9 +292,8 @@ def _mlp(c: Values, i: int, kind: str) -> dict[str, Any]:
         F *= 2
     if kind == "moe" or (not c["alone"] and _has_experts(c, i)):
         E, path = _at(c, "num_experts", i), "mlp.shared_experts"
-        wide = (
-            "moe_intermediate_size" if _at(c, "moe_intermediate_size", i) else "intermediate_size"
-        )
+        own = "moe_intermediate_size"
+        wide = own if _at(c, own, i) else "intermediate_size"
         X = whole_number(wide, _at(c, wide, i), most=MAX_SIZE)
         k = whole_number("num_experts_per_tok", _at(c, "num_experts_per_tok", i), most=E)
         latent = c.get("moe_latent_size", 0)
@@ -333,7 +321,7 @@ def _kind(c: Values, i: int) -> str:
 
     Families whose layers are a mixer or an MLP have "moe" and "mlp", too.
     """
-    known = {"full"} | ({"window"} if c["window"] else set())
+    known = {"full", "window" if c["window"] else "full"}
     known |= {"linear"} if STATE[0] in c else set()
     known |= {"indexed"} if "index_topk" in c else set()
     known |= {"moe", "mlp"} if c["alone"] else set()
@@ -348,10 +336,10 @@ def _kind(c: Values, i: int) -> str:
         kind = c["mixer"] if RULES[c["where"]](c, i) else c["other"]
     if "o_lora_rank" in c:
         return kind
-    if kind == "window":
-        on = c[c["window"]] and c.get("use_sliding_window", True)
-        last = c["last_full"] and i == c["num_hidden_layers"] - 1
-        kind = "window" if on and not last else "full"
+    on = c["window"] and c[c["window"]] and c.get("use_sliding_window", True)
+    last = c["last_full"] and i == c["num_hidden_layers"] - 1
+    if kind == "window" and (last or not on):
+        kind = "full"
     return "indexed" if kind == "full" and "indexed" in known else kind
 
 
@@ -368,10 +356,6 @@ def _last_of(step: int, i: int) -> bool:
     return step > 0 and (i + 1) % step == 0
 
 
-def _rotary(c: Values, i: int) -> bool:
-    return bool(c["no_rope_layers"][i]) if c["no_rope_layers"] else not _last_of(4, i)
-
-
 # What `where` and `sparse` of a family say of layer `i`: whether it is a `mixer`, or has experts.
 RULES: dict[str, Callable[[Values, int], Any]] = {
     "always": lambda c, i: True,
@@ -380,8 +364,9 @@ RULES: dict[str, Callable[[Values, int], Any]] = {
     "but two and every other": lambda c, i: i > 1 and i % 2 > 0,
     "from": lambda c, i: i >= c["max_window_layers"],
     "before, every other": lambda c, i: i < c["max_window_layers"] and i % 2 == 0,
-    "rotary": _rotary,
-    "not rotary": lambda c, i: not _rotary(c, i),
+    "not rotary": lambda c, i: (
+        not c["no_rope_layers"][i] if c["no_rope_layers"] else _last_of(4, i)
+    ),
     "if any": lambda c, i: c["num_experts"] and c.get("enable_moe_block", True),
     "after": lambda c, i: i >= c["first_k_dense_replace"],
     "each": lambda c, i: i not in c["mlp_only_layers"] and _last_of(c["decoder_sparse_step"], i),

@@ -21,14 +21,8 @@ from rooflib.llm.layers import Format, Layer
 KEYS = ("quantization_config", "compression_config", "quantization", "expert_dtype")
 SPEAKS = re.compile("quant|compress.*config|^bits$|expert_dtype")
 # Under which keys formats list the modules that they leave out.
-LEFT_OUT = (
-    "modules_to_not_convert",
-    "ignore",
-    "ignored_layers",
-    "exclude_modules",
-    "exclude",
-    "llm_int8_skip_modules",
-)
+LEFT_OUT: tuple[str, ...] = ("modules_to_not_convert", "ignore", "ignored_layers")
+LEFT_OUT += ("exclude_modules", "exclude", "llm_int8_skip_modules")
 EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 MANY = 10**6
 PLAIN = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
@@ -93,14 +87,13 @@ class Stored:
         """Return the layer with the formats of its matrices."""
         # A file may name each expert of each layer: tens of thousands of rules.
         rules = [rule for rule in self.rules if _layer_of(rule[0]) in ("", str(index))]
-        matrices = [
-            # Routers and an indexer's weights choose; formats leave them as they are.
-            matrix
-            if CHOOSES.search(matrix.name)
-            else matrix._replace(of=_first(rules, f"layers.{index}.{matrix.name}"))
-            for matrix in layer.matrices
-        ]
-        return replace(layer, matrices=tuple(matrices))
+        # Routers and an indexer's weights choose; formats leave them as they are.
+        of = (
+            None if CHOOSES.search(each.name) else _first(rules, f"layers.{index}.{each.name}")
+            for each in layer.matrices
+        )
+        stored = zip(layer.matrices, of, strict=True)
+        return replace(layer, matrices=tuple(each._replace(of=form) for each, form in stored))
 
     @property
     def tables(self) -> dict[str, Format]:
@@ -163,15 +156,14 @@ def stored_types(
 
 def _method(how: Mapping[str, Any]) -> str:
     """Return the method that a file names, or that its keys belong to."""
-    if method := how.get("quant_method"):
-        return str(method)
-    if "quant_algo" in how:
-        return "modelopt"
-    if how.get("load_in_4bit") or how.get("load_in_8bit"):
-        return "bitsandbytes"
-    if "config_groups" in how:
-        return "compressed-tensors"
-    return "mlx" if {"bits", "group_size"} <= set(how) else ""
+    belongs = {
+        "modelopt": "quant_algo" in how,
+        "bitsandbytes": how.get("load_in_4bit") or how.get("load_in_8bit"),
+        "compressed-tensors": "config_groups" in how,
+        "mlx": {"bits", "group_size"} <= set(how),
+    }
+    named = how.get("quant_method")
+    return str(named or next((method for method in belongs if belongs[method]), ""))
 
 
 # Readers of each method, which return its rules.
@@ -339,14 +331,10 @@ METHODS = {
     "fp8": _fp8,
     "fbgemm_fp8": lambda how: _matrices(FP8),
     "compressed-tensors": _compressed_tensors,
-    "modelopt": _modelopt,
-    "modelopt_fp4": _modelopt,
-    "modelopt_mixed": _modelopt,
+    **dict.fromkeys(("modelopt", "modelopt_fp4", "modelopt_mixed"), _modelopt),
     "bitsandbytes": _bitsandbytes,
     "quark": _quark,
-    "awq": _awq,
-    "gptq": _awq,
-    "auto-round": _awq,
+    **dict.fromkeys(("awq", "gptq", "auto-round"), _awq),
     "mxfp4": lambda how: (("mlp.experts", MXFP4),),
     "mlx": _mlx,
 }

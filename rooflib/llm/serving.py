@@ -9,15 +9,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from rooflib.catalog import as_chip
-from rooflib.catalog import chips as cataloged
+from rooflib import catalog
 from rooflib.checks import size
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link
-from rooflib.llm.catalog import as_model
+from rooflib.llm.catalog import model as model_of
 from rooflib.llm.decoders import Model
 from rooflib.quantities import Quantity, text
-from rooflib.table import Table, from_rows
+from rooflib.table import Table, from_rows, markdown
 from rooflib.work import Times, Work
 
 MAX_POSITIONS = 2**30  # len() fails for longer ranges in a web page's 32-bit Python
@@ -78,8 +77,8 @@ class Serving:
     reserve: float = RESERVE
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "model", as_model(self.model))
-        object.__setattr__(self, "chip", as_chip(self.chip))
+        object.__setattr__(self, "model", model_of(self.model))
+        object.__setattr__(self, "chip", catalog.chip(self.chip))
         for name in ("B", "S", "chips", "replicas", "stages"):
             count = size(name, getattr(self, name), single=True, whole=True)
             object.__setattr__(self, name, count)
@@ -179,7 +178,7 @@ class Serving:
             raise ValueError(f"rate must be a share from 0 to 1; got {rate}")
         check = self._decode(self.B, self.S + count, T=count + 1)
         if draft is not None:
-            check += count * as_model(draft).decode(self.B, self.S, **self._split)
+            check += count * model_of(draft).decode(self.B, self.S, **self._split)
         accepted = sum(rate**i for i in range(count + 1))
         return (check * (1 / accepted)).named("a token").on(self.chip, self._link)
 
@@ -267,13 +266,10 @@ class Serving:
         headings = ("what would help", "time per token, at least", "tokens/s in all, at most")
         rows = []
         for name, each in (("as it is", self), *self.changes):
-            row = (name, "", "", "", "", "no")
-            if each.fits:
-                rate = each.tokens_per_second
-                gain = text(rate / self.tokens_per_second) if self.fits else ""
-                time, roof = f"{each.per_token.lower}", str(each.per_token.roof)
-                row = (name, time, text(rate), gain, roof, "yes")
-            rows.append(row)
+            rate, t = each.tokens_per_second, each.per_token
+            gain = text(rate / self.tokens_per_second) if self.fits else ""
+            row = (f"{t.lower}", text(rate), gain, str(t.roof), "yes")
+            rows.append((name, *(row if each.fits else ("", "", "", "", "no"))))
         return from_rows((*headings, "times as many", "bound by", "fits"), rows)
 
     def _possible(self) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -291,7 +287,7 @@ class Serving:
         yield "twice the chips", {"chips": 2 * self.chips}
         if self._all_chips > 1 and not self.expert_parallel:
             yield "whole experts on each chip", {"expert_parallel": True}
-        for chip in sorted(cataloged(hidden=True), key=lambda chip: chip["HBM"]):
+        for chip in sorted(catalog.chips(hidden=True), key=lambda chip: chip["HBM"]):
             alike = chip.maker == here.maker and all(kind in chip for kind in compute)
             # A faster memory beside slower arithmetic, as of an H20, is another chip, no next one.
             slower = alike and any(kind in here and chip[kind] < here[kind] for kind in compute)
@@ -321,11 +317,9 @@ class Serving:
     @cached_property
     def _layout(self) -> dict[str, Any]:
         options = {name: getattr(self, name) for name in ("w", "kv", "x", "compute")}
-        model, chip = self.model, self.chip
-        if self.x is None and self.compute is None:
-            known = {dtype(each).name for each in model.activation_types}
-            if self.w is None and not all(kind in chip for kind in known):
-                options |= {"x": model.w, "kv": self.kv or model.kv}
+        known = (dtype(each).name in self.chip for each in self.model.activation_types)
+        if self.x is self.compute is self.w is None and not all(known):
+            options |= {"x": self.model.w, "kv": self.kv or self.model.kv}
         return options | self._split
 
     @property
@@ -339,12 +333,10 @@ class Serving:
 
     @property
     def _link(self) -> str | Link | None:
-        links = self.chip.links
-        alone = self._all_chips == 1
-        return self.link if self.link is not None or alone or not links else links[0]
+        usual = self.chip.links[0] if self._all_chips > 1 and self.chip.links else None
+        return usual if self.link is None else self.link
 
-    def _repr_markdown_(self) -> str:
-        return self.table._repr_markdown_()
+    _repr_markdown_ = markdown
 
 
 def mfu(step: Work, chip: Chip | str, seconds: float) -> Quantity:
@@ -353,7 +345,7 @@ def mfu(step: Work, chip: Chip | str, seconds: float) -> Quantity:
     It is the time that the model's arithmetic would take at the chip's peak, over `seconds`; what
     is computed again to save memory doesn't count. Source: Chowdhery et al., "PaLM", 2022.
     """
-    chip = as_chip(chip)
+    chip = catalog.chip(chip)
     parts = [part for part in step.parts or (step,) if part.name != "recomputation"]
     kinds = dict.fromkeys(step.compute.split(" and "), 0.0)
     busy = sum(part.amounts.get(kind, 0) / float(chip[kind]) for part in parts for kind in kinds)

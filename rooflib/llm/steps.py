@@ -127,16 +127,10 @@ class Step:
         """New tokens of one replica."""
         return self.sequences * (self.S - self.start)
 
-    @property
-    def passes(self) -> tuple[tuple[Number, Number], ...]:
-        """Pairs of a number of chunks and their tokens; the last chunk may be shorter."""
-        new = self.S - self.start
-        return (new // self.chunk, self.chunk), (new % self.chunk > 0, new % self.chunk)
-
     @cached_property
     def repeats(self) -> Number:
         """How often the weights are loaded: once for each chunk."""
-        return sum(number for number, _ in self.passes)
+        return -(-(self.S - self.start) // self.chunk)
 
     def total(self, name: str) -> Work:
         """Return the sum of all layers, what is looked up before them, and the logits."""
@@ -227,8 +221,12 @@ class Step:
     def routed(self, kind: Layer) -> Work:
         """The experts that at least one token takes; each chip holds its part of all."""
         groups = self.replicas if self.expert_parallel else 1
-        tokens = ((number, self.sequences * each * groups) for number, each in self.passes)
-        taken = sum(number * kind.touched(each, self.experts) for number, each in tokens)
+        whole, last = divmod(self.S - self.start, self.chunk)  # the last chunk may be shorter
+        of_chunk, of_last = (
+            kind.touched(self.sequences * each * groups, self.experts)
+            for each in (self.chunk, last)
+        )
+        taken = whole * of_chunk + (last > 0) * of_last
         made = self.multiply("experts", kind.of("experts"), kind.active * self.n, 0)
         biases = (self.given_w or dtype(self.model.w)).bytes * kind.expert_biases
         one = (made.held + biases) / (self.chips * groups)

@@ -233,22 +233,6 @@ def test_caches_have_their_published_sizes(name, tokens, kv, printed, rel):
     assert alone == model.kv_bytes_per_token(kv)
 
 
-@pytest.mark.parametrize(
-    ("sequences", "ms"), [(1, 4.98), (8, 12.13), (16, 20.30), (32, 36.65), (64, 69.33)]
-)
-def test_decode_steps_take_the_times_of_the_scaling_book(sequences, ms):
-    # "All About Transformer Inference": Llama 2 13B with 8,192 positions on 8 TPU v5e.
-    step = rl.model("Llama 2 13B").decode(sequences, 8192, chips=8)
-    assert step.on("TPU v5e", "ICI").times["HBM"] * 1e3 == pytest.approx(ms, rel=0.01)
-
-
-@pytest.mark.parametrize("name", ["Llama 2 7B", "Llama 3 70B", "Llama 3.1 405B"])
-def test_training_takes_six_flops_for_each_weight_and_token(name):
-    model = rl.model(name)
-    weights = model.parameters - model.vocabulary * model.D
-    assert model.train(1, 64).flops == pytest.approx(6 * weights * 64, rel=2e-3)
-
-
 def scheme(bits: int, kind: str = "int", group: int | None = None) -> dict[str, Any]:
     return {"num_bits": bits, "type": kind, "strategy": "group" if group else "channel"} | (
         {"group_size": group} if group else {}
@@ -332,32 +316,26 @@ SKIPPED = [
 ]
 
 
+def held(name: str, **how: Any) -> float:
+    """Return what a step holds of the file whose name begins so, quantized with fp8."""
+    config = next(row["config"] for row in CONFIGS if row["name"].startswith(name))
+    how = {"quantization_config": {"quant_method": "fp8", **how}}
+    return rl.model_from_config(config | how).decode(1, 1).held
+
+
 @pytest.mark.parametrize(("modules", "each"), SKIPPED, ids=str)
 def test_modules_that_a_file_leaves_out_are_not_quantized(modules, each):
-    config = next(row["config"] for row in CONFIGS if row["name"].startswith("llama-3.1-8b"))
-
-    def held(skipped: list[str]) -> float:
-        how = {"quant_method": "fp8", "modules_to_not_convert": skipped}
-        return rl.model_from_config(config | {"quantization_config": how}).decode(1, 1).held
-
-    assert held(modules) - held([]) == pytest.approx(32 * each)
+    more = held("llama-3.1-8b", modules_to_not_convert=modules) - held("llama-3.1-8b")
+    assert more == pytest.approx(32 * each)
 
 
-def test_experts_can_be_left_out_one_by_one():
-    row = next(row for row in CONFIGS if row["name"] == "mixtral-8x7b-v0.1")
-    names = [
-        f"model.layers.0.block_sparse_moe.experts.{e}.w{i}" for e in range(8) for i in (1, 2, 3)
-    ]
-
-    def held(skipped: list[str]) -> float:
-        how = {"quant_method": "fp8", "modules_to_not_convert": skipped}
-        return rl.model_from_config(row["config"] | {"quantization_config": how}).decode(1, 1).held
-
-    assert held(names) - held([]) == 8 * 3 * 4096 * 14336
-    how = {"quant_method": "fp8", "expert_dtype": "fp4"}
-    narrow = rl.model_from_config(row["config"] | {"quantization_config": how}).decode(1, 1).held
-    experts = 32 * 8 * 3 * 4096 * 14336
-    assert held([]) - narrow == pytest.approx(experts * (8 - 4.25) / 8)
+def test_experts_can_be_left_out_one_by_one_or_have_a_type_of_their_own():
+    experts = "model.layers.0.block_sparse_moe.experts"
+    names = [f"{experts}.{e}.w{i}" for e in range(8) for i in (1, 2, 3)]
+    all_of_them, of_a_layer = held("mixtral-8x7b"), 8 * 3 * 4096 * 14336
+    assert held("mixtral-8x7b", modules_to_not_convert=names) - all_of_them == of_a_layer
+    narrow = held("mixtral-8x7b", expert_dtype="fp4")
+    assert all_of_them - narrow == pytest.approx(32 * of_a_layer * (8 - 4.25) / 8)
 
 
 MLX = [
@@ -481,13 +459,9 @@ NESTED = [
 
 
 @pytest.mark.parametrize("config", NESTED, ids=lambda config: config["model_type"])
-def test_what_stands_beside_a_text_config_quantizes_the_text_model(config):
-    how = {"quantization_config": {"quant_method": "fp8"}}
-    text = {"tie_word_embeddings": rl.model_from_config(config).tied}
-    beside = rl.model_from_config(config | how).decode(1, 1).held
-    inside = rl.model_from_config({**text, **config["text_config"], **how}).decode(1, 1).held
-    assert beside == pytest.approx(inside)
-    silent = {key: each for key, each in config["text_config"].items() if key not in text}
+def test_a_file_says_beside_a_text_config_whether_its_tables_are_one(config):
+    text, tie = config["text_config"], "tie_word_embeddings"
+    silent = {key: each for key, each in text.items() if key != tie}
     for tied in (True, False):
         said = config | {"text_config": silent, "tie_word_embeddings": tied}
         assert rl.model_from_config(said).tied is tied

@@ -70,24 +70,6 @@ def test_a_stored_runs_figures_are_those_of_its_samples(folder: Path) -> None:
         assert figure.median == pytest.approx(statistics.median(rates), rel=0.1)
 
 
-@stored
-def test_a_stored_runs_chip_is_a_chip_of_rooflib(folder: Path) -> None:
-    run = roofmeter.load_run(folder)
-    assert run.name == f"{run.host.cpu}, {folder.name[-10:]}"
-    assert 1 <= run.threads == run.host.granted <= run.host.present
-    bound = rl.dot(10**6, "fp32").on(run.chip)
-    assert bound.roof == "HBM"
-    assert run.chip.ridge("fp32") == pytest.approx(run.chip["fp32"] / run.chip["HBM"])
-    # What the operations move and compute is what rooflib counts.
-    for operation in run.operations.values():
-        if operation.figure.operation == "matmul":
-            counted = rl.matmul(**operation.figure.sizes)
-            assert operation.bounds.times["compute"] == pytest.approx(
-                counted.flops / run.chip["fp32"], rel=0.3
-            )
-        assert 0 < operation.ratios[0] <= operation.ratios[1]
-
-
 def test_a_run_is_saved_loaded_and_compared(tmp_path: Path) -> None:
     run = roofmeter.load_run(FOLDERS[0])
     run.save(tmp_path / "copy")
@@ -95,6 +77,8 @@ def test_a_run_is_saved_loaded_and_compared(tmp_path: Path) -> None:
     assert str(again.table) == str(run.table)
     assert str(again.operations_table) == str(run.operations_table)
     assert run.chip["fp32"] == again.chip["fp32"]
+    assert run.name == f"{run.host.cpu}, {FOLDERS[0].name[-10:]}"
+    assert rl.dot(10**6, "fp32").on(run.chip).roof == "HBM"
     assert set(run.compare(again).columns["ratio"]) == {1}
 
 

@@ -32,21 +32,17 @@ def roof(ceilings: Any = None, slopes: Any = None, points: Any = None, **more: A
 WRONG = [
     # sizes
     ("rl.matmul(0, 3, 4)", "B must be above zero", "got 0"),
-    ("rl.matmul(2, -1.5, 4)", "D must be above zero", "got -1.5"),
     ("rl.matmul(2, 3, float('nan'))", "F must be above zero and finite", "nan"),
     ("rl.matmul(2, float('inf'), 3)", "D must be above zero and finite", "inf"),
     ("rl.matmul(2, [[1, 2], [3, 0]], 4)", "D must be above zero", "D[1, 1] is 0"),
     ("rl.matmul('64', 3, 4)", "B must be a number or an array of numbers", "'64'"),
     ("rl.matmul(True, 3, 4)", "B must be a number", "True"),
     ("rl.matmul([1, '2'], 3, 4)", "B must be a number or an array of numbers"),
-    ("rl.matmul(None, 3, 4)", "B must be a number", "None"),
     ("rl.dot(10**400)", "N must be at most", "got"),
-    ("rl.dot(1e100)", "N must be at most", "1e+100"),
     ("rl.elementwise(3, inputs=0)", "inputs must be above zero", "0"),
     ("rl.elementwise(3, flops_per_element=-1)", "flops_per_element must be zero or above", "-1"),
     ("rl.work(flops=-1)", "flops must be zero or above", "got -1"),
     ("rl.work(loaded=[0, -1])", "loaded must be zero or above", "loaded[1] is -1"),
-    ("rl.work(sent=-1)", "sent must be zero or above", "-1"),
     ("H100.attainable(-1)", "intensity must be zero or above", "-1"),
     ("rl.all_gather(-1, 2)", "bytes must be zero or above", "-1"),
     ("rl.all_reduce(1, 1.5)", "N must be a whole number above zero", "1.5"),
@@ -62,20 +58,16 @@ WRONG = [
     # names
     ("rl.chip('H100')", "chip must be one of", "TPU v5e", "got 'H100'", "mean 'H100 SXM' or"),
     ("rl.chip('H100 SMX')", "chip must be one of", "got 'H100 SMX'", "mean 'H100 SXM'?"),
-    ("rl.chip('toaster')", "chip must be one of", "got 'toaster'"),
-    ("rl.chip(3)", "chip must be one of", "got 3"),
     ("rl.dot(3).on('TPU v99')", "chip must be one of", "'TPU v99'"),
     ("rl.model('70b')", "model must be one of Llama 2 7B", "mean 'Llama 2 70B' or"),
     ("rl.dtype('int7')", "dtype must be one of", "int8", "got 'int7'"),
     ("rl.dtype('bfloat61')", "dtype must be one of", "'bfloat61'", "mean 'bfloat16'?"),
-    ("rl.matmul(1, 2, 3, w='int7')", "w must be one of", "int8", "got 'int7'"),
     ("rl.attention(1, 1, 1, 1, 1, 1, softmax='int7')", "softmax must be one of", "'int7'"),
     ("rl.attention(1, 1, 1, 1, 1, 1, kv='int7')", "kv must be one of", "'int7'"),
     ("llama.decode(1, 1, kv='int7')", "kv must be one of", "'int7'"),
     ("rl.matmul(1, 2, 3, w='fp16')", "compute must be given for bf16 times fp16"),
     ("rl.matmul(1, 2, 3, compute='vector fp23')", "compute must be one of", "mean 'fp32'?"),
     ("rl.split('E', 2, 2, 4, 4)", "split must be one of B, D, F", "got 'E'"),
-    ("rl.split('d', 2, 2, 4, 4)", "got 'd'", "mean 'D'?"),
     ("rl.split('D', 2, 2, 4, 4, result='x')", "result must be one of replicated, sharded"),
     ("rl.split('x' * 999, 2, 2, 4, 4)", "split must be one of", "xxx..."),
     ("H100['fp4']", "H100 SXM has no rate for 'fp4'", "bf16"),
@@ -156,18 +148,16 @@ def test_an_unlike_name_gets_no_suggestion():
         assert "mean" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_config_is_refused_with_the_name_of_its_key(name, tmp_path):
-    config, message = BROKEN[name]
+@pytest.mark.parametrize(("config", "message"), BROKEN)
+def test_a_broken_config_is_refused_with_the_name_of_its_key(config, message, tmp_path):
     for given in (config, write(tmp_path, config)):
         with pytest.raises((ValueError, TypeError)) as caught:
             rl.model_from_config(given)
         assert message in one_line(caught.value)
 
 
-@pytest.mark.parametrize("name", BROKEN_FILES)
-def test_a_broken_file_is_refused_with_its_path(name, tmp_path):
-    content, message = BROKEN_FILES[name]
+@pytest.mark.parametrize(("content", "message"), BROKEN_FILES, ids=[row[1] for row in BROKEN_FILES])
+def test_a_broken_file_is_refused_with_its_path(content, message, tmp_path):
     path = write(tmp_path, content)
     with pytest.raises(ValueError, match="config") as caught:
         rl.model_from_config(path)

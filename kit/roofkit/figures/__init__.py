@@ -20,7 +20,7 @@ from roofkit.figures import bundle
 from roofkit.figures.figure import PAGE, Figure
 from roofkit.figures.model_rows import in_bf16, row
 from rooflib import operations
-from rooflib.catalog import as_chip
+from rooflib.catalog import chip as chip_of
 from rooflib.checks import one_of
 from rooflib.hardware import HBM, Chip, Link
 from rooflib.llm import Model, model_from_config
@@ -65,7 +65,7 @@ def byte(
     if ops is None:
         ops = operations.matmul(128, 4096, 16384)
     jobs = {ops.name: ops} if isinstance(ops, Work) else dict(ops)
-    on, counts = as_chip(chip), uses or {}
+    on, counts = chip_of(chip), uses or {}
     times = {name: op.on(on, link) for name, op in jobs.items()}
     is_vector = all("compute" not in each.times for each in times.values())
     roads = {HBM, *(road.name for road in on.links)}
