@@ -43,7 +43,7 @@ style: dev
 	$(BIN)/ruff format --check .
 
 # Needs Node and npm; tests/javascript pins the tools and their hashes.
-javascript:  ## lint and type-check the JavaScript, compare the editor's bundle; needs Node and npm
+javascript:  ## type-check the JavaScript, compare the editor's bundle; needs Node and npm
 	@cd tests/javascript && npm ci --ignore-scripts --no-audit --no-fund --silent && npm run --silent check
 
 check: style  ## lint, types, rooflib and what needs no build and no browser: for every change

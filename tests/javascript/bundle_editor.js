@@ -2,7 +2,7 @@
 // Bundles CodeMirror for the pages' editor: `npm run editor` writes the bundle, the list of its
 // packages and the license texts; with --check, it fails if the files in the repository differ.
 
-import { build } from "esbuild";
+import { build } from "esbuild-wasm";
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

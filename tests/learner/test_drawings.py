@@ -1,6 +1,6 @@
 """A learner's plot is read as the question asks: right ones pass, others hear what is missing.
 
-The collection in tests/support/figures has right plots in many styles, and others with the problem
+The library in tests/support/figures.py has right plots in many styles, and others with the problem
 that must be named.
 """
 
@@ -8,7 +8,7 @@ import functools
 
 import matplotlib as mpl
 import pytest
-from figures import LibraryFigure, figures
+from figures import LibraryFigure, library
 
 from grading.release.cases import Cases, hidden, published
 from grading.release.exercises import load
@@ -20,7 +20,6 @@ mpl.use("agg")
 
 EXERCISE = "roofline-plot"
 (PART,) = [part for part in load(EXERCISE).parts if part.kind == "figure"]
-LIBRARY = figures()
 
 
 @functools.cache
@@ -36,10 +35,10 @@ def verdict(drawn: LibraryFigure, known: Cases) -> Verdict:
     )
 
 
-# Every twelfth plot runs with the published case, and every thirtieth with the hidden cases of one
+# Every ninth plot runs with the published case, and every twentieth with the hidden cases of one
 # course. The long tests try all plots, and each in 20 courses.
-SOME = [(None, drawn) for drawn in LIBRARY[::12]] + [(1, drawn) for drawn in LIBRARY[::30]]
-ALL = [(seed, drawn) for seed in (None, *range(20)) for drawn in LIBRARY]
+SOME = [(None, drawn) for drawn in library[::9]] + [(1, drawn) for drawn in library[::20]]
+ALL = [(seed, drawn) for seed in (None, *range(20)) for drawn in library]
 
 
 @pytest.mark.parametrize(

@@ -34,65 +34,29 @@ def test_every_page_was_visited(sweep: Sweep, site: Path) -> None:
     assert all(sweep.visited[kind] for kind in LOOKED_AT)
 
 
-def test_no_page_has_an_error_in_the_console(sweep: Sweep) -> None:
-    assert sweep.found["errors"] == []
+# Kind of what the visits note → what no page may have.
+FAULTS = {
+    "errors": "an error in the console",
+    "elsewhere": "anything from another host",
+    "python": "anything of Pyodide before a press",
+    "files": "a style sheet, a picture or a font that does not arrive",
+    "heavy": "more bytes than load in a second",
+    "axe": "what assistive technology can't find its way in",
+    "contrast": "text without contrast, in light or dark",
+    "overflow": "anything that overflows on a desk or a phone",
+    "tall": "a figure whose controls and numbers don't fit one screen of a phone",
+    "moved": "a figure that is wrong when it is moved: numbers, words, labels on each other",
+    "formulas": "a formula that is not rendered, or does not fit a phone",
+    "headings": "a cell of a table without its heading on a phone",
+    "unnamed": "a picture without a name",
+    "guesses": "a guess that does not take its right answer",
+    "covered": "a definition that is covered until I guess",
+}
 
 
-def test_nothing_is_fetched_from_another_host(sweep: Sweep) -> None:
-    assert sweep.found["elsewhere"] == []
-
-
-def test_nothing_of_pyodide_is_fetched_before_a_press(sweep: Sweep) -> None:
-    assert sweep.found["python"] == []
-
-
-def test_every_style_sheet_picture_and_font_arrives(sweep: Sweep) -> None:
-    assert sweep.found["files"] == []
-
-
-def test_no_page_is_heavy(sweep: Sweep) -> None:
-    assert sweep.found["heavy"] == []
-
-
-def test_assistive_technology_finds_its_way(sweep: Sweep) -> None:
-    assert sweep.found["axe"] == []
-
-
-def test_all_text_has_contrast_in_light_and_dark(sweep: Sweep) -> None:
-    assert sweep.found["contrast"] == []
-
-
-def test_nothing_overflows_on_a_desk_or_a_phone(sweep: Sweep) -> None:
-    assert sweep.found["overflow"] == []
-
-
-def test_controls_and_numbers_of_a_figure_fit_one_screen_of_a_phone(sweep: Sweep) -> None:
-    assert sweep.found["tall"] == []
-
-
-def test_figures_stay_right_when_they_are_moved(sweep: Sweep) -> None:
-    """At random settings, numbers are rooflib's, words the page's language, labels apart."""
-    assert sweep.found["moved"] == []
-
-
-def test_formulas_are_rendered_and_fit_a_phone(sweep: Sweep) -> None:
-    assert sweep.found["formulas"] == []
-
-
-def test_every_cell_of_a_table_has_its_heading_on_a_phone(sweep: Sweep) -> None:
-    assert sweep.found["headings"] == []
-
-
-def test_every_picture_has_a_name(sweep: Sweep) -> None:
-    assert sweep.found["unnamed"] == []
-
-
-def test_every_guess_takes_its_right_answer(sweep: Sweep) -> None:
-    assert sweep.found["guesses"] == []
-
-
-def test_no_definition_is_covered_until_i_guess(sweep: Sweep) -> None:
-    assert sweep.found["covered"] == []
+@pytest.mark.parametrize("kind", FAULTS, ids=FAULTS.values())
+def test_no_page_has(sweep: Sweep, kind: str) -> None:
+    assert sweep.found[kind] == []
 
 
 def test_no_english_is_left_on_translated_pages(sweep: Sweep) -> None:

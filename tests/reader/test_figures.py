@@ -167,18 +167,6 @@ def test_an_element_that_is_followed_adds_to_the_line_that_is_drawn(
     assert (box["width"] > box["height"]) == line.startswith("row")
 
 
-def test_a_slider_works_by_keyboard_and_says_its_value(reader: Reader) -> None:
-    reader.open("chapters/matmul")
-    slider = reader.figure("matmul").get_by_role("slider").first
-    before, value = reader.shows("matmul"), slider.get_attribute("aria-valuetext")
-    slider.press("ArrowRight")
-    after = reader.shows("matmul")
-    assert slider.get_attribute("aria-valuetext") != value
-    assert after["says"] != before["says"]
-    slider.press("ArrowLeft")
-    assert reader.shows("matmul") == before
-
-
 def test_a_chip_of_ones_own_is_in_all_figures_and_kept(reader: Reader) -> None:
     """Numbers outside the limits change nothing, and say what is allowed."""
     reader.open("chapters/time")

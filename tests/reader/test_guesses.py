@@ -4,10 +4,9 @@ import math
 import re
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 from reader import FULL, Reader
 from site_browser import PHONE, axe, contrast, put_theme, put_width, structure
-from site_server import Server
 
 CHAPTER = "chapters/intensity"  # it asks for choices, numbers and a share
 BOXES = ".admonition.tip, .guess-told, .guess-skip"
@@ -175,18 +174,6 @@ def test_covered_pages_are_accessible_and_fit_a_phone(reader: Reader) -> None:
         assert box
         assert unit
         assert unit["y"] < box["y"] + box["height"]  # the unit stays on the field's line
-
-
-def test_without_javascript_nothing_is_asked_and_nothing_is_covered(
-    browser: Browser, server: Server
-) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto(f"{server.origin}/{CHAPTER}.html")
-    assert page.locator(".answer").count()
-    assert page.locator(".answer:visible, form.guess, .guess-told, .guess-covered").count() == 0
-    assert page.locator(".admonition.tip").first.is_visible()
-    context.close()
 
 
 # ---- what is said about a guess

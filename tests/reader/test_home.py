@@ -1,13 +1,11 @@
 """The home page works wherever it lies: in a folder, below a path, without network or scripts."""
 
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
-from reader import Reader
+from playwright.sync_api import Browser, Page, expect
 from site_browser import DESK, UNSET_MATHS, Traffic, ready
 from site_server import Server, serving
 from site_sweep import NOT_THERE
@@ -121,49 +119,7 @@ def test_without_javascript_the_text_and_still_pictures_are_there(
         # What would answer a press only with scripts isn't shown, or doesn't take presses.
         dead = page.locator("main article :is(button, input, select):visible:enabled")
         assert dead.count() == 0
+        assert page.locator(".answer:visible, .guess-covered").count() == 0
         link = page.locator("a.right-next")
         link.click()
         assert page.locator("main h1").is_visible()
-
-
-# ---- its figure
-
-
-def test_the_figure_of_the_home_page_follows_slider_drag_and_chip(reader: Reader) -> None:
-    reader.open("index")
-    figure = reader.page.locator("figure.live").first
-    says = figure.locator(".live-says").first
-    slider = figure.locator("input[type=range]").first
-
-    def changed(what: Locator, act: Callable[[], object]) -> str:
-        """Do something, wait until it shows, and return the new text."""
-        before = what.inner_text()
-        act()
-        expect(what).not_to_have_text(before)
-        return what.inner_text()
-
-    lowest = changed(says, lambda: slider.press("Home"))
-    highest = changed(says, lambda: slider.press("End"))
-    # Memory holds the one back, arithmetic the other: no number alone tells them apart.
-    assert re.sub(r"[\d.,]+", "", lowest) != re.sub(r"[\d.,]+", "", highest)
-    # Drag the operation itself to the left: its place follows the pointer.
-    handle = figure.get_by_role("slider").last
-    box = handle.bounding_box()
-    picture = figure.locator("svg").first.bounding_box()
-    assert box
-    assert picture
-    middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    before = int(slider.input_value())
-
-    def drag() -> None:
-        reader.page.mouse.move(*middle)
-        reader.page.mouse.down()
-        reader.page.mouse.move(picture["x"] + picture["width"] / 3, middle[1], steps=5)
-        reader.page.mouse.up()
-
-    changed(says, drag)
-    assert 0 < int(slider.input_value()) < before
-    # Another chip has another roof.
-    chips = figure.locator("select[name=chip]")
-    other = chips.locator("option:not(:checked)").first.inner_text()
-    assert other in changed(says, lambda: chips.select_option(other))

@@ -72,6 +72,8 @@ def submissions(exercise: str) -> tuple[Submission, ...]:
                 calls = any(f"{one}(" in code for one in re.findall(r"^def (\w+)", helpers, re.M))
                 entry = {"uses_helpers": calls, "expect": {part: told} if told else None}
                 found.append(_submission(exercise, name, helpers, code=code, open=True, **entry))
+    if len({one.name for one in found}) < len(found):
+        raise ValueError(f"{exercise}: two answers have the same name")
     return tuple(found)
 
 
