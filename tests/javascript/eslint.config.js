@@ -10,7 +10,7 @@ const rules = {
 export default [
   { ignores: ["**/*.min.js", "**/node_modules/"] },
   js.configs.recommended,
-  { rules, languageOptions: { ecmaVersion: 2024, sourceType: "module", globals: { ...globals.browser, phrase: "readonly" } } },
+  { rules, languageOptions: { ecmaVersion: 2024, sourceType: "module", globals: { ...globals.browser, phrase: "readonly", made: "readonly", stored: "readonly" } } },
   {
     files: ["**/python_worker.js", "**/stand_in.js"],
     languageOptions: { globals: { ...globals.worker, loadPyodide: "readonly" } },
