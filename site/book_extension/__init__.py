@@ -14,40 +14,34 @@ def setup(app: "Sphinx") -> None:
     from . import (
         api,
         cards,
-        code_colors,
         figures,
         languages,
         licenses,
-        list_of_works,
         maths,
         moved,
         notebooks,
         pages,
         palette,
-        search,
+        rebuilds,
         terms,
         theme,
         typed_numbers,
         values,
     )
-    from .languages import handouts
 
     app.add_role("eval", values.ValueRole(), override=True)
     app.add_source_suffix(".py", "myst-nb")  # exercises; include_patterns has no other Python
     app.connect("source-read", pages.read_exercises, priority=400)
-    app.connect("source-read", typed_numbers.warn)
+    # Before drawings become part of the page.
+    app.connect("doctree-read", typed_numbers.warn, priority=300)
     app.connect("config-inited", pages.read_pages_with_values)
     app.add_source_parser(pages.PageParser, override=True)
-    app.connect("env-updated", pages.remove_pages_without_source)
     api.setup(app)
     # Run before Sphinx collects images (priority 500), or inlined figures would also become files.
     app.connect("doctree-read", figures.inline_figures, priority=400)
     app.connect("doctree-read", figures.translate_printed)
-    # Run before Sphinx collects files to download.
-    app.connect("doctree-read", handouts.link_translated, priority=400)
     maths.setup(app)
     palette.setup(app)
-    code_colors.setup()
     app.connect("config-inited", theme.use_templates)
     app.connect("builder-inited", theme.trim_pages)
     app.connect("builder-inited", licenses.write_texts)
@@ -55,10 +49,9 @@ def setup(app: "Sphinx") -> None:
     app.add_builder(notebooks.NotebookBuilder)
     app.add_post_transform(notebooks.FoldInNotebooks)
     app.connect("html-page-context", terms.write_terms)
-    list_of_works.setup(app)
     app.add_directive("cards", cards.Cards)
     app.add_transform(cards.DescribeByQuestion)
-    app.connect("build-finished", search.keep_terms)
+    rebuilds.setup(app)
     app.connect("build-finished", moved.write_pages)
     languages.setup(app)
     # Run after all other listeners have added their files.

@@ -18,27 +18,6 @@ from sphinx.ext.autodoc import (
 )
 
 
-def one_signature(self: Documenter, **kwargs: Any) -> str:
-    """Show the signature of the implementation instead of one per overload.
-
-    Overloads let type checkers distinguish numbers from arrays. Some hide the arguments in a
-    TypedDict.
-    """
-    return Documenter.format_signature(self, **kwargs)
-
-
-class Function(FunctionDocumenter):
-    """Documenter of functions."""
-
-    format_signature = one_signature
-
-
-class Method(MethodDocumenter):
-    """Documenter of methods."""
-
-    format_signature = one_signature
-
-
 class Property(PropertyDocumenter):
     """Documenter of properties.
 
@@ -93,8 +72,11 @@ def document_book_packages(app: Sphinx) -> None:
 def setup(app: Sphinx) -> None:
     for extension in ("autodoc", "napoleon"):
         app.setup_extension(f"sphinx.ext.{extension}")
-    for documenter in (Function, Method, Property):
-        app.add_autodocumenter(documenter, override=True)
+    app.add_autodocumenter(Property, override=True)
+    # Show the signature of the implementation instead of one per overload: overloads let type
+    # checkers distinguish numbers from arrays, and some hide the arguments in a TypedDict.
+    for documenter in (FunctionDocumenter, MethodDocumenter):
+        documenter.format_signature = Documenter.format_signature  # type: ignore[method-assign]
     app.connect("builder-inited", document_book_packages)
     app.connect("autodoc-process-signature", name_factories)
     # Run before Sphinx warns about a missing reference (priority 500).

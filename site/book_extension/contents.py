@@ -1,13 +1,16 @@
-"""The book's table of contents, and the path of each page's copy below my-work/."""
+"""The book's table of contents and languages, and the path of each page's copy below my-work/."""
 
-from collections.abc import Iterator
+import os
+import tomllib
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 
 import yaml
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 START = "start-here.ipynb"  # the notebook that lists all others
+LANGUAGES = "locale"
 
 
 @dataclass(frozen=True)
@@ -21,21 +24,12 @@ class Page:
 
 def pages(toc: Path) -> list[Page]:
     """Return the pages of a table of contents, without its root, with their numbers."""
-    parts = yaml.safe_load(toc.read_text(encoding="utf-8"))["parts"]
-    return list(_pages(parts))
-
-
-def _pages(parts: list[dict[str, object]]) -> Iterator[Page]:
-    numbered = 0
-    for part in parts:
-        chapters = part["chapters"]
-        assert isinstance(chapters, list)
-        for entry in chapters:
-            number = ""
-            if part.get("numbered"):
-                numbered += 1
-                number = str(numbered)
-            yield Page(entry["file"], str(part.get("caption", "")), number)
+    found, numbers = [], count(1)
+    for part in yaml.safe_load(toc.read_text(encoding="utf-8"))["parts"]:
+        for entry in part["chapters"]:
+            number = str(next(numbers)) if part.get("numbered") else ""
+            found.append(Page(entry["file"], part.get("caption", ""), number))
+    return found
 
 
 def names(toc: Path) -> dict[str, str]:
@@ -58,3 +52,22 @@ def _name(page: Page, *, before: bool) -> str:
         return f"{stem}/{stem}.ipynb"
     number = page.number or ("0" if before else "")
     return f"{folder}/{number}-{stem}.ipynb" if number else f"{folder}/{stem}.ipynb"
+
+
+def languages(book: Path) -> list[str]:
+    """Return the codes of the translations that are built, such as "zh_CN".
+
+    ``published = false`` in a language's ``edition.toml`` leaves it out while it is incomplete. The
+    variable TRANSLATIONS=1 has all of them built.
+    """
+    found = sorted(path.parent for path in (book / LANGUAGES).glob("*/LC_MESSAGES"))
+    return [
+        folder.name
+        for folder in found
+        if os.environ.get("TRANSLATIONS") == "1" or is_published(folder / "edition.toml")
+    ]
+
+
+def is_published(settings: Path) -> bool:
+    found = tomllib.loads(settings.read_text(encoding="utf-8")) if settings.exists() else {}
+    return bool(found.get("published", True))

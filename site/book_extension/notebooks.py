@@ -20,7 +20,8 @@ from sphinx.locale import get_translation
 from sphinx.util.osutil import ensuredir
 from sphinx_design.dropdown import DropdownHtmlTransform
 
-from . import contents, languages, opening_cell
+from . import contents, languages
+from .languages import code_words
 from .markdown_writer import CodeCell, Text, Writer, cell_id
 from .values import is_hidden
 
@@ -31,6 +32,14 @@ FOLDED = {"hide-input", "remove-input", "remove-cell", "hide-cell"}
 OUTPUT_FOLDED = {"hide-output", "hide-cell"}
 NO_LINK = "cell"  # id of a cell to which no link leads, until it gets a number
 LIVE = re.compile(r'<figure class="live"')
+ROOT = Path(__file__).resolve().parents[2]
+# The first cell, which installs missing packages. Released exercises begin with the same text.
+FIRST_CELL = ROOT / "kit" / "roofkit" / code_words.FIRST_CELL
+PACKAGES = {"rooflib": ROOT / "rooflib", "roofkit": ROOT / "kit" / "roofkit"}
+OURS = re.compile(r"\b(?:rooflib|roofkit|roofmeter)\b")
+# Matches code that imports roofkit.figures, which needs the packages that display figures.
+FIGURES = re.compile(r"\bfrom roofkit import figures\b|\broofkit\.figures\b")
+VERSION = re.compile(r'^__version__ = "(.+)"$', re.MULTILINE)
 
 
 class NotebookBuilder(Builder):
@@ -98,9 +107,7 @@ def notebook(app: Sphinx, page: str, document: nodes.document, writer: Writer) -
     if any(cell.cell_type == "code" for cell in cells):
         add_note(cells[0])
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    if source := opening_cell.source(
-        code, languages.top(app.config), lambda message: str(_(message))
-    ):
+    if source := first_cell(code, languages.top(app.config)):
         folded = {"jupyter": {"source_hidden": True}}
         cells.insert(0, nbformat.v4.new_code_cell(source, id=NO_LINK, metadata=folded))
     ids = {NO_LINK}
@@ -111,6 +118,25 @@ def notebook(app: Sphinx, page: str, document: nodes.document, writer: Writer) -
         cells=cells, metadata={"kernelspec": contents.KERNEL}
     )
     return made
+
+
+def first_cell(code: str, site: str) -> str:
+    """Return the first cell for a notebook's code; "" if it uses no package of ours.
+
+    site: the address of the course's site, "" if unknown.
+    """
+    if not OURS.search(code):
+        return ""
+    modules = ["rooflib", "roofkit.figures" if FIGURES.search(code) else "roofkit"]
+    versions = {}
+    for name, folder in PACKAGES.items():
+        (versions[name],) = VERSION.findall((folder / "__init__.py").read_text(encoding="utf-8"))
+    arguments = ", ".join(map(repr, (site, versions, *modules)))
+    messages = code_words.extracted(ROOT, [("kit/roofkit", code_words.FIRST_CELL)])
+    words = {one: said for one in messages if (said := str(_(one))) != one}
+    if words:
+        arguments += f", words={words!r}"
+    return f"{FIRST_CELL.read_text(encoding='utf-8')}\n\nset_up_notebook({arguments})"
 
 
 def add_note(first: NotebookNode) -> None:

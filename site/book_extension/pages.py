@@ -13,13 +13,10 @@ from myst_parser.mdit_to_docutils.sphinx_ import SphinxRenderer
 from myst_parser.parsers.mdit import create_md_parser
 from sphinx.application import Sphinx
 from sphinx.config import Config
-from sphinx.environment import BuildEnvironment
 from sphinx.errors import SphinxError
 
 from . import exercise_pages
-from .prose import expressions
-
-PAGE_FILES = (".html", ".ipynb", ".steps.json")
+from .values import expressions
 
 
 class PageError(SphinxError):
@@ -39,21 +36,6 @@ def read_exercises(app: Sphinx, docname: str, source: list[str]) -> None:
     """Replace the text of an exercise's file by that of its page."""
     if Path(app.env.doc2path(docname)).suffix == ".py":
         source[0] = exercise_pages.page(Path(docname).name, source[0])
-
-
-def remove_pages_without_source(app: Sphinx, env: BuildEnvironment) -> None:
-    """Remove pages of earlier builds, and their files, whose source has gone.
-
-    Sphinx itself leaves them.
-    """
-    if app.builder.format != "html":
-        return
-    for folder in {page.split("/")[0] for page in env.found_docs if "/" in page}:
-        for file in Path(app.outdir, folder).rglob("*.html"):
-            page = file.relative_to(app.outdir).with_suffix("").as_posix()
-            if page not in env.found_docs:
-                for suffix in PAGE_FILES:
-                    file.with_suffix(suffix).unlink(missing_ok=True)
 
 
 class PageParser(Parser):  # type: ignore[misc]

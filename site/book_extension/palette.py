@@ -1,14 +1,23 @@
-"""The colors of `rooflib/palette.toml`, as variables of CSS, ``var(--blue)``, and the icon."""
+"""The colors of `rooflib/palette.toml`, as variables of CSS, ``var(--blue)``, the icon, and code.
+
+Code that course.css doesn't color is plain text: markup of all would be a fifth of a page's size.
+"""
 
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
+from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
+from pygments.token import Comment, Generic, Keyword, Name, Number, Operator, String, Token  # type: ignore[import-untyped]
 from sphinx.application import Sphinx
+from sphinx.highlighting import PygmentsBridge
 from sphinx.util.osutil import ensuredir
 
 ROOT = Path(__file__).parents[2]
 STYLE = "palette.css"
 ICON = "favicon.svg"
+COLORED = (Comment, Generic, Keyword, Number, String, Operator.Word, Name.Namespace)
 ROOF = """\
 <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">
   <path d="M3 28 17 10h12" fill="none" stroke="{blue}" stroke-width="4" stroke-linejoin="round" \
@@ -43,7 +52,19 @@ def write_files(app: Sphinx) -> None:
         (static / ICON).write_text(ROOF.format(**light()), encoding="utf-8")
 
 
+class Plain(HtmlFormatter):  # type: ignore[misc]
+    """Formatter that leaves out the classes of names, signs and spaces."""
+
+    def format_unencoded(self, tokensource: Iterable[tuple[Any, str]], outfile: Any) -> None:
+        found = (
+            (kind if any(kind in group for group in COLORED) else Token, text)
+            for kind, text in tokensource
+        )
+        super().format_unencoded(found, outfile)
+
+
 def setup(app: Sphinx) -> None:
+    PygmentsBridge.html_formatter = Plain
     app.add_config_value("palette", light(), "env")
     app.connect("builder-inited", write_files)
     app.add_css_file(STYLE, priority=890)

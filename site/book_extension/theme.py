@@ -52,7 +52,8 @@ def prepare_page(
     if "std-term" not in context["body"]:
         unused.append("term-notes")
     for files in (context["script_files"], context["css_files"]):
-        files[:] = [file for file in files if not is_one_of(unused, file)]
+        named = ((file, f"{file.filename} {file.attributes}") for file in files)
+        files[:] = [file for file, text in named if not any(name in text for name in unused)]
 
 
 def sections(toc: str) -> str:
@@ -66,11 +67,6 @@ def site_path(address: str) -> str:
     It has a slash at both ends.
     """
     return f"/{urlsplit(address).path.strip('/')}/".replace("//", "/") if address else ""
-
-
-def is_one_of(names: list[str], file: Any) -> bool:
-    """Return whether one of the names is in a script's or style sheet's HTML."""
-    return any(name in f"{file.filename} {file.attributes}" for name in names)
 
 
 def place(app: Sphinx, page: str) -> dict[str, object] | None:

@@ -5,20 +5,29 @@ the notebook evaluate the expressions at their places and record the texts as gl
 looks its text up. The Markdown itself stays unchanged.
 """
 
+import ast
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import nbformat
 from docutils import nodes
+from markdown_it.renderer import RendererHTML
 from myst_nb.core.read import read_myst_markdown_notebook
 from myst_parser.config.main import MdParserConfig
+from myst_parser.parsers.mdit import create_md_parser
 from nbformat import NotebookNode
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
-from .prose import expressions, one_line
-
+VALUES = "_page_values"  # function of page_setup.py
 PAGE_SETUP = (Path(__file__).parent / "page_setup.py").read_text(encoding="utf-8")
+EXTENSIONS = {"amsmath", "colon_fence", "deflist", "dollarmath"}
+PARSER = create_md_parser(MdParserConfig(enable_extensions=EXTENSIONS), RendererHTML)
+DIRECTIVE = re.compile(r"\{(?P<name>[^}\s]+)\}(?P<title>.*)")
+# Directives whose body is not Markdown.
+LITERAL = {"code", "code-block", "code-cell", "raw-cell", "math", "raw"}
 logger = logging.getLogger(__name__)
 
 
@@ -70,6 +79,29 @@ def read_page(text: str, myst_extensions: list[str]) -> NotebookNode:
     return page
 
 
+def expressions(markdown: str, line: int = 0) -> Iterator[tuple[str, int]]:
+    """Yield each ``{eval}`` expression with its line, in order.
+
+    line: number of the text's first line, counted from 0.
+    """
+    for token in PARSER.parse(markdown):
+        at = line + token.map[0] if token.map else line
+        if token.type == "inline":
+            for role in token.children or ():
+                at += role.type in ("softbreak", "hardbreak")
+                if role.type == "myst_role" and role.meta["name"] == "eval":
+                    yield one_line(role.content), at
+        elif token.type in ("fence", "colon_fence") and (found := DIRECTIVE.match(token.info)):
+            yield from expressions(found["title"], at)
+            if found["name"] not in LITERAL:
+                yield from expressions(token.content, at + 1)
+
+
+def one_line(expression: str) -> str:
+    """Join an expression's lines with spaces, as the Markdown parser does."""
+    return re.sub(r"\s*\n[ \t>]*", " ", expression).strip()
+
+
 def caption(cell: NotebookNode) -> str:
     """Return the caption of a code cell's figure, or ""."""
     options = cell.metadata.get("mystnb") or {}
@@ -78,8 +110,8 @@ def caption(cell: NotebookNode) -> str:
 
 def values_cell(markdown: str) -> NotebookNode | None:
     """Return the hidden cell that computes a text's values, None if the text has none."""
-    found = list(dict.fromkeys(expression for expression, _ in expressions(markdown)))
-    return hidden_cell(f"_page_values({found!r})") if found else None
+    found = [expression for expression, _ in expressions(markdown)]
+    return hidden_cell(f"{VALUES}({found!r})") if found else None
 
 
 def hidden_cell(source: str) -> NotebookNode:
@@ -95,10 +127,10 @@ def is_hidden(cell: NotebookNode) -> bool:
 def is_values_cell(cell: NotebookNode) -> bool:
     """Return whether `read_page` added this cell to compute a text's values."""
     source: str = cell.source
-    return source.startswith("_page_values(")
+    return source.startswith(f"{VALUES}(")
 
 
-def is_values_cell_of(cell: NotebookNode, markdown: str) -> bool:
-    """Return whether a hidden cell computes the values of this text."""
-    expected = values_cell(markdown)
-    return expected is not None and expected.source == cell.source
+def values_in(cell: NotebookNode) -> list[str]:
+    """Return the expressions of a text, from the hidden cell that computes its values."""
+    found: list[str] = ast.literal_eval(cell.source.removeprefix(VALUES))
+    return found

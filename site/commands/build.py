@@ -11,19 +11,26 @@ import json
 import logging
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from book_extension import exercise_pages, published
+from book_extension import contents, exercise_pages
 from browser.pyodide import files as pyodide_files
+
+if TYPE_CHECKING:
+    from book_extension.languages import Language
 
 ROOT = Path(__file__).resolve().parents[2]
 # Folders that pages are made from, besides the files at the top.
 FOLDERS = ("chapters", "exercises", "grading", "kit", "locale", "rooflib", "slides")
 PACKED = ("exercises", "kit", "locale", "rooflib")  # folders of what the pages' Python imports
+# What only the original has: Python for pages in all languages, and files at the top of its site.
+OF_ORIGINAL = ("python", "licenses.txt", "404.html", "objects.inv", ".buildinfo")
 NONE: Mapping[str, object] = MappingProxyType({})
 PYODIDE = "ROOFLINE_PYODIDE"  # environment variable with Pyodide's folder
 # New objects between two garbage collections. With Python's 700, a build spends a third of its CPU
@@ -54,7 +61,7 @@ def state(book: Path) -> dict[str, object]:
         "python": [sys.version, *(os.environ.get(name, "") for name in ("SOLUTIONS", "EDITION"))],
         "page python": os.environ[PYODIDE],
         "library": pyodide_files.how_made(Path(os.environ[PYODIDE])),
-        "languages": published.languages(book),
+        "languages": contents.languages(book),
         "pages": digest(book, [*book.iterdir(), *pages, ROOT / "requirements.txt"]),
         "packages": digest(book, [path for name in PACKED for path in (book / name).rglob("*")]),
         "extensions": digest(book, [path for path in site if path.suffix == ".py"]),
@@ -182,14 +189,15 @@ def build(book: Path, python: Path | None = None) -> bool:
         environment.unlink(missing_ok=True)
     cache = run_pages(book)
     # Import late: the check above is much faster than these imports.
-    from commands import handouts, languages, slides
+    from commands import handouts, slides
 
     # A change in style sheets, templates, buttons or languages affects every page. So does one in
     # the packages, which changes the address of the page's Python.
     affecting = ("theme", "library", "languages", "packages")
     force_all = any(built.get(part) != now[part] for part in affecting)
     force_all |= bool(built.get("page python")) != bool(now["page python"])
-    translations = languages.Translations(book, cache, fresh=fresh, force_all=force_all)
+    options = ["--fresh"] * fresh + ["--force-all"] * force_all
+    translations = start_translations(book, cache, *options)
     status = build_pages(book, output / "html", cache, force_all=force_all)
     if status == 0:
         serve(book / handouts.SERVED, output / "html")
@@ -200,10 +208,50 @@ def build(book: Path, python: Path | None = None) -> bool:
         complete = False
     # Wait for the translations even if the original failed, but then hide their warnings: they
     # repeat the original's.
-    if not translations.finish(report=status == 0) or not complete:
+    if not finish_translations(book, translations, report=status == 0) or not complete:
         return False
     stamp.write_text(json.dumps(now | {"output": state(book)["output"]}), encoding="utf-8")
     return True
+
+
+def start_translations(
+    book: Path, cache: Path, *options: str
+) -> "dict[Language, subprocess.Popen[str]]":
+    """Start to build the translations from the same executed cells, each in its own process."""
+    from book_extension.languages import ORIGINAL, of_book
+
+    return {
+        language: subprocess.Popen(
+            [sys.executable, ROOT / "site", "translated", language.code, book, cache, *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for language in of_book(book)
+        if language is not ORIGINAL
+    }
+
+
+def finish_translations(
+    book: Path, started: "dict[Language, subprocess.Popen[str]]", *, report: bool
+) -> bool:
+    """Wait for the translations; return whether all succeeded.
+
+    report: print what the builds print, and put the translations into the site.
+    """
+    from book_extension.languages import TRANSLATIONS
+
+    printed = [process.communicate()[0] for process in started.values()]
+    succeeded = not any(process.returncode for process in started.values())
+    if report:
+        sys.stderr.write("".join(printed))
+    for language in TRANSLATIONS if report and succeeded else ():
+        target = book / "_build" / "html" / language.folder
+        shutil.rmtree(target, ignore_errors=True)
+        if language in started:
+            made = book / "_build" / language.code / "html"
+            shutil.copytree(made, target, ignore=shutil.ignore_patterns(*OF_ORIGINAL))
+    return succeeded
 
 
 def serve(files: Path, html: Path) -> None:

@@ -21,7 +21,6 @@ from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 SITE = Path(__file__).resolve().parents[1]
 PRELOADED = ["ipykernel.kernelapp", "roofkit.figures", "rooflib.plots"]
 NAME = "forked"
-imported: dict[Path, bool] = {}  # book → whether its packages could be imported
 
 
 @contextlib.contextmanager
@@ -32,7 +31,7 @@ def forks(book: Path) -> Iterator[None]:
     """
     factory = KernelProvisionerFactory.instance()
     before = factory.default_provisioner_name
-    if can_fork(book):
+    if start_importing(book):
         value = f"{Forked.__module__}:{Forked.__qualname__}"
         factory.provisioners[NAME] = EntryPoint(NAME, value, factory.GROUP_NAME)
         factory.default_provisioner_name = NAME
@@ -40,16 +39,6 @@ def forks(book: Path) -> Iterator[None]:
         yield
     finally:
         factory.default_provisioner_name = before
-
-
-def can_fork(book: Path) -> bool:
-    """Return whether there is a process to fork for this book; try to start it once.
-
-    There is only one such process, for the first book.
-    """
-    if not imported:
-        imported[book] = start_importing(book)
-    return imported.get(book, False)
 
 
 def start_importing(book: Path) -> bool:

@@ -5,6 +5,7 @@ A reader works on copies of the notebooks in my-work/ and begins at start-here.i
 """
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -21,13 +22,25 @@ from nbformat import NotebookNode
 from commands import handouts, notebooks
 from commands.copies import Report, bring_up_to_date, write_whole
 from commands.handouts.bundle import NBGRADER
-from commands.jupyter_folders import variables, write_settings
 
 VARIABLE = "ROOFLINE_LANGUAGE"  # from which kernels take the language; see roofkit.words
 # The first variable that is set decides about the language at a first start.
 OF_SYSTEM = (VARIABLE, "LC_ALL", "LC_MESSAGES", "LANG")
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "my-work"
+# Folders of JupyterLab's own files below my-work/.jupyter, so that HOME stays untouched.
+FOLDERS = {
+    "JUPYTER_CONFIG_DIR": "config",
+    "JUPYTER_DATA_DIR": "data",
+    "JUPYTER_RUNTIME_DIR": "runtime",
+    "JUPYTERLAB_SETTINGS_DIR": "settings",
+    "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+    "IPYTHONDIR": "ipython",
+    "MPLCONFIGDIR": "matplotlib",
+}
+QUIET = {"fetchNews": "false", "checkForUpdates": False}
+# What nbgrader shows to instructors; Validate stays.
+INSTRUCTORS = ("assignment-list", "course-list", "create-assignment", "formgrader", "menu")
 
 
 class NotMade(Exception):
@@ -114,6 +127,40 @@ def language_of(folder: Path, told: str | None, environment: Mapping[str, str]) 
     name = next(filter(None, map(environment.get, OF_SYSTEM)), "")
     spoken = name.partition("_")[0].lower()
     return next((one for one in TRANSLATIONS if one.code.partition("_")[0] == spoken), ORIGINAL)
+
+
+def variables(folder: Path, environment: Mapping[str, str], home: Path) -> dict[str, str]:
+    """Return variables that move the folders of Jupyter's tools below `folder`.
+
+    Variables that the user's environment already sets stay. So does the settings folder of the
+    user's JupyterLab, if there is one: its theme and keyboard shortcuts apply here, too.
+    """
+    found = {variable: str(folder / name) for variable, name in FOLDERS.items()}
+    config = Path(environment.get("JUPYTER_CONFIG_DIR", home / ".jupyter"))
+    settings = config / "lab" / "user-settings"
+    if settings.is_dir():
+        found["JUPYTERLAB_SETTINGS_DIR"] = str(settings)
+    return found | {name: environment[name] for name in FOLDERS if environment.get(name)}
+
+
+def write_settings(folder: Path, language: Language) -> None:
+    """Set what JupyterLab shows, and the language of menus and of kernels' tables and plots.
+
+    The settings are defaults, which the user's own override.
+    """
+    defaults: dict[str, object] = {"@jupyterlab/apputils-extension:notification": QUIET}
+    if language is not ORIGINAL:
+        defaults["@jupyterlab/translation-extension:plugin"] = {"locale": language.code}
+    hidden = {f"@jupyter/nbgrader:{name}": True for name in INSTRUCTORS}
+    files = {
+        "config/labconfig/default_setting_overrides.json": defaults,
+        "config/labconfig/page_config.json": {"disabledExtensions": hidden},
+        "ipython/profile_default/ipython_kernel_config.json": {
+            "IPKernelApp": {"extensions": ["roofkit.kernel_language"]}
+        },
+    }
+    for name, content in files.items():
+        write_whole(folder / name, json.dumps(content))
 
 
 def command(folder: Path, *options: str) -> list[str]:

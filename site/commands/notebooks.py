@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from book_extension.languages import ORIGINAL, catalogs
+from book_extension.languages import ORIGINAL
 
 from commands.build import FOLDERS, GC_THRESHOLD, ROOT, build_pages, digest, run_pages
 from commands.translated import settings
@@ -31,13 +31,12 @@ def make(book: Path, language: str) -> bool:
         return True
     stamp.unlink(missing_ok=True)
     cache = run_pages(book)
-    found = catalogs.folder(book, language)
     # Without this, MyST-NB warns that it knows no format for outputs; notebooks have all.
     options: dict[str, object] = {
         "nb_mime_priority_overrides": [("notebooks", "text/plain", 1)],
     }
     if language != ORIGINAL.code:
-        options |= settings(language, found, output)
+        options |= settings(book, language, output)
     # Sphinx reads the pages that have changed, but doesn't notice a change in our extensions, and
     # warns only about what it reads: after a failure, all pages are read again.
     fresh = before[:2] != now[:2]

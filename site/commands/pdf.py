@@ -4,7 +4,6 @@ The built pages become one document, which Chromium prints. The command prints t
 ``--language zh_CN`` prints a translation.
 """
 
-import argparse
 import html
 import json
 import posixpath
@@ -18,14 +17,13 @@ from urllib.parse import unquote, urlsplit
 
 import yaml
 from book_extension.contents import pages as contents
-from book_extension.languages import ORIGINAL, Language, chosen, words
+from book_extension.languages import Language, words
 from bs4 import BeautifulSoup, Tag
 from pypdf import PdfReader, PdfWriter
 from pypdf.generic import Fit
 
-from commands.press import READY, CannotPrint, check_font, press
+from commands.press import READY, check_font, main, press
 
-ROOT = Path(__file__).resolve().parents[2]
 STYLE = Path(__file__).with_name("paper.css")
 # Attributes, other than href, that refer to ids of the same page.
 POINTERS = ("aria-labelledby", "aria-describedby", "aria-controls", "for", "headers")
@@ -224,7 +222,7 @@ def finish(book: Book, source: Path, target: Path) -> None:
     writer.write(target)
 
 
-def print_book(folder: Path, language: Language = ORIGINAL) -> Path:
+def print_book(folder: Path, language: Language) -> list[Path]:
     """Print a built book in a language and return the PDF's path.
 
     The sheets of headings are known only after printing. So the book is printed twice, the second
@@ -248,21 +246,8 @@ def print_book(folder: Path, language: Language = ORIGINAL) -> Path:
             before, numbers = numbers, places(PdfReader(printed))
     assert numbers == before, "the numbers in the contents moved a heading"
     finish(book, printed, target)
-    return target
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("book", nargs="?", type=Path, default=ROOT)
-    parser.add_argument("--language", type=chosen, default=ORIGINAL, help="such as zh_CN")
-    told = parser.parse_args()
-    try:
-        print(print_book(told.book.resolve(), told.language))
-    except CannotPrint as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
+    return [target]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, print_book))

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import subprocess
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from book_extension.languages import ORIGINAL, Language, chosen
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM = (
     "chromium",
     "chromium-browser",
@@ -74,3 +80,18 @@ def press() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+def main(described: str, print_all: Callable[[Path, Language], Iterable[Path]]) -> int:
+    """Print what a command's arguments name, then the paths; return the command's exit code."""
+    parser = argparse.ArgumentParser(description=described)
+    parser.add_argument("book", nargs="?", type=Path, default=ROOT)
+    parser.add_argument("--language", type=chosen, default=ORIGINAL, help="such as zh_CN")
+    told = parser.parse_args()
+    try:
+        for path in print_all(told.book.resolve(), told.language):
+            print(path)
+    except CannotPrint as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0

@@ -4,7 +4,6 @@
 ``--language zh_CN`` prints those in another language, which lie in ``_build/html/zh/slides``.
 """
 
-import argparse
 import shutil
 import sys
 from collections.abc import Mapping
@@ -13,11 +12,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from book_extension.languages import ORIGINAL, Language, catalogs, chosen
+from book_extension.languages import ORIGINAL, Language, catalogs
 
-from commands.press import READY, CannotPrint, check_font, press
+from commands.press import READY, ROOT, check_font, main, press
 
-ROOT = Path(__file__).resolve().parents[2]
 THEME = ROOT / "site/slides_extension/static"
 NAME = "slides"  # the folder of the decks, of their pages in a site and of their catalogs
 WIDTH, HEIGHT = 1280, 720
@@ -146,27 +144,16 @@ def translation(source: Path, made: Path, language: Language) -> dict[str, objec
     }
 
 
-def build(
-    book: Path,
-    cache: Path,
-    language: Language = ORIGINAL,
-    *,
-    output: Path | None = None,
-    source: Path | None = None,
-) -> bool:
-    """Build the decks of a book into its site; return whether that succeeded.
-
-    output: the folder of the site, `html` in it, instead of ``_build``. source: a folder of
-    catalogs instead of the book's.
-    """
+def build(book: Path, cache: Path, language: Language = ORIGINAL) -> bool:
+    """Build the decks of a book into its site; return whether that succeeded."""
     # Don't build in the site's folder: MyST-NB puts executed notebooks next to what it builds.
-    output = output or book / "_build"
+    output = book / "_build" / ("" if language is ORIGINAL else language.code)
     made, target = output / NAME, output / "html" / NAME
     if not any((book / NAME).glob("*.md")):
         return True
     more: Mapping[str, object] = NONE
     if language is not ORIGINAL:
-        more = translation(source or catalogs.folder(book, language.code), made, language)
+        more = translation(catalogs.folder(book, language.code), made, language)
     shutil.rmtree(made / "html", ignore_errors=True)  # drop deleted decks
     succeeded = make(book, made, cache, more=more)
     for left in ("_sphinx_design_static", "objects.inv", "search.html", "searchindex.js"):
@@ -183,7 +170,7 @@ def build(
     return True
 
 
-def handouts(book: Path, language: Language = ORIGINAL) -> list[Path]:
+def handouts(book: Path, language: Language) -> list[Path]:
     """Print each deck in a language, with a page of notes after each slide."""
     made = []
     check_font(language.tag)
@@ -200,19 +187,5 @@ def handouts(book: Path, language: Language = ORIGINAL) -> list[Path]:
     return made
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("book", nargs="?", type=Path, default=ROOT)
-    parser.add_argument("--language", type=chosen, default=ORIGINAL, help="such as zh_CN")
-    told = parser.parse_args()
-    try:
-        for path in handouts(told.book.resolve(), told.language):
-            print(path)
-    except CannotPrint as error:
-        print(error, file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, handouts))

@@ -19,8 +19,7 @@ from nbformat import NotebookNode
 
 from commands import handouts
 from commands.build import prepare_kernels
-from commands.jupyter_folders import variables
-from commands.lab import language_of
+from commands.lab import language_of, variables
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "my-work"

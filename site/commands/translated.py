@@ -9,7 +9,7 @@ import gc
 import sys
 from pathlib import Path
 
-from book_extension import published
+from book_extension import contents
 from book_extension.languages import catalogs, chosen
 
 from commands import slides
@@ -23,34 +23,30 @@ def build(
     *,
     fresh: bool,
     force_all: bool,
-    source: Path | None,
-    output: Path | None,
 ) -> bool:
     """Build a translation; return whether that succeeded.
 
-    fresh: parse all pages again. force_all: write all pages again. source: a folder of catalogs
-    instead of the book's. output: where to build instead of below ``_build``.
+    fresh: parse all pages again. force_all: write all pages again.
     """
-    output = output or book / "_build" / language
-    source = source or catalogs.folder(book, language)
+    output = book / "_build" / language
     environment = output / ".doctrees" / "environment.pickle"
     if fresh:
         environment.unlink(missing_ok=True)
-    in_language = settings(language, source, output)
+    in_language = settings(book, language, output)
     status = build_pages(book, output / "html", cache, in_language, force_all=force_all)
     if status != 0:
         environment.unlink(missing_ok=True)
         return False
-    return slides.build(book, cache, chosen(language), output=output, source=source)
+    return slides.build(book, cache, chosen(language))
 
 
-def settings(language: str, source: Path, output: Path) -> dict[str, object]:
-    """Compile a folder of catalogs below `output`; return Sphinx's settings for the language."""
-    compiled = output / "compiled-catalogs"
+def settings(book: Path, language: str, output: Path) -> dict[str, object]:
+    """Compile a language's catalogs below `output`; return Sphinx's settings for the language."""
+    compiled, source = output / "compiled-catalogs", catalogs.folder(book, language)
     catalogs.compile_all(source, catalogs.folder(compiled, language), language)
     return {
         "language": language,
-        "locale_dirs": [str(compiled / published.FOLDER)],
+        "locale_dirs": [str(compiled / contents.LANGUAGES)],
         "gettext_compact": False,
         "gettext_auto_build": False,
     }
@@ -63,19 +59,9 @@ def main() -> int:
     parser.add_argument("cache", type=Path)
     parser.add_argument("--fresh", action="store_true", help="parse all pages again")
     parser.add_argument("--force-all", action="store_true", help="write all pages again")
-    parser.add_argument("--catalogs", type=Path, help="a folder instead of the book's")
-    parser.add_argument("--output", type=Path, help="where to build, instead of _build/<language>")
     told = parser.parse_args()
     gc.set_threshold(GC_THRESHOLD)
-    built = build(
-        told.book,
-        told.language,
-        told.cache,
-        fresh=told.fresh,
-        force_all=told.force_all,
-        source=told.catalogs,
-        output=told.output,
-    )
+    built = build(told.book, told.language, told.cache, fresh=told.fresh, force_all=told.force_all)
     return 0 if built else 1
 
 

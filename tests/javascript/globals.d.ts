@@ -10,6 +10,8 @@ interface Window {
   courseUnits?: Record<string, number>;
   showTheme: () => void;
   phrase: (english: string, values?: Record<string, unknown>) => string;
+  made: (tag: string, properties?: object, ...children: (Node | string)[]) => any;
+  stored: { get(key: string): any; set(key: string, value: any): void; keys(start: string): string[]; readonly isComplete: boolean };
   rooflineMeasure: (figure: HTMLElement, live: object) => Promise<void>;
 }
 
@@ -19,8 +21,10 @@ interface Pyodide {
   runPython(code: string): any;
 }
 
-/** course.js sets it on each page. */
+/** course.js sets them on each page. */
 declare const phrase: Window["phrase"];
+declare const made: Window["made"];
+declare const stored: Window["stored"];
 /** The build defines them above browser/roof/roof.js. */
 declare const KERNELS: Record<"plain" | "fused", string>;
 declare function importScripts(...addresses: string[]): void;

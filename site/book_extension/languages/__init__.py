@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from docutils import nodes
+from myst_nb.sphinx_ import HideCodeCellNode, depart_HideCellInput, visit_HideCellInput
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -22,12 +23,15 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.i18n import docname_to_domain
 from sphinx.util.nodes import is_translatable
 
-from book_extension import published
+from book_extension import contents
 
-from . import catalogs, page_words, prompts, search, spacing, value_words
+from . import catalogs, page_words, search, spacing, value_words
 from .markdown import has_words
 
 _ = get_translation("sphinx")
+TOGGLE = "Toggle hidden content"  # MyST-NB's accessible name of each folded cell
+RELEASE = "/course/release/"
+BUNDLE = "exercises.zip"
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ TRANSLATIONS = tuple(map(read_language, sorted(ROOT.glob("locale/*/edition.toml"
 
 def of_book(book: Path) -> list[Language]:
     """Return the languages that a book is built in, the original first."""
-    known = published.languages(book)
+    known = contents.languages(book)
     return [ORIGINAL, *(language for language in TRANSLATIONS if language.code in known)]
 
 
@@ -226,6 +230,27 @@ class LeadUp(SphinxTransform):
             raw[:] = [nodes.Text(led)]
 
 
+def visit_folded(writer: Any, node: HideCodeCellNode) -> None:
+    """Translate the prompts and the accessible name of a folded cell."""
+    for name in ("prompt_show", "prompt_hide"):
+        node[name] = _(node[name])
+    start = len(writer.body)
+    visit_HideCellInput(writer, node)
+    label = str(_("Toggle hidden content"))
+    writer.body[start:] = [part.replace(TOGGLE, label) for part in writer.body[start:]]
+
+
+def link_handouts(app: Sphinx, doctree: nodes.document) -> None:
+    """Lead downloads to notebooks and the archive in the language of the page, if there are any."""
+    code, folder = app.config.language, Path(app.srcdir, app.env.docname).parent
+    for link in doctree.findall(addnodes.download_reference):
+        original = link.get("reftarget", "")
+        target = original.replace(RELEASE, f"/course/release-{code}/")
+        target = target.replace(f"/course/{BUNDLE}", f"/course/{code}/{BUNDLE}")
+        if target != original and (folder / target).resolve().exists():
+            link["reftarget"] = target
+
+
 def is_original(node: nodes.Element) -> bool:
     """Return whether an element keeps its English text."""
     if isinstance(node, addnodes.translatable | nodes.image | nodes.meta):
@@ -247,7 +272,9 @@ def setup(app: Sphinx) -> None:
     app.add_transform(ChooseMessages)
     app.add_transform(value_words.TranslateValues)
     app.connect("doctree-resolved", mark_works)
-    prompts.setup(app)
+    # Run before Sphinx collects files to download.
+    app.connect("doctree-read", link_handouts, priority=400)
+    app.add_node(HideCodeCellNode, override=True, html=(visit_folded, depart_HideCellInput))
     app.connect("doctree-resolved", close_up)
     app.add_transform(MarkOriginals)
     app.add_transform(TranslateDescriptions)

@@ -15,7 +15,7 @@ from babel.messages import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, unescape, write_po
 
-from book_extension.published import FOLDER
+from book_extension.contents import LANGUAGES
 
 from . import code_words
 
@@ -28,7 +28,7 @@ HEADER = re.compile(r'^"(?!Language:|Plural-Forms:|MIME|Content-)[A-Z][\w-]+: .*
 
 
 def folder(book: Path, language: str) -> Path:
-    return book / FOLDER / language / "LC_MESSAGES"
+    return book / LANGUAGES / language / "LC_MESSAGES"
 
 
 def names(catalogs: Path) -> list[str]:

@@ -2,8 +2,7 @@
 
 Cells run once, in English, so a translated page replaces the words. A value is recognized by the
 first template that it matches; its parts are values, too. A count of millions or billions
-becomes one of 万 or 亿. `values.js` of the pages does the same with values of a reader's own run,
-and `values.js` in JupyterLab, where a count's scale is a comment in its expression.
+becomes one of 万 or 亿. `values.js` does the same with values of a reader's own run.
 """
 
 import re
@@ -16,6 +15,10 @@ from sphinx.locale import get_translation
 from sphinx.transforms import SphinxTransform
 
 _ = get_translation("sphinx")
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
 TEMPLATES = (
     "about {minutes} minutes, easy",
     "about {minutes} minutes, medium",
@@ -25,30 +28,8 @@ TEMPLATES = (
     "{low} to {high}",
     "{list} and {last}",
     "SIL Open Font License, Version 1.1",
-    "{day} January {year}",
-    "{day} February {year}",
-    "{day} March {year}",
-    "{day} April {year}",
-    "{day} May {year}",
-    "{day} June {year}",
-    "{day} July {year}",
-    "{day} August {year}",
-    "{day} September {year}",
-    "{day} October {year}",
-    "{day} November {year}",
-    "{day} December {year}",
-    "January {year}",
-    "February {year}",
-    "March {year}",
-    "April {year}",
-    "May {year}",
-    "June {year}",
-    "July {year}",
-    "August {year}",
-    "September {year}",
-    "October {year}",
-    "November {year}",
-    "December {year}",
+    *(f"{{day}} {month} {{year}}" for month in MONTHS),
+    *(f"{month} {{year}}" for month in MONTHS),
     "{items}, {item}",
 )
 PLACE = re.compile(r"\{(\w+)\}")
@@ -56,8 +37,6 @@ NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 # Scale words that translators write after a count, with powers of ten.
 SCALES = {"百万": 6, "十亿": 9}
 SCALE = re.compile(f" ?({'|'.join(SCALES)})")
-# Comment at the end of an expression that names the scale of its value.
-SCALE_COMMENT = re.compile(f"  # ({'|'.join(SCALES)})$")
 # Chinese number words that pages show after a count, with powers of ten; largest first.
 UNITS = {"万亿": 12, "亿": 8, "万": 4, "": 0}
 
@@ -69,12 +48,6 @@ def translated(value: str, translate: Callable[[str], str]) -> str:
             words = {name: translated(part, translate) for name, part in found.groupdict().items()}
             return translate(template).format(**words)
     return value
-
-
-def of_expression(expression: str, value: str, translate: Callable[[str], str]) -> str:
-    """Translate an expression's value; a scale comment asks for a unit such as 亿."""
-    scale = SCALE_COMMENT.search(expression)
-    return counted(value, SCALES[scale[1]]) if scale else translated(value, translate)
 
 
 @cache

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import quickjs
 from book_extension.languages import code_words, is_translation, page_words
 from book_extension.languages.catalogs import SPHINX
 from docutils import nodes
@@ -26,8 +27,6 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util.osutil import ensuredir
 
 from browser import roof as browser_roof
-
-from . import still
 
 SCRIPT, STYLE = "figures.js", "figures.css"
 MAKE = """import json
@@ -39,6 +38,9 @@ FIGURE = re.compile(
     r'<figure class="live" data-figure="(?P<name>\w+)"(?: data-given="(?P<given>[^"]*)")?></figure>'
 )
 OWN = 'class="live-own"'
+# Strings go in and out as JSON: the engine's Python side can't read strings that were just joined.
+IN_JSON = """((inside) => (name, given, words, own) =>
+  JSON.stringify(inside(name, JSON.parse(given), JSON.parse(words), own)))"""
 MEASURES = 'data-part="measure"'
 
 
@@ -67,7 +69,7 @@ def set_digest(app: Sphinx, config: Config) -> None:
 
 @cache
 def scripts(book: str) -> dict[str, str]:
-    """Return the scripts of a book's figures by path, and "", the expression for `still`.
+    """Return the scripts of a book's figures by path, and "", the expression for `engine`.
 
     The book's own packages make them.
     """
@@ -99,13 +101,22 @@ class FillFigures(SphinxTransform):
                 raw["translated"] = True
 
 
+@cache
+def engine(code: str) -> Any:
+    """Return the function of the figures' script that gives what is inside a figure."""
+    return quickjs.Context().eval(f"{IN_JSON}({code})")
+
+
 def filled(text: str, code: str, words: dict[str, str], own: bool) -> str:
-    """Return HTML with the still form of its figures in them."""
+    """Return HTML with the still form of its figures in them, in the language of `words`.
+
+    own: whether the reader may type a chip there.
+    """
 
     def with_inside(found: re.Match[str]) -> str:
-        inside = still.inside(
-            code, found["name"], html.unescape(found["given"] or "{}"), words, own
-        )
+        given = html.unescape(found["given"] or "{}")
+        told = json.dumps(words, ensure_ascii=False)
+        inside = json.loads(engine(code)(found["name"], given, told, own))
         return found[0].replace("></figure>", f' data-state="still">{inside}</figure>')
 
     return FIGURE.sub(with_inside, text)

@@ -138,10 +138,6 @@ def depart(writer: Any, node: nodes.Element) -> None:
     writer.body.append("</div>\n")
 
 
-def leave_out(writer: Any, node: nodes.Element) -> None:
-    raise nodes.SkipNode
-
-
 def add_script(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
@@ -208,10 +204,9 @@ def serve(app: Sphinx, config: Config) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    other = (leave_out, None)
-    app.add_node(answer, html=(visit_answer, depart), text=other, latex=other)
-    app.add_node(part, html=(visit_part, depart_part), text=other, latex=other)
-    app.add_node(guesses, html=(visit_guesses, depart), text=other, latex=other)
+    app.add_node(answer, html=(visit_answer, depart))
+    app.add_node(part, html=(visit_part, depart_part))
+    app.add_node(guesses, html=(visit_guesses, depart))
     app.add_directive("answer", Answer)
     app.add_directive("guesses", Guesses)
     app.connect("config-inited", serve)

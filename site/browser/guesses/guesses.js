@@ -3,30 +3,8 @@
 (() => {
   const { page } = document.currentScript.dataset;
   const START = "roofline-guess:";
-  const made = (tag, properties = {}, ...children) => {
-    const element = Object.assign(document.createElement(tag), properties);
-    element.append(...children);
-    return element;
-  };
-
-  // ---- storage
-
-  const unsaved = new Map(); // used if storage is disabled
-  function read(key) {
-    try {
-      return JSON.parse(localStorage.getItem(START + key)) ?? unsaved.get(key);
-    } catch {
-      return unsaved.get(key);
-    }
-  }
-  function write(key, value) {
-    unsaved.set(key, value);
-    try {
-      localStorage.setItem(START + key, JSON.stringify(value));
-    } catch {
-      // Storage is disabled or full: the value is lost when the page closes.
-    }
-  }
+  const read = (key) => stored.get(START + key);
+  const write = (key, value) => stored.set(START + key, value);
 
   // ---- how far off a guess is
 
@@ -248,11 +226,11 @@
     const key = `${page}:${name}`;
     let covered;
     /** @type {any} */
-    let kept;
+    let told;
     const show = () => {
-      kept = read(key);
-      said.hidden = !kept;
-      if (kept) said.textContent = feedback(kind, kept.guess, right);
+      told = read(key);
+      said.hidden = !told;
+      if (told) said.textContent = feedback(kind, told.guess, right);
     };
     const ask = form(place.dataset, right, choices, Boolean(folded), (guess, problem) => {
       if (problem) {
@@ -288,10 +266,10 @@
     // Once the answer has been seen, the guess counts in the summary and can't be changed.
     new IntersectionObserver((seen) => {
       if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
-      write(key, { ...kept, seen: true });
+      write(key, { ...told, seen: true });
       for (const control of ask.elements) control.disabled = true;
     }).observe(said);
-    if (kept?.seen) for (const control of ask.elements) control.disabled = true;
+    if (told?.seen) for (const control of ask.elements) control.disabled = true;
   }
 
   for (const one of covers) {
@@ -323,19 +301,13 @@
 
   const summary = document.querySelector(".guesses");
   if (!summary) return;
-  const keys = [];
-  try {
-    keys.push(...Object.keys(localStorage).filter((key) => key.startsWith(START)));
-  } catch {
-    // Storage is disabled.
-  }
-  const chapters = keys.map((key) => key.slice(START.length)).filter((key) => key.startsWith("page:"));
+  const chapters = stored.keys(`${START}page:`).map((key) => key.slice(START.length));
   const rows = [];
   for (const chapter of chapters) {
     const { title, names: asks, address } = read(chapter);
     // An older build of the chapter may have had other questions.
-    const kept = asks.map((name) => read(`${chapter.slice("page:".length)}:${name}`)).filter(Boolean);
-    const results = kept.filter(({ seen }) => seen).map(({ kind, guess, right }) => compare(kind, guess, right));
+    const answered = asks.map((name) => read(`${chapter.slice("page:".length)}:${name}`)).filter(Boolean);
+    const results = answered.filter(({ seen }) => seen).map(({ kind, guess, right }) => compare(kind, guess, right));
     if (!results.length) continue;
     const chosen = results.filter(({ right }) => right !== undefined);
     const factors = results.filter(({ factor }) => factor).map(({ factor }) => Math.log(factor));

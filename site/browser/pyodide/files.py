@@ -66,14 +66,14 @@ def sha256(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
-def obtain(folder: Path, places: Iterable[tuple[str, Bring]] | None = None) -> Path:
+def obtain(folder: Path) -> Path:
     """Download missing files, trying one source after another; return the folder.
 
     Raises NotObtained if some are still missing.
     """
     reasons = []
     hashes = wanted()
-    for place, bring in PLACES if places is None else places:
+    for place, bring in PLACES:
         lacking = missing(folder)
         if not lacking:
             break

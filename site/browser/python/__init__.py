@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from book_extension import exercise_pages, licenses, prose, published
-from book_extension.languages import catalogs
+from book_extension import contents, exercise_pages, licenses
+from book_extension.languages import catalogs, is_translation
 from book_extension.pages import PageError
-from book_extension.values import caption, is_hidden, is_values_cell, is_values_cell_of
+from book_extension.values import is_hidden, is_values_cell, values_in
 from docutils import nodes
 from nbformat import NotebookNode
 from sphinx.application import Sphinx
@@ -29,7 +29,7 @@ from sphinx.util.osutil import ensuredir
 
 from browser.pyodide import files as pyodide_files
 
-from . import editor_bundle, made_of
+from . import made_of
 
 HERE = Path(__file__).parent
 BOOK_EXTENSION = HERE.parents[1] / "book_extension"
@@ -44,7 +44,7 @@ SCRIPTS = (
     "exercise.js",
     "exercise_notebook.js",
     "exercise_runs.js",
-    "notebook_markdown.js",
+    "markdown.js",
     "outputs.js",
     "page.js",
     "panel.js",
@@ -60,7 +60,7 @@ OVERVIEW = "chapters/learners"  # the page that lists the progress of all exerci
 EXERCISE = re.compile(r"exercises/(?P<name>[\w-]+)")
 LIVE = '<figure class="live"'
 # Modules of this folder that the browser's Python imports, besides the course's packages.
-PYTHON_FILES = ("markdown_html", "notebook_stubs", "page", "whole_numbers")
+PYTHON_FILES = ("notebook_stubs", "page", "whole_numbers")
 RUNNER = {
     "browser/python": [HERE / f"{name}.py" for name in PYTHON_FILES],
     "book_extension": [BOOK_EXTENSION / "lines.py", BOOK_EXTENSION / "themed_svg.py"],
@@ -98,7 +98,7 @@ def offer_python(
     if files() is None or doctree is None:
         return
     if exercise := EXERCISE.fullmatch(page):
-        version = made_of.release()["python"].rpartition(".")[0]
+        version = made_of.lock()["info"]["python"].rpartition(".")[0]
         add_script(
             app, context, ANSWER, {"data-exercise": exercise["name"], "data-version": version}
         )
@@ -126,7 +126,8 @@ def add_script(app: Sphinx, context: dict[str, Any], name: str, data: dict[str, 
 def scripts_address(app: Sphinx, context: Mapping[str, Any]) -> str:
     """Return the address, seen from a page, of the scripts that it fetches later."""
     folder = f"_static/{FOLDER}/{scripts_digest(Path(app.srcdir))}/"
-    return str(context["pathto"](folder, resource=True))
+    up = "../" if is_translation(app) else ""  # all languages use the original's Python
+    return up + str(context["pathto"](folder, resource=True))
 
 
 @cache
@@ -170,10 +171,10 @@ def steps_of(notebook: NotebookNode, doctree: nodes.document) -> list[dict[str, 
         if cell.cell_type != "code" or index in live:
             continue
         if is_values_cell(cell):
-            text = text_with_values(notebook.cells, index)
-            wanted = [expression for expression, _ in prose.expressions(text)]
+            wanted = values_in(cell)
             values, on_page = on_page[: len(wanted)], on_page[len(wanted) :]
-            found = [[str(each["expression"]), value_text(each)] for each in values]
+            # "original" is what the cells gave, where a translated page shows other words.
+            found = [[str(v["expression"]), str(v.get("original", v.astext()))] for v in values]
             # A translation may have the values of a text in another order.
             if sorted(expression for expression, _ in found) != sorted(wanted):
                 raise PageError(f"{wanted!r} expected, {found!r} found on the page")
@@ -184,21 +185,6 @@ def steps_of(notebook: NotebookNode, doctree: nodes.document) -> list[dict[str, 
     if on_page:
         raise PageError(f"{on_page[0].astext()!r} is a value of no text")
     return steps
-
-
-def value_text(value: nodes.inline) -> str:
-    """Return the text of a value as the cells gave it."""
-    return str(value.get("original", value.astext()))
-
-
-def text_with_values(cells: list[NotebookNode], index: int) -> str:
-    """Return the text whose values a hidden cell computes.
-
-    It is the next cell, or a caption above.
-    """
-    texts = [str(cells[index + 1].source)] if index + 1 < len(cells) else []
-    texts.append(caption(cells[index - 1]))
-    return next(text for text in texts if is_values_cell_of(cells[index], text))
 
 
 def compact(data: Any) -> str:
@@ -218,6 +204,10 @@ def serve_python(app: Sphinx) -> None:
         for steps in Path(app.outdir).rglob("*.steps.json"):
             steps.unlink()
         return
+    for name in (BUTTONS, ANSWER, DONE, STYLE):
+        shutil.copyfile(HERE / name, static / name)
+    if is_translation(app):
+        return
     # Folders named after a hash of their files: browsers never mix cached files of two builds.
     scripts = target / scripts_digest(Path(app.srcdir))
     runtime = target / runtime_name(pyodide)
@@ -230,9 +220,9 @@ def serve_python(app: Sphinx) -> None:
     shutil.copyfile(pyodide_files.LOCK, runtime / pyodide_files.LOCK.name)
     for name in SCRIPTS:
         shutil.copyfile(HERE / name, scripts / name)
-    shutil.copyfile(editor_bundle.BUNDLE, scripts / editor_bundle.SCRIPT)
+    shutil.copyfile(made_of.BUNDLE, scripts / "codemirror.js")
     pack(packed(Path(app.srcdir)), scripts / PACKAGES)
-    for language in published.languages(Path(app.srcdir)):
+    for language in contents.languages(Path(app.srcdir)):
         found = {f"kit/roofkit/locale/{language}.mo": words(Path(app.srcdir), language)}
         pack(found, scripts / WORDS.format(language))
     # Don't count Pyodide's two scripts: a page can't see the progress of their download.
@@ -240,8 +230,6 @@ def serve_python(app: Sphinx) -> None:
     total = sum(path.stat().st_size for path in [*counted, scripts / PACKAGES])
     files_json = {"bytes": total, "pyodide": f"../{runtime.name}/"}
     (scripts / "files.json").write_text(compact(files_json), encoding="utf-8")
-    for name in (BUTTONS, ANSWER, DONE, STYLE):
-        shutil.copyfile(HERE / name, static / name)
 
 
 def add_licenses(app: Sphinx) -> None:
@@ -264,12 +252,12 @@ def link(source: Path, target: Path) -> None:
 @cache
 def scripts_digest(book: Path) -> str:
     """Return a hash of everything in the folder of the scripts."""
-    contents = [(HERE / name).read_bytes() for name in SCRIPTS]
-    contents.append(editor_bundle.BUNDLE.read_bytes())
-    contents += [part for name, file in packed(book).items() for part in (name.encode(), file)]
-    contents += [words(book, language) for language in published.languages(book)]
-    contents.append(runtime_name(files() or book).encode())
-    return short(b"\0".join(contents))
+    parts = [(HERE / name).read_bytes() for name in SCRIPTS]
+    parts.append(made_of.BUNDLE.read_bytes())
+    parts += [part for name, file in packed(book).items() for part in (name.encode(), file)]
+    parts += [words(book, language) for language in contents.languages(book)]
+    parts.append(runtime_name(files() or book).encode())
+    return short(b"\0".join(parts))
 
 
 @cache

@@ -6,11 +6,9 @@
   if (!link) return;
   const isOnDisk = location.protocol === "file:";
   const place = link.closest("section");
-  const button = Object.assign(document.createElement("button"), { type: "button", textContent: phrase("Answer here") });
-  const note = Object.assign(document.createElement("p"), { className: "run-note", role: "status" });
-  note.textContent = phrase("The first check fetches Python once, {megabytes} MB.", { megabytes });
-  const bar = Object.assign(document.createElement("div"), { className: "answer-bar" });
-  bar.append(button, note);
+  const button = made("button", { type: "button", textContent: phrase("Answer here") });
+  const note = made("p", { className: "run-note", role: "status", textContent: phrase("The first check fetches Python once, {megabytes} MB.", { megabytes }) });
+  const bar = made("div", { className: "answer-bar" }, button, note);
   link.closest("p").after(bar);
   const module = (file) => import(new URL(`${python}${file}`, document.baseURI).href);
 
@@ -33,9 +31,8 @@
       const warmUp = () => module("python.js").then((loaded) => loaded.warmUp());
       window.addEventListener("load", () => warmUp().catch(() => {})); // a check tries again
     }
-    const isOurs = (key) => key.startsWith(`roofline-answer:${name}:`) || key === `roofline-own-cells:${name}`;
-    if (Object.keys(localStorage).some(isOurs)) open();
   } catch {
-    // Storage is disabled: there is no saved answer.
+    // Storage is disabled.
   }
+  if (stored.get(`roofline-own-cells:${name}`) || stored.keys(`roofline-answer:${name}:`).length) open();
 })();

@@ -16,8 +16,8 @@ import {
   partsOf,
   text,
 } from "./exercise_notebook.js";
-import { asHtml } from "./notebook_markdown.js";
-import { made, outputElement } from "./outputs.js";
+import { asHtml, split } from "./markdown.js";
+import { outputElement } from "./outputs.js";
 import { CALL_SECONDS, CELL_SECONDS, CHECK_SECONDS, SLOW_SECONDS, errorOutput, runner } from "./exercise_runs.js";
 import { joined, panel } from "./panel.js";
 import { python } from "./python.js";
@@ -42,7 +42,7 @@ const shownOutput = (output) =>
 const show = (place, outputs) => place.replaceChildren(...outputs.map(shownOutput));
 const codeBox = (pre, ...more) =>
   made("div", { className: "cell_input" }, made("div", { className: "highlight" }, pre), ...more);
-const markdown = (words) => made("div", { innerHTML: asHtml(words).html });
+const markdown = (words) => made("div", { innerHTML: asHtml(words) });
 
 // Show the exercise `name` in the element `place`; `notebook` is its released notebook's address,
 // `version` that of the page's Python.
@@ -194,7 +194,7 @@ export async function open({ place, notebook, name, version }) {
   }
 
   function addPart(part) {
-    const { heading } = asHtml(part.question);
+    const { heading, text: question } = split(part.question);
     const stub = text(part.cell);
     const pre = made("pre");
     const onEdit = () => {
@@ -228,7 +228,7 @@ export async function open({ place, notebook, name, version }) {
     part.box = made("div", { className: "cell" }, codeBox(pre, runBar), part.shown, part.hintBox);
     const source = saved.get(part.key)?.source ?? stub;
     part.editor = editor(pre, source, phrase("Your answer to {heading}", { heading }), onRun, onEdit);
-    home.append(made("section", {}, part.heading, markdown(part.question), part.box), part.slot);
+    home.append(made("section", {}, part.heading, markdown(question), part.box), part.slot);
   }
 
   // ---- the reader's own cells
@@ -362,9 +362,9 @@ export async function open({ place, notebook, name, version }) {
       // The first paragraph of the last section is about kernels and JupyterLab.
       const next = phrase("A check on this page sees all that stands above it, so there is nothing to restart. **Check all** checks every part again. If somebody collects the notebook, download it and hand it in as `{file}`.", { file: `${name}.ipynb` });
       const isLast = cell === closingOf(released).at(-1);
-      const shown = asHtml([title, isLast ? next : first, ...paragraphs].join("\n\n"));
-      heading = shown.heading;
-      below.append(made("h3", { textContent: heading }), made("div", { innerHTML: shown.html }));
+      const closing = split([title, isLast ? next : first, ...paragraphs].join("\n\n"));
+      heading = closing.heading;
+      below.append(made("h3", { textContent: heading }), markdown(closing.text));
     }
   }
 

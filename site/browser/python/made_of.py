@@ -17,10 +17,10 @@ from sphinx.util.docutils import SphinxDirective
 
 from browser.pyodide import files as pyodide_files
 
-from . import editor_bundle
-
 PINNED = pyodide_files.HERE / "pyodide.toml"
 EDITOR = "CodeMirror, with Lezer"
+BUNDLE = Path(__file__).parent / "codemirror" / "codemirror.min.js"
+BUNDLED = BUNDLE.with_name("packages.json")  # the bundle's hash, and each package in it
 HEAD = "| part | license | version |\n|:--|:--|:--|\n"
 
 
@@ -43,36 +43,21 @@ def parts() -> list[Part]:
     listed: list[dict[str, str]] = pinned["part"]  # type: ignore[assignment]
     names: dict[str, str] = pinned["licenses"]  # type: ignore[assignment]
     found = [Part(one["name"], one["version"], one["license"], one["source"]) for one in listed]
-    return found + [Part(name, each["version"], names[name]) for name, each in packages().items()]
+    packages = lock()["packages"].items()
+    return found + [Part(name, each["version"], names[name]) for name, each in packages]
 
 
-def packages() -> dict[str, dict[str, str]]:
-    """Return name → lock entry of each package of the pages' Python."""
-    found: dict[str, dict[str, str]] = _lock()["packages"]
-    return found
-
-
-def release() -> dict[str, str]:
-    """Return the Pyodide release's metadata: version, Python version and platform."""
-    found: dict[str, str] = _lock()["info"]
-    return found
-
-
-def _lock() -> dict[str, Any]:
+def lock() -> dict[str, Any]:
+    """Return Pyodide's lock: "packages" by name, and "info" with the version of Python."""
     found: dict[str, Any] = json.loads(pyodide_files.LOCK.read_text(encoding="utf-8"))
     return found
 
 
-def editor() -> list[Part]:
-    """Return the packages of the editor."""
-    return [Part(one["name"], one["version"], one["license"]) for one in editor_bundle.packages()]
-
-
 def table() -> str:
     """Return all parts as a Markdown table, with the editor's packages in one row."""
-    bundled = editor()
-    license = ", ".join(sorted({part.license for part in bundled}))
-    (version,) = {part.version for part in bundled if part.name == "@codemirror/view"}
+    bundled = json.loads(BUNDLED.read_text(encoding="utf-8"))["packages"]
+    license = ", ".join(sorted({one["license"] for one in bundled}))
+    (version,) = (one["version"] for one in bundled if one["name"] == "@codemirror/view")
     rows = [*parts(), Part(EDITOR, version, license)]
     return HEAD + "".join(
         f"| {f'[{row.name}]({row.source})' if row.source else row.name} | {row.license} "
@@ -86,11 +71,13 @@ class PagePythonParts(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Parse the table into the page."""
-        for path in (PINNED, pyodide_files.LOCK, editor_bundle.PACKAGES):
+        for path in (PINNED, pyodide_files.LOCK, BUNDLED):
             self.env.note_dependency(str(path))
         found = nodes.Element()
         lines = StringList(table().splitlines(), source=str(PINNED))
         self.state.nested_parse(lines, self.content_offset, found)
+        for made in found.children:
+            made["made"] = True  # its numbers are no mistake
         return list(found.children)
 
 
@@ -100,12 +87,13 @@ def texts(runtime: Path) -> str:
     `runtime` is the folder of the packages' files. Empty files, which tests use, have none.
     """
     found = [licenses.entry(f"{p.name}, {p.version}", outside(p)) for p in parts() if p.source]
-    for package in packages().values():
+    for package in lock()["packages"].values():
         path = runtime / package["file_name"]
         if path.stat().st_size:
             title = f"{package['name']} {package['version']}, in the pages’ Python"
             found.append(licenses.of_files(title, members(path)))
-    found.append(licenses.entry(EDITOR, editor_bundle.licenses()))
+    texts_of_editor = BUNDLE.with_name("LICENSES.txt").read_text(encoding="utf-8")
+    found.append(licenses.entry(EDITOR, texts_of_editor))
     return "\n".join(found)
 
 

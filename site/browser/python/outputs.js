@@ -1,14 +1,12 @@
 // @ts-check
 // A cell's outputs, styled like those of the built pages.
 
-export const made = (tag, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-};
+import { asHtml } from "./markdown.js";
 
 export function outputElement({ kind, text }) {
-  if (["html", "svg"].includes(kind)) return made("div", { className: "output given-html", innerHTML: text });
+  if (["html", "markdown", "svg"].includes(kind)) {
+    return made("div", { className: "output given-html", innerHTML: kind === "markdown" ? asHtml(text) : text });
+  }
   const box = made("div", { className: "highlight" }, made("pre", { textContent: text }));
   return made("div", { className: `output text_plain given-${kind}` }, box);
 }
@@ -22,7 +20,7 @@ export function outputs(cell) {
   const frames = figures.map((svg) => [...place.children].find((frame) => frame.contains(svg)));
   const shown = [...figures];
   const note = made("p", { className: "as-printed" });
-  const kept = made("details", { className: "as-printed" });
+  const earlier = made("details", { className: "as-printed" });
 
   function put(number, svg) {
     shown[number].replaceWith(svg);
@@ -32,7 +30,7 @@ export function outputs(cell) {
     isAsBuilt: true,
     // Show the built outputs, and a note below them.
     restore(said = "") {
-      kept.remove();
+      earlier.remove();
       note.remove();
       figures.forEach((svg, number) => put(number, svg));
       place.replaceChildren(...built);
@@ -57,8 +55,8 @@ export function outputs(cell) {
       });
       place.replaceChildren(...now);
       const summary = made("summary", { textContent: phrase("Changed. Text without a mark speaks of the printed output") });
-      kept.replaceChildren(summary, ...built.map((node) => figures[frames.indexOf(node)] ?? node));
-      if (built.length) cell.append(kept);
+      earlier.replaceChildren(summary, ...built.map((node) => figures[frames.indexOf(node)] ?? node));
+      if (built.length) cell.append(earlier);
       self.isAsBuilt = false;
     },
   };

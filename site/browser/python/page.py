@@ -23,7 +23,6 @@ from book_extension.lines import translated
 from book_extension.themed_svg import themed_svg
 
 from . import notebook_stubs, whole_numbers
-from .markdown_html import as_html
 
 Output = dict[str, str]
 # roofkit recognizes code of a notebook's cells by file names of this form.
@@ -199,8 +198,6 @@ def output(value: Any) -> Output:
         shown = not isinstance(value, type) and getattr(value, method, None)
         text = shown() if callable(shown) else None
         if text is not None:
-            if kind == "markdown":
-                return {"kind": "html", "text": as_html(text)}
             return {"kind": kind, "text": text}
     plain = repr(value) if hasattr(value, "__array__") else pformat(value, sort_dicts=False)
     return {"kind": "plain", "text": plain}

@@ -1,8 +1,6 @@
 // @ts-check
 // The bar at the bottom of the window: what Python is doing, and buttons to cancel or stop it.
 
-import { made } from "./outputs.js";
-
 const MB = 1e6;
 const READ_MILLISECONDS = 3000;
 

@@ -3,36 +3,19 @@
 // as a list in the overview of the exercises.
 (() => {
   const { overview } = document.currentScript.dataset;
-  function counted(name) {
-    try {
-      return JSON.parse(localStorage.getItem(`roofline-parts:${name}`));
-    } catch {
-      return null; // storage is disabled
-    }
-  }
   const found = [];
   for (const link of document.querySelectorAll(".bd-sidebar-primary a.reference")) {
     // A page's link to itself is "#"; `link.href` has the full address.
     const name = /\/exercises\/([\w-]+)\.html$/.exec(new URL(link.href).pathname)?.[1];
-    const count = name && counted(name);
+    const count = name && stored.get(`roofline-parts:${name}`);
     if (!count?.done) continue;
     const words = phrase("{done} of {all} parts done", { done: count.done, all: count.parts });
     found.push({ text: link.textContent.trim(), href: link.href, words });
-    const mark = document.createElement("span");
-    mark.className = "parts-done";
-    mark.textContent = phrase(" ({remark})", { remark: words });
-    link.append(mark);
+    link.append(made("span", { className: "parts-done", textContent: phrase(" ({remark})", { remark: words }) }));
   }
   if (!overview || !found.length) return;
-  const list = document.createElement("ul");
-  for (const { text, href, words } of found) {
-    const link = Object.assign(document.createElement("a"), { href, textContent: text });
-    link.className = "reference internal";
-    const item = document.createElement("li");
-    item.append(link, phrase(": "), words);
-    list.append(item);
-  }
-  const heading = document.createElement("p");
-  heading.textContent = phrase("In this browser:");
-  document.querySelector(".bd-article section > p")?.after(heading, list);
+  const items = found.map(({ text, href, words }) =>
+    made("li", {}, made("a", { className: "reference internal", href, textContent: text }), phrase(": "), words));
+  const heading = made("p", { textContent: phrase("In this browser:") });
+  document.querySelector(".bd-article section > p")?.after(heading, made("ul", {}, ...items));
 })();

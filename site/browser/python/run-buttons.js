@@ -7,11 +7,6 @@
   const codeOf = (cell) => cell.querySelector(":scope .cell_input pre");
   const built = cells.map((cell) => codeOf(cell)?.textContent.trim());
   const module = (name) => import(new URL(`${python}${name}`, document.baseURI).href);
-  const made = (tag, properties, ...children) => {
-    const element = Object.assign(document.createElement(tag), properties);
-    element.append(...children);
-    return element;
-  };
   let workbench;
   let size; // next to the first button: how much the first press fetches
 
@@ -21,28 +16,8 @@
   // had once. Editions change cells, so an entry belongs to the cell whose code it has as `built`; one that
   // belongs to no cell is shown beside a cell near its place.
   const KEY = `roofline-cells:${page}`;
-  const parsed = (text) => {
-    try {
-      return JSON.parse(text) ?? {};
-    } catch {
-      return {};
-    }
-  };
-  function read() {
-    try {
-      return parsed(localStorage.getItem(KEY));
-    } catch {
-      return {}; // storage is disabled
-    }
-  }
-  function write(all) {
-    try {
-      if (Object.keys(all).length) localStorage.setItem(KEY, JSON.stringify(all));
-      else localStorage.removeItem(KEY);
-    } catch {
-      // Storage is disabled or full: the changes are lost when the page closes.
-    }
-  }
+  const read = () => stored.get(KEY) ?? {};
+  const write = (all) => stored.set(KEY, Object.keys(all).length ? all : null);
   const keyOf = (all, number) => Object.keys(all).find((key) => all[key].built.trim() === built[number]);
   const codeIn = (all, number) => all[keyOf(all, number)]?.code;
   // Earlier editions of the site kept code that belongs to no cell inside the entry of another, as `earlier`.
@@ -69,7 +44,7 @@
   };
   window.addEventListener("storage", ({ key, oldValue, newValue }) => {
     if (key !== KEY) return;
-    const [before, now] = [parsed(oldValue), parsed(newValue)];
+    const [before, now] = [oldValue, newValue].map((value) => JSON.parse(value) ?? {});
     for (const number of cells.keys()) {
       if (codeIn(before, number) !== codeIn(now, number)) saved.onChange(number, codeIn(now, number));
     }

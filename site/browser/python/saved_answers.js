@@ -8,8 +8,6 @@ const PROGRESS = "roofline-parts:";
 
 export class SavedAnswers {
   #name;
-  #unsaved = new Map(); // entries that the browser could not store
-  isSaving = true; // false if the browser stores nothing
 
   // Call `onAnswer(part)` or `onOwnCells()` when another window has changed one.
   constructor(name, onAnswer, onOwnCells) {
@@ -23,20 +21,20 @@ export class SavedAnswers {
   // Return {source, passed, with} of a part: its code, the code that last passed the check, and the
   // cells above it then, id → source. Return null if the part has no answer yet.
   get(part) {
-    return this.#read(`${ANSWER}${this.#name}:${part}`);
+    return stored.get(`${ANSWER}${this.#name}:${part}`);
   }
 
   set(part, answer) {
-    this.#write(`${ANSWER}${this.#name}:${part}`, answer);
+    stored.set(`${ANSWER}${this.#name}:${part}`, answer);
   }
 
   // The cells that the reader added, as completed() in exercise_notebook.js takes them.
   get ownCells() {
-    return this.#read(OWN_CELLS + this.#name) ?? [];
+    return stored.get(OWN_CELLS + this.#name) ?? [];
   }
 
   set ownCells(cells) {
-    this.#write(OWN_CELLS + this.#name, cells.length ? cells : null);
+    stored.set(OWN_CELLS + this.#name, cells.length ? cells : null);
   }
 
   // Return "done", "again" if a cell above has changed since, or else "". `sources` maps the ids of
@@ -48,27 +46,12 @@ export class SavedAnswers {
     return above.every(([id, source]) => sources.get(id) === source) ? "done" : "again";
   }
 
+  // Whether the browser stores what it is given.
+  get isSaving() {
+    return stored.isComplete;
+  }
+
   count(done, parts) {
-    this.#write(PROGRESS + this.#name, { done, parts });
-  }
-
-  #read(key) {
-    if (this.#unsaved.has(key)) return this.#unsaved.get(key);
-    try {
-      return JSON.parse(localStorage.getItem(key));
-    } catch {
-      return null; // storage is disabled
-    }
-  }
-
-  #write(key, value) {
-    try {
-      if (value === null) localStorage.removeItem(key);
-      else localStorage.setItem(key, JSON.stringify(value));
-      this.#unsaved.delete(key);
-    } catch {
-      this.#unsaved.set(key, value);
-    }
-    this.isSaving = this.#unsaved.size === 0;
+    stored.set(PROGRESS + this.#name, { done, parts });
   }
 }

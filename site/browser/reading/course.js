@@ -1,5 +1,5 @@
 // @ts-check
-// Small features of every page: words for the scripts, a mark at the current heading, the choice of
+// Small features of every page: words and elements for the scripts, what readers write, a mark at the current heading, the choice of
 // colors, menus, copies of code, boxes that scroll by keyboard, and unfolding everything for print.
 (() => {
   const { documentElement: html } = document;
@@ -7,6 +7,44 @@
   // Return a script's message, translated if words.js has it. {name} is replaced by a value.
   window.phrase = (english, values = {}) =>
     (window.courseWords?.[english] ?? english).replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+
+  // Return an element with these properties and children.
+  window.made = (tag, properties = {}, ...children) => {
+    const element = Object.assign(document.createElement(tag), properties);
+    element.append(...children);
+    return element;
+  };
+
+  // What a reader writes, as JSON in this browser. What it doesn't store lasts until the page closes.
+  const unsaved = new Map();
+  window.stored = {
+    get(key) {
+      try {
+        return unsaved.has(key) ? unsaved.get(key) : JSON.parse(localStorage.getItem(key));
+      } catch {
+        return null;
+      }
+    },
+    set(key, value) {
+      try {
+        if (value === null) localStorage.removeItem(key);
+        else localStorage.setItem(key, JSON.stringify(value));
+        unsaved.delete(key);
+      } catch {
+        unsaved.set(key, value);
+      }
+    },
+    keys(start) {
+      try {
+        return Object.keys(localStorage).filter((key) => key.startsWith(start));
+      } catch {
+        return [];
+      }
+    },
+    get isComplete() {
+      return unsaved.size === 0;
+    },
+  };
 
   // A mark in the contents of the page at what is being read.
   const links = new Map();
@@ -70,9 +108,8 @@
 
   // A button that copies code, where the browser lets it.
   for (const code of navigator.clipboard ? document.querySelectorAll("div.highlight") : []) {
-    const button = document.createElement("button");
-    button.className = "copybtn";
-    button.title = button.ariaLabel = window.phrase("Copy this code");
+    const name = window.phrase("Copy this code");
+    const button = window.made("button", { className: "copybtn", title: name, ariaLabel: name });
     button.addEventListener("click", async () => {
       await navigator.clipboard.writeText(code.querySelector("pre")?.textContent ?? "");
       button.classList.add("done");

@@ -13,8 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from book_extension import exercise_pages
-from book_extension.languages import chosen
-from book_extension.languages.handouts import BUNDLE
+from book_extension.languages import BUNDLE, chosen
 
 from commands.handouts import bundle, wheels
 
