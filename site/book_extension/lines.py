@@ -14,6 +14,11 @@ PLACE = re.compile(r"\{(\d+)\}")
 UNITS = re.compile(r"\b(?:byte|true|false)\b")
 # A line that is said to readers: short texts may be names that a program needs in English.
 SAID = re.compile(r"\{1\}|: |\w+ \w+ \w+")
+# Scale words that translators write after a count, with powers of ten.
+SCALES = {"百万": 6, "十亿": 9}
+COUNT = re.compile(rf"(\d[\d,]*(?:\.\d+)?) ?({'|'.join(SCALES)})")
+# Chinese number words that pages show after a count, with powers of ten; largest first.
+COUNT_UNITS = {"万亿": 12, "亿": 8, "万": 4, "": 0}
 
 
 def template(text: str) -> tuple[str, list[str]]:
@@ -42,11 +47,26 @@ def translated(text: str, translate: Callable[[str], str]) -> str:
     return "".join(_line(line, translate) for line in text.splitlines(keepends=True))
 
 
+def counted(value: str, power: int) -> str:
+    """Return value times 10**power with a Chinese unit: "8.03", 9 → "80.3 亿".
+
+    The number of digits stays the same.
+    """
+    number, decimals = float(value.replace(",", "")), len(value.partition(".")[2])
+    fitting = (unit for unit in COUNT_UNITS if number * 10**power >= 10 ** COUNT_UNITS[unit])
+    unit = next(fitting, "")
+    shift = power - COUNT_UNITS[unit]
+    return f"{number * 10.0**shift:.{max(0, decimals - shift)}f} {unit}".rstrip()
+
+
 def is_said(line: str) -> bool:
     return bool(SAID.search(line) and re.search("[a-z]{3}", UNITS.sub("", line)))
 
 
 def _line(line: str, translate: Callable[[str], str]) -> str:
     message, numbers = template(line.strip())
-    said = filled(translate(message), numbers) if is_said(message) else line.strip()
+    if not is_said(message):
+        return line
+    said = filled(translate(message), numbers)
+    said = COUNT.sub(lambda count: counted(count[1], SCALES[count[2]]), said)
     return line.replace(line.strip(), said)

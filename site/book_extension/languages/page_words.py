@@ -13,6 +13,8 @@ from babel.messages.mofile import read_mo
 from sphinx.application import Sphinx
 from sphinx.util.osutil import ensuredir
 
+from book_extension.lines import COUNT_UNITS
+
 from . import catalogs, code_words, value_words
 
 SCRIPT = "words.js"
@@ -28,7 +30,7 @@ def write_words(app: Sphinx) -> None:
     found = {
         "courseWords": translated(compiled, code_words.of_javascript(Path(app.srcdir))),
         "courseValues": translated(compiled, value_words.TEMPLATES),
-        "courseUnits": value_words.UNITS,
+        "courseUnits": COUNT_UNITS,
     }
     static = Path(app.outdir) / "_static"
     ensuredir(static)

@@ -14,6 +14,8 @@ from docutils import nodes
 from sphinx.locale import get_translation
 from sphinx.transforms import SphinxTransform
 
+from book_extension.lines import SCALES, counted
+
 _ = get_translation("sphinx")
 MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
@@ -34,11 +36,9 @@ TEMPLATES = (
 )
 PLACE = re.compile(r"\{(\w+)\}")
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
-# Scale words that translators write after a count, with powers of ten.
-SCALES = {"百万": 6, "十亿": 9}
 SCALE = re.compile(f" ?({'|'.join(SCALES)})")
-# Chinese number words that pages show after a count, with powers of ten; largest first.
-UNITS = {"万亿": 12, "亿": 8, "万": 4, "": 0}
+# Comment at the end of an expression that names the scale of its value.
+SCALE_COMMENT = re.compile(f"  # ({'|'.join(SCALES)})$")
 
 
 def translated(value: str, translate: Callable[[str], str]) -> str:
@@ -59,18 +59,6 @@ def pattern(template: str) -> re.Pattern[str]:
 def parts(template: str) -> Iterator[str]:
     for number, part in enumerate(PLACE.split(template)):
         yield f"(?P<{part}>.+)" if number % 2 else re.escape(part)
-
-
-def counted(value: str, power: int) -> str:
-    """Return value times 10**power with a Chinese unit: "8.03", 9 → "80.3 亿".
-
-    The number of digits stays the same.
-    """
-    number, decimals = float(value.replace(",", "")), len(value.partition(".")[2])
-    fitting = (unit for unit in UNITS if number * 10**power >= 10 ** UNITS[unit])
-    unit = next(fitting, "")
-    shift = power - UNITS[unit]
-    return f"{number * 10.0**shift:.{max(0, decimals - shift)}f} {unit}".rstrip()
 
 
 class TranslateValues(SphinxTransform):

@@ -63,7 +63,7 @@ export async function open({ cells, steps: address, saved }) {
   // The page as steps for Python, with the reader's code or as built.
   const order = (code) =>
     states.map((state) => {
-      if (!state.values) return { code: code(state), alt: state.alt, ours: !state.editor };
+      if (!state.values) return { code: code(state), built: state.code, alt: state.alt, ours: !state.editor };
       return { values: state.values.map(({ expression }) => expression) };
     });
 

@@ -11,12 +11,12 @@ import json
 import linecache
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from importlib import import_module
 from numbers import Integral
 from pprint import pformat
-from types import CodeType, ModuleType
+from types import CodeType, FrameType, ModuleType
 from typing import Any, TextIO
 
 from book_extension.lines import translated
@@ -50,6 +50,7 @@ class Page:
         self.settings: list[Any] = []  # Matplotlib's, at the start of each step
         self.ran: list[Any] = []  # the steps that have run, None for one that failed
         self.files: dict[str, int] = {}  # file name of a cell's code → its step
+        self.built: dict[str, set[str]] = {}  # the same → the lines of the cell as built
         self.shown: list[Output] = []
         self.runs = 0
 
@@ -77,7 +78,7 @@ class Page:
         if "values" in wanted:
             self.ran.append(wanted)
             return json.dumps({"values": {each: self.value(each) for each in wanted["values"]}})
-        failed = not self.run_cell(wanted["code"], wanted.get("alt", ""), wanted.get("ours", False))
+        failed = not self.run_cell(wanted)
         self.ran.append(None if failed else wanted)
         return json.dumps({"outputs": self.shown, "failed": failed})
 
@@ -91,20 +92,22 @@ class Page:
             return f"{value:,}"
         return str(value) if isinstance(value, str) or hasattr(value, "unit") else None
 
-    def run_cell(self, source: str, alt: str, ours: bool) -> bool:
+    def run_cell(self, wanted: dict[str, Any]) -> bool:
         """Run a cell as the last step; return whether it came to its end."""
-        step = len(self.before) - 1
+        step, source = len(self.before) - 1, wanted["code"]
+        optimize = 1 if wanted.get("ours") else 0
         self.shown, self.runs = [], self.runs + 1
         name = CELL.format(step, self.runs)
         self.files[name] = step
+        self.built[name] = {line.strip() for line in wanted.get("built", "").splitlines()}
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         with self.capturing():
             try:
-                for code, is_last_expression in compiled(source, name, 1 if ours else 0):
+                for code, is_last_expression in compiled(source, name, optimize):
                     value = eval(code, self.names)
                     if is_last_expression and value is not None:
                         self.display(value)
-                self.show_figures(alt, step)
+                self.show_figures(wanted.get("alt", ""), step)
                 return True
             except BaseException as error:
                 if report := getattr(error, "report", None):  # of a check
@@ -113,9 +116,7 @@ class Page:
                     self.shown.append({"kind": "error", "text": self.error_text(error, step)})
                 return False
             finally:
-                for one in self.shown:
-                    if one["kind"] == "stdout":
-                        one["text"] = translated(one["text"], _)
+                self.shown = in_language(self.shown)
                 if pyplot := sys.modules.get("matplotlib.pyplot"):
                     pyplot.close("all")
 
@@ -153,11 +154,22 @@ class Page:
         builtins.input, warnings.showwarning = no_input, show_warning
         builtins.display = self.display  # type: ignore[attr-defined]
         try:
-            out, err = Stream(self.shown, "stdout"), Stream(self.shown, "stderr")
+            out = Stream(self.shown, "stdout", self.is_own)
+            err = Stream(self.shown, "stderr", self.is_own)
             with redirect_stdout(out), redirect_stderr(err):
                 yield
         finally:
             builtins.input, warnings.showwarning = before
+
+    def is_own(self) -> bool:
+        """Return whether what is being printed comes from a line of the reader's own."""
+        frame: FrameType | None = sys._getframe()
+        while frame and frame.f_code.co_filename not in self.built:
+            frame = frame.f_back
+        if frame is None:
+            return False
+        name = frame.f_code.co_filename
+        return linecache.getline(name, frame.f_lineno).strip() not in self.built[name]
 
     def error_text(self, error: BaseException, step: int) -> str:
         """Return an error's message with the lines of the page's cells that led to it."""
@@ -209,19 +221,34 @@ def only_in_jupyter(error: SyntaxError) -> bool:
     return command.startswith(("%", "!")) or "'await' outside" in error.msg
 
 
+def in_language(shown: list[Output]) -> list[Output]:
+    """Translate what the course's lines printed; what the reader's own printed stays as it is."""
+    joined: list[Output] = []
+    for one in shown:
+        own = one.pop("own", "")
+        if one["kind"] == "stdout" and not own:
+            one["text"] = translated(one["text"], _)
+        if joined and one["kind"] == joined[-1]["kind"] in ("stdout", "stderr"):
+            joined[-1]["text"] += one["text"]
+        else:
+            joined.append(one)
+    return joined
+
+
 class Stream(io.TextIOBase):
     """A text stream that appends what is printed to a cell's outputs."""
 
-    def __init__(self, shown: list[Output], name: str) -> None:
-        self.shown, self.name, self.left = shown, name, MAX_PRINTED
+    def __init__(self, shown: list[Output], name: str, is_own: Callable[[], bool]) -> None:
+        self.shown, self.name, self.is_own, self.left = shown, name, is_own, MAX_PRINTED
 
     def write(self, text: str) -> int:
         """Append text, truncated once this stream has MAX_PRINTED characters."""
         if self.left > 0:
             kept = text if len(text) <= self.left else text[: self.left] + _("\n… and so on")
             self.left -= len(text)
-            if not (self.shown and self.shown[-1]["kind"] == self.name):
-                self.shown.append({"kind": self.name, "text": ""})
+            start = {"kind": self.name, "text": "", "own": "yes" if self.is_own() else ""}
+            if not (self.shown and start == {**self.shown[-1], "text": ""}):
+                self.shown.append(start)
             self.shown[-1]["text"] += kept
         return len(text)
 

@@ -5,6 +5,7 @@ const RAN = "roofline-ran-python"; // in sessionStorage: this tab has run Python
 
 // A step is {code} of a cell, or {values}: expressions in the text. With it:
 //   alt              words for the cell's figures
+//   built            the cell's code as built: what its lines print is in the page's language
 //   ours             the page hides this code; its assertions hold for the page as built
 //   continueOnError  an error does not end the order
 //   seconds          a limit; after it Python is terminated, and run() rejects with a Late
