@@ -14,7 +14,7 @@ import nbformat
 import pytest
 from lab import Lab, fresh_course, make_lab, own, text_of
 from learner import PASSED, graded_points, parts, solutions
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 from repository import ROOT
 
 from grading.release import exercises
@@ -23,6 +23,7 @@ FIRST = "int8-matmul"
 SECOND = "int8-weights"
 UNTOUCHED = "weight-per-example"
 CHAPTER = "chapters/1-time.ipynb"
+CONFIGS = ROOT / "tests" / "tables" / "configs"
 HAN = re.compile("[\u4e00-\u9fff]")
 ADDED = "This sentence is new."
 # Links to other notebooks; code may contain brackets, too.
@@ -156,6 +157,16 @@ def test_a_figure_in_jupyterlab_follows_its_slider(lab: Lab) -> None:
     lab.page.wait_for_function(
         "([element, before]) => element.innerText !== before", arg=[output.element_handle(), before]
     )
+
+
+def test_a_config_file_is_read_by_the_figure_in_jupyterlab(work: Path, lab: Lab) -> None:
+    (chapter,) = (work / "chapters").glob("*-own-model.ipynb")
+    lab.open(f"chapters/{chapter.name}")
+    lab.run_all()
+    figure = lab.page.locator("figure.live", has=lab.page.locator("[data-part=config]")).last
+    figure.locator("details:has([data-part=read]) > summary").click()
+    figure.locator("[data-part=config]").set_input_files(CONFIGS / "llama-3.1-8b.json")
+    expect(figure.locator("[data-part=read]")).to_contain_text("8.03 billion")
 
 
 def test_links_between_chapters_lead_to_a_cell_of_a_notebook(work: Path, lab: Lab) -> None:

@@ -19,7 +19,7 @@ EDITS = tomllib.loads(Path(__file__).with_name("edits.toml").read_text(encoding=
 CHIPS = [chip.name for chip in rl.chips(hidden=True)]
 CHIP = re.compile("|".join(f'"{re.escape(name)}"' for name in sorted(CHIPS, reverse=True)))
 Edit = tuple[str, str]  # old and new code
-SOME = "roofline"  # it has all kinds of cells, values and drawings
+SOME = ("roofline", "attention")  # all kinds of cells, values and drawings; large whole numbers
 
 
 def rows() -> Iterator[object]:
@@ -28,7 +28,7 @@ def rows() -> Iterator[object]:
         page = name.removeprefix("chapters/")
         of_page = EDITS.get(page, [])
         yield pytest.param(
-            name, of_page[:1], id=name, marks=() if page == SOME else pytest.mark.long
+            name, of_page[:1], id=name, marks=() if page in SOME else pytest.mark.long
         )
         yield pytest.param(name, of_page[1:], id=f"{name}-all", marks=pytest.mark.long)
 

@@ -264,3 +264,5 @@ def test_a_figure_of_steps_plays_to_its_end_and_steps_back(reader: Reader) -> No
     clock.run_for(PLAYED * 20)
     expect(slider).to_have_value(str(last))
     expect(play).to_have_attribute("aria-pressed", "false")
+    play.click()  # from the end it starts again
+    assert step() < last

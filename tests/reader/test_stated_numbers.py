@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, Tag
 
 import rooflib as rl
 
@@ -71,6 +71,49 @@ def generated(texts: int) -> float:
     return (loads + texts * (KEPT + 2 * 128_256)) / HBM / texts * 1e6 * DOLLARS
 
 
+# Right answers to questions, by page.
+RIGHT = {
+    "introduction": {
+        "check-share": f"{100 * 1e18 / 3600 / PEAK:.0f}%",
+        "check-level": f"{100 / 1.2:.0f}%",
+    },
+    "time": {
+        "nvlink-slower": f"{HBM / NVLINK:.1f} times",
+        "ici-slower": f"{V5E_HBM / ICI:.0f} times",
+        "check-v5e": f"{1e15 / V5E_PEAK:.2f} ms",
+        "check-nvlink": f"{9e12 / NVLINK:.0f} ms",
+    },
+    "intensity": {
+        "check-laptop": f"{100 * 5 * 100e9 / 2e12:.0f}%",
+        "check-ridge": f"{V5E_PEAK / V5E_HBM / 2:.0f} FLOP/byte",
+        "check-saved": f"{100 * (1 - 4 / 6):.0f}%",
+        "check-mixed": f"{1 / (2 + 4):.3f} FLOP/byte",
+    },
+    "roofline": {
+        "check-height": f"{100 * 60 * V5E_HBM / V5E_PEAK:.0f}%",
+        "check-half": f"{2 * V5E_PEAK / V5E_HBM:.0f} FLOP/byte",
+        "check-b200": f"{2.27 / 2.3 * PEAK / HBM:.0f} FLOP/byte",
+    },
+    "matmul": {
+        "check-tokens": f"{first(lambda B: matmul(B, 8192, 8192, PEAK, HBM))} tokens",
+        "check-wide": f"{first(lambda B: matmul(B, 40_960, 40_960))} tokens",
+        "check-tiles": f"{100 * 128 / 2 * V5E_HBM / V5E_PEAK:.0f}%",
+    },
+    "chips": {
+        "check-fp32": f"{2 * depth(2, V5E_PEAK, ICI):,}",
+        "check-gather": f"{math.floor(V5E_PEAK / ICI) + 1:,} tokens",
+    },
+    "attention": {"check-cache": f"{2 * 80 * 8 * 128 * 2 * 32_768 / 1e9:.1f} GB"},
+    "own-model": {
+        "own-model-check-batch": f"{math.ceil(batch(PEAK, 2) * 8 / 2):,} tokens",
+        "own-model-check-touched": f"{8 * (1 - (6 / 8) ** 8):.1f} experts",
+    },
+    "hardware": {
+        "check-h200": f"{1979e12 / 2 / 4.8e12:.0f} FLOP/byte",
+        "check-v5p": f"{6 * 90} GB/s",
+        "check-gbps": f"{1600 / 8 / 4:.0f} GB/s",
+    },
+}  # fmt: skip
 STATED = {
     "homework": [
         *(f"{batch(peak, width):.1f}" for peak, width in
@@ -111,12 +154,44 @@ STATED = {
 }  # fmt: skip
 
 
+def article(site: Path, page: str) -> Tag:
+    html = (site / f"{page}.html").read_text(encoding="utf-8")
+    (found,) = BeautifulSoup(html, "html.parser").find_all("article")
+    return found
+
+
 @pytest.mark.parametrize("language", ["", "zh/"])
 @pytest.mark.parametrize("page", STATED)
 def test_a_page_states_the_numbers_of_a_count_by_hand(site: Path, page: str, language: str) -> None:
-    html = (site / f"{language}chapters/{page}.html").read_text(encoding="utf-8")
-    article = BeautifulSoup(html, "html.parser").find("article")
-    assert article is not None
-    shown = set(re.findall(r"\d[\d,]*(?:\.\d+)?", article.get_text(" ")))
-    shown = {number.rstrip(",") for number in shown}
+    text = article(site, f"{language}chapters/{page}").get_text(" ")
+    shown = {number.rstrip(",") for number in re.findall(r"\d[\d,]*(?:\.\d+)?", text)}
     assert set(STATED[page]) <= shown
+
+
+@pytest.mark.parametrize("page", RIGHT)
+def test_the_right_answer_to_a_question_is_that_of_a_count_by_hand(site: Path, page: str) -> None:
+    found = article(site, f"chapters/{page}").select(".answer")
+    right = {str(answer["data-name"]): answer.select_one(".right").get_text() for answer in found}
+    right = {name: text.replace("\N{NO-BREAK SPACE}", " ") for name, text in right.items()}
+    assert {name: right[name] for name in RIGHT[page]} == RIGHT[page]
+
+
+ENGLISH = {"million": 1e6, "billion": 1e9, "trillion": 1e12}
+CHINESE = {"万": 1e4, "百万": 1e6, "亿": 1e8, "十亿": 1e9, "万亿": 1e12}
+
+
+def counts(text: str, scales: dict[str, float]) -> set[float]:
+    """Return the counts that a text gives with a word for their scale."""
+    words = "|".join(sorted(scales, key=len, reverse=True))
+    found = re.findall(rf"(\d[\d,]*(?:\.\d+)?)[\s-]*({words})", text)
+    return {round(float(number.replace(",", "")) * scales[word]) for number, word in found}
+
+
+def test_large_counts_are_the_same_in_chinese(site: Path) -> None:
+    seen = 0
+    for path in sorted((site / "chapters").glob("*.html")):
+        english = counts(article(site, f"chapters/{path.stem}").get_text(" "), ENGLISH)
+        chinese = counts(article(site, f"zh/chapters/{path.stem}").get_text(" "), CHINESE)
+        assert english <= chinese, path.stem
+        seen += len(english)
+    assert seen
