@@ -26,7 +26,7 @@ from grading.intake import (
     name_problem,
     printable,
 )
-from grading.people import People
+from grading.tables import People
 
 MOST_FILES, MOST_BYTES = 1_000, 100_000_000  # of one learner
 ALL_FILES, ALL_BYTES = 20_000, 2_000_000_000  # of a download

@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from grading.notebook import CHECK, defined, read
-from grading.people import MOST_TEXT
 from grading.release import exercises
 
 MOST_BYTES = 20_000_000  # of a notebook
+MOST_TEXT = 128  # characters of a name or an address in nbgrader's gradebook
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # a browser may have added the last part
 EXCHANGE_FILES = ("timestamp.txt", "submission_secret.txt")  # added by `nbgrader submit`
 SYSTEM_FILES = {".DS_Store", ".git", ".ipynb_checkpoints", "Thumbs.db", "__MACOSX", "desktop.ini"}
