@@ -18,6 +18,7 @@ from typing import Any
 
 from grading.notebook import CHECK, defined, read
 from grading.release import exercises
+from grading.version import version
 
 MOST_BYTES = 20_000_000  # of a notebook
 MOST_TEXT = 128  # characters of a name or an address in nbgrader's gradebook
@@ -38,7 +39,7 @@ class Submission:
 
     path: of the notebook that counts. reason: why nothing can be graded, "" if it can. question:
     what the instructor should decide; until then `path` counts. digest: changes when any of this
-    does, or the notebook.
+    does, or the notebook, or what decides about its points.
     """
 
     student: str
@@ -50,6 +51,10 @@ class Submission:
     question: str
     remarks: tuple[str, ...]
     digest: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.student, self.exercise
 
     def read(self) -> tuple[bytes, str]:
         """Return (content, ""), or (b"", why it can't be graded)."""
@@ -176,7 +181,7 @@ def submission(student: str, exercise: str, folder: Path, known: Sequence[str]) 
         reason,
         question,
         tuple(remarks),
-        hashlib.sha256(about + content).hexdigest(),
+        f"{version(exercise)[:16]}-{hashlib.sha256(about + content).hexdigest()}",
     )
 
 

@@ -20,7 +20,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -91,12 +90,6 @@ def source(name: str) -> NotebookNode:
     Callers must not change it.
     """
     return _read(file_of(name)).notebook
-
-
-def write_source(name: str, folder: Path) -> None:
-    """Write the source notebook into nbgrader's folder for it, <folder>/<name>/<name>.ipynb."""
-    (folder / name).mkdir(parents=True, exist_ok=True)
-    nbformat.write(source(name), folder / name / f"{name}.ipynb")
 
 
 def is_check(cell: NotebookNode) -> bool:
