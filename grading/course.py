@@ -40,11 +40,10 @@ from traitlets.config.loader import PyFileConfigLoader
 from grading import cluster, gradebook, report
 from grading.box import Server
 from grading.files import Unable, put, read_json
-from grading.grade import Job, Outcome, grade
+from grading.grade import Outcome, grade
 from grading.gradebook import Key
 from grading.intake import Submission, nearest, printable, submissions
 from grading.release import exercises, translation
-from grading.version import version
 from roofkit.words import ORIGINAL
 
 CONFIG = Path(__file__).with_name("nbgrader_config.py")
@@ -174,7 +173,10 @@ class Course:
                     f"{name} could not be released: {_reason(result)}. Put that right and run "
                     "this again."
                 )
-            put(self.released, json.dumps((read_json(self.released) or {}) | {name: version(name)}))
+            put(
+                self.released,
+                json.dumps((read_json(self.released) or {}) | {name: exercises.version(name)}),
+            )
             for code in languages:
                 nb = nbformat.read(self.folder / "release" / name / f"{name}.ipynb", as_version=4)
                 text = nbformat.writes(translation.translated(nb, name, code))
@@ -192,7 +194,9 @@ class Course:
         before, names = read_json(self.released) or {}, self.names()
         with self.gradebook() as book:
             known = {one.name for one in book.assignments if one.notebooks}
-        changed = [one for one in names if before.get(one) != version(one) or one not in known]
+        changed = [
+            one for one in names if before.get(one) != exercises.version(one) or one not in known
+        ]
         others = [
             one for one in translation.languages() if (self.folder / f"release-{one}").is_dir()
         ]
@@ -256,13 +260,12 @@ class Course:
     ) -> None:
         released = {name: self.texts(name) for name in self.names()}
 
-        def job(one: Submission) -> Job:
-            name, (content, reason) = one.exercise, one.read()
-            return Job(name, content, reason, released[name], self.seed(), version(name), unsafe)
+        def job(one: Submission) -> tuple[Any, ...]:
+            return one.exercise, *one.read(), released[one.exercise], self.seed()
 
         with contextlib.ExitStack() as stack:
             if scheduler:
-                send = stack.enter_context(cluster.sender(scheduler))
+                send = stack.enter_context(cluster.sender(scheduler, unsafe))
             else:
                 server = stack.enter_context(Server(unsafe))
                 workers = workers or len(os.sched_getaffinity(0)) + 1
@@ -275,8 +278,8 @@ class Course:
 
             def submit(one: Submission) -> "Future[Outcome]":
                 if scheduler:
-                    return send(job(one))
-                return threads.submit(lambda: grade(server, job(one)))
+                    return send(*job(one))
+                return threads.submit(lambda: grade(server, *job(one)))
 
             progress = stack.enter_context(tqdm(total=len(todo)))
             running = {submit(one): one for one in todo}

@@ -14,6 +14,7 @@ The title of a cell says where it belongs:
 
 import ast
 import functools
+import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -24,14 +25,18 @@ import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+import roofkit
+import rooflib
 from grading.files import Unable
-from grading.schema import Case, Exercise, Part
+from grading.schema import MISTAKES, Case, Exercise, Part
 from roofkit.check.answers import Plain, ask
 from roofkit.exercise_facts import of_file
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "exercises"
-OWN: list[Path] = []  # of the course that this process works on
+OWN = [
+    Path("exercises")
+]  # of the course that this process works on: nbgrader's works in its folder
 SHARED = "every-notebook.md"  # beside the exercises: how to work, an answer in words, what is next
 MARK = re.compile(r"^# %%(?P<title>.*?)(?P<text>\[markdown\])?$", re.MULTILINE)
 HEADING = re.compile(r"## Part \d+: (?P<title>.+) \((?P<points>[\d.]+) points?\)")
@@ -233,3 +238,35 @@ def _with_marks(solution: str) -> str:
     end = function.end_lineno
     body = ["    ### BEGIN SOLUTION", *lines[start:end], "    ### END SOLUTION"]
     return "\n".join([*lines[:start], *body, *lines[end:]])
+
+
+# --- the version ---------------------------------------------------------------------------------
+
+
+@functools.cache
+def version(name: str) -> str:
+    """Return a digest of all that decides what an exercise's learners are given, and get for it.
+
+    With another one, all is released and graded again. Comments and layout of code don't count.
+    """
+    return hashlib.sha256(b"".join(map(_meaning, _deciding(name)))).hexdigest()
+
+
+def _deciding(name: str) -> Iterator[Path]:
+    grading, kit = Path(__file__).parents[1], Path(roofkit.__file__).parent
+    yield from (file_of(name), FOLDER / SHARED, MISTAKES)
+    yield from (grading / f"{module}.py" for module in ("grade", "inside", "notebook", "schema"))
+    yield from (kit / "words.py", kit / "notebook_language.py")
+    for folder in (grading / "release", kit / "check", Path(rooflib.__file__).parent):
+        found = sorted(folder.rglob("*.*"))
+        yield from (file for file in found if file.suffix in (".py", ".toml"))
+    for catalog in ("checks", "grading"):
+        yield from sorted((ROOT / "locale").glob(f"*/LC_MESSAGES/{catalog}.po"))
+
+
+@functools.cache
+def _meaning(file: Path) -> bytes:
+    content = file.read_bytes()
+    if file.suffix == ".py":
+        content = ast.dump(ast.parse(content)).encode()
+    return hashlib.sha256(content).digest()
