@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import jupytext
 import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
@@ -38,7 +39,6 @@ OWN = [
     Path("exercises")
 ]  # of the course that this process works on: nbgrader's works in its folder
 SHARED = "every-notebook.md"  # beside the exercises: how to work, an answer in words, what is next
-MARK = re.compile(r"^# %%(?P<title>.*?)(?P<text>\[markdown\])?$", re.MULTILINE)
 HEADING = re.compile(r"## Part \d+: (?P<title>.+) \((?P<points>[\d.]+) points?\)")
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -117,7 +117,12 @@ def expected(name: str, part: Part, case: Case) -> Plain:
 @functools.cache
 def _read(file: Path) -> Read:
     """Run an exercise's file; raise Unable, with the reason, if it cannot be used."""
-    facts, found = of_file(file), list(_cells(file))
+    facts = of_file(file)
+    found = [
+        Cell(one.metadata.get("title", ""), one.source.strip("\n"), one.cell_type == "markdown")
+        for one in jupytext.reads(file.read_text(encoding="utf-8"), "py:percent").cells
+        if one.cell_type != "raw"  # the facts
+    ]
     shown: dict[str, Any] = {"__name__": "reference"}
     try:
         parts = _run(file, found, shown)
@@ -135,17 +140,6 @@ def _read(file: Path) -> Read:
     metadata = {"exercise": facts.metadata, "kernelspec": KERNEL}
     metadata |= {"language_info": {"name": "python"}}
     return Read(exercise, new_notebook(cells=made, metadata=metadata), shown)
-
-
-def _cells(file: Path) -> Iterator[Cell]:
-    text = file.read_text(encoding="utf-8")
-    marks = list(MARK.finditer(text))
-    ends = [mark.start() for mark in marks[1:]] + [len(text)]
-    for mark, end in zip(marks, ends, strict=True):
-        source, is_text = text[mark.end() : end].strip("\n"), bool(mark["text"])
-        if is_text:
-            source = re.sub(r"^# ?", "", source, flags=re.MULTILINE)
-        yield Cell(mark["title"].strip(), source, is_text)
 
 
 def _run(file: Path, found: list[Cell], shown: dict[str, Any]) -> dict[int, Part]:
