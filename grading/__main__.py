@@ -5,15 +5,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from grading.files import Unable
-from roofkit.words import ORIGINAL
 
-# The functions below import what they need: importing nbgrader takes a second, which would delay
-# --help and errors in the arguments.
 WORDS: dict[str, dict[str, Any]] = {
     "exercise": {},
     "table": {"type": Path, "help": "a .csv, as the platform exports it"},
@@ -25,19 +22,21 @@ BUILT = Path(__file__).resolve().parent.parent / "_build" / "course"
 STOPPED = "stopped; finished work is kept, and the same command continues from there"
 CLUSTER_MODULES = {"dask", "distributed", "psycopg"}  # from requirements-cluster.txt
 INTERRUPTED = 130  # a shell's exit status after Ctrl-C
-Run = Callable[[argparse.Namespace], list[str]]
 MOST_MEMORY = "80%"  # of the machine, for the grading and all that it runs
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    options = parser().parse_args(arguments)
-    if options.command == "grade" and arguments is None:
+    options = vars(parser().parse_args(arguments))
+    command = options.pop("command")
+    if command == "grade" and arguments is None:
         limit_memory()
     try:
+        # Importing nbgrader takes a second, which would delay --help and errors in the arguments.
+        from grading import commands
         from grading.course import errors_in_one_line
 
         with errors_in_one_line():
-            print(*options.run(options), sep="\n")
+            print(*commands.run(command, **options), sep="\n")
     except Unable as unable:
         raise SystemExit(str(unable)) from None
     except ModuleNotFoundError as error:
@@ -62,85 +61,23 @@ def limit_memory() -> None:
         os.execvp(scope[0], [*scope, sys.executable, "-m", "grading", *sys.argv[1:]])
 
 
-def release(options: argparse.Namespace) -> list[str]:
-    from grading.course import Course
-
-    course = Course(options.course)
-    languages = [code for code in options.language if code != ORIGINAL]
-    course.release(options.exercise, languages)
-    lines = [f"in {course.folder / 'release'}: {', '.join(course.names())}"]
-    return lines + [f"in {code}: {course.folder / f'release-{code}'}" for code in languages]
-
-
-def grade(options: argparse.Namespace) -> list[str]:
-    from grading.course import Course
-
-    course = Course(options.course)
-    if not (course.folder / "submitted").is_dir():
-        raise Unable(f"{course.folder / 'submitted'} is missing: no submissions to grade")
-    if options.scheduler and options.workers:
-        raise Unable("--workers counts notebooks on this machine; a scheduler has its own workers")
-    unsafe = options.unsafe or os.environ.get("GRADING_UNSAFE") == "1"
-    graded, lines = course.grade(options.workers, unsafe, options.scheduler, options.again)
-    return [f"{graded} graded: what is new or has changed", *lines]
-
-
-def week(options: argparse.Namespace) -> list[str]:
-    """Run a command of `grading.week`, such as `collect`."""
-    from grading import week
-    from grading.course import Course
-
-    course = Course(options.course)
-    if not course.folder.exists():  # tell the user: the name may be mistyped
-        print(f"{course.folder} is a new course folder")
-    course.prepare()
-    match options.command:
-        case "roster":
-            return week.roster(course, options.table)
-        case "due":
-            return week.due(course, options.exercise, " ".join(options.when), options.student)
-        case "collect":
-            return week.collect(course, options.exercise, options.download, options.replace)
-        case "return":
-            about = options.exercise, options.download, options.target
-            return week.give_back(course, *about)
-        case _:
-            named = dict(options.column)
-            return week.export(course, options.table, options.target, named, options.scale)
-
-
-def nbgrader(options: argparse.Namespace) -> list[str]:
-    """Run an nbgrader command in the course folder."""
-    from grading.course import Course
-
-    course = Course(options.course)
-    if not (course.folder / "nbgrader_config.py").is_file():
-        raise Unable(f"{course.folder} is no course folder: `make release COURSE=…` makes one")
-    if {"generate_assignment", "formgrader"} & set(options.words):  # what reads source/
-        course.write_sources()
-    command = [Path(sys.executable).with_name("nbgrader"), *options.words]
-    raise SystemExit(subprocess.call(command, cwd=course.folder))
-
-
 def parser() -> argparse.ArgumentParser:
     whole = argparse.ArgumentParser(prog="make", description=__doc__)
     commands = whole.add_subparsers(dest="command", required=True)
 
-    def add(name: str, does: str, places: str = "", run: Run = week) -> argparse.ArgumentParser:
+    def add(name: str, does: str, places: str = "", **course: Any) -> argparse.ArgumentParser:
         usage = f'make {name} COURSE=folder ARGS="{places}"'  # as the manual has it
         command = commands.add_parser(name, help=does, usage=usage)
-        command.set_defaults(run=run)
-        optional = {"nargs": "?", "default": BUILT} if run == release else {}
-        command.add_argument("course", type=Path, **optional)  # type: ignore[arg-type]
+        command.add_argument("course", type=Path, **course)
         for place in places.split():
             command.add_argument(place, **WORDS[place])
         return command
 
-    command = add("release", "write the exercises without solutions", run=release)
+    command = add("release", "write the exercises without solutions", nargs="?", default=BUILT)
     command.add_argument("exercise", nargs="*", help="default: those released before, or else all")
     about = "also release in this language, such as zh_CN"
     command.add_argument("--language", metavar="CODE", action="append", default=[], help=about)
-    command = add("grade", "grade what is in COURSE/submitted", run=grade)
+    command = add("grade", "grade what is in COURSE/submitted")
     command.add_argument("--workers", type=count, help="notebooks at once; default: cores + 1")
     command.add_argument("--scheduler", metavar="tcp://HOST:PORT", default="", help="of Dask")
     about = "no sandbox: submitted code runs with all your rights"
@@ -148,7 +85,7 @@ def parser() -> argparse.ArgumentParser:
     whose = "STUDENT[/EXERCISE]"
     about = "grade even if unchanged"
     command.add_argument("--again", metavar=whose, action="append", default=[], help=about)
-    command = add("nbgrader", "run nbgrader in COURSE", run=nbgrader)
+    command = add("nbgrader", "run nbgrader in COURSE")
     command.add_argument("words", nargs=argparse.REMAINDER)
     add("roster", "add the people in a table to the class", "table")
     command = add("due", "set a due date", "exercise when")

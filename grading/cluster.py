@@ -12,13 +12,13 @@ from concurrent.futures import Future
 
 from grading.box import Server
 from grading.files import Unable
-from grading.grade import Job, Outcome, grade
-from grading.version import version
+from grading.grade import Outcome, grade
+from grading.release.exercises import version
 
 
 @contextlib.contextmanager
-def sender(address: str) -> Iterator[Callable[[Job], "Future[Outcome]"]]:
-    """Yield a function that has a job done by a worker of the scheduler at `address`."""
+def sender(address: str, unsafe: bool) -> Iterator[Callable[..., "Future[Outcome]"]]:
+    """Yield a function that has `grade` called by a worker of the scheduler at `address`."""
     from distributed import Client
 
     def task(data: bytes) -> object:
@@ -31,7 +31,7 @@ def sender(address: str) -> Iterator[Callable[[Job], "Future[Outcome]"]]:
     except (OSError, ValueError) as error:
         raise Unable(f"no scheduler answers at {address}: {error}".splitlines()[0]) from None
     with client, client.get_executor() as executor:
-        yield lambda job: executor.submit(task, pickle.dumps(job))
+        yield lambda *job: executor.submit(task, pickle.dumps((unsafe, version(job[0]), *job)))
 
 
 @functools.cache
@@ -40,8 +40,8 @@ def _server(unsafe: bool) -> Server:
 
 
 def grade_here(data: bytes) -> Outcome:
-    """Grade a job in this process, a worker's."""
-    job: Job = pickle.loads(data)
-    if job.version != version(job.exercise):
-        raise Unable(f"A worker has another state of {job.exercise}, or of the grading, than this")
-    return grade(_server(job.unsafe), job)
+    """Call `grade` in this process, a worker's."""
+    unsafe, known, name, *job = pickle.loads(data)
+    if known != version(name):
+        raise Unable(f"A worker has another state of {name}, or of the grading, than this")
+    return grade(_server(unsafe), name, *job)

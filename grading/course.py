@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
@@ -40,10 +40,10 @@ from traitlets.config.loader import PyFileConfigLoader
 from grading import cluster, gradebook, report
 from grading.box import Server
 from grading.files import Unable, put, read_json
-from grading.grade import Job, Outcome, grade
+from grading.grade import Outcome, grade
+from grading.gradebook import Key
 from grading.intake import Submission, nearest, printable, submissions
 from grading.release import exercises, translation
-from grading.version import version
 from roofkit.words import ORIGINAL
 
 CONFIG = Path(__file__).with_name("nbgrader_config.py")
@@ -68,9 +68,9 @@ DISK_IS_FULL = (
     "no grade is lost."
 )
 FULL_DISK = ("disk is full", os.strerror(errno.ENOSPC))  # words in SQLite's and PostgreSQL's errors
-Result = dict[str, Any]  # a result file: the fields of `Outcome`, and digest, unsafe, recorded
-State = dict[tuple[str, str], Result]  # (student, exercise) → result
-Submit = Callable[[Submission], "Future[Outcome]"]
+Result = dict[str, Any]  # a result file: the fields of `Outcome`, and digest, unsafe, timestamp
+# and the digest of the page that shows it, "" until gradebook and page do
+State = dict[Key, Result]
 
 # nbgrader runs its programs by name, and its queries raise warnings.
 os.environ["PATH"] = os.pathsep.join([f"{sys.prefix}/bin", os.environ.get("PATH", "")])
@@ -83,6 +83,7 @@ class Course:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder).resolve()
         self.own = self.folder / ".grading"
+        self.released = self.own / "released.json"  # exercise → the version that was released
         exercises.use(self.folder / "exercises")
 
     # --- what is there ---------------------------------------------------------------------------
@@ -135,7 +136,7 @@ class Course:
         """Return all results; a damaged file, or one of an older grader, counts as none."""
         found = {}
         for file in sorted((self.own / "graded").glob("*/*.json")):
-            if "recorded" in (result := read_json(file) or {}):
+            if "page" in (result := read_json(file) or {}):
                 found[file.parent.name, file.stem] = result
         return found
 
@@ -161,7 +162,6 @@ class Course:
                 raise Unable(f"no translation is called {code!r}, only {', '.join(known)}")
         self.prepare()
         self.gradebook().close()  # nbgrader's API needs one
-        done = read_json(self._released) or {}
         names = names or self.names() or exercises.names()
         self.write_sources(names)
         logging.getLogger("traitlets").propagate = False  # its log is in each result
@@ -173,34 +173,35 @@ class Course:
                     f"{name} could not be released: {_reason(result)}. Put that right and run "
                     "this again."
                 )
-            put(self._released, json.dumps(done := done | {name: version(name)}))
+            put(
+                self.released,
+                json.dumps((read_json(self.released) or {}) | {name: exercises.version(name)}),
+            )
             for code in languages:
                 nb = nbformat.read(self.folder / "release" / name / f"{name}.ipynb", as_version=4)
                 text = nbformat.writes(translation.translated(nb, name, code))
                 put(self.folder / f"release-{code}" / name / f"{name}.ipynb", f"{text}\n")
 
-    def write_sources(self, names: Sequence[str] = ()) -> None:
-        """Write source/<exercise>/<exercise>.ipynb, with solutions, all if `names` is empty."""
-        for name in names or exercises.names():
-            exercises.write_source(name, self.folder / "source")
-
-    @property
-    def _released(self) -> Path:
-        """Return the path of the file that maps released exercises to versions."""
-        return self.own / "released.json"
+    def write_sources(self, names: Iterable[str]) -> None:
+        """Write source/<exercise>/<exercise>.ipynb, with solutions."""
+        for name in names:
+            put(
+                self.folder / "source" / name / f"{name}.ipynb",
+                nbformat.writes(exercises.source(name)) + "\n",
+            )
 
     def _release_what_changed(self) -> None:
-        before, names = read_json(self._released) or {}, self.names()
+        before, names = read_json(self.released) or {}, self.names()
         with self.gradebook() as book:
             known = {one.name for one in book.assignments if one.notebooks}
-        changed = [one for one in names if before.get(one) != version(one) or one not in known]
-        languages = [
-            code
-            for code in translation.languages()
-            if changed and (self.folder / f"release-{code}").is_dir()
+        changed = [
+            one for one in names if before.get(one) != exercises.version(one) or one not in known
+        ]
+        others = [
+            one for one in translation.languages() if (self.folder / f"release-{one}").is_dir()
         ]
         if changed or not names:
-            self.release(changed, languages)
+            self.release(changed, others if names else ())
 
     # --- grade -----------------------------------------------------------------------------------
 
@@ -221,19 +222,17 @@ class Course:
             state = self.state()
             redo = set(self._again(again, state))
             self._release_what_changed()
-            names = self.names()
-            versions = {name: version(name) for name in names}
-            found, todo = [], []
-            for one in submissions(self.folder, names):
-                key = (one.student, one.exercise)
-                digest = f"{versions[one.exercise][:16]}-{one.digest}"
-                found.append(key)
-                is_same = state.get(key, {}).get("digest") == digest
-                if not is_same or key in redo or not self.graded(*key).exists():
-                    todo.append((one, digest))
+            found = list(submissions(self.folder, self.names()))
+            todo = [
+                one
+                for one in found
+                if state.get(one.key, {}).get("digest") != one.digest
+                or one.key in redo
+                or not self.graded(*one.key).exists()
+            ]
             if todo:
                 self._grade(todo, workers, unsafe, scheduler)
-            return len(todo), self._write(found)
+            return len(todo), self._write({one.key for one in found})
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
@@ -247,7 +246,7 @@ class Course:
                 ) from None
             yield
 
-    def _again(self, places: Iterable[str], state: State) -> Iterator[tuple[str, str]]:
+    def _again(self, places: Iterable[str], state: State) -> Iterator[Key]:
         for place in places:
             student, _, exercise = place.partition("/")
             own = [key for key in state if key[0] == student and exercise in ("", key[1])]
@@ -257,51 +256,48 @@ class Course:
             yield from own
 
     def _grade(
-        self,
-        todo: Sequence[tuple[Submission, str]],
-        workers: int | None,
-        unsafe: bool,
-        scheduler: str,
+        self, todo: Sequence[Submission], workers: int | None, unsafe: bool, scheduler: str
     ) -> None:
         released = {name: self.texts(name) for name in self.names()}
 
-        def job(one: Submission) -> Job:
-            content, reason = one.read()
-            about = released[one.exercise], self.seed(), version(one.exercise), unsafe
-            return Job(one.exercise, content, reason, *about)
+        def job(one: Submission) -> tuple[Any, ...]:
+            return one.exercise, *one.read(), released[one.exercise], self.seed()
 
         with contextlib.ExitStack() as stack:
             if scheduler:
-                send = stack.enter_context(cluster.sender(scheduler))
-                submit: Submit = lambda one: send(job(one))  # noqa: E731
+                send = stack.enter_context(cluster.sender(scheduler, unsafe))
             else:
                 server = stack.enter_context(Server(unsafe))
                 workers = workers or len(os.sched_getaffinity(0)) + 1
                 threads = stack.enter_context(ThreadPoolExecutor(workers))
-                submit = lambda one: threads.submit(lambda: grade(server, job(one)))  # noqa: E731
                 with server.box():  # raises Unable if no sandbox is possible here
                     pass
                 # After Ctrl-C, threads end instead of going on.
                 stack.callback(server.stop)
                 stack.callback(threads.shutdown, wait=False, cancel_futures=True)
+
+            def submit(one: Submission) -> "Future[Outcome]":
+                if scheduler:
+                    return send(*job(one))
+                return threads.submit(lambda: grade(server, *job(one)))
+
             progress = stack.enter_context(tqdm(total=len(todo)))
-            running = {submit(one): (one, digest) for one, digest in todo}
+            running = {submit(one): one for one in todo}
             again = []
             for future in as_completed(list(running)):
-                one, digest = running.pop(future)
+                one = running.pop(future)
                 outcome = future.result()
                 # Without its digest, the next run would grade it again if this one is stopped.
-                self._keep(one, "" if outcome.again else digest, outcome, unsafe)
-                progress.set_description(f"{one.student} {one.exercise}")
+                self._keep(one, outcome, "" if outcome.again else one.digest, unsafe)
+                progress.set_description(" ".join(one.key))
                 progress.update()
-                if outcome.again:
-                    again.append((one, digest))
+                again += [one] if outcome.again else []
             # Perhaps others took the time: once more, one after the other.
             end = time.monotonic() + RETRY_SECONDS
-            for one, digest in again:
+            for one in again:
                 if time.monotonic() < end:
-                    progress.set_description(f"{one.student} {one.exercise}, once more")
-                    self._keep(one, digest, submit(one).result(), unsafe)
+                    progress.set_description(f"{' '.join(one.key)}, once more")
+                    self._keep(one, submit(one).result(), one.digest, unsafe)
 
     def texts(self, name: str) -> Mapping[str, str]:
         """Return language → text of a released notebook."""
@@ -314,47 +310,46 @@ class Course:
             if place.exists()
         }
 
-    def _keep(self, one: Submission, digest: str, outcome: Outcome, unsafe: bool) -> None:
+    def _keep(self, one: Submission, outcome: Outcome, digest: str, unsafe: bool) -> None:
         """Write the graded notebook, and then the result file, which says that it is there."""
-        put(self.graded(one.student, one.exercise), outcome.notebook)
-        result = asdict(outcome) | {"digest": digest, "unsafe": unsafe, "recorded": False}
+        put(self.graded(*one.key), outcome.notebook)
+        result = asdict(outcome) | {"digest": digest, "unsafe": unsafe, "page": ""}
         del result["notebook"]
         result["reason"] = "; ".join(filter(None, (outcome.reason, one.question)))
         result["timestamp"] = one.timestamp.decode("utf-8-sig", errors="replace").strip()
         result["remarks"] = [*one.remarks, *outcome.remarks]
         if result["timestamp"] and gradebook.time_of(result["timestamp"]) is None:
             result["remarks"].append("timestamp.txt does not say a time")
-        put(self._result(one.student, one.exercise), json.dumps(result))
+        put(self._result(*one.key), json.dumps(result))
 
     def _result(self, student: str, exercise: str) -> Path:
         return self.own / "graded" / student / f"{exercise}.json"
 
-    def _write(self, found: Iterable[tuple[str, str]]) -> list[str]:
+    def _write(self, found: Collection[Key]) -> list[str]:
         """Bring gradebook, pages of feedback and tables into line with the results."""
-        state = self.state()
         # A plugin may lie in the course's folder, as for plain nbgrader.
         with self.gradebook() as book, imports_from(self.folder):
-            state = self._present(state, {one.id for one in book.students})
+            people = {one.id for one in book.students}
+            state = self._present(people)
             gradebook.record(book, state, self.settings())
             marks = gradebook.marks(book)
-            for key in sorted(state.keys() & set(found)):
-                graded = self.graded(*key).read_text(encoding="utf-8")
-                page = report.page_digest(graded, marks[key])
-                if state[key].get("page") != page or not self.feedback(*key).exists():
-                    nb = nbformat.reads(graded, as_version=4)
+            for key in sorted(state.keys() & found):
+                text = self.graded(*key).read_text(encoding="utf-8")
+                page = report.page_digest(text, marks[key])
+                if state[key]["page"] != page or not self.feedback(*key).exists():
+                    nb = nbformat.reads(text, as_version=4)
                     put(self.feedback(*key), report.page(nb, *key, marks[key]))
-                now = state[key] | {"recorded": True, "page": page}  # only now that it is so
-                if now != state[key]:
-                    put(self._result(*key), json.dumps(now))
+                    # Only now that the gradebook and the page say so.
+                    put(self._result(*key), json.dumps(state[key] | {"page": page}))
             full = {one.name: one.max_score for one in book.assignments if one.notebooks}
-            return report.write(self, state, marks, [one.id for one in book.students], full)
+            return report.write(self, state, marks, people, full)
 
-    def _present(self, state: State, known: Collection[str]) -> State:
+    def _present(self, known: Collection[str]) -> State:
         """Return the results of people and exercises that were not taken out of the class."""
         given, names = self.folder / "submitted", self.names()
         return {
             (student, name): result
-            for (student, name), result in state.items()
+            for (student, name), result in self.state().items()
             if name in names and (student in known or (given / student).is_dir())
         }
 
@@ -403,11 +398,9 @@ def errors_in_one_line() -> Iterator[None]:
 
 def _reason(result: dict[str, Any]) -> str:
     """Return nbgrader's reason for a failure, from its error or its log."""
-    lines = f"{result.get('error', '')}\n{result.get('log', '')}".splitlines()
+    text = f"{result.get('error', '')}\n{result.get('log', '')}"
     # The last line of a traceback, or an error that was logged.
-    exceptions = [
-        found[1] for line in lines if (found := re.match(r"\s*(?:\w+\.)*[A-Z]\w+: (.+)", line))
-    ]
-    logged = [found[1] for line in lines if (found := re.match(r"\[.*ERROR\] (.+)", line))]
-    reason = (exceptions or logged or ["nbgrader gave no reason"])[-1]
+    found = re.findall(r"^\s*(?:\w+\.)*[A-Z]\w+: (.+)", text, re.MULTILINE)
+    found = found or re.findall(r"^\[.*ERROR\] (.+)", text, re.MULTILINE)
+    reason: str = (found or ["nbgrader gave no reason"])[-1]
     return reason.split("Error) ")[-1].strip().rstrip(".")  # without SQLAlchemy's error class

@@ -26,11 +26,11 @@ from grading.intake import (
     name_problem,
     printable,
 )
-from grading.people import People
+from grading.tables import People
 
 MOST_FILES, MOST_BYTES = 1_000, 100_000_000  # of one learner
 ALL_FILES, ALL_BYTES = 20_000, 2_000_000_000  # of a download
-UTF8_NAME, ENCRYPTED = 0x800, 0x1  # flags of an entry
+ENCRYPTED = 0x1  # a flag of an entry
 # The methods of Windows, macOS and the platforms; of others, `zipfile` knows the size too late.
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MOST_FILE_BYTES = 20_000_000
@@ -106,7 +106,10 @@ def opened(file: Path) -> Iterator[tuple[list[HandIn], list[str]]]:
 
 def _zip(file: Path | IO[bytes]) -> zipfile.ZipFile:
     try:
-        return zipfile.ZipFile(file)
+        try:  # Canvas and others write UTF-8 without saying so
+            return zipfile.ZipFile(file, metadata_encoding="utf-8")
+        except UnicodeDecodeError:
+            return zipfile.ZipFile(file)
     except FileNotFoundError as error:
         raise Unreadable(f"cannot be read: {error.strerror}") from None
     except DAMAGED as error:
@@ -118,21 +121,10 @@ def entries(zipped: zipfile.ZipFile, limits: Limits) -> Iterator[tuple[str, Call
     found = [one for one in zipped.infolist() if not one.is_dir()]
     limits.take(files=len(found))
     for entry in found:
-        path = _name(entry).replace("\\", "/")
+        path = entry.filename.replace("\\", "/")
         parts = PurePath(path).parts
         if parts and parts[-1] not in SYSTEM_FILES and "__MACOSX" not in parts:
             yield path, functools.partial(_content, zipped, entry, limits)
-
-
-def _name(entry: zipfile.ZipInfo) -> str:
-    """Return an entry's name: Canvas and others write UTF-8 without saying so."""
-    if entry.flag_bits & UTF8_NAME:
-        return entry.filename
-    plain = entry.filename.encode("cp437")
-    try:
-        return plain.decode("utf-8")
-    except UnicodeDecodeError:
-        return entry.filename
 
 
 def _content(zipped: zipfile.ZipFile, entry: zipfile.ZipInfo, limits: Limits) -> bytes:

@@ -13,7 +13,7 @@ import socket
 import struct
 import textwrap
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -44,7 +44,13 @@ CELL_WALL, CALL_WALL, NOTEBOOK = inside.CELL_WALL + 30, inside.CALL_WALL + 10, 6
 AT_END = ("not-a-function", "unwritten", "calls-unwritten", "raised")  # a later cell may cure these
 ENDING = ("died", "too-late")  # after these the function is not asked again
 PNG = "image/png"
-SHOWN = ("text/plain", PNG)  # all that leaves a sandbox
+SHOWN = ("text/plain", PNG)  # all that leaves a sandbox, beside these texts of outputs
+TEXTS = {
+    "stream": ("name", "text"),
+    "error": ("ename", "evalue"),
+    "display_data": (),
+    "execute_result": (),
+}
 FORGED = (TypeError, AttributeError, LookupError, ValueError)  # what malformed data may raise
 SHOWN_BYTES = 1_500_000  # of all cells together
 MOST_PIXELS = 25_000_000  # of a picture: a small file can unpack to a huge one, in a browser
@@ -88,23 +94,6 @@ class Graded:
     sentences: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Job:
-    """A submission, and all that its grading depends on; it can be sent to another machine.
-
-    reason: why it can't be graded, if that is known already. released: language → the text of the
-    released notebook. version: of the exercise and the grading, which a worker must have, too.
-    """
-
-    exercise: str
-    content: bytes
-    reason: str
-    released: Mapping[str, str]
-    seed: str
-    version: str
-    unsafe: bool = False
-
-
 @dataclass
 class Outcome:
     """The graded notebook, as text, and what else is known about a submission.
@@ -123,21 +112,24 @@ class Outcome:
     code: str = ""
 
 
-def grade(server: Server, job: Job) -> Outcome:
-    """Grade one submission; whatever it holds, this returns.
+def grade(
+    server: Server, name: str, content: bytes, reason: str, released: Mapping[str, str], seed: str
+) -> Outcome:
+    """Grade one submission for the exercise `name`; whatever it holds, this returns.
 
-    Raises Unable if no sandbox is possible.
+    reason: why it can't be graded, if that is known already. released: language → the text of the
+    released notebook. Raises Unable if no sandbox is possible.
     """
-    if job.reason:
-        return not_graded(job, job.reason)
+    if reason:
+        return not_graded(name, reason, released)
     try:
-        cells, language = read(job.content)
+        cells, language = read(content)
     except ValueError as error:
-        return not_graded(job, str(error))
+        return not_graded(name, str(error), released)
     try:
-        functions = {part.key: part.function for part in exercises.load(job.exercise).parts}
-        nb, remarks = restored(cells, job.released, language, functions)
-        parts, reason = graded(server, nb, job.exercise, job.seed)
+        functions = {part.key: part.function for part in exercises.load(name).parts}
+        nb, remarks = restored(cells, released, language, functions)
+        parts, reason = graded(server, nb, name, seed)
         return Outcome(
             notebook=nbformat.writes(nb),
             parts=parts,
@@ -156,7 +148,7 @@ def grade(server: Server, job: Job) -> Outcome:
         raise
     except Exception as error:  # a fault of ours must not stop the others
         what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-        failed = not_graded(job, f"the grading itself failed ({what})")
+        failed = not_graded(name, f"the grading itself failed ({what})", released)
         return replace(failed, again=True)
 
 
@@ -175,7 +167,7 @@ def graded(server: Server, nb: NotebookNode, exercise: str, seed: str) -> tuple[
             judged(part, asked[part.key], cases(exercise, part.key, seed), trouble)
             for part in parts
         ]
-        verdicts = name_syntax_errors(nb, verdicts)
+        verdicts = list(name_syntax_errors(nb, verdicts))
         write(nb, verdicts)
     return verdicts, trouble.rstrip(".")
 
@@ -195,14 +187,14 @@ def run_ordinary(server: Server, nb: NotebookNode) -> None:
             _shows(box, cell, end, budget)
 
 
-def not_graded(job: Job, reason: str) -> Outcome:
+def not_graded(name: str, reason: str, released: Mapping[str, str]) -> Outcome:
     """Return the released notebook with zero points, and the reason in a first cell."""
-    nb = nbformat.reads(job.released[ORIGINAL], as_version=4)
+    nb = nbformat.reads(released[ORIGINAL], as_version=4)
     text = f"**Could not be graded**: {reason}."
     nb.cells.insert(0, new_markdown_cell(text, id="not-graded"))
     parts = [
         Graded(part.key, 0, part.points, "not-graded", (NOT_GRADED,))
-        for part in exercises.load(job.exercise).parts
+        for part in exercises.load(name).parts
     ]
     write(nb, parts)
     return Outcome(nbformat.writes(nb), parts, reason)
@@ -260,25 +252,21 @@ class Budget:
         self.left = SHOWN_BYTES
 
     def output(self, found: Mapping[str, Any]) -> NotebookNode:
-        """Return an output as text and pictures; raise TypeError for a forged one."""
+        """Return an output as text and pictures; a forged one raises one of FORGED."""
         kind, data = found["output_type"], found.get("data", {})
-        made: dict[str, Any] = {"output_type": kind}
-        if kind == "stream":
-            made |= {"name": _text(found["name"]), "text": _text(found["text"])}
-        elif kind == "error":
-            made |= {"ename": _text(found["ename"]), "evalue": _text(found["evalue"])}
+        made: dict[str, Any] = {one: _text(found[one]) for one in TEXTS[kind]}
+        if kind == "error":
             made["traceback"] = list(map(_text, found["traceback"]))
-        elif kind in ("display_data", "execute_result"):
+        elif kind != "stream":
             made |= {
                 "metadata": {},
                 "data": {one: _text(data[one]) for one in SHOWN if one in data},
             }
-            if kind == "execute_result":
-                made["execution_count"] = None
             if not _is_picture(made["data"].get(PNG, "")):
                 made["data"].pop(PNG, None)
-        else:
-            raise TypeError("not an output")
+        if kind == "execute_result":
+            made["execution_count"] = None
+        made["output_type"] = kind
         self.left -= len(str(made))
         if self.left < 0:
             made = {"output_type": "stream", "name": "stderr", "text": _(CUT)}
@@ -326,15 +314,9 @@ def _keep(box: Lines) -> Lines:
 # --- asking --------------------------------------------------------------------------------------
 
 
-@dataclass
-class Asked:
-    """What a part's function answered; `hidden` is None if it was not asked for these.
-
-    An answer's detail is the module that was not installed.
-    """
-
-    published: list[Answer] | None = None
-    hidden: list[Answer] | None = None
+# What a part's function answered to the published and to the hidden cases, None if not asked. An
+# answer's detail is the module that was not installed.
+Asked = tuple[list[Answer] | None, list[Answer] | None]
 
 
 @functools.cache
@@ -359,24 +341,23 @@ def ask(
     In this order no answer about published cases, of which the learner's page tells, can depend on
     a hidden input.
     """
-    found: dict[str, Asked] = {}
-    used: dict[str, Lines] = {}
+    first: dict[str, tuple[list[Answer], Lines]] = {}
     for part in parts:
-        found[part.key] = asked = Asked()
         for copy in copies[part.key]:
-            inputs = cases(exercise, part.key, seed)[0].inputs
-            answers = _called(copy, part, inputs, True, end)
-            if asked.published is None or not answers[0].problem:
-                asked.published, used[part.key] = answers, copy
+            answers = _called(copy, part, cases(exercise, part.key, seed)[0].inputs, True, end)
+            if part.key not in first or not answers[0].problem:
+                first[part.key] = answers, copy
             if answers[0].problem not in AT_END:
                 break
+    found: dict[str, Asked] = {part.key: (None, None) for part in parts}
     for part in parts:
-        answers = found[part.key].published or [Answer(problem="died")]
-        if answers[0].problem or any(one.problem in ENDING for one in answers):
-            continue
-        inputs = cases(exercise, part.key, seed)[1].inputs
-        again = part.kind != "figure"  # figures are slow to draw
-        found[part.key].hidden = _called(used[part.key], part, inputs, again, end)
+        if part.key in first:
+            answers, copy = first[part.key]
+            more = None
+            if not (answers[0].problem or any(one.problem in ENDING for one in answers)):
+                again = part.kind != "figure"  # figures are slow to draw
+                more = _called(copy, part, cases(exercise, part.key, seed)[1].inputs, again, end)
+            found[part.key] = answers, more
     return found
 
 
@@ -423,26 +404,25 @@ def judged(part: Part, asked: Asked, known: tuple[Cases, Cases], trouble: str) -
 
     trouble: why the notebook was not run to its end, "" if it was.
     """
-    none = functools.partial(Graded, part.key, 0, part.points)
-    if asked.published is None:
-        return none("not-reached", (trouble or _(NOT_REACHED),))
-    shown, more = known
+    (answers, others), (shown, more) = asked, known
+    if answers is None:
+        return Graded(part.key, 0, part.points, "not-reached", (trouble or _(NOT_REACHED),))
     try:
-        first = whole = _compared(asked.published, shown, part)
-        if asked.hidden is not None:
-            whole = _compared([*asked.published, *asked.hidden], shown + more, part)
-    except (ArithmeticError, RecursionError, *FORGED):
-        return none("unreadable", (_(UNREADABLE),))  # no honest copy sends such values
-    if whole.passed and asked.hidden is not None:
+        first = whole = _compared(answers, shown, part)
+        if others is not None:
+            whole = _compared([*answers, *others], shown + more, part)
+    except (ArithmeticError, RecursionError, *FORGED):  # no honest copy sends such values
+        return Graded(part.key, 0, part.points, "unreadable", (_(UNREADABLE),))
+    if whole.passed and others is not None:
         return Graded(part.key, part.points, part.points)
-    if first.passed:
-        return none(whole.cause, (_(ONLY_HIDDEN),))
     sentences, cause = first.sentences, whole.cause
-    lacks = next((one.detail for one in asked.published if one.detail), "")
-    if lacks and cause == "raised":
+    lacks = next((one.detail for one in answers if one.detail), "")
+    if first.passed:
+        sentences = (_(ONLY_HIDDEN),)
+    elif lacks and cause == "raised":
         said = _("{module} is not installed where notebooks are graded.").format(module=lacks)
         sentences, cause = (*sentences, said), f"not installed: {lacks}"
-    return none(cause, sentences)
+    return Graded(part.key, 0, part.points, cause, sentences)
 
 
 def _compared(answers: Sequence[Answer], known: Cases, part: Part) -> Verdict:
@@ -452,13 +432,13 @@ def _compared(answers: Sequence[Answer], known: Cases, part: Part) -> Verdict:
         return judge(answers, known.expected, misconceptions, part.tolerance, known.inputs)
 
 
-def name_syntax_errors(nb: NotebookNode, parts: Sequence[Graded]) -> list[Graded]:
+def name_syntax_errors(nb: NotebookNode, parts: Sequence[Graded]) -> Iterator[Graded]:
     """Say of a function that is missing if its cell has a syntax error.
 
     The learner may have a newer Python than the one that grades, and see no error there.
     """
-    lines = {
-        key_of(cell).removesuffix("-solution"): _line(output)
+    errors = {
+        key_of(cell).removesuffix("-solution"): str(output.get("evalue", ""))
         for cell in nb.cells
         for output in cell.get("outputs", ())
         if output.get("ename") in ("SyntaxError", "IndentationError", "TabError")
@@ -467,22 +447,12 @@ def name_syntax_errors(nb: NotebookNode, parts: Sequence[Graded]) -> list[Graded
         "The cell of this function was not run: line {line} is a syntax error in Python {version}, "
         "which grades. A newer Python may accept it."
     )
-    version = platform.python_version()
-    return [
-        replace(
-            part,
-            cause="syntax-error",
-            sentences=(said.format(line=lines[part.key], version=version),),
-        )
-        if part.cause == "not-a-function" and part.key in lines
-        else part
-        for part in parts
-    ]
-
-
-def _line(output: Mapping[str, Any]) -> str:
-    found = re.search(r"line (\d{1,5})\)", str(output.get("evalue", "")))
-    return found[1] if found else "?"
+    for part in parts:
+        if part.cause == "not-a-function" and part.key in errors:
+            line = re.search(r"line (\d{1,5})\)", errors[part.key])
+            words = {"line": line[1] if line else "?", "version": platform.python_version()}
+            part = replace(part, cause="syntax-error", sentences=(said.format(**words),))
+        yield part
 
 
 def write(nb: NotebookNode, parts: Sequence[Graded]) -> None:

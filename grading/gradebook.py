@@ -66,19 +66,12 @@ def marks(book: Any) -> dict[Key, Marks]:
     found: dict[Key, Marks] = defaultdict(Marks)
 
     def rows(kind: Any, *columns: Any) -> Iterator[Any]:
-        query = book.db.query(
-            SubmittedAssignment.student_id, Assignment.name, Notebook.name, BaseCell.name, *columns
-        )
-        query = query.join(Assignment, Assignment.id == SubmittedAssignment.assignment_id)
-        to_notebook = SubmittedNotebook.assignment_id == SubmittedAssignment.id
-        query = query.join(SubmittedNotebook, to_notebook)
-        query = query.join(Notebook, Notebook.id == SubmittedNotebook.notebook_id)
-        query = query.join(kind, kind.notebook_id == SubmittedNotebook.id)
-        for student, name, notebook, key, *found in query.join(
-            BaseCell, BaseCell.id == kind.cell_id
-        ):
+        of = (SubmittedAssignment.student_id, Assignment.name, Notebook.name, BaseCell.name)
+        query = book.db.query(*of, *columns).select_from(kind).join(kind.notebook).join(kind.cell)
+        query = query.join(SubmittedNotebook.notebook).join(SubmittedNotebook.assignment)
+        for student, name, notebook, key, *more in query.join(SubmittedAssignment.assignment):
             # An ordinary assignment may have several notebooks.
-            yield student, name, key if notebook == name else f"{notebook}/{key}", *found
+            yield student, name, key if notebook == name else f"{notebook}/{key}", *more
 
     for student, name, part, auto, score in rows(Grade, Grade.auto_score, Grade.score):
         own = found[student, name]
@@ -101,7 +94,7 @@ def record(book: Any, state: Mapping[Key, Mapping[str, Any]], config: Config) ->
     before = marks(book)
     for key, result in state.items():
         points = {part["key"]: part["points"] for part in result["parts"]}
-        if not result["recorded"] or before[key].auto != points:
+        if not result["page"] or before[key].auto != points:
             _record_one(book, *key, result, points)
     if any(one.duedate for one in book.assignments) or any(one.penalty for one in before.values()):
         for submission in book.db.query(SubmittedAssignment).all():

@@ -37,16 +37,16 @@ CELL_WALL, CALL_WALL = 120, 30  # by the clock, for what sleeps or waits
 MEMORY_BYTES = 3 << 30  # of all processes of a box
 LIMITS = {
     # Less than of all processes: one that takes too much gets a MemoryError, and the others live.
-    resource.RLIMIT_AS: 5 << 29,
-    resource.RLIMIT_CPU: 300,
+    "AS": 5 << 29,
+    "CPU": 300,
     # What waits in sockets is memory of the kernel that counts for no process: no more than these.
-    resource.RLIMIT_NPROC: 32,
-    resource.RLIMIT_NOFILE: 128,
-    resource.RLIMIT_FSIZE: 32 << 20,
-    resource.RLIMIT_CORE: 0,
+    "NPROC": 32,
+    "NOFILE": 128,
+    "FSIZE": 32 << 20,
+    "CORE": 0,
+    "MSGQUEUE": 0,  # is such memory, too
+    "SIGPENDING": 1_000,  # without it, one user's timers would use up all
 }
-# The first is memory that counts for no process; the second would let one user's timers use up all.
-LINUX_LIMITS = {"RLIMIT_MSGQUEUE": 0, "RLIMIT_SIGPENDING": 1_000}
 SCRATCH = ("/tmp", "/home/learner", "/dev/shm")  # where a notebook may write
 MOST_FILES = b"nr_inodes=10000"  # of each: a file's node is memory of the kernel
 # What one cell shows: the page of feedback stays readable.
@@ -163,12 +163,10 @@ def held_bytes() -> int:
 def confine(init: int, user: int) -> None:
     """Give up all rights, for good."""
     os.setsid()
-    for limit, most in LIMITS.items():
-        with contextlib.suppress(ValueError, OSError):  # macOS refuses some, and has no sandbox
-            resource.setrlimit(limit, (most, most))
-    for name, most in LINUX_LIMITS.items():
-        if hasattr(resource, name):
-            resource.setrlimit(getattr(resource, name), (most, most))
+    for name, most in LIMITS.items():
+        # macOS lacks some and refuses others, and has no sandbox.
+        with contextlib.suppress(AttributeError, ValueError, OSError):
+            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
     for descriptor in (0, 1, 2):
         os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
     if not init:

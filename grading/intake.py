@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from grading.notebook import CHECK, defined, read
-from grading.people import MOST_TEXT
 from grading.release import exercises
 
 MOST_BYTES = 20_000_000  # of a notebook
+MOST_TEXT = 128  # characters of a name or an address in nbgrader's gradebook
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # a browser may have added the last part
 EXCHANGE_FILES = ("timestamp.txt", "submission_secret.txt")  # added by `nbgrader submit`
 SYSTEM_FILES = {".DS_Store", ".git", ".ipynb_checkpoints", "Thumbs.db", "__MACOSX", "desktop.ini"}
@@ -38,7 +38,7 @@ class Submission:
 
     path: of the notebook that counts. reason: why nothing can be graded, "" if it can. question:
     what the instructor should decide; until then `path` counts. digest: changes when any of this
-    does, or the notebook.
+    does, or the notebook, or what decides about its points.
     """
 
     student: str
@@ -50,6 +50,10 @@ class Submission:
     question: str
     remarks: tuple[str, ...]
     digest: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.student, self.exercise
 
     def read(self) -> tuple[bytes, str]:
         """Return (content, ""), or (b"", why it can't be graded)."""
@@ -176,7 +180,7 @@ def submission(student: str, exercise: str, folder: Path, known: Sequence[str]) 
         reason,
         question,
         tuple(remarks),
-        hashlib.sha256(about + content).hexdigest(),
+        f"{exercises.version(exercise)[:16]}-{hashlib.sha256(about + content).hexdigest()}",
     )
 
 
@@ -274,29 +278,30 @@ def misplaced(course: Path, known: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield (path below submitted/, problem) of what is not graded because of where it is."""
     base = course / "submitted"
     for student, mode in entries(base):
-        problem = _problem(base / student, mode)
-        if not problem and stat.S_ISDIR(mode):
-            problem = name_problem(student) or _unreadable(base / student)
-        if problem:
-            yield printable(student), problem
-        elif stat.S_ISDIR(mode) and student not in SYSTEM_FILES:
-            own = _exercises(base / student, known)
-            for name, inner in entries(base / student):
-                problem = _problem(base / student / name, inner)
-                if not problem and stat.S_ISDIR(inner) and name not in (*own, *SYSTEM_FILES):
-                    problem = _folder_problem(name, known)
+        place, is_folder = base / student, stat.S_ISDIR(mode)
+        own = (name_problem(student) or _unreadable(place)) if is_folder else _stray(place, mode)
+        if own:
+            yield printable(student), own
+        elif is_folder and student not in SYSTEM_FILES:
+            for name, inner in entries(place):
+                if not stat.S_ISDIR(inner):
+                    problem = _stray(place / name, inner)
+                else:
+                    is_known = name in (*known, *SYSTEM_FILES)
+                    problem = "" if is_known else _exercise_problem(name, known)
                 if problem:
                     yield f"{student}/{printable(name)}", problem
 
 
-def _problem(path: Path, mode: int) -> str:
+def _stray(path: Path, mode: int) -> str:
+    """Return what is wrong with something that is no folder."""
     if stat.S_ISLNK(mode) and path.is_dir():
         return "a link and not a folder"
     is_file = stat.S_ISREG(mode) and path.name not in SYSTEM_FILES
     return "a notebook must lie in STUDENT/EXERCISE/" if is_file and is_notebook(path.name) else ""
 
 
-def _folder_problem(name: str, known: Iterable[str]) -> str:
+def _exercise_problem(name: str, known: Iterable[str]) -> str:
     if name in exercises.names():
         return "this exercise was not released"
     return "" if name.startswith(".") else f"not the name of an exercise{nearest(name, known)}"

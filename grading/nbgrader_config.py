@@ -109,14 +109,6 @@ class Values(NbGraderPreprocessor):  # type: ignore[misc]
         return nb, resources
 
 
-class CompleteHere(Complete):
-    """Step of generate_assignment that knows the exercises of the course's own, too."""
-
-    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
-        Course(Path.cwd())
-        return super().preprocess(nb, resources)
-
-
 class Page(Exporter):
     """Makes the course's page of feedback, of what nbgrader has read from its gradebook."""
 
@@ -147,7 +139,7 @@ c.CourseDirectory.course_id = "roofline"
 
 # Our step must come before the one that records the checksums of the check cells.
 steps = list(GenerateAssignment.class_traits()["preprocessors"].default())
-steps.insert(steps.index(ComputeChecksums), CompleteHere)
+steps.insert(steps.index(ComputeChecksums), Complete)
 c.GenerateAssignment.preprocessors = steps
 # Keep this stub as it is: the introductions of the exercise notebooks quote it.
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError"}

@@ -10,6 +10,7 @@ import functools
 import hashlib
 import html
 import io
+import itertools
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -215,7 +216,7 @@ def write(
     grades = list(_grades(state, marks, everybody, every, full))
     parts = list(_parts(state, marks, everybody, names))
     mistakes = list(_misconceptions(parts))
-    remarks = list(_remarks(course, state, marks, every))
+    remarks = sorted(_remarks(course, state, marks, every), key=lambda row: [*KINDS].index(row[0]))
     tables: dict[str, tuple[str, Sequence[Row]]] = {
         "grades": ("student assignment score max_score note", grades),
         "parts": ("student assignment part points of cause", parts),
@@ -225,16 +226,22 @@ def write(
     for name, (heads, rows) in tables.items():
         put(course.folder / f"{name}.csv", as_csv(heads.split(), rows))
     by_kind = {kind: [row[1:] for row in remarks if row[0] == kind] for kind in KINDS}
+    given = [row for row in parts if row[-1] != NOT_HANDED_IN]
     about = {
         "course": course.folder.name,
         "when": _newest(course, state),
         "submissions": len(state),
-        "scores": _scores(grades, every),
-        "averages": list(_averages(parts)),
+        "heads": [f"{one} of\N{NO-BREAK SPACE}{full[one]:g}" for one in every],
+        "scores": grouped(grades, 0),
+        "averages": [(*place, *_average(rows)) for place, rows in grouped(given, 1, 2, 4).items()],
         "misconceptions": mistakes,
         "kinds": KINDS,
         "remarks": by_kind,
-        "details": _details(parts),
+        "details": [
+            (name, grouped(rows, 2), grouped(rows, 0))
+            for (name,), rows in grouped(parts, 1).items()
+        ],
+        "not_handed_in": NOT_HANDED_IN,
     }
     put(course.folder / "report.html", TEMPLATES.get_template("report.html.j2").render(about))
     ungraded, unsafe = by_kind["not graded"], by_kind["unsafe"]
@@ -247,36 +254,6 @@ def write(
     ]
 
 
-def _remarks(
-    course: Any, state: Mapping[Key, Any], marks: Mapping[Key, Marks], names: Sequence[str]
-) -> Iterator[Row]:
-    """Yield (kind, student or place, exercise, remark), in the order of KINDS."""
-    for key, result in state.items():
-        if result["reason"]:
-            yield "not graded", *key, result["reason"]
-    for place, why in misplaced(course.folder, names):
-        yield "not graded", place, "", why
-    for key, own in sorted(marks.items()):
-        if own.late and own.is_graded:
-            yield "late", *key, _late(own)
-    for key, own in sorted(marks.items()):
-        for part, given in own.scores.items():
-            # An essay has points by hand alone.
-            if (auto := own.auto[part]) is not None and given != auto:
-                yield "by hand", *key, f"{part}: {given:g} points by hand, {auto:g} by the grading"
-    for key, result in state.items():
-        if result["unsafe"]:
-            yield "unsafe", *key, "ran without a sandbox"
-    for key, result in state.items():
-        yield from (("changed", *key, one) for one in result["remarks"])
-    codes: dict[str, dict[str, str]] = {}
-    for (student, name), result in state.items():
-        codes.setdefault(name, {})[student] = result["code"]
-    for name, one, other, share, median, count in alike.pairs(codes):
-        said = f"{share}% as {other}; the median of all pairs is {median}% ({count} characters)"
-        yield "alike", one, name, said
-
-
 def _grades(
     state: Mapping[Key, Any],
     marks: Mapping[Key, Marks],
@@ -285,19 +262,13 @@ def _grades(
     full: Mapping[str, float],
 ) -> Iterator[Row]:
     """Yield (student, exercise, score, full score, note), also for what was not handed in."""
-    for student, name in ((student, name) for student in people for name in names):
-        own, result = marks.get((student, name), Marks()), state.get((student, name), {})
+    for key in itertools.product(people, names):
+        own, result = marks.get(key, Marks()), state.get(key, {})
         is_there = result or own.is_graded
         waits = own.waits and not result  # in ours, that is for cells that could not be run
         waiting = "points by hand are missing" if waits else ""
         notes = (result.get("reason"), _late(own), waiting) if is_there else (NOT_HANDED_IN,)
-        yield student, name, f"{own.score:g}", f"{full[name]:g}", "; ".join(filter(None, notes))
-
-
-def _late(own: Marks) -> str:
-    """Return how late a hand-in is and what that cost, "" if it is in time."""
-    cost = f", {own.penalty:g} points taken off" if own.penalty else ""
-    return f"{own.lateness} late{cost}" if own.late else ""
+        yield *key, f"{own.score:g}", f"{full[key[1]]:g}", "; ".join(filter(None, notes))
 
 
 def _parts(
@@ -311,28 +282,69 @@ def _parts(
     cause: the key of a misconception or a problem, "other" if neither was recognized, "" if the
     part is right.
     """
-    for student, name in ((student, name) for student in people for name in names):
-        result, own = state.get((student, name)), marks.get((student, name), Marks())
-        if result is None:
-            for part in exercises.load(name).parts:
-                yield student, name, part.key, "0", f"{part.points:g}", NOT_HANDED_IN
+    for key in itertools.product(people, names):
+        if key not in state:
+            for part in exercises.load(key[1]).parts:
+                yield *key, part.key, "0", f"{part.points:g}", NOT_HANDED_IN
             continue
-        for one in result["parts"]:
+        for one in state[key]["parts"]:
             cause = "" if one["points"] >= one["of"] else one["cause"] or "other"
-            points = own.scores.get(one["key"], one["points"])
-            yield student, name, one["key"], f"{points:g}", f"{one['of']:g}", cause
+            points = marks.get(key, Marks()).scores.get(one["key"], one["points"])
+            yield *key, one["key"], f"{points:g}", f"{one['of']:g}", cause
 
 
 def _misconceptions(parts: Iterable[Row]) -> Iterator[Row]:
     """Yield (exercise, part, cause, number of students), the most frequent of a part first."""
-    counts: dict[tuple[str, str], collections.Counter[str]] = {}
-    for _student, name, part, _points, _of, cause in parts:
-        own = counts.setdefault((name, part), collections.Counter())
-        if cause not in ("", NOT_HANDED_IN):
-            own[cause] += 1
-    for place, own in counts.items():
-        for cause, count in sorted(own.items(), key=lambda one: (-one[1], one[0])):
+    for place, rows in grouped(parts, 1, 2).items():
+        counts = collections.Counter(row[-1] for row in rows if row[-1] not in ("", NOT_HANDED_IN))
+        for cause, count in sorted(counts.items(), key=lambda one: (-one[1], one[0])):
             yield *place, cause, count
+
+
+def _remarks(
+    course: Any, state: Mapping[Key, Any], marks: Mapping[Key, Marks], names: Sequence[str]
+) -> Iterator[Row]:
+    """Yield (kind, student or place, exercise, remark)."""
+    codes: dict[str, dict[str, str]] = {}
+    for key, result in state.items():
+        if result["reason"]:
+            yield "not graded", *key, result["reason"]
+        if result["unsafe"]:
+            yield "unsafe", *key, "ran without a sandbox"
+        yield from (("changed", *key, one) for one in result["remarks"])
+        codes.setdefault(key[1], {})[key[0]] = result["code"]
+    for place, why in misplaced(course.folder, names):
+        yield "not graded", place, "", why
+    for key, own in sorted(marks.items()):
+        if own.late and own.is_graded:
+            yield "late", *key, _late(own)
+        for part, given in own.scores.items():
+            # An essay has points by hand alone.
+            if (auto := own.auto[part]) is not None and given != auto:
+                yield "by hand", *key, f"{part}: {given:g} points by hand, {auto:g} by the grading"
+    for name, one, other, share, median, count in alike.pairs(codes):
+        said = f"{share}% as {other}; the median of all pairs is {median}% ({count} characters)"
+        yield "alike", one, name, said
+
+
+def _late(own: Marks) -> str:
+    """Return how late a hand-in is and what that cost, "" if it is in time."""
+    cost = f", {own.penalty:g} points taken off" if own.penalty else ""
+    return f"{own.lateness} late{cost}" if own.late else ""
+
+
+def _average(rows: Sequence[Row]) -> Row:
+    """Return (submissions, right answers, mean points) of one part."""
+    mean = statistics.fmean(float(row[3]) for row in rows)
+    return len(rows), sum(not row[-1] for row in rows), f"{mean:.2f}"
+
+
+def grouped(rows: Iterable[Row], *places: int) -> dict[Row, list[Row]]:
+    """Return the entries in these places → the rows that have them, in the order of the rows."""
+    found: dict[Row, list[Row]] = {}
+    for row in rows:
+        found.setdefault(tuple(row[place] for place in places), []).append(row)
+    return found
 
 
 def as_csv(heads: Sequence[str], rows: Iterable[Row]) -> str:
@@ -348,48 +360,6 @@ def as_csv(heads: Sequence[str], rows: Iterable[Row]) -> str:
 def _harmless(text: str) -> str:
     is_formula = re.match(r"\s*[=+\-@\t\r]", text) and not re.fullmatch(r"-?\d+(\.\d+)?", text)
     return f"'{text}" if is_formula else text
-
-
-# --- the report ----------------------------------------------------------------------------------
-
-
-def _scores(grades: Sequence[Row], names: Sequence[str]) -> dict[str, Any]:
-    """Return headings, and a row for each student: name, score of each exercise, sum."""
-    most = {name: full for _student, name, _score, full, _note in grades}
-    by_student: dict[str, list[str]] = {}
-    for student, _name, score, _full, note in grades:
-        shown = "–" if note == NOT_HANDED_IN else score
-        by_student.setdefault(student, []).append(shown)
-    lines = [
-        (student, *own, f"{sum(float(one) for one in own if one != '–'):g}")
-        for student, own in by_student.items()
-    ]
-    return {
-        "heads": [f"{one} of\N{NO-BREAK SPACE}{most.get(one, 0)}" for one in names],
-        "lines": lines,
-    }
-
-
-def _averages(parts: Sequence[Row]) -> Iterator[Row]:
-    """Yield (exercise, part, full points, submissions, right answers, mean points) of each part."""
-    found: dict[tuple[str, str, str], list[tuple[float, str]]] = {}
-    for _student, name, part, points, of, cause in parts:
-        if cause != NOT_HANDED_IN:
-            found.setdefault((name, part, of), []).append((float(points), cause))
-    for place, got in found.items():
-        mean = statistics.fmean(points for points, _ in got)
-        yield *place, len(got), sum(not cause for _, cause in got), f"{mean:.2f}"
-
-
-def _details(parts: Sequence[Row]) -> dict[str, tuple[dict[str, str], dict[str, Any]]]:
-    """Return exercise → (part → its points, student → part → (points, cause))."""
-    tables: dict[str, tuple[dict[str, str], dict[str, Any]]] = {}
-    for student, name, part, points, of, cause in parts:
-        heads, lines = tables.setdefault(name, ({}, {}))
-        heads[part] = of
-        is_missing = cause == NOT_HANDED_IN
-        lines.setdefault(student, {})[part] = ("–", "") if is_missing else (points, cause)
-    return tables
 
 
 def _newest(course: Any, state: Mapping[Key, Any]) -> str:

@@ -14,27 +14,31 @@ The title of a cell says where it belongs:
 
 import ast
 import functools
+import hashlib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import nbformat
+import jupytext
 import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+import roofkit
+import rooflib
 from grading.files import Unable
-from grading.schema import Case, Exercise, Part
+from grading.schema import MISTAKES, Case, Exercise, Part
 from roofkit.check.answers import Plain, ask
 from roofkit.exercise_facts import of_file
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "exercises"
-OWN: list[Path] = []  # of the course that this process works on
+OWN = [
+    Path("exercises")
+]  # of the course that this process works on: nbgrader's works in its folder
 SHARED = "every-notebook.md"  # beside the exercises: how to work, an answer in words, what is next
-MARK = re.compile(r"^# %%(?P<title>.*?)(?P<text>\[markdown\])?$", re.MULTILINE)
 HEADING = re.compile(r"## Part \d+: (?P<title>.+) \((?P<points>[\d.]+) points?\)")
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -93,12 +97,6 @@ def source(name: str) -> NotebookNode:
     return _read(file_of(name)).notebook
 
 
-def write_source(name: str, folder: Path) -> None:
-    """Write the source notebook into nbgrader's folder for it, <folder>/<name>/<name>.ipynb."""
-    (folder / name).mkdir(parents=True, exist_ok=True)
-    nbformat.write(source(name), folder / name / f"{name}.ipynb")
-
-
 def is_check(cell: NotebookNode) -> bool:
     """Return whether a cell is a check, for which nbgrader records points."""
     return bool(cell.metadata.get("nbgrader", {}).get("grade"))
@@ -119,7 +117,12 @@ def expected(name: str, part: Part, case: Case) -> Plain:
 @functools.cache
 def _read(file: Path) -> Read:
     """Run an exercise's file; raise Unable, with the reason, if it cannot be used."""
-    facts, found = of_file(file), list(_cells(file))
+    facts = of_file(file)
+    found = [
+        Cell(one.metadata.get("title", ""), one.source.strip("\n"), one.cell_type == "markdown")
+        for one in jupytext.reads(file.read_text(encoding="utf-8"), "py:percent").cells
+        if one.cell_type != "raw"  # the facts
+    ]
     shown: dict[str, Any] = {"__name__": "reference"}
     try:
         parts = _run(file, found, shown)
@@ -137,17 +140,6 @@ def _read(file: Path) -> Read:
     metadata = {"exercise": facts.metadata, "kernelspec": KERNEL}
     metadata |= {"language_info": {"name": "python"}}
     return Read(exercise, new_notebook(cells=made, metadata=metadata), shown)
-
-
-def _cells(file: Path) -> Iterator[Cell]:
-    text = file.read_text(encoding="utf-8")
-    marks = list(MARK.finditer(text))
-    ends = [mark.start() for mark in marks[1:]] + [len(text)]
-    for mark, end in zip(marks, ends, strict=True):
-        source, is_text = text[mark.end() : end].strip("\n"), bool(mark["text"])
-        if is_text:
-            source = re.sub(r"^# ?", "", source, flags=re.MULTILINE)
-        yield Cell(mark["title"].strip(), source, is_text)
 
 
 def _run(file: Path, found: list[Cell], shown: dict[str, Any]) -> dict[int, Part]:
@@ -240,3 +232,35 @@ def _with_marks(solution: str) -> str:
     end = function.end_lineno
     body = ["    ### BEGIN SOLUTION", *lines[start:end], "    ### END SOLUTION"]
     return "\n".join([*lines[:start], *body, *lines[end:]])
+
+
+# --- the version ---------------------------------------------------------------------------------
+
+
+@functools.cache
+def version(name: str) -> str:
+    """Return a digest of all that decides what an exercise's learners are given, and get for it.
+
+    With another one, all is released and graded again. Comments and layout of code don't count.
+    """
+    return hashlib.sha256(b"".join(map(_meaning, _deciding(name)))).hexdigest()
+
+
+def _deciding(name: str) -> Iterator[Path]:
+    grading, kit = Path(__file__).parents[1], Path(roofkit.__file__).parent
+    yield from (file_of(name), FOLDER / SHARED, MISTAKES)
+    yield from (grading / f"{module}.py" for module in ("grade", "inside", "notebook", "schema"))
+    yield from (kit / "words.py", kit / "notebook_language.py")
+    for folder in (grading / "release", kit / "check", Path(rooflib.__file__).parent):
+        found = sorted(folder.rglob("*.*"))
+        yield from (file for file in found if file.suffix in (".py", ".toml"))
+    for catalog in ("checks", "grading"):
+        yield from sorted((ROOT / "locale").glob(f"*/LC_MESSAGES/{catalog}.po"))
+
+
+@functools.cache
+def _meaning(file: Path) -> bytes:
+    content = file.read_bytes()
+    if file.suffix == ".py":
+        content = ast.dump(ast.parse(content)).encode()
+    return hashlib.sha256(content).digest()

@@ -23,8 +23,8 @@ from grading.release import exercises
 from grading.release.cases import published
 from grading.schema import Part
 from roofkit import first_cell
+from roofkit.check import pack
 from roofkit.check.answers import Plain
-from roofkit.check.packing import pack
 from roofkit.exercise_facts import chapter_title, of_notebook
 from roofkit.words import N_, ORIGINAL, _, language
 

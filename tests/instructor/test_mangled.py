@@ -1,47 +1,27 @@
 """What nobody thought of: random notebooks, downloads and tables never end in a traceback."""
 
+import copy
 import csv
 import io
 import json
 import os
 import random
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
 from classroom import NAME, Classroom, points
 
 PEOPLE = ("Ada Lovelace", "李小龙", "سارا علوی", "O'Brien", "van der Berg-Müller", "anon", "a_b")
-TITLES = (
-    "int8-matmul.ipynb",
-    "Int8-Matmul (1).ipynb",
-    "._a.ipynb",
-    "a.ipynb.txt",
-    "x.zip",
-    "a_b.py",
-)
+TITLES = (f"{NAME}.ipynb", "Int8-Matmul (1).ipynb", "._a.ipynb", "a.ipynb.txt", "x.zip", "a_b.py")
 HEADS = (
     *("Student", "ID", "SIS Login ID", "Username", "Full name", "Identifier", "Email address"),
     *("First name", "id", "int8-matmul (4711)", "Assignment:int8-matmul (Real)", "Section"),
 )  # fmt: skip
-ODD = (
-    "",
-    "\0",
-    "\ufeff",
-    "\u202e",
-    "=1+1",
-    "a/b",
-    "..",
-    "<b>",
-    "%s{}",
-    "9" * 99,
-    "\ud7ff",
-    "'",
-    '"',
-    "\n",
-)
+ODD = [*"\0\ufeff\u202e\ud7ff'\"\n", "", "=1+1", "a/b", "..", "<b>", "%s{}", "9" * 99]
 VALUES = (None, [], {}, "", 0, -1, 1e308, True, [None], {"a": []}, "x" * 9999, [[[[]]]], "\x1b[2J")
 
 
@@ -49,28 +29,28 @@ def text(chance: random.Random) -> str:
     return "".join(chance.choice((*PEOPLE, *TITLES, *ODD)) for _ in range(chance.randrange(4)))
 
 
+def inside(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield (container, key) of everything in a value."""
+    for key in list(value) if isinstance(value, dict) else range(len(value)):
+        yield value, key
+        if isinstance(value[key], dict | list):
+            yield from inside(value[key])
+
+
 def mangled(chance: random.Random, notebook: str) -> bytes:
     """Return a notebook in which some values are others, or some bytes."""
     content = json.loads(notebook)
     for _ in range(chance.choice((1, 1, 3, 10))):
-        place = content
-        while True:
-            keys = list(place) if isinstance(place, dict) else range(len(place))
-            if not keys:
-                break
-            key = chance.choice(keys)
-            if isinstance(place[key], dict | list) and place[key] and chance.random() < 0.9:
-                place = place[key]
-                continue
-            change = chance.random()
-            if change < 0.6:
-                place[key] = chance.choice(VALUES)
-            elif change < 0.8:
-                del place[key]
-            else:
-                place[key] = text(chance)
-            break
-    raw = bytearray(json.dumps(content).encode())
+        place, key = chance.choice([*inside(content)] or [({}, 0)])
+        place[key] = copy.deepcopy(chance.choice((*VALUES, text(chance))))
+        if chance.random() < 0.2:
+            del place[key]
+    return damaged(chance, json.dumps(content).encode())
+
+
+def damaged(chance: random.Random, content: bytes) -> bytes:
+    """Return a file in which some bytes may be others, or which may end too early."""
+    raw = bytearray(content)
     for _ in range(chance.choice((0, 0, 0, 0, 1, 5))):
         raw[chance.randrange(len(raw))] = chance.randrange(256)
     return bytes(raw[: chance.randrange(len(raw))] if chance.random() < 0.05 else raw)
@@ -114,10 +94,8 @@ def table(chance: random.Random) -> bytes:
         entries = ("Participant 12", "Lovelace, Ada", "ada", "7", "", text(chance))
         row = [chance.choice(entries).replace("\0", "") for _ in heads]
         writer.writerow(row[: chance.randrange(len(row) + 1)] if chance.random() < 0.1 else row)
-    made = stream.getvalue().encode(
-        chance.choice(("utf-8", "utf-8", "utf-8-sig", "utf-16")), "replace"
-    )
-    return made[: chance.randrange(len(made))] if chance.random() < 0.1 else made
+    encoding = chance.choice(("utf-8", "utf-8", "utf-8-sig", "utf-16"))
+    return damaged(chance, stream.getvalue().encode(encoding, "replace"))
 
 
 def download(chance: random.Random) -> bytes:
@@ -125,20 +103,16 @@ def download(chance: random.Random) -> bytes:
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as zipped:
         for _ in range(chance.randrange(5)):
             who, number, file = place_of(chance), chance.randrange(99), place_of(chance)
-            name = chance.choice(
-                (
-                    f"{who}_{number}_assignsubmission_file/{file}",
-                    f"{who}_{number}_assignsubmission_file_{file}",
-                    f"{who}_{number}_4711_{file}",
-                    f"{who}_LATE_{number}_4711_{file}",
-                    file,
-                )
+            names = (
+                f"{who}_{number}_assignsubmission_file/{file}",
+                f"{who}_{number}_assignsubmission_file_{file}",
+                f"{who}_{number}_4711_{file}",
+                f"{who}_LATE_{number}_4711_{file}",
+                file,
             )
-            zipped.writestr(name, chance.choice((b"", b"{}", bytes(30_000), b"PK\3\4")))
-    raw = bytearray(stream.getvalue())
-    for _ in range(chance.choice((0, 0, 0, 1, 5))):
-        raw[chance.randrange(len(raw))] = chance.randrange(256)
-    return bytes(raw)
+            content = chance.choice((b"", b"{}", bytes(30_000), b"PK\3\4"))
+            zipped.writestr(chance.choice(names), content)
+    return damaged(chance, stream.getvalue())
 
 
 FEW_AND_MANY = pytest.mark.parametrize(

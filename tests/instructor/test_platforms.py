@@ -25,7 +25,6 @@ from importers import (
 )
 
 NOTEBOOK = json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-OTHER = NOTEBOOK.replace("{}", '{"title": "another"}')
 
 
 # ---- downloads
@@ -200,17 +199,6 @@ def test_a_damaged_download_is_named_in_one_line(course: Classroom, tmp_path: Pa
     whole, at = zipped({ADA: NOTEBOOK * 50}), 30 + len(ADA)
     found, printed = collected(course, whole[:at] + b"\xff" + whole[at + 1 :])
     assert (found, "is damaged" in printed) == ([], True)
-
-
-def test_a_newer_download_replaces_nothing_unless_told_to(
-    course: Classroom, tmp_path: Path
-) -> None:
-    collected(course, zipped({ADA: NOTEBOOK}))
-    place = tmp_path / "course" / "submitted" / "Ada Lovelace 7" / NAME / f"{NAME}.ipynb"
-    _, printed = collected(course, zipped({ADA: OTHER}))
-    assert (place.read_text(), "--replace" in printed) == (NOTEBOOK, True)
-    said(course.here("collect", NAME, tmp_path / "download.zip", "--replace"))
-    assert place.read_text() == OTHER
 
 
 def test_nothing_is_written_through_a_link(course: Classroom, tmp_path: Path) -> None:

@@ -9,15 +9,13 @@ from roofkit.words import N_, _
 
 from .answers import Answer
 from .findings import Findings
-from .messages import PROBLEMS, sentence
+from .messages import sentence
 from .plain_data import Plain, describe, has_names, same
 from .plot_reading import reading
 from .slips import SMALL, rounded
 from .wording import case_text, joined, listed, series
 
 __all__ = ["MisconceptionValues", "Verdict", "judge", "same"]
-
-NO_MORE = Answer()  # default of `again`: the repeated call had no problem
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,6 @@ def judge(
     tolerance: float,
     cases: Sequence[Mapping[str, Any]],
     private: bool = False,
-    again: Answer = NO_MORE,
 ) -> Verdict:
     """Compare each answer with what is expected for its case.
 
@@ -62,12 +59,8 @@ def judge(
 
     private: whether the sentences may quote arguments and results, because only the learner reads
     them and the cases are published.
-    again: the last answer of `ask_all`, about the repeated call; a problem there makes all answers
-    wrong.
     """
     total = len(answers)
-    if again.problem:
-        return Verdict(0, total, again.problem, (_(PROBLEMS[again.problem]),))
     seen = [_read(answer, case) for answer, case in zip(answers, cases, strict=True)]
     right = [
         not answer.problem and same(answer.value, value, tolerance)

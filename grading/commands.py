@@ -1,29 +1,67 @@
-"""Commands before and after grading: people, due dates, collecting, returning, exporting.
+"""The instructor's commands. Each takes a course, and returns lines to print or raises Unable."""
 
-Each function takes a course and returns lines to print. It raises Unable if it must refuse.
-"""
-
-import warnings
+import os
+import subprocess
+import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 from nbgrader.api import MissingEntry  # type: ignore[import-untyped]
-from sqlalchemy.exc import SAWarning
 
 from grading import downloads, gradebook
 from grading.course import Course
 from grading.files import Unable, replacing
 from grading.intake import nearest, printable, students, submission
-from grading.people import People
 from grading.release import exercises
-from grading.tables import Table
+from grading.tables import People, Table
+from roofkit.words import ORIGINAL
 
 
-def roster(course: Course, file: Path) -> list[str]:
+def run(command: str, course: Path, **options: Any) -> list[str]:
+    """Run the command of this name with its options."""
+    its = Course(course)
+    if command not in ("release", "grade", "nbgrader"):  # these make no course of a mistyped name
+        if not its.folder.exists():
+            print(f"{its.folder} is a new course folder")
+        its.prepare()
+    return COMMANDS[command](its, **options)
+
+
+def release(course: Course, exercise: Sequence[str], language: Sequence[str]) -> list[str]:
+    languages = [code for code in language if code != ORIGINAL]
+    course.release(exercise, languages)
+    lines = [f"in {course.folder / 'release'}: {', '.join(course.names())}"]
+    return lines + [f"in {code}: {course.folder / f'release-{code}'}" for code in languages]
+
+
+def grade(
+    course: Course, workers: int | None, scheduler: str, unsafe: bool, again: Sequence[str]
+) -> list[str]:
+    if not (course.folder / "submitted").is_dir():
+        raise Unable(f"{course.folder / 'submitted'} is missing: no submissions to grade")
+    if scheduler and workers:
+        raise Unable("--workers counts notebooks on this machine; a scheduler has its own workers")
+    unsafe = unsafe or os.environ.get("GRADING_UNSAFE") == "1"
+    graded, lines = course.grade(workers, unsafe, scheduler, again)
+    return [f"{graded} graded: what is new or has changed", *lines]
+
+
+def nbgrader(course: Course, words: Sequence[str]) -> list[str]:
+    """Run an nbgrader command in the course folder."""
+    if not (course.folder / "nbgrader_config.py").is_file():
+        raise Unable(f"{course.folder} is no course folder: `make release COURSE=…` makes one")
+    if {"generate_assignment", "formgrader"} & set(words):  # what reads source/
+        course.write_sources(exercises.names())
+    command = [str(Path(sys.executable).with_name("nbgrader")), *words]
+    raise SystemExit(subprocess.call(command, cwd=course.folder))
+
+
+def roster(course: Course, table: Path) -> list[str]:
     """Add all people in a table to the gradebook, or update them."""
-    people, refused = _table(file).people()
+    people, refused = _table(table).people()
     with course.gradebook() as book:
         for student, about in People(book.students).updates(people):
             book.update_or_create_student(student, **about)
@@ -31,42 +69,40 @@ def roster(course: Course, file: Path) -> list[str]:
     return [*refused, f"{len(people)} students in the table, {known} in the class"]
 
 
-def due(course: Course, exercise: str, when: str, student: str = "") -> list[str]:
+# --- due dates -----------------------------------------------------------------------------------
+
+
+def due(course: Course, exercise: str, when: Sequence[str], student: str) -> list[str]:
     """Set an exercise's due date, or one student's extension; the next grading applies it.
 
     when: as 2026-11-30 23:59, in local time unless it ends with an offset like +01:00.
     """
     course.check_name(exercise)
+    text = " ".join(when)
     try:
-        moment = datetime.fromisoformat(when)
+        moment = datetime.fromisoformat(text)
     except ValueError:
-        raise Unable(f"{when!r} is not a time; write one as 2026-11-30 23:59") from None
+        raise Unable(f"{text!r} is not a time; write one as 2026-11-30 23:59") from None
     moment = moment.astimezone(UTC).replace(tzinfo=None, microsecond=0)  # as nbgrader stores it
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SAWarning)  # raised by nbgrader's own queries
-        if student:
-            return _extend(course, exercise, moment, student)
-        return _set_due(course, exercise, moment)
-
-
-def _set_due(course: Course, exercise: str, moment: datetime) -> list[str]:
-    """Set the due date for all; students keep an extension that ends later."""
+    if student:
+        return _extend(course, exercise, moment, student)
+    lines = []
     with course.gradebook() as book:
         assignment = book.update_or_create_assignment(exercise)
-        lines = []
-        for submission in assignment.submissions:
-            if submission.extension is None or assignment.duedate is None:
+        for one in assignment.submissions:  # an extension that ends later stays
+            if one.extension is None or assignment.duedate is None:
                 continue
-            own = assignment.duedate + submission.extension
-            submission.extension = own - moment if own > moment else None
+            own = assignment.duedate + one.extension
+            one.extension = own - moment if own > moment else None
             about = "stays" if own > moment else "is no extension any more"
-            lines.append(f"{printable(submission.student_id)}: {local(own)} {about}")
+            lines.append(f"{printable(one.student_id)}: {_local(own)} {about}")
         assignment.duedate = moment
         book.db.commit()
-    return [*sorted(lines), f"{exercise} is due at {local(moment)}"]
+    return [*sorted(lines), f"{exercise} is due at {_local(moment)}"]
 
 
 def _extend(course: Course, exercise: str, moment: datetime, student: str) -> list[str]:
+    lines = []
     with course.gradebook() as book:
         known = {*(one.id for one in book.students), *students(course.folder)}
         if not known:
@@ -80,35 +116,37 @@ def _extend(course: Course, exercise: str, moment: datetime, student: str) -> li
             assignment = None
         if assignment is None or assignment.duedate is None:
             raise Unable(f"{exercise} has no due date that could be extended; set one first")
-        if moment < assignment.duedate:
-            due = local(assignment.duedate)
-            raise Unable(f"{local(moment)} is before {due}, when {exercise} is due for all")
+        more = moment - assignment.duedate
+        if more < timedelta():
+            due = _local(assignment.duedate)
+            raise Unable(f"{_local(moment)} is before {due}, when {exercise} is due for all")
         released = bool(assignment.notebooks)
-    lines = []
     if not released:  # nbgrader refuses to release an exercise that already has an extension
         course.release([exercise])
         lines.append(f"{exercise} was released first, into {course.folder / 'release'}")
     with course.gradebook() as book:
-        more = moment - book.find_assignment(exercise).duedate
         book.update_or_create_student(student)
         book.update_or_create_submission(exercise, student)
         book.grant_extension(exercise, student, minutes=more / timedelta(minutes=1))
-    return [*lines, f"{exercise} is due for {printable(student)} at {local(moment)}"]
+    return [*lines, f"{exercise} is due for {printable(student)} at {_local(moment)}"]
 
 
-def local(moment: datetime) -> str:
+def _local(moment: datetime) -> str:
     """Return a time in UTC in the zone of this machine, or of the variable TZ."""
     return f"{moment.replace(tzinfo=UTC).astimezone():%Y-%m-%d %H:%M %Z}"
 
 
-def collect(course: Course, exercise: str, archive: Path, replace: bool = False) -> list[str]:
+# --- learning platforms --------------------------------------------------------------------------
+
+
+def collect(course: Course, exercise: str, download: Path, replace: bool) -> list[str]:
     """Unpack a platform's download into submitted/; a learner's folder is named as in the roster.
 
     replace: whether to replace different earlier hand-ins.
     """
     course.check_name(exercise)
     new = kept = 0
-    with downloads.opened(archive) as (found, lines):
+    with downloads.opened(download) as (found, lines):
         for student, files, remarks in downloads.by_student(found, _people(course)):
             lines += remarks
             folder = course.folder / "submitted" / student / exercise
@@ -134,15 +172,15 @@ def collect(course: Course, exercise: str, archive: Path, replace: bool = False)
     return [*lines, f"{new} collected, {kept} as they were"]
 
 
-def give_back(course: Course, exercise: str, archive: Path, target: Path) -> list[str]:
-    """Write a zip with a feedback page for each submission in `archive`.
+def give_back(course: Course, exercise: str, download: Path, target: Path) -> list[str]:
+    """Write a zip with a feedback page for each submission in the download.
 
-    A page is named like the submission's file in the archive, apart from the learner's title.
+    A page is named like the submission's file in the download, apart from the learner's title.
     Moodle's "upload multiple feedback files in a zip" and Canvas's "upload submissions" take it.
     """
     course.check_name(exercise)
     lines, done, people = [], set(), _people(course)
-    with downloads.opened(archive) as (found, _):
+    with downloads.opened(download) as (found, _):
         _refuse_existing(target)
         with (
             replacing(target) as unfinished,
@@ -162,14 +200,14 @@ def give_back(course: Course, exercise: str, archive: Path, target: Path) -> lis
 
 
 def export(
-    course: Course, theirs: Path, target: Path, named: Mapping[str, str], scale: bool = False
+    course: Course, table: Path, target: Path, column: Sequence[tuple[str, str]], scale: bool
 ) -> list[str]:
     """Fill the points into a platform's table: see `tables`.
 
-    named: exercise → heading of its column, for columns not named after the exercise. scale:
+    column: (exercise, heading of its column), for columns not named after the exercise. scale:
     whether to convert points where the platform's column has another maximum.
     """
-    table = _table(theirs)
+    theirs, named = _table(table), dict(column)
     with course.gradebook() as book:
         marks, people = gradebook.marks(book), People(book.students)
         points = {one.name: one.max_score for one in book.assignments if one.notebooks}
@@ -177,22 +215,22 @@ def export(
         raise Unable(f"{unknown[0]!r} was not released; there is {', '.join(points)}")
     scores = {key: f"{own.score:g}" for key, own in marks.items() if own.is_graded}
     try:
-        columns = table.columns(list(points), named)
+        columns = theirs.columns(list(points), named)
     except ValueError as error:
-        raise Unable(f"{theirs} {error}") from None
+        raise Unable(f"{table} {error}") from None
     for name, head in columns.items():
         full = points[name]
-        most = table.most(head) or full
+        most = theirs.most(head) or full
         own = [key for key in scores if key[1] == name]
         if most == full or not own:
             continue
         if not scale:
             raise Unable(
-                f"{name} has {full:g} points here and {most:g} in {theirs}, {head!r}: change it on "
+                f"{name} has {full:g} points here and {most:g} in {table}, {head!r}: change it on "
                 "the platform and export the table again, or let --scale convert the points"
             )
         scores |= {key: f"{marks[key].score * most / full:.6g}" for key in own}
-    filled, lines = table.fill(scores, columns, people)
+    filled, lines = theirs.fill(scores, columns, people)
     _refuse_existing(target)
     with replacing(target) as unfinished:
         unfinished.write_bytes(filled.encode())
@@ -217,3 +255,9 @@ def _table(file: Path) -> Table:
 def _people(course: Course) -> People:
     with course.gradebook() as book:
         return People(book.students)
+
+
+COMMANDS: dict[str, Callable[..., list[str]]] = {
+    **{one.__name__: one for one in (release, grade, nbgrader, roster, due, collect, export)},
+    "return": give_back,
+}
