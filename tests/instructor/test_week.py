@@ -155,6 +155,7 @@ def test_a_mistake_has_the_same_cause_in_both_languages_and_a_page_in_each(week:
     assert len(HAN.findall(visible)) > 200
     for words in ("Score:", "Comments", "points"):
         assert words not in visible, words
+    assert not re.search(r"\d points", chinese)  # nor in what its cells printed
     tables = [path.read_text(encoding="utf-8-sig") for path in week.room.folder.glob("*.csv")]
     assert len(tables) == 4
     assert not any(HAN.search(table) for table in tables)
