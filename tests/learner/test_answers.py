@@ -116,6 +116,16 @@ def test_answers_learned_by_heart_pass_the_check_but_no_class(name: str) -> None
         assert not any(judged[key]), key
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_what_is_said_of_a_mistake_is_about_what_its_name_is(name: str) -> None:
+    """Of two similar lines, such as those of input and output, each is at its own mistake."""
+    for part in parts(name).values():
+        for known in part.misconceptions:
+            for thing in ("input", "output", "scores", "experts"):
+                if thing in known.key.split("-"):
+                    assert thing.rstrip("s") in known.says.lower(), known.key
+
+
 @pytest.mark.long
 @each_exercise
 def test_an_answer_that_passes_the_check_passes_in_many_classes(name: str) -> None:
