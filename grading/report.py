@@ -32,7 +32,9 @@ from grading.grade import NO_RESPONSE
 from grading.gradebook import Key, Marks
 from grading.intake import misplaced
 from grading.notebook import CHECK, headings, key_of
-from grading.release import exercises
+from grading.release import exercises, translation
+from roofkit.check.wording import before
+from roofkit.exercise_facts import of_file
 from roofkit.notebook_language import language_of
 from roofkit.words import N_, _, language, spoken
 
@@ -74,6 +76,7 @@ KINDS = {  # kind of remark → what the report says above them
 COMMENTS, PENALTY = N_("Comments:"), N_("Late submission penalty")
 LATE, BY_HAND = N_("Handed in late, by {time}"), N_("These points were given by hand.")
 FIGURE = N_("Figure drawn by this cell")
+UNITS = {"d": N_("{count} d"), "h": N_("{count} h"), "min": N_("{count} min")}  # of lateness
 
 
 # --- feedback ------------------------------------------------------------------------------------
@@ -101,9 +104,12 @@ def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
     with spoken(language_of(nb)):
         return TEMPLATES.get_template("feedback.html.j2").render(
             language=language().replace("_", "-"),
-            student=student,
-            title=exercise,
-            score=_score(marks.score, sum(points.values())),
+            tab=_("{exercise} ({student})").format(exercise=_title(exercise), student=student),
+            heading=_("{exercise} ({points} of {all} points)").format(
+                exercise=_title(exercise),
+                points=f"{marks.score:g}",
+                all=f"{sum(points.values()):g}",
+            ),
             parts=[
                 {
                     "key": key,
@@ -112,14 +118,30 @@ def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
                 }
                 for key, of in points.items()
             ],
-            late=_(LATE).format(time=marks.lateness) if marks.late else "",
+            late=_(LATE).format(time=_time(marks.lateness)) if marks.late else "",
             penalty=_(PENALTY) if marks.penalty else "",
             taken=f"{marks.penalty:g}",
             cells=[_cell(cell, points, marks) for cell in nb.cells if _is_shown(cell)],
-            comments=_(COMMENTS),
+            comments=before(_(COMMENTS)),
             figure=_(FIGURE),
             highlighting=HtmlFormatter().get_style_defs(".code"),
         )
+
+
+def _title(exercise: str) -> str:
+    """Return the title of an exercise in the language in force; another assignment has its name."""
+    file = exercises.file_of(exercise)
+    if not file.is_file():
+        return exercise
+    title = of_file(file).title
+    return translation.messages(exercise, language()).get(title, title)
+
+
+def _time(lateness: str) -> str:
+    """Return "2 d 3 h" in the language in force."""
+    words = lateness.split()
+    pairs = zip(words[::2], words[1::2], strict=True)
+    return " ".join(_(UNITS[unit]).format(count=count) for count, unit in pairs)
 
 
 def _score(points: float, of: float) -> str:
