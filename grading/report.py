@@ -37,6 +37,7 @@ from roofkit.check.wording import before
 from roofkit.exercise_facts import of_file
 from roofkit.notebook_language import language_of
 from roofkit.words import N_, _, language, spoken
+from rooflib.table import columns_of
 
 HERE = Path(__file__).parent
 TEMPLATES = jinja2.Environment(
@@ -157,13 +158,17 @@ def _is_shown(cell: NotebookNode) -> bool:
 def _cell(cell: NotebookNode, points: Mapping[str, float], marks: Marks) -> dict[str, Any]:
     key = key_of(cell)
     comment = marks.comments.get(key, "")
-    outputs = [_output(one) for one in cell.get("outputs", ())]
+    outputs = [{"said": ""} | _output(one) for one in cell.get("outputs", ())]
     verdict = ""
+    if key == exercises.GIVEN:  # a sandbox has no catalogs
+        outputs = [one | {"text": _with_headings(one.get("text", ""))} for one in outputs]
     if key in points:
         if CHECK.match(cell.source) and outputs:  # the last has the points, for nbgrader
             *outputs, graded = outputs
             if graded["text"] != str(float(marks.scores.get(key, 0))):
                 outputs = [{"picture": "", "text": _(BY_HAND), "is_error": False}]
+            for one in outputs:
+                one["said"] = _with_code(one.get("text", ""))
         verdict = "right" if marks.scores.get(key) == points[key] else "wrong"
     return {
         "key": key,
@@ -172,6 +177,22 @@ def _cell(cell: NotebookNode, points: Mapping[str, float], marks: Marks) -> dict
         "verdict": verdict,
         "comment": _(NO_RESPONSE) if comment == NO_RESPONSE else comment,
     }
+
+
+def _with_headings(table: str) -> str:
+    """Return a printed table with its headings in the language in force, where they were."""
+    first, end, rest = table.partition("\n")
+
+    def heading(found: re.Match[str]) -> str:
+        said = _(found[1])
+        return said + " " * (len(found[0]) - columns_of(said))
+
+    return re.sub(r"(\S+(?: \S+)*) *", heading, first) + end + rest
+
+
+def _with_code(text: str) -> str:
+    """Return the sentences of a check as HTML, with code between its backquotes."""
+    return re.sub("`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
 
 
 @functools.lru_cache(maxsize=500)  # most cells are as they were released
