@@ -32,9 +32,12 @@ from grading.grade import NO_RESPONSE
 from grading.gradebook import Key, Marks
 from grading.intake import misplaced
 from grading.notebook import CHECK, headings, key_of
-from grading.release import exercises
+from grading.release import exercises, translation
+from roofkit.check.wording import before
+from roofkit.exercise_facts import of_file
 from roofkit.notebook_language import language_of
 from roofkit.words import N_, _, language, spoken
+from rooflib.table import columns_of
 
 HERE = Path(__file__).parent
 TEMPLATES = jinja2.Environment(
@@ -74,6 +77,7 @@ KINDS = {  # kind of remark → what the report says above them
 COMMENTS, PENALTY = N_("Comments:"), N_("Late submission penalty")
 LATE, BY_HAND = N_("Handed in late, by {time}"), N_("These points were given by hand.")
 FIGURE = N_("Figure drawn by this cell")
+UNITS = {"d": N_("{count} d"), "h": N_("{count} h"), "min": N_("{count} min")}  # of lateness
 
 
 # --- feedback ------------------------------------------------------------------------------------
@@ -101,9 +105,12 @@ def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
     with spoken(language_of(nb)):
         return TEMPLATES.get_template("feedback.html.j2").render(
             language=language().replace("_", "-"),
-            student=student,
-            title=exercise,
-            score=_score(marks.score, sum(points.values())),
+            tab=_("{exercise} ({student})").format(exercise=_title(exercise), student=student),
+            heading=_("{exercise} ({points} of {all} points)").format(
+                exercise=_title(exercise),
+                points=f"{marks.score:g}",
+                all=f"{sum(points.values()):g}",
+            ),
             parts=[
                 {
                     "key": key,
@@ -112,14 +119,30 @@ def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
                 }
                 for key, of in points.items()
             ],
-            late=_(LATE).format(time=marks.lateness) if marks.late else "",
+            late=_(LATE).format(time=_time(marks.lateness)) if marks.late else "",
             penalty=_(PENALTY) if marks.penalty else "",
             taken=f"{marks.penalty:g}",
             cells=[_cell(cell, points, marks) for cell in nb.cells if _is_shown(cell)],
-            comments=_(COMMENTS),
+            comments=before(_(COMMENTS)),
             figure=_(FIGURE),
             highlighting=HtmlFormatter().get_style_defs(".code"),
         )
+
+
+def _title(exercise: str) -> str:
+    """Return the title of an exercise in the language in force; another assignment has its name."""
+    file = exercises.file_of(exercise)
+    if not file.is_file():
+        return exercise
+    title = of_file(file).title
+    return translation.messages(exercise, language()).get(title, title)
+
+
+def _time(lateness: str) -> str:
+    """Return "2 d 3 h" in the language in force."""
+    words = lateness.split()
+    pairs = zip(words[::2], words[1::2], strict=True)
+    return " ".join(_(UNITS[unit]).format(count=count) for count, unit in pairs)
 
 
 def _score(points: float, of: float) -> str:
@@ -135,13 +158,17 @@ def _is_shown(cell: NotebookNode) -> bool:
 def _cell(cell: NotebookNode, points: Mapping[str, float], marks: Marks) -> dict[str, Any]:
     key = key_of(cell)
     comment = marks.comments.get(key, "")
-    outputs = [_output(one) for one in cell.get("outputs", ())]
+    outputs = [{"said": ""} | _output(one) for one in cell.get("outputs", ())]
     verdict = ""
+    if key == exercises.GIVEN:  # a sandbox has no catalogs
+        outputs = [one | {"text": _with_headings(one.get("text", ""))} for one in outputs]
     if key in points:
         if CHECK.match(cell.source) and outputs:  # the last has the points, for nbgrader
             *outputs, graded = outputs
             if graded["text"] != str(float(marks.scores.get(key, 0))):
                 outputs = [{"picture": "", "text": _(BY_HAND), "is_error": False}]
+            for one in outputs:
+                one["said"] = _with_code(one.get("text", ""))
         verdict = "right" if marks.scores.get(key) == points[key] else "wrong"
     return {
         "key": key,
@@ -150,6 +177,22 @@ def _cell(cell: NotebookNode, points: Mapping[str, float], marks: Marks) -> dict
         "verdict": verdict,
         "comment": _(NO_RESPONSE) if comment == NO_RESPONSE else comment,
     }
+
+
+def _with_headings(table: str) -> str:
+    """Return a printed table with its headings in the language in force, where they were."""
+    first, end, rest = table.partition("\n")
+
+    def heading(found: re.Match[str]) -> str:
+        said = _(found[1])
+        return said + " " * (len(found[0]) - columns_of(said))
+
+    return re.sub(r"(\S+(?: \S+)*) *", heading, first) + end + rest
+
+
+def _with_code(text: str) -> str:
+    """Return the sentences of a check as HTML, with code between its backquotes."""
+    return re.sub("`([^`\n]+)`", r"<code>\1</code>", html.escape(text))
 
 
 @functools.lru_cache(maxsize=500)  # most cells are as they were released

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -60,15 +61,23 @@ class Table:
         return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
     def __str__(self) -> str:
-        columns = zip(self.columns, *self.rows, strict=True)
+        heading, *rows = (map(translate, row) for row in (self.columns, *self.rows))
+        columns = zip(heading, *rows, strict=True)
         padded = []
         for cells, right in zip(columns, self._right, strict=True):
-            width = max(map(len, cells))
-            padded.append([c.rjust(width) if right else c.ljust(width) for c in cells])
+            width = max(map(columns_of, cells))
+            spaces = [" " * (width - columns_of(cell)) for cell in cells]
+            filled = zip(spaces, cells, strict=True) if right else zip(cells, spaces, strict=True)
+            padded.append(["".join(both) for both in filled])
         lines = ("  ".join(row).rstrip() for row in zip(*padded, strict=True))
         return breakable("\n".join(lines))
 
     __repr__ = __str__
+
+
+def columns_of(text: str) -> int:
+    """Return how many columns of a terminal a text takes: a Chinese character takes two."""
+    return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text)
 
 
 def from_rows(headings: Iterable[str], rows: Iterable[Sequence[Any]]) -> Table:

@@ -39,6 +39,7 @@ OWN = [
     Path("exercises")
 ]  # of the course that this process works on: nbgrader's works in its folder
 SHARED = "every-notebook.md"  # beside the exercises: how to work, an answer in words, what is next
+GIVEN = "given"  # title of a cell, and its grade id
 HEADING = re.compile(r"## Part \d+: (?P<title>.+) \((?P<points>[\d.]+) points?\)")
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -194,7 +195,7 @@ def _notebook_cells(
     for place, cell in enumerate(found):
         name = f"text-{place}"
         if cell.title == "given":
-            yield marked(cell.source, "given")
+            yield marked(cell.source, GIVEN)
         elif cell.title == "next":
             if any(one.title == "thoughts" for one in found):
                 yield new_markdown_cell(own_words, id="own-words")

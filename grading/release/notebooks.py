@@ -88,7 +88,7 @@ def opening() -> str:
     messages = [str(message) for _line, message, *_rest in extracted]
     words = {message: said for message in messages if (said := _(message)) != message}
     if words:
-        arguments += f", words={words!r}"
+        arguments += f", words={words!r}, language={language()!r}"
     return f"{text}\n\nset_up_notebook({arguments})"
 
 

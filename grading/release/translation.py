@@ -1,4 +1,4 @@
-"""Released notebooks in another language: translated texts and docstrings, unchanged code."""
+"""Released notebooks in another language: only texts, docstrings and comments are translated."""
 
 import copy
 import functools
@@ -18,6 +18,8 @@ from roofkit.words import _, language, spoken
 CATALOGS = exercises.ROOT / "locale"
 TITLE = re.compile(r"“([^”]+)”")
 DOCSTRING = re.compile(r'(?<=^    """).*?(?=""")', re.DOTALL | re.MULTILINE)
+# Whole lines, one below the other, are one comment; another stands two spaces after its code.
+COMMENT = re.compile(r"^# .+(?:\n# .+)*|(?<=  )# .+$", re.MULTILINE)
 WORDS = re.compile(r"(?<=\\text\{)[^{}]+(?=\})")  # of formulas
 
 
@@ -40,7 +42,9 @@ def translated(nb: NotebookNode, name: str, code: str) -> NotebookNode:
             if cell.cell_type == "markdown" and not marks:
                 cell.source = in_words(cell.source, texts)
             elif marks.get("solution") and cell.cell_type == "code":
-                cell.source = DOCSTRING.sub(lambda said: in_docstring(said[0], texts), cell.source)
+                cell.source = with_docstrings(cell.source, texts)
+            elif marks.get("grade_id") == exercises.GIVEN:
+                cell.source = in_code(with_docstrings(cell.source, texts), texts)
             elif marks.get("grade_id") == notebooks.CASES:
                 cell.source = notebooks.cases(name, place, texts)
             elif marks.get("grade_id") == notebooks.OPENING:
@@ -55,12 +59,34 @@ def in_words(source: str, texts: Mapping[str, str]) -> str:
     """Return Markdown with its texts replaced by their translations, where known."""
     blocks = []
     for block in re.split(r"\n{2,}", source):
+        if block.startswith("```"):
+            blocks.append(in_code(block, texts))
+            continue
         lines = []
         for mark, text in pieces(block):
             message = " ".join(text.split())
             lines.append(mark + WORDS.sub(_formula_word, texts.get(message, text)))
         blocks.append("\n".join(lines))
     return "\n\n".join(blocks)
+
+
+def in_code(source: str, texts: Mapping[str, str]) -> str:
+    """Return code with its comments translated, where known."""
+
+    def comment(found: re.Match[str]) -> str:
+        lines = [line.removeprefix("# ") for line in found[0].split("\n")]
+        said = texts.get(" ".join(lines))
+        if said is None:
+            return found[0]
+        whole_lines = found.start() == 0 or source[found.start() - 1] == "\n"
+        return indent(wrapped(said), "# ") if whole_lines else f"# {said}"
+
+    return COMMENT.sub(comment, source)
+
+
+def with_docstrings(source: str, texts: Mapping[str, str]) -> str:
+    """Return code with its docstrings translated, where known."""
+    return DOCSTRING.sub(lambda said: in_docstring(said[0], texts), source)
 
 
 def in_docstring(source: str, texts: Mapping[str, str]) -> str:
@@ -78,13 +104,11 @@ def _formula_word(words: re.Match[str]) -> str:
 
 
 def pieces(block: str) -> Iterator[tuple[str, str]]:
-    """Yield (mark, text) of each heading, list item or paragraph of a Markdown block.
+    """Yield (mark, text) of each heading, list item or paragraph of a Markdown block without code.
 
     mark: the Markdown before the text, such as "- ".
     """
-    if block.startswith("```"):
-        yield block, ""
-    elif block.startswith("- "):
+    if block.startswith("- "):
         yield from (("- ", item) for item in re.split(r"\n?^- ", block, flags=re.MULTILINE)[1:])
     else:
         heading = re.match(r"#+ ", block)

@@ -2,18 +2,24 @@
 
 
 def set_up_notebook(
-    site: str, versions: dict[str, str], *modules: str, words: dict[str, str] | None = None
+    site: str,
+    versions: dict[str, str],
+    *modules: str,
+    words: dict[str, str] | None = None,
+    language: str = "",
 ) -> None:
     """Import `modules`; if that fails, install the course's packages and retry.
 
     site: address of the course's site; "" if unknown.
     versions: the version of each package that the notebook was made with.
     words: English → translation of what the cell prints, in a notebook in another language.
+    language: that language, for rooflib's tables; "" if the notebook is in English.
     The wheels are taken from the notebook's folder or the unpacked exercises.zip around it, else
     from the site. If neither works, raise an ImportError that says what to do; it is shown without
     a traceback.
     """
     import importlib
+    import os
     import re
     import subprocess
     import sys
@@ -34,6 +40,10 @@ def set_up_notebook(
                 importlib.import_module(module)
         except ImportError as error:
             return str(error)
+        if language:
+            # A kernel may run each cell in a context of its own, so the variable keeps it.
+            os.environ["ROOFLINE_LANGUAGE"] = language
+            importlib.import_module("roofkit.words").use(language)
         return ""
 
     def numbers(version: str) -> list[int]:

@@ -116,6 +116,12 @@ def solutions(file: Path) -> Iterator[tuple[str, str]]:
             yield heading, cell.source
 
 
+def given(file: Path) -> Iterator[str]:
+    """Yield the code that an exercise's notebook gives."""
+    notebook = read(file.read_text(encoding="utf-8"))
+    yield from (cell.source for cell in notebook.cells if is_of(cell, "code", "given"))
+
+
 def read(text: str) -> NotebookNode:
     """Read an exercise's file; its first cell is what stands at the top."""
     import jupytext  # late, since a build that finds nothing to do needs no exercise

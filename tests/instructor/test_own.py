@@ -102,7 +102,7 @@ def test_a_class_has_exercises_of_its_own_and_ordinary_assignments(
     rows = (tmp_path / "x.csv").read_text().split()
     assert rows == [f"id,{ESSAY},{OWN}", "ada,7,4", "bob,0,0"]
     assert room.nbgrader("generate_feedback", ESSAY).returncode == 0
-    assert f"Score: {CODE + 4} / {FULL}" in room.page("ada", ESSAY)
+    assert f"({CODE + 4} of {FULL} points)" in room.page("ada", ESSAY)
     # Bob leaves the class.
     shutil.rmtree(room.folder / "submitted" / "bob")
     assert room.nbgrader("db", "student", "remove", "bob", "--force").returncode == 0

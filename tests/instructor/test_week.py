@@ -117,6 +117,8 @@ def test_the_release_has_every_exercise_in_both_languages(week: Week) -> None:
         )
         points = [[mark.get("points") for mark in marks if mark] for marks in (one, other)]
         assert points[0] == points[1], name
+        given = [cell.source for cell in chinese.cells if cell.get("id") == "given"]
+        assert [code for code in given if not HAN.search(code)] == [], name
         for part in exercises.load(name).parts:
             assert any(f"def {part.function}(" in cell.source for cell in chinese.cells)
         assert "SOLUTION" not in nbformat.writes(english) + nbformat.writes(chinese)

@@ -98,7 +98,8 @@ class Check:
         with _speaking(_languages.get(part, "")):
             hint = _data(part).get("hint")
             none = _("There is no stronger hint for this part.")
-            _show(Report("note", f"{title(part)}:", [_(hint) if hint else none]))
+            headed = _("{part}:").format(part=title(part))
+            _show(Report("note", headed, [_(hint) if hint else none]))
 
     def thoughts(self) -> None:
         """Print what to compare the last question's answer with, if all parts are right."""
@@ -249,7 +250,10 @@ def scope(known: Mapping[str, Any]) -> Iterator[str]:
     """Yield lines about the cases checked here and the cases of grading."""
     cases = literal_eval(known["cases"])
     if shown := [line for line in dict.fromkeys(map(_short, cases)) if line]:
-        yield _("Checked here:")
+        if len(shown) == len(cases):
+            yield _("Checked here:")
+        else:
+            yield _("Checked here (without long arguments, equal lines once):")
         yield from (f"– {line}" for line in shown)
     else:
         yield _("Checked here: the cases of the question.")

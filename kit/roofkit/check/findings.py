@@ -51,8 +51,8 @@ class Findings:
         if private:
             return [*hints, self._shown(first)]
         if any(self.right):
-            return [_("The values are not as expected: some of them are right."), *hints]
-        return [_("The values are not as expected: none of them is right."), *hints]
+            return [_("The values are not as expected: some cases are right."), *hints]
+        return [_("The values are not as expected: no case is right in full."), *hints]
 
     def _shown(self, number: int) -> str:
         """Return a sentence with the learner's own value and its case."""

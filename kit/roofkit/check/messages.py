@@ -8,7 +8,9 @@ from .plain_data import Plain, has_names
 from .wording import joined
 
 PROBLEMS = {
-    "not-a-function": N_("There is no function of this name when the check runs"),
+    "not-a-function": N_(
+        "When the check runs, there is no function of the name that the question gives"
+    ),
     "arguments": N_("The function can't be called with the names of the arguments in the question"),
     "unwritten": N_("The function is still to be written."),
     "calls-unwritten": N_("The function calls another one that is still to be written"),

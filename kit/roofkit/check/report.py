@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from roofkit.words import _
 
-from .wording import joined, kept_together, tight, wrapped
+from .wording import before, joined, kept_together, tight, wrapped
 
 # Color of the bar beside a report, as JupyterLab or a page of the course defines it.
 COLORS = {
@@ -48,7 +48,7 @@ class Report:
     def text(self, details: Iterable[str] = ()) -> str:
         """Return the headline, the reasons, these details and the offers."""
         first = joined(filter(None, [self.headline, *self.reasons[:1]]))
-        offers = [tight(f"{offer.says} {offer.code}") for offer in self.offers]
+        offers = [tight(f"{before(offer.says)}{offer.code}") for offer in self.offers]
         return "\n".join([*map(wrapped, [first, *self.reasons[1:], *details]), *offers])
 
     def _repr_html_(self) -> str:
@@ -61,7 +61,7 @@ class Report:
             body += f"<details><summary>{summary}</summary>{''.join(cases)}</details>"
         for offer in self.offers:
             code = html.escape(offer.code)
-            words = f"{html.escape(offer.says)} <code>{code}</code>"
+            words = f"{html.escape(before(offer.says))}<code>{code}</code>"
             body += _paragraph(words, f' data-run="{code}"')
         bar = f"border-left:0.25em solid {COLORS.get(self.state, NEUTRAL)};padding-left:0.75em"
         return f'<div class="check-report" data-state="{self.state}" style="{bar}">{body}</div>'

@@ -110,6 +110,11 @@ def tight(text: str) -> str:
     return re.sub(rf"(?<={_WIDE}) +(?={_WIDE})", "", text)
 
 
+def before(text: str) -> str:
+    """Return a text to put before something else: with a space unless its own mark has one."""
+    return text if re.search(r"[\uff00-\uffef]$", text) else f"{text} "
+
+
 def _scientific(value: float) -> str:
     """Format as 1.97e14, without the plus sign and leading zeros of Python's format."""
     number, _, power = f"{value:.6g}".partition("e")

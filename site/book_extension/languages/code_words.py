@@ -55,6 +55,7 @@ IN_EXERCISES = {"part": (2,), "Made": (2,)}
 GENERATED = ".min.js"
 PROMPT = re.compile(r'^ +code_prompt_(?:show|hide): "(.*)"$', re.MULTILINE)
 OF_PAGES = ("course", "figures")  # message catalogs of the scripts that pages load
+COMMENT = re.compile(r"^# .+(?:\n# .+)*|(?<=  )# .+$", re.MULTILINE)
 NOTEBOOKS = "notebooks"  # the catalog of the exercises' notebooks
 
 
@@ -124,18 +125,32 @@ def extracted(book: Path, sources: Iterable[tuple[str, str]]) -> Iterator[str]:
 
 
 def of_notebooks(book: Path) -> Iterator[str]:
-    """Yield the headings, list items and paragraphs of the exercises' notebooks, and docstrings.
+    """Yield the texts of the exercises' notebooks, docstrings, and comments of code that is given.
 
-    A release finds them by the same rules (`grading.release.translation.pieces`).
+    A release finds them by the same rules (`grading.release.translation`).
     """
     for file in exercise_pages.files(book):
         shared = file.with_name(exercise_pages.SHARED).read_text(encoding="utf-8")
         for text in (*exercise_pages.texts(file), *shared.split("\n+++\n")):
             for block in re.split(r"\n{2,}", text.strip()):
                 yield from pieces(block)
+        for source in exercise_pages.given(file):
+            yield from comments(source)
+            yield from docstrings(source)
         for _part, source in exercise_pages.solutions(file):
-            for text in filter(None, map(ast.get_docstring, functions(source))):
-                yield from (" ".join(block.split()) for block in text.split("\n\n"))
+            yield from docstrings(source)
+
+
+def comments(source: str) -> Iterator[str]:
+    """Yield the comments of code; whole lines, one below the other, are one comment."""
+    for found in COMMENT.findall(source):
+        yield " ".join(line.removeprefix("# ") for line in found.split("\n"))
+
+
+def docstrings(source: str) -> Iterator[str]:
+    """Yield the paragraphs of the functions' docstrings."""
+    for text in filter(None, map(ast.get_docstring, functions(source))):
+        yield from (" ".join(block.split()) for block in text.split("\n\n"))
 
 
 def functions(source: str) -> list[ast.FunctionDef]:
@@ -146,7 +161,9 @@ def pieces(block: str) -> Iterator[str]:
     if block.startswith("- "):
         items = re.split(r"\n?^- ", block, flags=re.MULTILINE)[1:]
         yield from (" ".join(item.split()) for item in items)
-    elif not block.startswith("```"):
+    elif block.startswith("```"):
+        yield from comments(block)
+    else:
         yield " ".join(re.sub(r"^#+ ", "", block).split())
 
 
