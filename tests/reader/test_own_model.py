@@ -89,7 +89,10 @@ def test_a_file_that_cannot_be_read_says_why_and_the_figure_shows_nothing(
         assert name in found["says"], found["says"]
     assert len(set(said.values())) > 6, said
     assert reader.choose_model(FOLDER / "llama-3.1-8b.json")
-    assert reader.shows("model")["numbers"]["held"] != shown["numbers"]["held"]
+    read = reader.shows("model")
+    assert read["numbers"]["held"] != shown["numbers"]["held"]
     # Any other choice shows the catalog's models again.
     (again,) = reader.move([{"model": {"model": 0}}])
-    assert all(again["model"]["numbers"].values())
+    for found in (read, again["model"]):
+        assert not any(name in found["says"] for name in REFUSED)
+        assert "–" not in {value for value, _ in found["numbers"].values()}

@@ -137,7 +137,9 @@ def test_an_exercises_page_leads_to_its_notebook_and_to_what_to_read_first(site:
         effort = parsed(path).select("article h1 + p")[0]
         chapter = told(name, "read_first")
         assert only(effort, "a")["href"] == f"../chapters/{chapter}.html#chapter-{chapter}"
-        assert told(name, "minutes") in only(effort, ".computed").get_text()
+        said = only(effort, ".computed").get_text()
+        assert told(name, "minutes") in said
+        assert bool(HAN.search(said)) == bool(HAN.search(said.split()[-1])) == (language == "zh")
         link = str(only(parsed(path), "a.download")["href"])
         assert Path(link).name == f"{own}.ipynb"
         book = nbformat.read(path.parent / link, as_version=4)

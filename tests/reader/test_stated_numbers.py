@@ -82,6 +82,7 @@ RIGHT = {
         "ici-slower": f"{V5E_HBM / ICI:.0f} times",
         "check-v5e": f"{1e15 / V5E_PEAK:.2f} ms",
         "check-nvlink": f"{9e12 / NVLINK:.0f} ms",
+        "check-faster": "no" if V5E_PEAK < PEAK else "yes",
     },
     "intensity": {
         "check-laptop": f"{100 * 5 * 100e9 / 2e12:.0f}%",
