@@ -129,7 +129,7 @@ STATED = {
     ],
     "summary": [
         f"{1e18 / PEAK * DOLLARS:.2f}", f"{1e15 / HBM * DOLLARS:.2f}",
-        f"{2 * (WEIGHTS - TABLE) / PEAK * 1e6 * DOLLARS:.2f}",
+        f"{2 * (WEIGHTS - TABLE) / PEAK * 1e6 * DOLLARS:.4f}",
         *(f"{generated(texts):.2f}" for texts in (1, 8, 64)),
     ],
     "matmul": [
