@@ -96,6 +96,11 @@ TAKEN: dict[str, tuple[dict[str, bytes | str], list[str], str]] = {
         ["A B 1/x.ipynb"],
         "w.zip is a zip",
     ),
+    "a zip with two of one name": (
+        {of_moodle("A B", 1, "w.zip"): zipped({"v/x.ipynb": NOTEBOOK, "w/x.ipynb": NOTEBOOK})},
+        ["A B 1/2-x.ipynb", "A B 1/x.ipynb"],
+        "w.zip is a zip",
+    ),
     "backslashes": (
         {"all\\" + ADA.replace("/", "\\"): NOTEBOOK},
         [f"Ada Lovelace 7/{NAME}.ipynb"],

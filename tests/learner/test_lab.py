@@ -167,6 +167,13 @@ def test_a_config_file_is_read_by_the_figure_in_jupyterlab(work: Path, lab: Lab)
     figure.locator("details:has([data-part=read]) > summary").click()
     figure.locator("[data-part=config]").set_input_files(CONFIGS / "llama-3.1-8b.json")
     expect(figure.locator("[data-part=read]")).to_contain_text("8.03 billion")
+    # Another file of the same name stands beside the first.
+    other = {"name": "llama-3.1-8b.json", "mimeType": "application/json"}
+    content = (CONFIGS / "mixtral-8x7b.json").read_bytes()
+    figure.locator("[data-part=config]").set_input_files({**other, "buffer": content})
+    expect(figure.locator("[data-part=read]")).to_contain_text("46.7 billion")
+    entries = figure.locator("select[name=model] option", has_text="llama-3.1-8b")
+    expect(entries).to_have_count(2)
 
 
 def test_links_between_chapters_lead_to_a_cell_of_a_notebook(work: Path, lab: Lab) -> None:

@@ -105,8 +105,10 @@ def check_page(room: Classroom, student: str, name: str) -> None:
     (grade,) = grouped(room.table("grades.csv"), "student", "assignment")[key]
     parts = grouped(room.table("parts.csv"), "student", "assignment")[key]
     page = BeautifulSoup(room.page(*key), "html.parser")
-    assert text(page.h1).startswith(name)
-    assert text(page.h1).endswith(f" {grade['score']} / {grade['max_score']}")
+    heading = re.search(r"\((\S+) of (\S+) points\)$", text(page.h1))
+    assert heading
+    for said, column in zip(heading.groups(), ("score", "max_score"), strict=True):
+        assert float(said) == float(grade[column])
     assert student in text(page.title)
     assert page.table
     cells = room.released(name).cells
