@@ -60,6 +60,7 @@ def digest_of(book: Path) -> str:
     settings = "\0".join(os.environ.get(name, "") for name in ("EDITION", "SOLUTIONS"))
     digest = hashlib.sha256(settings.encode())
     files += (book / "locale").rglob("*.po")
+    files += (book / "site" / "commands" / "handouts").glob("*.py")
     files += [book / "_config.yml", *bundle.sources(book), *wheels.sources(book)]
     for path in sorted(set(files)):
         digest.update(str(path.relative_to(book)).encode() + b"\0" + path.read_bytes() + b"\0")
