@@ -6,6 +6,7 @@ tests of each start share its page, and run in this order.
 
 import html
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -266,6 +267,8 @@ def test_a_changed_course_overwrites_nothing(told: str, work: Path, mine: dict[s
 def chinese(
     course: Path, home: Path, told: str, mine: dict[str, bytes], browser: Browser
 ) -> Iterator[Lab]:
+    # JupyterLab would open again what was open in English.
+    shutil.rmtree(course / "my-work" / ".jupyter" / "workspaces", ignore_errors=True)
     with make_lab(course, browser, home, "LANGUAGE=zh_CN") as lab:
         yield lab
 

@@ -184,7 +184,7 @@ def make_lab(course: Path, browser: Browser, home: Path, *words: str) -> Iterato
             context.set_default_timeout(1000 * SECONDS)
             page = context.new_page()
             page.goto(f"/?token={given['JUPYTER_TOKEN']}")
-            page.locator(".jp-Notebook h1").first.wait_for()
+            page.locator(".jp-Notebook h1:visible").first.wait_for()  # others are in other tabs
             yield Lab(page, "".join(lines))
             context.close()
         finally:
