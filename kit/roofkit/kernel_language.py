@@ -1,27 +1,22 @@
-"""IPython extension: a kernel's tables and plots in the language of ``ROOFLINE_LANGUAGE``.
+"""IPython extension: what the course's cells show, in the language of ``ROOFLINE_LANGUAGE``.
 
-`make lab` has each kernel load it. A page translates its plots when they are SVG; a notebook may
-show them in any format, so here they are translated while they are drawn. Their code keeps its
-English, which a check reads.
+`make lab` has each kernel load it, and so has a downloaded notebook. A page translates its plots
+when they are SVG; a notebook may show them in any format, so here they are translated while they
+are drawn. Their code keeps its English, which a check reads.
 """
 
 from __future__ import annotations
 
+import builtins
 import logging
-import re
 import warnings
 from functools import cache
 from typing import Any
 
 from roofkit import words
+from roofkit.lines import LINES, filled, print_of_cells, printing_lines, template
 from roofkit.words import _
 
-# Messages of pictures, as in site/book_extension/themed_svg.py: {1}, {2} … stand for numbers.
-NUMBER = re.compile(
-    r"(?<![\w.])\d+(?:[.,]\d+)*(?:[ \xa0][kMGTPEmnµ]?i?(?:s|B|FLOP|OP|bit)(?:/s)?)?(?!\w)"
-)
-PLACE = re.compile(r"\{(\d+)\}")
-LINES = " / "
 # Fonts with a language's characters, which matplotlib's own font lacks.
 FONTS = {
     "zh_CN": (
@@ -32,11 +27,19 @@ FONTS = {
 }
 
 
-def load_ipython_extension(_shell: object) -> None:
+def load_ipython_extension(shell: Any) -> None:
     code = words.language()
     if code != words.ORIGINAL:
         words.use(code)
         translate_plots(code)
+        builtins.print = print_of_cells(shell.user_global_ns, built_lines(), _)
+
+
+def built_lines() -> set[str]:
+    """Return the lines of the course's cells that print."""
+    if words.PRINTING.is_file():
+        return set(words.PRINTING.read_text(encoding="utf-8").splitlines())
+    return printing_lines(words.SOURCES.parent)
 
 
 def translate_plots(code: str) -> None:
@@ -77,14 +80,6 @@ def translate_plots(code: str) -> None:
 @cache
 def translated(text: str) -> str:
     """Return a text of a plot in the language in force."""
-    numbers: list[str] = []
-
-    def place(number: re.Match[str]) -> str:
-        numbers.append(number[0])
-        return f"{{{len(numbers)}}}"
-
-    message = NUMBER.sub(place, text.replace("\n", LINES))
+    message, numbers = template(text.replace("\n", LINES))
     found = _(message)
-    if found == message:
-        return text
-    return PLACE.sub(lambda one: numbers[int(one[1]) - 1], found).replace(LINES, "\n")
+    return text if found == message else filled(found, numbers).replace(LINES, "\n")

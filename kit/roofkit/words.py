@@ -23,11 +23,13 @@ VARIABLE = "ROOFLINE_LANGUAGE"  # environment variable with the language, such a
 # Catalogs: compiled ones in a built package, the sources in a clone of the repository.
 COMPILED = Path(__file__).parent / "locale"
 SOURCES = Path(__file__).parents[2] / "locale"
+PRINTING = COMPILED / "printing.txt"  # the lines of the course's cells that print, in a package
 # Cache of a clone's compiled catalogs, by hash of the sources: compiling takes half a second.
 KEPT = SOURCES.parent / "_build" / "words"
 
-# Matches page messages that have markup or are long: no table or matplotlib figure shows these.
-MARKUP_OR_LONG = re.compile(r"[`$*\n]|\{(?!\d)|^.{60}")
+GLOSSARY = "glossary"  # the page whose terms have the English in brackets: others' words come first
+# Matches messages of pages that no output of a cell has: they have markup that tables lack.
+OF_PROSE = re.compile(r"[`$*\n]|\{(?!\d)")
 
 _chosen: ContextVar[str | None] = ContextVar("_chosen", default=None)
 
@@ -106,20 +108,21 @@ def compile_catalogs(folder: Path) -> bytes:
     """Compile a folder's catalogs into one, without outdated messages.
 
     The catalogs of code lie in the folder itself, those of pages in folders inside it. Of pages,
-    only short messages without markup are included: tables that a cell shows need them.
+    only messages that outputs of cells may have are included.
     """
     from babel.messages import Catalog
     from babel.messages.mofile import write_mo
     from babel.messages.pofile import read_po
 
     merged = Catalog()
-    of_code, of_pages = sorted(folder.glob("*.po")), sorted(folder.glob("*/**/*.po"))
+    of_code = sorted(folder.glob("*.po"))
+    of_pages = sorted(folder.glob("*/**/*.po"), key=lambda file: (file.stem == GLOSSARY, file))
     for file in (*of_code, *of_pages):
         with file.open("rb") as source:
             for message in read_po(source):
                 if not message.id or not message.string or message.fuzzy or message.id in merged:
                     continue
-                if file in of_code or not MARKUP_OR_LONG.search(str(message.id)):
+                if file in of_code or not OF_PROSE.search(str(message.id)):
                     merged.add(message.id, message.string)
     compiled = io.BytesIO()
     write_mo(compiled, merged)

@@ -13,9 +13,10 @@ from sphinx.locale import init as read_catalog
 from sphinx.util import logging
 from sphinx.util.i18n import docname_to_domain
 
+from roofkit.lines import printed, translated
+
 from .languages import is_translation
 from .languages.markdown import has_words
-from .lines import printed, translated
 from .themed_svg import messages, themed_svg
 
 logger = logging.getLogger(__name__)
@@ -32,7 +33,7 @@ def inline_figures(app: Sphinx, doctree: nodes.document) -> None:
         for image in doctree.findall(nodes.image)
         if image.parent.get("mime_type") == "image/svg+xml"
     ]
-    translate = translation_of(app) if is_translation(app) else None
+    translate = translation_of(app, app.env.docname) if is_translation(app) else None
     for number, image in enumerate(found, start=1):
         if app.builder.name == "gettext":
             add_words(app, image)
@@ -52,7 +53,7 @@ def translate_printed(app: Sphinx, doctree: nodes.document) -> None:
     """Translate what cells print, or add it as paragraphs, so that it becomes messages."""
     if app.builder.name != "gettext" and not is_translation(app):
         return
-    translate = translation_of(app)
+    translate = translation_of(app, app.env.docname)
     for output in [*doctree.findall(nodes.literal_block)]:
         if "stream" not in output["classes"]:
             continue
@@ -81,9 +82,9 @@ def is_message(text: str) -> bool:
     return has_words(re.sub(r"\b[A-Z][a-z]\w*", "", text))
 
 
-def translation_of(app: Sphinx) -> Callable[[str], str]:
-    """Return a function that translates the messages of the current page."""
+def translation_of(app: Sphinx, page: str) -> Callable[[str], str]:
+    """Return a function that translates the messages of a page's outputs."""
     folders = [str(Path(app.srcdir, folder)) for folder in app.config.locale_dirs]
-    domain = docname_to_domain(app.env.docname, app.config.gettext_compact)
+    domain = docname_to_domain(page, app.config.gettext_compact)
     catalog, _ = read_catalog(folders, app.config.language, domain)
     return lambda message: catalog.gettext(message) if is_message(message) else message

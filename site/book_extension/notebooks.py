@@ -5,7 +5,7 @@ differ in where links lead: on the site, or, from the builder "notebooks", to th
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import urljoin
@@ -20,9 +20,12 @@ from sphinx.locale import get_translation
 from sphinx.util.osutil import ensuredir
 from sphinx_design.dropdown import DropdownHtmlTransform
 
-from . import contents, languages
+from roofkit import lines
+
+from . import contents, figures, languages
 from .languages import code_words
 from .markdown_writer import CodeCell, Text, Writer, cell_id
+from .themed_svg import translated_svg
 from .values import is_hidden
 
 _ = get_translation("sphinx")
@@ -35,7 +38,9 @@ LIVE = re.compile(r'<figure class="live"')
 ROOT = Path(__file__).resolve().parents[2]
 # The first cell, which installs missing packages. Released exercises begin with the same text.
 FIRST_CELL = ROOT / "kit" / "roofkit" / code_words.FIRST_CELL
+EXTENSION = "roofkit.kernel_language"
 PACKAGES = {"rooflib": ROOT / "rooflib", "roofkit": ROOT / "kit" / "roofkit"}
+TABLE_CELL = re.compile(r"(?<=\| )[^|\n]+(?= \|)")
 OURS = re.compile(r"\b(?:rooflib|roofkit|roofmeter)\b")
 # Matches code that imports roofkit.figures, which needs the packages that display figures.
 FIGURES = re.compile(r"\bfrom roofkit import figures\b|\broofkit\.figures\b")
@@ -103,11 +108,16 @@ def notebook(app: Sphinx, page: str, document: nodes.document, writer: Writer) -
     """Return the notebook of a page, which Sphinx has resolved."""
     # The build's own cells, which record values, stay out. Positions of cells count them.
     ran = [None if is_hidden(cell) else cell for cell in executed(app, page)]
+    if languages.is_translation(app):
+        translate = figures.translation_of(app, page)
+        for cell in filter(None, ran):
+            cell.outputs = [in_language(output, translate) for output in cell.get("outputs", ())]
     cells = list(page_cells(writer.parts(document), ran))
     if any(cell.cell_type == "code" for cell in cells):
         add_note(cells[0])
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
-    if source := first_cell(code, languages.top(app.config)):
+    language = languages.current(app.config)
+    if source := first_cell(code, languages.top(app.config), language.code):
         folded = {"jupyter": {"source_hidden": True}}
         cells.insert(0, nbformat.v4.new_code_cell(source, id=NO_LINK, metadata=folded))
     ids = {NO_LINK}
@@ -120,10 +130,11 @@ def notebook(app: Sphinx, page: str, document: nodes.document, writer: Writer) -
     return made
 
 
-def first_cell(code: str, site: str) -> str:
+def first_cell(code: str, site: str, language: str) -> str:
     """Return the first cell for a notebook's code; "" if it uses no package of ours.
 
-    site: the address of the course's site, "" if unknown.
+    site: the address of the course's site, "" if unknown. In a translation it also has the kernel
+    translate what the cells show.
     """
     if not OURS.search(code):
         return ""
@@ -135,8 +146,11 @@ def first_cell(code: str, site: str) -> str:
     messages = code_words.extracted(ROOT, [("kit/roofkit", code_words.FIRST_CELL)])
     words = {one: said for one in messages if (said := str(_(one))) != one}
     if words:
-        arguments += f", words={words!r}"
-    return f"{FIRST_CELL.read_text(encoding='utf-8')}\n\nset_up_notebook({arguments})"
+        arguments += f", words={words!r}, language={language!r}"
+    call = f"set_up_notebook({arguments})"
+    if words:
+        call += f"\nget_ipython().extension_manager.load_extension({EXTENSION!r});"
+    return f"{FIRST_CELL.read_text(encoding='utf-8')}\n\n{call}"
 
 
 def add_note(first: NotebookNode) -> None:
@@ -192,6 +206,22 @@ def code_cell(cell: NotebookNode) -> NotebookNode:
         ],
     )
     return made
+
+
+def in_language(output: NotebookNode, translate: Callable[[str], str]) -> NotebookNode:
+    """Return an output of a cell in the language that `translate` translates into.
+
+    As on the page, these are what was printed, tables and plots.
+    """
+    if output.output_type == "stream":
+        output.text = lines.translated(output.text, translate)
+    data = output.get("data", {})
+    if "text/markdown" in data:
+        cells = TABLE_CELL.sub(lambda cell: translate(cell[0]), data["text/markdown"])
+        data["text/markdown"] = cells
+    if "image/svg+xml" in data:
+        data["image/svg+xml"] = translated_svg(data["image/svg+xml"], translate)
+    return output
 
 
 def executed_file(app: Sphinx, page: str) -> Path:

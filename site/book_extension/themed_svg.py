@@ -7,14 +7,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from xml.etree import ElementTree
 
-from .lines import filled, template
+from roofkit.lines import LINES, filled, template
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 ElementTree.register_namespace("", SVG)
 ElementTree.register_namespace("xlink", XLINK)
 COLOR = re.compile(r"#[0-9a-fA-F]{6}\b")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
-LINES = " / "  # separates the lines of a text in its message
 MOVE = re.compile(r"translate\(([\d.]+) ([\d.]+)\)")
 FONT_SIZE = re.compile(r"font(?:-size)?: ([\d.]+)px")
 # What a page doesn't need: it has fonts of its own, and shows no thousandths of a pixel.
@@ -66,6 +65,14 @@ def themed_svg(
     svg.set("class", "figure")
     svg.set("role", "img")
     svg.set("aria-label", label)
+    return ElementTree.tostring(svg, encoding="unicode")
+
+
+def translated_svg(source: str, translate: Callable[[str], str]) -> str:
+    """Return an SVG file's content with its texts translated."""
+    svg = ElementTree.fromstring(source)
+    for lines in texts(svg):
+        translate_text(lines, translate)
     return ElementTree.tostring(svg, encoding="unicode")
 
 

@@ -26,6 +26,8 @@ UNTOUCHED = "weight-per-example"
 CHAPTER = "chapters/1-time.ipynb"
 CONFIGS = ROOT / "tests" / "tables" / "configs"
 HAN = re.compile("[\u4e00-\u9fff]")
+ENGLISH = re.compile("[a-z]{2} [a-z]{2}")
+OWN = "between 1 and 2"  # as a line of the chapter, which is translated, but the learner's own
 ADDED = "This sentence is new."
 # Links to other notebooks; code may contain brackets, too.
 LINK = re.compile(r"\]\((?![a-z]+:)([^()\s]+)\)")
@@ -295,11 +297,15 @@ def test_jupyterlab_and_its_start_page_are_in_chinese(chinese: Lab) -> None:
 
 
 @pytest.mark.long
-def test_a_chinese_chapter_runs_with_its_tables_and_plots_in_chinese(chinese: Lab) -> None:
+def test_a_chinese_chapter_runs_with_its_outputs_in_chinese(chinese: Lab) -> None:
     chinese.open(CHAPTER.replace(".ipynb", ".new.ipynb"))
     printed = chinese.prose()
+    chinese.write_into("square = ", f"print({OWN!r})\nsquare = ")
     chinese.run_all()
     outputs = chinese.outputs()
+    lines = "".join(text_of(out) for out in outputs if out["output_type"] == "stream").split("\n")
+    assert [line for line in lines if ENGLISH.search(line)] == [OWN]
+    assert any(HAN.search(line) for line in lines)
     assert [out for out in outputs if out["output_type"] == "error"] == []
     assert chinese.prose() == printed
     tables = [html.unescape(text_of(out)) for out in outputs if "<table" in text_of(out)]

@@ -16,10 +16,10 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, unescape, write_po
 
 from book_extension.contents import LANGUAGES
+from roofkit.words import GLOSSARY, OF_PROSE
 
 from . import code_words
 
-MARKUP_OR_LONG = re.compile(r"[`$*\n]|\{(?!\d)|^.{60}")  # as in kit/roofkit/words.py
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)  # written in place of the time of compilation
 SPHINX = "sphinx"  # catalog in which Sphinx looks up the words of templates
@@ -136,15 +136,12 @@ def of_code(source: Path, language: str, *, notebooks: bool = False) -> Catalog:
 
 
 def of_python(source: Path, language: str) -> Catalog:
-    """Return translations of words in code and of pages' short texts without markup.
-
-    Headings and cells of the tables that a page's cells make are among the latter.
-    """
+    """Return translations of words in code, and of what outputs of pages' cells may have."""
     found = of_code(source, language)
-    for name in names(source):
+    for name in sorted(names(source), key=lambda name: name.endswith(GLOSSARY)):
         if "/" in name:
             for message in filter(is_current, messages(read(source / f"{name}.po", language))):
-                if message.id not in found and not MARKUP_OR_LONG.search(str(message.id)):
+                if message.id not in found and not OF_PROSE.search(str(message.id)):
                     found.add(message.id, message.string)
     return found
 

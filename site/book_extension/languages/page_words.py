@@ -13,7 +13,7 @@ from babel.messages.mofile import read_mo
 from sphinx.application import Sphinx
 from sphinx.util.osutil import ensuredir
 
-from book_extension.lines import COUNT_UNITS
+from roofkit.lines import COUNT_UNITS
 
 from . import catalogs, code_words, value_words
 

@@ -14,7 +14,7 @@ from docutils import nodes
 from sphinx.locale import get_translation
 from sphinx.transforms import SphinxTransform
 
-from book_extension.lines import SCALES, counted
+from roofkit.lines import SCALES, counted
 
 _ = get_translation("sphinx")
 MONTHS = (

@@ -63,7 +63,7 @@ LIVE = '<figure class="live"'
 PYTHON_FILES = ("notebook_stubs", "page", "whole_numbers")
 RUNNER = {
     "browser/python": [HERE / f"{name}.py" for name in PYTHON_FILES],
-    "book_extension": [BOOK_EXTENSION / "lines.py", BOOK_EXTENSION / "themed_svg.py"],
+    "book_extension": [BOOK_EXTENSION / "themed_svg.py"],
 }
 PACKED = (".py", ".toml", ".csv")
 

@@ -11,16 +11,18 @@ import json
 import linecache
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from importlib import import_module
 from numbers import Integral
 from pprint import pformat
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, ModuleType
 from typing import Any, TextIO
 
-from book_extension.lines import translated
 from book_extension.themed_svg import themed_svg
+
+from roofkit.lines import print_of_cells
+from roofkit.words import ORIGINAL, _, use
 
 from . import notebook_stubs, whole_numbers
 
@@ -30,11 +32,6 @@ CELL = "<ipython-input-{}-{}>"
 MAX_PRINTED = 200_000  # characters per cell: a loop could fill the memory with output
 MAX_COPIED = 1_000_000  # bytes; larger arrays are shared: a change in place affects all cells
 RICH_METHODS = (("_repr_html_", "html"), ("_repr_svg_", "svg"), ("_repr_markdown_", "markdown"))
-
-
-def _(message: str) -> str:
-    """Return a message in the page's language."""
-    return str(import_module("roofkit.words")._(message))
 
 
 class Page:
@@ -50,7 +47,7 @@ class Page:
         self.settings: list[Any] = []  # Matplotlib's, at the start of each step
         self.ran: list[Any] = []  # the steps that have run, None for one that failed
         self.files: dict[str, int] = {}  # file name of a cell's code → its step
-        self.built: dict[str, set[str]] = {}  # the same → the lines of the cell as built
+        self.built: set[str] = set()  # the lines of the page's cells as built
         self.shown: list[Output] = []
         self.runs = 0
 
@@ -99,7 +96,7 @@ class Page:
         self.shown, self.runs = [], self.runs + 1
         name = CELL.format(step, self.runs)
         self.files[name] = step
-        self.built[name] = {line.strip() for line in wanted.get("built", "").splitlines()}
+        self.built.update(line.strip() for line in wanted.get("built", "").splitlines())
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         with self.capturing():
             try:
@@ -116,7 +113,6 @@ class Page:
                     self.shown.append({"kind": "error", "text": self.error_text(error, step)})
                 return False
             finally:
-                self.shown = in_language(self.shown)
                 if pyplot := sys.modules.get("matplotlib.pyplot"):
                     pyplot.close("all")
 
@@ -150,26 +146,16 @@ class Page:
         def no_input(*args: object, **named: object) -> str:
             raise RuntimeError(_("a page cannot ask: write the answer into the cell instead"))
 
-        before = builtins.input, warnings.showwarning
+        before = builtins.input, builtins.print, warnings.showwarning
         builtins.input, warnings.showwarning = no_input, show_warning
+        builtins.print = print_of_cells(self.names, self.built, _)
         builtins.display = self.display  # type: ignore[attr-defined]
         try:
-            out = Stream(self.shown, "stdout", self.is_own)
-            err = Stream(self.shown, "stderr", self.is_own)
+            out, err = Stream(self.shown, "stdout"), Stream(self.shown, "stderr")
             with redirect_stdout(out), redirect_stderr(err):
                 yield
         finally:
-            builtins.input, warnings.showwarning = before
-
-    def is_own(self) -> bool:
-        """Return whether what is being printed comes from a line of the reader's own."""
-        frame: FrameType | None = sys._getframe()
-        while frame and frame.f_code.co_filename not in self.built:
-            frame = frame.f_back
-        if frame is None:
-            return False
-        name = frame.f_code.co_filename
-        return linecache.getline(name, frame.f_lineno).strip() not in self.built[name]
+            builtins.input, builtins.print, warnings.showwarning = before
 
     def error_text(self, error: BaseException, step: int) -> str:
         """Return an error's message with the lines of the page's cells that led to it."""
@@ -221,34 +207,19 @@ def only_in_jupyter(error: SyntaxError) -> bool:
     return command.startswith(("%", "!")) or "'await' outside" in error.msg
 
 
-def in_language(shown: list[Output]) -> list[Output]:
-    """Translate what the course's lines printed; what the reader's own printed stays as it is."""
-    joined: list[Output] = []
-    for one in shown:
-        own = one.pop("own", "")
-        if one["kind"] == "stdout" and not own:
-            one["text"] = translated(one["text"], _)
-        if joined and one["kind"] == joined[-1]["kind"] in ("stdout", "stderr"):
-            joined[-1]["text"] += one["text"]
-        else:
-            joined.append(one)
-    return joined
-
-
 class Stream(io.TextIOBase):
     """A text stream that appends what is printed to a cell's outputs."""
 
-    def __init__(self, shown: list[Output], name: str, is_own: Callable[[], bool]) -> None:
-        self.shown, self.name, self.is_own, self.left = shown, name, is_own, MAX_PRINTED
+    def __init__(self, shown: list[Output], name: str) -> None:
+        self.shown, self.name, self.left = shown, name, MAX_PRINTED
 
     def write(self, text: str) -> int:
         """Append text, truncated once this stream has MAX_PRINTED characters."""
         if self.left > 0:
             kept = text if len(text) <= self.left else text[: self.left] + _("\n… and so on")
             self.left -= len(text)
-            start = {"kind": self.name, "text": "", "own": "yes" if self.is_own() else ""}
-            if not (self.shown and start == {**self.shown[-1], "text": ""}):
-                self.shown.append(start)
+            if not (self.shown and self.shown[-1]["kind"] == self.name):
+                self.shown.append({"kind": self.name, "text": ""})
             self.shown[-1]["text"] += kept
         return len(text)
 
@@ -335,8 +306,8 @@ def start(language: str, tries: str) -> Page:
     sys.modules["__main__"] = page.module
     notebook_stubs.install()
     whole_numbers.install()
-    if language != "en":
-        import_module("roofkit.words").use(language)
+    if language != ORIGINAL:
+        use(language)
     if counts := json.loads(tries):
         import_module("roofkit.check").take_tries(counts)
     return page

@@ -16,6 +16,7 @@ from book_extension import exercise_pages
 from book_extension.languages import BUNDLE, chosen
 
 from commands.handouts import bundle, wheels
+from roofkit.lines import printing_lines
 
 SERVED = Path("_build/served")  # copied to the top of the site, so that the addresses never change
 
@@ -58,7 +59,8 @@ def digest_of(book: Path) -> str:
     files = [path for path in inputs if path.suffix in (".py", ".toml", ".md")]
     # The notebooks contain the configured address, the edition's folder and perhaps solutions.
     settings = "\0".join(os.environ.get(name, "") for name in ("EDITION", "SOLUTIONS"))
-    digest = hashlib.sha256(settings.encode())
+    printing = "\0".join(sorted(printing_lines(book)))  # the wheel has them
+    digest = hashlib.sha256(f"{settings}\0{printing}".encode())
     files += (book / "locale").rglob("*.po")
     files += (book / "site" / "commands" / "handouts").glob("*.py")
     files += [book / "_config.yml", *bundle.sources(book), *wheels.sources(book)]

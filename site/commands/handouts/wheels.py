@@ -14,6 +14,8 @@ from pathlib import Path
 
 from book_extension.languages import catalogs
 
+from roofkit import lines, words
+
 # Folder of each wheel's pyproject.toml in a book → files in it that go into the build.
 PROJECTS = {
     Path(): ("pyproject.toml", "README.md", "LICENSE", "rooflib"),
@@ -104,9 +106,12 @@ def _copy(book: Path, project: Path, folder: Path) -> None:
 
 
 def _translate(book: Path, folder: Path) -> None:
-    """Write the compiled words of each language where `roofkit.words` finds them."""
+    """Write the compiled words of each language, and what they need, where `roofkit` finds them."""
     locale = folder / "roofkit" / "locale"
     locale.mkdir()
+    printing = locale / words.PRINTING.name
+    printing.write_text("\n".join(sorted(lines.printing_lines(book))), encoding="utf-8")
+    printing.chmod(0o644)
     for code, source in translations(book).items():
         target = locale / f"{code}.mo"
         target.write_bytes(catalogs.compiled(catalogs.of_python(source, code)))

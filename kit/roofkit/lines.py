@@ -1,16 +1,25 @@
 """Lines of text as messages: {1}, {2} … stand for their numbers.
 
-It runs at build time and in the page's Python.
+They translate what cells print and draw: at build time, in the page's Python and in kernels.
 """
 
+from __future__ import annotations
+
+import builtins
+import linecache
 import re
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from types import FrameType
+from typing import Any
 
 # A number in a text, with its unit, but not within a name such as H100.
 NUMBER = re.compile(
     r"(?<![\w.])\d+(?:[.,]\d+)*(?:[ \xa0][kMGTPEmnµ]?i?(?:s|B|FLOP|OP|bit)(?:/s)?)?(?!\w)"
 )
 PLACE = re.compile(r"\{(\d+)\}")
+LINES = " / "  # separates the lines of a picture's text in its message
 UNITS = re.compile(r"\b(?:byte|true|false)\b")
 # A line that is said to readers: short texts may be names that a program needs in English.
 SAID = re.compile(r"\{1\}|: |\w+ \w+ \w+")
@@ -45,6 +54,37 @@ def printed(text: str) -> list[str]:
 def translated(text: str, translate: Callable[[str], str]) -> str:
     """Translate what a cell has printed, line by line."""
     return "".join(_line(line, translate) for line in text.splitlines(keepends=True))
+
+
+def printing_lines(book: Path) -> set[str]:
+    """Return the lines of a book's chapters that print."""
+    texts = (page.read_text(encoding="utf-8") for page in book.glob("chapters/*.md"))
+    return {line.strip() for text in texts for line in text.splitlines() if "print(" in line}
+
+
+def print_of_cells(
+    names: Mapping[str, Any], built: Collection[str], translate: Callable[[str], str]
+) -> Callable[..., None]:
+    """Return a `print` that translates what cells print in lines that are as they were built.
+
+    names: the cells' namespace. built: their lines as built; others are a reader's own.
+    """
+    print_plainly = builtins.print
+
+    def is_built(frame: FrameType | None) -> bool:
+        while frame and frame.f_globals is not names:
+            frame = frame.f_back
+        if frame is None:
+            return False
+        return linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip() in built
+
+    def print_in_language(*values: Any, sep: str | None = None, **options: Any) -> None:
+        if options.get("file") is None and is_built(sys._getframe(1)):
+            said = (" " if sep is None else sep).join(map(str, values))
+            values = (translated(said, translate),)
+        print_plainly(*values, sep=sep, **options)
+
+    return print_in_language
 
 
 def counted(value: str, power: int) -> str:
