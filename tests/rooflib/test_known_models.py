@@ -32,6 +32,7 @@ PARAMETERS = {
     "gpt-oss 120B": 116_829_156_672,
     "GLM-4.5-Air": 106_852_245_504,
     "DeepSeek-V3": 671_026_404_352,
+    "Kimi K2": 1_026_408_209_408,
 }
 # Config files as people have them, one a line, with counts of transformers 5.24.0 on the meta
 # device.
