@@ -22,6 +22,7 @@ POLL_MS = 100  # polling at each frame, the default, draws frames
 # JupyterLab exposes its own programming interface, through which notebooks are read and run.
 OPTIONS = "--no-browser --allow-root --ip=127.0.0.1 --LabApp.expose_app_in_browser=True"
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
+COMMANDS = "window.jupyterapp.commands"
 PANEL = "window.jupyterapp.shell.currentWidget"
 OPEN = """async (path) => {
   const app = window.jupyterapp;
@@ -103,12 +104,14 @@ class Lab:
         raise LookupError(f"no cell contains {old!r}")
 
     def run_all(self) -> None:
-        self.page.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
+        # Cells that ran when the notebook was built count as run, too.
+        self.page.evaluate(f"{COMMANDS}.execute('notebook:clear-all-cell-outputs')")
+        self.page.evaluate(f"void {COMMANDS}.execute('notebook:run-all-cells')")
         self.page.wait_for_function(RUN, polling=POLL_MS)
         self.idle()
 
     def save(self) -> None:
-        self.page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
+        self.page.evaluate(f"{COMMANDS}.execute('docmanager:save')")
 
     def prose(self) -> list[str]:
         """Return what each Markdown cell shows."""

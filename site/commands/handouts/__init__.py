@@ -18,6 +18,8 @@ from book_extension.languages import BUNDLE, chosen
 from commands.handouts import bundle, wheels
 from roofkit.lines import printing_lines
 
+DOCSTRING = re.compile(r'(?<=^    """).*?(?=""")', re.DOTALL | re.MULTILINE)
+PARAGRAPH = re.compile(r"\S.*?(?=\s*\n\s*\n|\s*\Z)", re.DOTALL)
 SERVED = Path("_build/served")  # copied to the top of the site, so that the addresses never change
 
 
@@ -78,5 +80,15 @@ def worked(exercise: Path, _: Callable[[str], str] = str) -> str:
     title = _("Worked solution")
     lines = [f"## {title}", ""]
     for heading, code in exercise_pages.solutions(exercise):
-        lines += [f"### {_(heading)}", "", "```python", code, "```", ""]
+        lines += [f"### {_(heading)}", "", "```python", with_docstrings(code, _), "```", ""]
     return "\n".join(lines)
+
+
+def with_docstrings(code: str, _: Callable[[str], str]) -> str:
+    """Return code with the paragraphs of its docstrings translated, where known."""
+
+    def paragraph(found: re.Match[str]) -> str:
+        text = " ".join(found[0].split())
+        return found[0] if _(text) == text else _(text)
+
+    return DOCSTRING.sub(lambda inside: PARAGRAPH.sub(paragraph, inside[0]), code)
