@@ -75,8 +75,8 @@ def model_from_config(
     if listed and given.get("num_hidden_layers") is None:  # as many as the file lists
         given = {**given, "num_hidden_layers": len(listed)}
     c = _values(given, family, nested)
-    stored = stored_types(whole, given, beside)
     layers, D, V = c["num_hidden_layers"], c["hidden_size"], c["vocab_size"]
+    stored = stored_types({**whole, **given}, beside, c)
     alike = Counter(stored.layer(_layer(c, i), str(i)) for i in range(layers))
     kinds = tuple(replace(kind, count=count) for kind, count in alike.items())
     P = c.get("hidden_size_per_layer_input", 0)

@@ -23,7 +23,6 @@ SPEAKS = re.compile("quant|compress.*config|^bits$|expert_dtype")
 # Under which keys formats list the modules that they leave out.
 LEFT_OUT: tuple[str, ...] = ("modules_to_not_convert", "ignore", "ignored_layers")
 LEFT_OUT += ("exclude_modules", "exclude", "llm_int8_skip_modules")
-EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 MANY = 10**6
 PLAIN = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 # Other names of modules, and expressions for those of `Layer.matrices`. A router must not be taken
@@ -87,17 +86,14 @@ class Stored:
         return replace(layer, matrices=tuple(stored))
 
 
-def stored_types(
-    given: Mapping[str, Any], model: Mapping[str, Any], beside: Mapping[str, Any] | None
-) -> Stored:
+def stored_types(both: Mapping[str, Any], beside: Any, c: Mapping[str, Any]) -> Stored:
     """Return how a file stores its model.
 
-    `given` is the file, `model` its part for the language model, which may be the same, and
-    `beside` the content of a `hf_quant_config.json`.
+    `both` are the file's keys and those of its part for the language model, `beside` is the content
+    of a `hf_quant_config.json`, and `c` are the model's sizes.
     """
-    type_of = model.get("dtype") or model.get("torch_dtype") or "bfloat16"
+    type_of = both.get("dtype") or both.get("torch_dtype") or "bfloat16"
     plain = PLAIN[one_of("dtype", str(type_of).removeprefix("torch."), PLAIN)]
-    both = {**given, **model}
     for key, value in both.items():
         if value and key not in KEYS and SPEAKS.search(key):
             raise ValueError(f"{key} must be one of {', '.join(KEYS)}; got {short(value)}")
@@ -121,13 +117,13 @@ def stored_types(
         # Formats nest objects: one check, instead of one of each key, keeps a trace from users.
         wanted = f"as {method} writes it"
         raise ValueError(f"quantization_config must be {wanted}; got {short(how)}") from None
-    left: Rules = tuple((pattern, None) for pattern in _left_out(how, model))
+    left: Rules = tuple((pattern, None) for pattern in _left_out(how, c))
     if method != "mlx":  # which alone quantizes the embedding, and so an output that shares it
-        left += (("embed_tokens", None), *(LOGITS if both.get("tie_word_embeddings") else ()))
+        left += (("embed_tokens", None), *(LOGITS if c["tie_word_embeddings"] else ()))
     return Stored(plain, kv, (*left, *rules))
 
 
-def _left_out(how: Mapping[str, Any], model: Mapping[str, Any]) -> list[str]:
+def _left_out(how: Mapping[str, Any], c: Mapping[str, Any]) -> list[str]:
     """Return the patterns of modules that are left as they are, if all of them are understood."""
     lists = {key: be(key, how.get(key) or [], list, "a list") for key in LEFT_OUT}
     patterns = [be(key, each, str, "a list of names") for key in lists for each in lists[key]]
@@ -135,14 +131,15 @@ def _left_out(how: Mapping[str, Any], model: Mapping[str, Any]) -> list[str]:
     for pattern in patterns:
         name = _expression(pattern)
         layer = re.match(r"layers\\?\.(\d+)\b", name)
-        if layer and int(layer[1]) >= (model.get("num_hidden_layers") or MANY):
+        if layer and int(layer[1]) >= c["num_hidden_layers"]:
             continue  # a layer that predicts further tokens
         if not WORDS.search(name):
             raise ValueError(f"modules_to_not_convert must name modules; got {short(pattern)}")
         of_all, of_one = re.subn(r"experts\\?\.\d+\b", "experts", name)
         one_by_one[of_all] += of_one
-    known = [0, *(model.get(key) for key in EXPERTS)]
-    if some := [number for number in one_by_one.values() if number not in known]:
+    experts = c.get("num_experts", 0)
+    known = {0, *(experts if isinstance(experts, list) else [experts])}
+    if some := set(one_by_one.values()) - known:
         wanted = "name modules, of experts all of a layer or none"
         raise ValueError(f"modules_to_not_convert must {wanted}; got {max(some)} of a layer")
     return patterns

@@ -128,9 +128,10 @@ class Step:
         return -(-(self.S - self.start) // self.chunk)
 
     def total(self, name: str) -> Work:
-        """Return the sum of all layers, what is looked up before them, and the logits."""
-        layers = [kind.count * part for kind in self.model.kinds for part in self.layer(kind)]
-        step = added([*self.embedding(), *layers, *self.output()])
+        """Return the sum of all layers, what stands beside them, and the logits."""
+        kinds = (*self.model.kinds, self.model.outer)
+        layers = [kind.count * part for kind in kinds for part in self.layer(kind)]
+        step = added([self.embedding(), *layers, *self.output()])
         parts = {part.name: part for part in step.parts}
         rows = [parts[row] for row in ROWS if row in parts]
         kept = tuple(row for row in rows if np.any(row.bytes) or np.any(row.hops))
@@ -215,11 +216,9 @@ class Step:
         """The experts that at least one token takes; each chip holds its part of all."""
         groups = self.replicas if self.expert_parallel else 1
         whole, last = divmod(self.S - self.start, self.chunk)  # the last chunk may be shorter
-        of_chunk, of_last = (
-            kind.touched(self.sequences * each * groups, self.experts)
-            for each in (self.chunk, last)
-        )
-        taken = whole * of_chunk + (last > 0) * of_last
+        tokens = self.sequences * groups
+        taken = whole * kind.touched(tokens * self.chunk, self.experts)
+        taken = taken + (last > 0) * kind.touched(tokens * last, self.experts)
         made = self.multiply("experts", kind.of("experts"), kind.active * self.n, 0)
         biases = (self.given_w or dtype(self.model.w)).bytes * kind.expert_biases
         one = (made.held + biases) / (self.chips * groups)
@@ -243,17 +242,15 @@ class Step:
             hops += self.repeats * (2 * (group - 1) + gathers * (chips - 1))
         return Work("collectives", {}, 0, 0, sent, hops, less, group)
 
-    def embedding(self) -> Iterator[Work]:
-        """Rows of the embedding table, and what is outside of the layers."""
+    def embedding(self) -> Work:
+        """Rows of the embedding table, and of further ones."""
         model = self.model
         (table,) = model.outer.of("embedding")
         width = (self.given_w or dtype(model.stored(table).w)).bytes
         resting = 0 if model.tied else width * table.on(self.chips)
         held = resting + width * model.looked_up / self.chips
         looked_up = width * (model.D + model.looked_up_each) * self.n / self.chips
-        yield self.multiply(NORMS, [Matrix(NORMS, "gains", model.outer.gains)], 0)
-        yield _work(NORMS, {}, looked_up, held=held)
-        yield self.multiply("projections", model.outer.of("projections"), self.n)
+        return _work(NORMS, {}, looked_up, held=held)
 
     def output(self) -> Iterator[Work]:
         """The output matrix, and the logits that are written."""
