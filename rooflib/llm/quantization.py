@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, TypeAlias
@@ -253,15 +253,13 @@ def _modelopt(how: Mapping[str, Any]) -> Rules:
 
 
 def _compressed_tensors(how: Mapping[str, Any]) -> Rules:
-    def rules() -> Iterator[tuple[str, Format]]:
-        groups = be("config_groups", how.get("config_groups"), Mapping, "an object")
-        for each in groups.values():
-            form = _form(each["weights"], each.get("input_activations"))
-            for target in each.get("targets") or ["Linear"]:
-                yield "" if target == "Linear" else target, form
-
     one_of("sparsity_config", (how.get("sparsity_config") or {}).get("format", "dense"), ("dense",))
-    return tuple(rules())
+    groups = be("config_groups", how.get("config_groups"), Mapping, "an object")
+    return tuple(
+        ("" if name == "Linear" else name, _form(of["weights"], of.get("input_activations")))
+        for of in groups.values()
+        for name in of.get("targets") or ["Linear"]
+    )
 
 
 def _quark(how: Mapping[str, Any]) -> Rules:
