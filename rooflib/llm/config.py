@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import ChainMap, Counter
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -180,26 +180,22 @@ def _checked(own: str, key: str, given: Mapping[str, Any], default: Any, nested:
 
 
 def _layer(c: Values, i: int) -> Layer:
-    """Return the layer with index `i`; how it is stored is not known yet.
-
-    The functions below return arguments of `Layer`, of which matrices and gains add up.
-    """
-    D, kind, parts = c["hidden_size"], _kind(c, i), []
+    """Return the layer with index `i`; how it is stored is not known yet."""
+    D, kind = c["hidden_size"], _kind(c, i)
+    layer = Layer(1, gains=c["norms"] * D)
     if kind == "linear":
-        parts.append(_recurrence(c))
+        layer += _recurrence(c)
     elif "o_lora_rank" in c:
-        parts.append(_pooled_attention(c, kind))
+        layer += _pooled_attention(c, kind)
     elif "kv_lora_rank" in c:
-        parts.append(_latent_attention(c, i, kind))
+        layer += _latent_attention(c, i, kind)
     elif kind not in ("moe", "mlp"):
-        parts.append(_attention(c, i, kind))
+        layer += _attention(c, i, kind)
     if not c["alone"] or kind in ("moe", "mlp"):
-        parts.append(_mlp(c, i, kind))
+        layer += _mlp(c, i, kind)
     if P := c.get("hidden_size_per_layer_input", 0):
-        parts.append({"matrices": [_projection("more", 2 * D * P)], "gains": D})
-    matrices = tuple(matrix for part in parts for matrix in part.pop("matrices"))
-    gains = c["norms"] * D + sum(part.pop("gains") for part in parts)
-    return Layer(1, matrices, gains, **dict(ChainMap(*parts)))
+        layer += Layer(0, (_projection("more", 2 * D * P),), D)
+    return layer
 
 
 def _kind(c: Values, i: int) -> str:
@@ -240,7 +236,7 @@ def _projection(name: str, weights: int, parts: int = 1) -> Matrix:
     return Matrix("projections", name, weights, parts)
 
 
-def _attention(c: Values, i: int, kind: str) -> dict[str, Any]:
+def _attention(c: Values, i: int, kind: str) -> Layer:
     D, N, H, keys = c["hidden_size"], c["num_attention_heads"], c["head_dim"], 2
     K = c["num_key_value_heads"] or N
     if kind == "full" and "global_head_dim" in c:
@@ -264,11 +260,11 @@ def _attention(c: Values, i: int, kind: str) -> dict[str, Any]:
     for name in ("k_proj", "v_proj")[:keys]:
         matrices.append(_projection(f"self_attn.{name}", D * K * H, K))
     matrices.append(_projection("self_attn.o_proj", N * H * D, N))
-    shape = {"N": N, "K": K, "H": H, "V": H, "window": c["window"] if kind == "window" else 0}
-    return {**shape, "matrices": matrices, "gains": gains, "reuses": keys == 0}
+    window = c["window"] if kind == "window" else 0
+    return Layer(0, tuple(matrices), gains, N=N, K=K, H=H, V=H, window=window, reuses=keys == 0)
 
 
-def _latent_attention(c: Values, i: int, kind: str) -> dict[str, Any]:
+def _latent_attention(c: Values, i: int, kind: str) -> Layer:
     D, N = c["hidden_size"], c["num_attention_heads"]
     q, kv, rope = c["q_lora_rank"], c["kv_lora_rank"], c["qk_rope_head_dim"]
     plain, V = c["qk_nope_head_dim"], c["v_head_dim"]
@@ -288,7 +284,7 @@ def _latent_attention(c: Values, i: int, kind: str) -> dict[str, Any]:
             shape |= {"index_N": c["index_n_heads"], "index_H": c["index_head_dim"]}
             matrices += _indexer(c, 1)
             gains += 2 * c["index_head_dim"]
-    return {**shape, "matrices": matrices, "gains": gains}
+    return Layer(0, tuple(matrices), gains, **shape)
 
 
 def _own_index(c: Values, i: int) -> bool:
@@ -308,8 +304,8 @@ def _indexer(c: Values, keys: int) -> list[Matrix]:
     return [_projection(f"self_attn.indexer.{name}", size) for name, size in sizes.items()]
 
 
-def _pooled_attention(c: Values, kind: str) -> dict[str, Any]:
-    """Return the arguments of `Layer` for DeepSeek V4.
+def _pooled_attention(c: Values, kind: str) -> Layer:
+    """Return attention of DeepSeek V4.
 
     One vector is the key and the value of all heads. Beside a window, a "sparse" layer caches one
     vector for 4 positions and picks some by an indexer, and a "heavy" one reads one for each 128.
@@ -336,10 +332,10 @@ def _pooled_attention(c: Values, kind: str) -> dict[str, Any]:
     elif kind == "heavy":
         matrices.append(_projection("self_attn.compressor", 2 * D * H))
         gains += 128 * H + H
-    return {**shape, "matrices": matrices, "gains": gains}
+    return Layer(0, tuple(matrices), gains, **shape)
 
 
-def _recurrence(c: Values) -> dict[str, Any]:
+def _recurrence(c: Values) -> Layer:
     D, N, groups = c["hidden_size"], c["linear_num_value_heads"], c["linear_num_key_heads"]
     k, conv = c["linear_key_head_dim"], c["linear_conv_kernel_dim"]
     v = c["linear_value_head_dim"] or c["expand"] * D // N
@@ -357,17 +353,17 @@ def _recurrence(c: Values) -> dict[str, Any]:
     widths = {"float32": 4, "bfloat16": 2, "float16": 2}
     stored = widths[one_of("the type of the state", c["state_dtype"], widths)]
     made["out_proj"] = width
-    matrices = [_projection(f"linear_attn.{name}", D * size, N) for name, size in made.items()]
+    matrices = (_projection(f"linear_attn.{name}", D * size, N) for name, size in made.items())
     # A state decays (1), takes in a product of a key and a value (2), and is multiplied with a
     # query (2); a gated delta network first multiplies it with the key (2), too. Sources: Dao & Gu,
     # "Transformers are SSMs", 2024; Yang et al., "Gated Delta Networks", 2024. Chunked kernels
     # compute more, to multiply matrices.
     shape = {"state_heads": N, "state_groups": groups, "recurrent": N * k * v, "conv": conv}
     shape |= {"channels": channels, "state_width": stored, "state_flops": 5 + 2 * c["delta"]}
-    return {**shape, "matrices": matrices, "gains": gains}
+    return Layer(0, tuple(matrices), gains, **shape)
 
 
-def _mlp(c: Values, i: int, kind: str) -> dict[str, Any]:
+def _mlp(c: Values, i: int, kind: str) -> Layer:
     D, F, gated = c["hidden_size"], c["intermediate_size"], c["gated"]
     biased, gains = c["mlp_bias"], 0
     shape: dict[str, Any] = {}
@@ -397,7 +393,7 @@ def _mlp(c: Values, i: int, kind: str) -> dict[str, Any]:
     if F:
         matrices += _matrices_of_mlp("MLP", path, D, F, gated)
         gains += biased * ((1 + gated) * F + D)
-    return {"F": F, **shape, "matrices": matrices, "gains": gains}
+    return Layer(0, tuple(matrices), gains, F=F, **shape)
 
 
 def _has_experts(c: Values, i: int) -> bool:

@@ -172,7 +172,7 @@ class Layer:
     state_heads: int = 0
     state_groups: int = 0
     recurrent: int = 0
-    state_width: int = 4
+    state_width: int = 0
     state_flops: int = 0
     channels: int = 0
     conv: int = 0
@@ -180,6 +180,12 @@ class Layer:
     experts: int = 0
     active: int = 0
     X: int = 0
+
+    def __add__(self, part: Layer) -> Layer:
+        """Return the layer with a further part, such as an MLP after attention."""
+        return Layer(
+            *(a + b for a, b in zip(vars(self).values(), vars(part).values(), strict=True))
+        )
 
     def of(self, row: str) -> list[Matrix]:
         """Return the matrices for a kind of operation."""
