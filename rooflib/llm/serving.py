@@ -1,31 +1,4 @@
-"""A model on chips: whether it fits, how fast it is, how many chips it takes, what would help.
-
-Work adds up, so that further answers are a few lines. A token where a draft makes 3 guesses, 7 of
-10 right, and one step checks them (Leviathan et al., "Fast Inference from Transformers via
-Speculative Decoding", 2023):
-
-    >>> large, small = model_of("Llama 3 70B"), model_of("Llama 3.2 1B")
-    >>> step = large.decode(B=16, S=8195, chips=8, T=4) + 3 * small.decode(B=16, S=8192, chips=8)
-    >>> step.on("H100 SXM", "NVLink").lower / sum(0.7**i for i in range(4))
-    2.98 ms
-
-Pipeline parallelism: a group of 8 of 16 sequences passes two stages of 4 chips, which hold half of
-the layers each, in the time of a step on 4 chips:
-
-    >>> large.decode(B=8, S=8192, chips=4).on("H100 SXM", "NVLink").lower
-    12 ms
-    >>> large.decode(B=16, S=8192, chips=4).held / 2
-    23 GB
-
-Prefill on chips of its own: so many groups of chips keep one for decode busy, if an answer has 200
-tokens; and a prompt's cache, over the link of each chip:
-
-    >>> served = Serving(large, "H100 SXM", B=32, S=8192, chips=8)
-    >>> served.first_token.lower * served.B / (200 * served.per_token.lower)
-    2.91
-    >>> 8192 * large.kv_bytes_per_token() / 8 / served.chip["NVLink"]
-    746 µs
-"""
+"""A model on chips: whether it fits, how fast it is, how many chips it takes, what would help."""
 
 from __future__ import annotations
 
@@ -41,6 +14,7 @@ from rooflib.checks import size
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link
 from rooflib.llm.catalog import model as model_of
+from rooflib.llm.decoders import Model
 from rooflib.quantities import Quantity, text
 from rooflib.table import Table, from_rows, markdown
 from rooflib.work import Times, Work
@@ -69,6 +43,9 @@ class Serving:
     chips, replicas, expert_parallel, experts, w, kv, x, compute
         As for `Step`, as single numbers. On a chip without the data type of the checkpoint's
         activations, these are in that of its plain weights.
+    stages
+        Groups of `chips` chips that hold an equal part of the layers each, one after another:
+        pipeline parallelism. The B sequences pass them in as many groups.
     link, chunk, cached
         The link that carries what is sent, by default the first of the chip's links; and as for
         `Model.prefill`.
@@ -94,19 +71,22 @@ class Serving:
     x: Type | None = None
     compute: Type | None = None
     price: float | None = None
+    stages: int = 1
     cached: int = 0
     reserve: float = RESERVE
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "model", model_of(self.model))
         object.__setattr__(self, "chip", catalog.chip(self.chip))
-        for name in ("B", "S", "chips", "replicas"):
+        for name in ("B", "S", "chips", "replicas", "stages"):
             count = size(name, getattr(self, name), single=True, whole=True)
             object.__setattr__(self, name, count)
         if self.price is not None:
             size("price", self.price, single=True)
         if not 0 <= size("reserve", self.reserve, zero=True, single=True) < 1:
             raise ValueError(f"reserve must be a share from 0 to below 1; got {self.reserve}")
+        if self.B % self.stages:
+            raise ValueError(f"stages must divide B; got B={self.B}, stages={self.stages}")
         self.per_token, self.first_token  # noqa: B018  # Compute now: bad arguments must raise.
 
     @cached_property
@@ -114,16 +94,15 @@ class Serving:
         """One chip's share of a decode step for all sequences."""
         return self._decode(self.B, self.S)
 
-    def _decode(self, B: int, S: int) -> Work:
-        step: Work = self.model.decode(B, S, **self._layout)
-        return step
-
     @cached_property
     def prefill(self) -> Work:
         """One chip's share of a prefill of one prompt of S tokens on each replica."""
+        B, new = self.replicas, self.S - self.cached
         read = {"chunk": self.chunk, "cached": self.cached}
-        prompt: Work = self.model.prefill(self.replicas, self.S, **read, **self._layout)
-        return prompt
+        prompt = self.model.prefill(B, self.S, **read, **self._layout)
+        # The first chunk passes all stages, one after the other; the others follow it closely.
+        chunks = -(-new // (self.chunk or self.S))
+        return self._staged(prompt, (chunks + self.stages - 1) / chunks, B * new)
 
     @cached_property
     def per_token(self) -> Times:
@@ -153,8 +132,9 @@ class Serving:
     @cached_property
     def sequences(self) -> int:
         """How many sequences of S positions fit into HBM, on all chips."""
-        one, two = (self._decode(n * self.replicas, self.S).held for n in (1, 2))
-        return max(0, int((self.room - one) / (two - one) + 1)) * self.replicas
+        groups = self.replicas * self.stages
+        one, two = (self._decode(n * groups, self.S).held for n in (1, 2))
+        return max(0, int((self.room - one) / (two - one) + 1)) * groups
 
     @cached_property
     def positions(self) -> int:
@@ -182,6 +162,46 @@ class Serving:
             f"chips must be so many that {self.model.name} fits{wanted};"
             f" no number of {self.chip.name} is"
         )
+
+    def guessed(self, guesses: int, rate: float, draft: Model | str | None = None) -> Times:
+        """Return the bounds of one token if a step checks guesses, each right at a `rate`.
+
+        A model `draft` on the same chips makes the guesses of each sequence; without one, layers
+        that predict further tokens do, for nothing. A step yields 1 + rate + … + rate^guesses
+        tokens on average: the guesses before the first wrong one, and one that it makes itself.
+        Source: Leviathan et al., "Fast Inference from Transformers via Speculative Decoding", 2023.
+        """
+        count = int(size("guesses", guesses, single=True, whole=True))
+        if not 0 <= size("rate", rate, zero=True, single=True) <= 1:
+            raise ValueError(f"rate must be a share from 0 to 1; got {rate}")
+        check = self._decode(self.B, self.S + count, T=count + 1)
+        if draft is not None:
+            check += count * model_of(draft).decode(self.B, self.S, **self._split)
+        accepted = sum(rate**i for i in range(count + 1))
+        return (check * (1 / accepted)).named("a token").on(self.chip, self._link)
+
+    def separate(self, tokens: int, other: Chip | str | None = None) -> Table:
+        """Return a table of prefill on chips of its own, with answers of so many `tokens`.
+
+        It says how many groups of chips for prefill (by default of the same chips) keep one group
+        for decode busy, and how long a prompt's cache takes over the link between them.
+        """
+        ahead = self if other is None else replace(self, chip=other, link=None)
+        answers = self.B / (tokens * self.per_token.lower)  # a second
+        prompts = self.replicas / ahead.first_token.lower
+        parts = self.model.decode(self.replicas, self.S, **self._layout).parts
+        held = sum(part.held for part in parts if part.name in ("attention", "state"))
+        rows = {
+            "requests/s of decode, at most": text(answers),
+            "requests/s of prefill, at most": text(prompts),
+            "prefill for one of decode, at least": text(answers / prompts),
+            "a prompt's cache": text(held * self.chips, "B"),
+        }
+        if self._link is not None:
+            # A stage's chips send what they hold of it: a part of the layers.
+            moved = Work("cache", held=0, sent=held / self.stages, hops=1).on(self.chip, self._link)
+            rows["its way from chip to chip, at least"] = f"{moved.lower}"
+        return from_rows(("prefill and decode apart", ahead.chip.name), rows.items())
 
     @property
     def table(self) -> Table:
@@ -260,18 +280,41 @@ class Serving:
                 yield f"the next chip, {chip.name}", {"chip": chip}
                 break
 
+    def _decode(self, B: int, S: int, **options: Any) -> Work:
+        """One chip's share of a step for B sequences, of which each stage has a group at a time."""
+        step: Work = self.model.decode(B // self.stages, S, **self._layout, **options)
+        if self.stages == 1:
+            return step
+        whole = self.model.decode(B, S, **self._layout, **options)
+        return replace(self._staged(step, self.stages, B), held=whole.held / self.stages)
+
+    def _staged(self, whole: Work, times: float, tokens: int) -> Work:
+        """Return one stage's share, that many times, and the tokens' way to the next stage."""
+        if self.stages == 1:
+            return whole
+        x = dtype(self.x or self.model.w).bytes
+        sent = tokens // self.replicas * self.model.D * x
+        way = Work("stages", held=0, sent=sent, hops=self.stages)
+        share = whole * (times / self.stages)
+        both = (share.named("") + way).named(whole.name)
+        return replace(both, held=whole.held / self.stages)
+
     @cached_property
     def _layout(self) -> dict[str, Any]:
-        names = ("w", "kv", "x", "compute", "chips", "replicas", "expert_parallel", "experts")
-        options = {name: getattr(self, name) for name in names}
+        options = {name: getattr(self, name) for name in ("w", "kv", "x", "compute")}
         known = (dtype(each).name in self.chip for each in self.model.activation_types)
         if self.x is self.compute is self.w is None and not all(known):
             options |= {"x": self.model.w, "kv": self.kv or self.model.kv}
-        return options
+        return options | self._split
+
+    @property
+    def _split(self) -> dict[str, Any]:
+        names = ("chips", "replicas", "expert_parallel", "experts")
+        return {name: getattr(self, name) for name in names}
 
     @property
     def _all_chips(self) -> int:
-        return self.chips * self.replicas
+        return self.chips * self.replicas * self.stages
 
     @property
     def _link(self) -> str | Link | None:

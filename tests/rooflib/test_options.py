@@ -11,6 +11,7 @@ import rooflib as rl
 
 V5E, DEEPSEEK = rl.chip("TPU v5e"), rl.model("DeepSeek-V3")
 SPREAD = {"chips": 8, "B": 8, "S": 512}
+SERVED = rl.Serving(DEEPSEEK, "H200 SXM", **SPREAD, price=1)
 # What a step takes beside the arguments in its signature.
 OF_STEPS = ("w", "kv", "x", "compute", "replicas", "expert_parallel", "experts", "latent")
 # A function, its usual arguments, and options that its signature doesn't name.
@@ -39,17 +40,19 @@ CALLS: list[tuple[Callable[..., Any], list[Any], dict[str, Any], tuple[str, ...]
     (DEEPSEEK.active_parameters, [], {}, ()),
     (DEEPSEEK.kv_bytes_per_token, [], {}, ()),
     (rl.Serving, [DEEPSEEK, "H200 SXM"], SPREAD, ()),
+    (SERVED.guessed, [2, 0.5], {}, ()),
+    (SERVED.separate, [100], {}, ()),
 ]
 # Another value of an option than the usual one.
 OTHER = {
     "B": 16, "D": 8192, "F": 2048, "N": 4, "S": 1024, "T": 2, "cached": 32, "causal": False,
-    "chips": 4, "chunk": 16, "compute": "int8", "experts": "fewest",
+    "chips": 4, "chunk": 16, "compute": "int8", "draft": "Llama 3 8B", "experts": "fewest",
     "expert_parallel": True, "flops": 8, "flops_per_element": 2, "fused": False,
     "held": 8, "hidden": True, "hops": 2, "in_switch": True, "inputs": 2,
     "kv": "int8", "latent": "absorbed", "link": "PCIe", "loaded": 8, "logits": "all", "more": True,
-    "name": "ICI", "out": "fp32", "over": "ICI", "price": 2, "recompute": True,
+    "name": "ICI", "other": "B200", "out": "fp32", "over": "ICI", "price": 2, "recompute": True,
     "replicas": 2, "reserve": 0.2, "result": "sharded", "sent": 8,
-    "softmax": "bf16", "split": "B", "tables": False,
+    "softmax": "bf16", "split": "B", "stages": 2, "tables": False,
     "type": "int8", "w": "int4", "written": 8, "x": "int8",
 }  # fmt: skip
 OF_CALL = {

@@ -122,6 +122,18 @@ def test_a_step_that_checks_guesses_counts_their_positions_and_loads_weights_onc
     each = [model.decode(B, S + i) for i in range(guesses + 1)]
     assert check.flops == sum(step.flops for step in each)
     assert check.loaded < 1.1 * each[-1].loaded
+    served = rl.Serving(model, "H100 SXM", B=B, S=S)
+    token = served.per_token.lower
+    # One guess in two is right: after the step's own token 1/2 + 1/4 + 1/8 more, on average.
+    checked = check.on("H100 SXM").lower
+    assert served.guessed(guesses, 0.5).lower == pytest.approx(checked / 1.875)
+    assert served.guessed(guesses, 0).lower == pytest.approx(checked)
+    assert served.guessed(guesses, 1).lower < token / 3
+    draft = 3 * rl.model("Llama 3.2 1B").decode(B, S)
+    by_draft = served.guessed(guesses, 0.5, "Llama 3.2 1B").lower
+    assert by_draft == pytest.approx((check + draft).on("H100 SXM").lower / 1.875)
+    # A draft as large as the model brings nothing, even if all its guesses are right.
+    assert served.guessed(guesses, 1, model).lower > 0.99 * token
 
 
 def test_a_cached_share_of_a_prompt_is_not_computed_again():
@@ -131,6 +143,37 @@ def test_a_cached_share_of_a_prompt_is_not_computed_again():
     assert rest.flops == whole.flops - start.flops
     ahead = rl.Serving(model, "H100 SXM", chips=2, cached=6000).first_token.lower
     assert ahead < 0.4 * rl.Serving(model, "H100 SXM", chips=2).first_token.lower
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_stages_hold_a_part_of_the_layers_and_pass_groups_on(replicas):
+    how = {"B": 16 * replicas, "replicas": replicas}
+    one = rl.Serving("Llama 3 70B", "H100 SXM", chips=4, **how)
+    two = dataclasses.replace(one, stages=2)
+    assert two.decode.held == pytest.approx(one.decode.held / 2)
+    # Each stage takes half of the layers, twice, for half of the sequences.
+    half = rl.model("Llama 3 70B").decode(8, 8192, 4)
+    assert two.decode.flops == pytest.approx(half.flops)
+    assert two.decode.sent - half.sent == pytest.approx(2 * 16 * 8192)
+    assert two.decode.hops == half.hops + 2
+    assert two.first_token.lower == pytest.approx(one.first_token.lower)  # one after the other
+    chunked = dataclasses.replace(two, chunk=512)
+    assert chunked.prefill.flops < 0.6 * one.prefill.flops
+
+
+@pytest.mark.parametrize(("replicas", "stages"), [(1, 1), (2, 1), (1, 2)])
+def test_prefill_and_decode_apart_need_chips_in_proportion(replicas, stages):
+    how = {"replicas": replicas, "stages": stages}
+    served = rl.Serving("Llama 3 70B", "H100 SXM", B=32, chips=8, S=4096, **how)
+    each = 32 / (200 * served.per_token.lower)
+    cache = 4096 * rl.model("Llama 3 70B").kv_bytes_per_token()
+    way = cache / 8 / stages / rl.chip("H100 SXM")["NVLink"]  # each chip sends its part
+    for other in ("H100 SXM", "B200"):
+        prompts = replicas / dataclasses.replace(served, chip=other).first_token.lower
+        rates = [f"{rl.Quantity(rate)}" for rate in (each, prompts, each / prompts)]
+        table = served.separate(200, other)
+        assert [row[1] for row in table.rows] == [*rates, f"{cache}", f"{way}"]
+        assert other in list(table.columns)[1]
 
 
 def test_mfu_is_the_share_of_the_peak_without_what_is_computed_again():
