@@ -18,20 +18,10 @@ from rooflib.work import Work
 class PublishedStep:
     """A published throughput of a model's decode steps, or time of a prefill.
 
-    Attributes
-    ----------
-    model, chip, chips
-        Names of the model and the chip in the catalog, and the number of chips.
-    B, S
-        Sequences, and the mean number of positions per sequence that a step reads.
-    x, w, kv
-        Data types, as in `Model.decode`.
-    tokens_per_second
-        Tokens/s of all sequences and all chips together, over the whole run; 0 for a prefill.
-    first_token
-        Seconds to the first token of B prompts of S tokens; 0 for decode steps.
-    source
-        Where it was read.
+    It is of a `model` on so many `chips`; of `B` sequences and the mean number `S` of positions of
+    each that a step reads, in the data types of `Model.decode`; in tokens/s of all sequences and
+    chips together, over the whole run, or in seconds to the first token of B prompts of S tokens.
+    The other one of these is 0.
     """
 
     model: str

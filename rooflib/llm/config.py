@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import ChainMap, Counter
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -27,14 +27,10 @@ MAX_BYTES, MAX_SIZE, MAX_LAYERS = 2**23, 10**7, 10_000
 
 FAMILIES = read_toml("llm/families.toml")
 """The architectures that can be read, by `model_type`, and the keys that shape their layers."""
-EVERY, NAMES = FAMILIES.pop("every"), FAMILIES.pop("names")
-FIXED, SIZES = FAMILIES.pop("fixed"), FAMILIES.pop("sizes")
-STATE = ("state_heads", "state_groups", "state_keys", "state_values", "conv")
+PARTS = ("rows", "names", "sizes", "fixed", "layer_types", "spelled_layer_types", "every")
+ROWS, NAMES, SIZES, FIXED, LAYER_TYPES, SPELLED, EVERY = (FAMILIES.pop(part) for part in PARTS)
 OUTER = ("dtype", "torch_dtype", "tie_word_embeddings")
 SPEAKS = re.compile("expert|moe_|mamba|ssm_|linear_|lora_rank|index_|compress_r")
-LAYER_TYPES: dict[str, str] = FAMILIES.pop("layer_types")
-OLDER: dict[str, str] = FAMILIES.pop("older_layer_types")
-SPELLED: dict[str, dict[str, str]] = FAMILIES.pop("spelled_layer_types")
 KINDS: dict[type, str] = {bool: "true or false", str: "a string", list: "a list"}
 
 Values: TypeAlias = Mapping[str, Any]
@@ -62,8 +58,8 @@ def model_from_config(
     architecture doesn't have; an OSError for a file that can't be read.
     """
     whole, beside = (config, None) if isinstance(config, Mapping) else _read(config)
-    given, nested = whole, "text_config" in whole
-    if nested:  # the language model of a multimodal file, with what is said beside it
+    given = whole
+    if nested := "text_config" in whole:  # the language model, with what is said beside it
         inner = be("text_config", whole["text_config"], Mapping, "an object")
         outer = {key: whole[key] for key in OUTER if whole.get(key) is not None}
         given = {"model_type": f"{whole.get('model_type')}_text", **inner, **outer}
@@ -78,39 +74,71 @@ def model_from_config(
     listed = next((given[key] for key in keys if isinstance(given.get(key), (str, list))), "")
     if listed and given.get("num_hidden_layers") is None:  # as many as the file lists
         given = {**given, "num_hidden_layers": len(listed)}
-    entry = _entry(family)
-    traits, names, unused = (entry.pop(key) for key in ("layer", "names", "unused"))
-    c = {key: _checked(key, names.get(key, key), given, entry[key], nested) for key in entry}
-    for key, only in FIXED.items():
-        if given.get(key) not in (None, only, "vision"):  # images alone see in both directions
-            raise ValueError(f"{key} must be {json.dumps(only)}; got {short(given[key])}")
-    _check_unused(given, family, {*entry, *names.values(), *unused})
-    stored = stored_types(whole, given, beside)
-    if "expansion_ratio" in c:
-        c["intermediate_size"] = c["expansion_ratio"] * c["hidden_size"]
-    _name_layers(c)
-    # What the family fixes, or one of its keys says: from here on both are asked alike.
-    c |= {key: each if key == "window" else c.get(each, each) for key, each in traits.items()}
-    layers, D, V = (c[key] for key in ("num_hidden_layers", "hidden_size", "vocab_size"))
-    P, hc = c.get("hidden_size_per_layer_input", 0), c.get("hc_mult", 0)
-    alike = Counter(stored.layer(_layer(c, i), i) for i in range(layers))
+    c = _values(given, family, nested)
+    layers, D, V = c["num_hidden_layers"], c["hidden_size"], c["vocab_size"]
+    stored = stored_types({**whole, **given}, beside, c)
+    alike = Counter(stored.layer(_layer(c, i), str(i)) for i in range(layers))
     kinds = tuple(replace(kind, count=count) for kind, count in alike.items())
+    P = c.get("hidden_size_per_layer_input", 0)
     own = be("name", given.get("_name_or_path") or family, str, "a string")
     last = kinds[-1]
     return Model(
         own if name is None else instance("name", name, str, "a string"),
         *(layers, D, last.F or last.X or 1, last.N or 1, last.K or 1, last.H or 1, V),
         kinds=kinds,
+        outer=stored.layer(_outer(c)),
         tied=c["tie_word_embeddings"],
         w=stored.plain,
-        quantized=stored.tables,
         kv=stored.kv,
         looked_up=c.get("vocab_size_per_layer_input", 0) * layers * P,
         looked_up_each=layers * P,
-        more=D * layers * P + hc * hc * D,
-        outer_gains=D * c["final_norm"] + P + V * c["head_bias"] + hc + (hc > 0),
         towers=towers(whole),
     )
+
+
+def _outer(c: Values) -> Layer:
+    """Return what stands beside the layers: tables, and what Gemma 4 and DeepSeek V4 add."""
+    D, V, hc = c["hidden_size"], c["vocab_size"], c.get("hc_mult", 0)
+    P = c.get("hidden_size_per_layer_input", 0)
+    gains = D * c["final_norm"] + P + V * c["head_bias"] + hc + (hc > 0)
+    more = D * c["num_hidden_layers"] * P + hc * hc * D
+    tables = Matrix("embedding", "embed_tokens", V * D, V), Matrix("logits", "lm_head", V * D, V)
+    return Layer(1, (*tables, *([_projection("more", more)] if more else [])), gains)
+
+
+def _values(given: Mapping[str, Any], family: str, nested: bool) -> Values:
+    """Return all that shapes the layers: of the file, of its family's defaults and traits."""
+    entry = _entry(family)
+    traits, names, unused = (entry.pop(key) for key in ("layer", "names", "unused"))
+    for row, keys in ROWS.items():
+        entry = dict(zip(keys, entry.pop(row, ()), strict=False)) | entry
+    c = {key: _checked(key, names.get(key, key), given, entry[key], nested) for key in entry}
+    for key, only in FIXED.items():
+        if given.get(key) not in (None, only, "vision"):  # images alone see in both directions
+            raise ValueError(f"{key} must be {json.dumps(only)}; got {short(given[key])}")
+    used = {*unused, *SIZES["unused"]}
+    used = used.union(*((names.get(key, key), *NAMES.get(key, ())) for key in entry))
+    for key, value in given.items():
+        # Texts, flags and fractions tell how to train or compute, not what there is.
+        sizes = type(value) is int or isinstance(value, (list, Mapping))
+        if value and sizes and key not in used and SPEAKS.search(key):
+            known = f"{key} must be left out for {family}, which has none"
+            raise ValueError(f"{known}; got {short(value)}")
+    if "expansion_ratio" in c:
+        c["intermediate_size"] = c["expansion_ratio"] * c["hidden_size"]
+    if pattern := c.get("hybrid_override_pattern"):  # its letters are the layers
+        c["num_hidden_layers"] = len(pattern)
+    layers = c["num_hidden_layers"]
+    for key, spelled in SPELLED.items():
+        if c.get(key):
+            letters = (one_of(key, str(each), spelled) for each in c[key][:layers])
+            c["layer_types"] = [spelled[each] for each in letters]
+    for key in ("layer_types", "mlp_layer_types"):
+        if c.get(key) and len(c[key]) != layers:
+            wanted = f"a list of {layers} names, one for each layer"
+            raise ValueError(f"{key} must be {wanted}; got {len(c[key])}")
+    # What the family fixes, or one of its keys says: from here on both are asked alike.
+    return c | {trait: c.get(each, each) for trait, each in traits.items()}
 
 
 def _entry(family: str) -> dict[str, Any]:
@@ -121,48 +149,96 @@ def _entry(family: str) -> dict[str, Any]:
     return {**base, **{key: own[key] for key in own if key != "like"}, **both}
 
 
-def _name_layers(c: dict[str, Any]) -> None:
-    """Set `layer_types` where another key says them; raise unless there is one for each layer."""
-    if pattern := c.get("hybrid_override_pattern"):  # its letters are the layers
-        c["num_hidden_layers"] = len(pattern)
-    layers = c["num_hidden_layers"]
-    for key, names in SPELLED.items():
-        if c.get(key):
-            given = (one_of(key, str(each), names) for each in c[key][:layers])
-            c["layer_types"] = [names[each] for each in given]
-    for key in ("layer_types", "mlp_layer_types"):
-        if c.get(key) and len(c[key]) != layers:
-            wanted = f"a list of {layers} names, one for each layer"
-            raise ValueError(f"{key} must be {wanted}; got {len(c[key])}")
+def _checked(own: str, key: str, given: Mapping[str, Any], default: Any, nested: bool) -> Any:
+    """Return a key's value, or its default if it is missing.
+
+    Raise ValueError if the value is invalid, or if a size that must be given is not.
+    """
+    names = [key, *NAMES.get(own, ())]
+    key = next((name for name in names if given.get(name) is not None), key)
+    value = given.get(key)
+    if value is None:
+        null = any(name in given for name in names)
+        if own in ROWS["usual"] and default and (null or not nested):
+            raise ValueError(f"{key} must be given for {given['model_type']}; got none")
+        return 0 if null and own in SIZES["may_be_none"] else default
+    kind = type(default)
+    if kind in KINDS:
+        return be(key, value, kind, KINDS[kind])
+    if value == "auto" and own == "linear_value_head_dim" and not default:
+        return 0
+    if own == "pattern" and isinstance(value, str):
+        return len(value)  # such as LLLG
+    most = MAX_LAYERS if key == "num_hidden_layers" else MAX_SIZE
+    # A default of -1 stands for the last layer.
+    least = min(default, int(default != 0 and own not in SIZES["may_be_none"]))
+    if own in SIZES["per_layer"] and isinstance(value, list):
+        if len(value) != given.get("num_hidden_layers"):
+            raise ValueError(f"{key} must be one size, or one for each layer; got {short(value)}")
+        return [whole_number(key, each, least, most) for each in value]
+    return whole_number(key, value, least, most)
 
 
 def _layer(c: Values, i: int) -> Layer:
     """Return the layer with index `i`; how it is stored is not known yet."""
-    D, kind, parts = c["hidden_size"], _kind(c, i), []
+    D, kind = c["hidden_size"], _kind(c, i)
+    layer = Layer(1, gains=c["norms"] * D)
     if kind == "linear":
-        parts.append(_recurrence(c))
+        layer += _recurrence(c)
     elif "o_lora_rank" in c:
-        parts.append(_pooled_attention(c, kind))
+        layer += _pooled_attention(c, kind)
+    elif "kv_lora_rank" in c:
+        layer += _latent_attention(c, i, kind)
     elif kind not in ("moe", "mlp"):
-        latent = "kv_lora_rank" in c
-        parts.append((_latent_attention if latent else _attention)(c, i, kind))
+        layer += _attention(c, i, kind)
     if not c["alone"] or kind in ("moe", "mlp"):
-        parts.append(_mlp(c, i, kind))
+        layer += _mlp(c, i, kind)
     if P := c.get("hidden_size_per_layer_input", 0):
-        parts.append({"matrices": [_projection("more", 2 * D * P)], "gains": D})
-    matrices = tuple(matrix for part in parts for matrix in part.pop("matrices"))
-    gains = c["norms"] * D + sum(part.pop("gains") for part in parts)
-    return Layer(1, matrices, gains, **dict(ChainMap(*parts)))
+        layer += Layer(0, (_projection("more", 2 * D * P),), D)
+    return layer
+
+
+def _kind(c: Values, i: int) -> str:
+    """Return what the layer with index `i` is, as `LAYER_TYPES` calls it."""
+    if c["layer_types"]:
+        known = {c["mixer"], c["other"]} | ({"moe", "mlp"} if c["alone"] else set())
+        known |= {"window"} if "o_lora_rank" in c else set()
+        names = [name for name, each in LAYER_TYPES.items() if each in known]
+        kind = LAYER_TYPES[one_of("layer_types", c["layer_types"][i], names)]
+    else:
+        kind = c["mixer"] if RULES[c["where"]](c, i) else c["other"]
+    if kind in ("window", "chunked"):
+        last = c["last_full"] and i == c["num_hidden_layers"] - 1
+        on = c["window"] and c.get("use_sliding_window", True) and not last
+        kind = "window" if on else "full"
+    return "indexed" if kind == "full" and c["mixer"] == "indexed" else kind
+
+
+def _last_of(step: int, i: int) -> bool:
+    """Return whether layer `i` is the last of a group of `step` layers; there is none of 0."""
+    return step > 0 and (i + 1) % step == 0
+
+
+# What `where` of a family says of layer `i`: whether it is a `mixer`.
+RULES: dict[str, Callable[[Values, int], Any]] = {
+    "always": lambda c, i: True,
+    "but each": lambda c, i: c["pattern"] > 0 and not _last_of(c["pattern"], i),
+    "but two and every other": lambda c, i: i > 1 and i % 2 > 0,
+    "from": lambda c, i: i >= c["max_window_layers"],
+    "before, every other": lambda c, i: i < c["max_window_layers"] and i % 2 == 0,
+    "not rotary": lambda c, i: (
+        not c["no_rope_layers"][i] if c["no_rope_layers"] else _last_of(4, i)
+    ),
+}
 
 
 def _projection(name: str, weights: int, parts: int = 1) -> Matrix:
     return Matrix("projections", name, weights, parts)
 
 
-def _attention(c: Values, i: int, kind: str) -> dict[str, Any]:
-    """Return the arguments of `Layer` for attention of a kind: "full" or "window"."""
-    D, N = c["hidden_size"], _at(c, "num_attention_heads", i)
-    K, H, keys = _at(c, "num_key_value_heads", i) or N, c.get("head_dim") or 0, 2
+def _attention(c: Values, i: int, kind: str) -> Layer:
+    D, N, H, keys = c["hidden_size"], c["num_attention_heads"], c["head_dim"], 2
+    K = c["num_key_value_heads"] or N
     if kind == "full" and "global_head_dim" in c:
         H = c["global_head_dim"]
         if c["attention_k_eq_v"]:
@@ -178,24 +254,22 @@ def _attention(c: Values, i: int, kind: str) -> dict[str, Any]:
     H = H or D // N
     gains = N * c["sinks"] + D * c["out_bias"]
     gains += c["qkv_bias"] * (N * (1 + c["gate"]) + K * keys) * H
-    if c["head_norms_if"]:
+    if c.get("use_qk_norm", True):
         gains += {"": 0, "each": (1 + (keys > 0)) * H, "all": (N + K) * H}[c["head_norms"]]
     matrices = [_projection("self_attn.q_proj", D * N * H * (1 + c["gate"]), N)]
     for name in ("k_proj", "v_proj")[:keys]:
         matrices.append(_projection(f"self_attn.{name}", D * K * H, K))
     matrices.append(_projection("self_attn.o_proj", N * H * D, N))
-    shape = {"N": N, "K": K, "H": H, "window": c[c["window"]] if kind == "window" else 0}
-    return {**shape, "matrices": matrices, "gains": gains, "reuses": keys == 0}
+    window = c["window"] if kind == "window" else 0
+    return Layer(0, tuple(matrices), gains, N=N, K=K, H=H, V=H, window=window, reuses=keys == 0)
 
 
-def _latent_attention(c: Values, i: int, kind: str) -> dict[str, Any]:
-    """Return the arguments of `Layer` for latent attention, "full" or "indexed"."""
+def _latent_attention(c: Values, i: int, kind: str) -> Layer:
     D, N = c["hidden_size"], c["num_attention_heads"]
     q, kv, rope = c["q_lora_rank"], c["kv_lora_rank"], c["qk_rope_head_dim"]
     plain, V = c["qk_nope_head_dim"], c["v_head_dim"]
+    gains = q + kv + D * c["out_bias"] + c["qkv_bias"] * (q + kv + rope)
     H = plain + rope
-    gains = q + kv + D * c["out_bias"]
-    gains += c["qkv_bias"] * (q + kv + rope)
     matrices = [_projection("self_attn.q_a_proj", D * q)] if q else []
     matrices += [
         _projection(f"self_attn.{'q_b_proj' if q else 'q_proj'}", (q or D) * N * H, N),
@@ -210,7 +284,17 @@ def _latent_attention(c: Values, i: int, kind: str) -> dict[str, Any]:
             shape |= {"index_N": c["index_n_heads"], "index_H": c["index_head_dim"]}
             matrices += _indexer(c, 1)
             gains += 2 * c["index_head_dim"]
-    return {**shape, "matrices": matrices, "gains": gains}
+    return Layer(0, tuple(matrices), gains, **shape)
+
+
+def _own_index(c: Values, i: int) -> bool:
+    """Return whether a layer of sparse attention has an indexer, instead of an earlier layer's."""
+    if c.get("indexer_types"):
+        return one_of("indexer_types", c["indexer_types"][i], ("full", "shared")) == "full"
+    if pattern := c.get("index_topk_pattern"):
+        return one_of("index_topk_pattern", pattern[i], ("F", "S")) == "F"
+    freq, offset = c.get("index_topk_freq", 1), c.get("index_skip_topk_offset", 2)
+    return bool(max(i - offset + 1, 0) % freq == 0)
 
 
 def _indexer(c: Values, keys: int) -> list[Matrix]:
@@ -220,8 +304,8 @@ def _indexer(c: Values, keys: int) -> list[Matrix]:
     return [_projection(f"self_attn.indexer.{name}", size) for name, size in sizes.items()]
 
 
-def _pooled_attention(c: Values, kind: str) -> dict[str, Any]:
-    """Return the arguments of `Layer` for DeepSeek V4.
+def _pooled_attention(c: Values, kind: str) -> Layer:
+    """Return attention of DeepSeek V4.
 
     One vector is the key and the value of all heads. Beside a window, a "sparse" layer caches one
     vector for 4 positions and picks some by an indexer, and a "heavy" one reads one for each 128.
@@ -239,7 +323,7 @@ def _pooled_attention(c: Values, kind: str) -> dict[str, Any]:
         _projection("self_attn.o_b_proj", out * c["o_groups"] * D, out * c["o_groups"]),
         _projection("more", 2 * mixed * hc * D),
     ]
-    shape = {"N": N, "K": 1, "H": H, "q_rank": q, "window": c["sliding_window"]}
+    shape = {"N": N, "K": 1, "H": H, "V": H, "q_rank": q, "window": c["window"]}
     shape["pooled"] = {"sparse": 4, "heavy": 128}.get(kind, MAX_SIZE)
     if kind == "sparse":  # pools overlap: each is made of itself and its neighbor, with gates
         shape |= {"top": c["index_topk"], "index_N": c["index_n_heads"], "index_H": h}
@@ -248,13 +332,13 @@ def _pooled_attention(c: Values, kind: str) -> dict[str, Any]:
     elif kind == "heavy":
         matrices.append(_projection("self_attn.compressor", 2 * D * H))
         gains += 128 * H + H
-    return {**shape, "matrices": matrices, "gains": gains}
+    return Layer(0, tuple(matrices), gains, **shape)
 
 
-def _recurrence(c: Values) -> dict[str, Any]:
-    """Return the arguments of `Layer` for linear attention or a state-space layer."""
-    D, (N, groups, k, v, conv) = c["hidden_size"], (c[each] for each in STATE)
-    v = v or c["expand"] * D // N
+def _recurrence(c: Values) -> Layer:
+    D, N, groups = c["hidden_size"], c["linear_num_value_heads"], c["linear_num_key_heads"]
+    k, conv = c["linear_key_head_dim"], c["linear_conv_kernel_dim"]
+    v = c["linear_value_head_dim"] or c["expand"] * D // N
     width, channels = N * v, 2 * groups * k + N * v
     gains = channels * (conv + c["conv_bias"])
     # Mamba 2 has a step width, a decay and a skip per head, and a norm of all; gated delta networks
@@ -269,28 +353,24 @@ def _recurrence(c: Values) -> dict[str, Any]:
     widths = {"float32": 4, "bfloat16": 2, "float16": 2}
     stored = widths[one_of("the type of the state", c["state_dtype"], widths)]
     made["out_proj"] = width
-    matrices = [_projection(f"linear_attn.{name}", D * size, N) for name, size in made.items()]
-    shape = dict(zip(STATE, (N, groups, k, v, conv), strict=True))
-    shape |= {"delta": c["delta"], "state_width": stored}
-    return {**shape, "matrices": matrices, "gains": gains}
+    matrices = (_projection(f"linear_attn.{name}", D * size, N) for name, size in made.items())
+    # A state decays (1), takes in a product of a key and a value (2), and is multiplied with a
+    # query (2); a gated delta network first multiplies it with the key (2), too. Sources: Dao & Gu,
+    # "Transformers are SSMs", 2024; Yang et al., "Gated Delta Networks", 2024. Chunked kernels
+    # compute more, to multiply matrices.
+    shape = {"state_heads": N, "state_groups": groups, "recurrent": N * k * v, "conv": conv}
+    shape |= {"channels": channels, "state_width": stored, "state_flops": 5 + 2 * c["delta"]}
+    return Layer(0, tuple(matrices), gains, **shape)
 
 
-def _matrices_of_mlp(row: str, path: str, D: int, F: int, gated: bool) -> list[Matrix]:
-    """Return the matrices of an MLP, or of one expert; without a gate, there are two."""
-    names = ("gate_proj", "up_proj", "down_proj")[not gated :]
-    parts = 1 if row == "experts" else F  # chips may split all experts, not each
-    return [Matrix(row, f"{path}.{name}", D * F, parts) for name in names]
-
-
-def _mlp(c: Values, i: int, kind: str) -> dict[str, Any]:
-    """Return the arguments of `Layer` for its MLP, its experts, or both."""
-    D, F, gated = c["hidden_size"], c.get("intermediate_size", 0), c["gated"]
+def _mlp(c: Values, i: int, kind: str) -> Layer:
+    D, F, gated = c["hidden_size"], c["intermediate_size"], c["gated"]
     biased, gains = c["mlp_bias"], 0
     shape: dict[str, Any] = {}
     matrices, path = [], "mlp"
     if c.get("use_double_wide_mlp") and i >= c["num_hidden_layers"] - c["num_kv_shared_layers"]:
         F *= 2
-    if kind == "moe" or (not c["alone"] and _has_experts(c, i)):
+    if kind == "moe" or (kind != "mlp" and _has_experts(c, i)):
         E, path = _at(c, "num_experts", i), "mlp.shared_experts"
         own = "moe_intermediate_size"
         wide = own if _at(c, own, i) else "intermediate_size"
@@ -313,129 +393,34 @@ def _mlp(c: Values, i: int, kind: str) -> dict[str, Any]:
     if F:
         matrices += _matrices_of_mlp("MLP", path, D, F, gated)
         gains += biased * ((1 + gated) * F + D)
-    return {"F": F, **shape, "matrices": matrices, "gains": gains}
-
-
-def _kind(c: Values, i: int) -> str:
-    """Return how a layer mixes positions: "full", "window", "indexed" or "linear".
-
-    Families whose layers are a mixer or an MLP have "moe" and "mlp", too.
-    """
-    known = {"full", "window" if c["window"] else "full"}
-    known |= {"linear"} if STATE[0] in c else set()
-    known |= {"indexed"} if "index_topk" in c else set()
-    known |= {"moe", "mlp"} if c["alone"] else set()
-    known = {"window", "sparse", "heavy"} if "o_lora_rank" in c else known
-    if c.get("layer_types"):
-        unlike = "sliding" if c["window"] == "attention_chunk_size" else "chunked"
-        names = [name for name, each in LAYER_TYPES.items() if each in known and unlike not in name]
-        given = c["layer_types"][i]
-        given = OLDER.get(given, given) if isinstance(given, str) else given
-        kind = LAYER_TYPES[one_of("layer_types", given, names)]
-    else:
-        kind = c["mixer"] if RULES[c["where"]](c, i) else c["other"]
-    if "o_lora_rank" in c:
-        return kind
-    on = c["window"] and c[c["window"]] and c.get("use_sliding_window", True)
-    last = c["last_full"] and i == c["num_hidden_layers"] - 1
-    if kind == "window" and (last or not on):
-        kind = "full"
-    return "indexed" if kind == "full" and "indexed" in known else kind
+    return Layer(0, tuple(matrices), gains, F=F, **shape)
 
 
 def _has_experts(c: Values, i: int) -> bool:
-    """Return whether a layer has routed experts."""
+    """Return whether a layer that also mixes positions has routed experts."""
     if c.get("mlp_layer_types"):
         names = ("dense", "sparse", "moe", "hash_moe")
         return one_of("mlp_layer_types", c["mlp_layer_types"][i], names) != "dense"
-    return bool(RULES[c["sparse"]](c, i))
+    if not c.get("num_experts") or not c.get("enable_moe_block", True):
+        return False
+    if c.get("moe_layers"):
+        return i in c["moe_layers"]
+    first, last = c.get("first_k_dense_replace", 0), c.get("moe_layer_end_index", -1)
+    between = first <= i and (i <= last or last < 0) and i not in c.get("mlp_only_layers", ())
+    return between and _last_of(c.get("decoder_sparse_step", 1), i)
 
 
-def _last_of(step: int, i: int) -> bool:
-    """Return whether layer `i` is the last of a group of `step` layers; there is none of 0."""
-    return step > 0 and (i + 1) % step == 0
-
-
-# What `where` and `sparse` of a family say of layer `i`: whether it is a `mixer`, or has experts.
-RULES: dict[str, Callable[[Values, int], Any]] = {
-    "always": lambda c, i: True,
-    "never": lambda c, i: False,
-    "but each": lambda c, i: c["pattern"] > 0 and not _last_of(c["pattern"], i),
-    "but two and every other": lambda c, i: i > 1 and i % 2 > 0,
-    "from": lambda c, i: i >= c["max_window_layers"],
-    "before, every other": lambda c, i: i < c["max_window_layers"] and i % 2 == 0,
-    "not rotary": lambda c, i: (
-        not c["no_rope_layers"][i] if c["no_rope_layers"] else _last_of(4, i)
-    ),
-    "if any": lambda c, i: c["num_experts"] and c.get("enable_moe_block", True),
-    "after": lambda c, i: i >= c["first_k_dense_replace"],
-    "each": lambda c, i: i not in c["mlp_only_layers"] and _last_of(c["decoder_sparse_step"], i),
-    "listed": lambda c, i: (
-        i in c["moe_layers"] if c["moe_layers"] else _last_of(c["interleave_moe_layer_step"], i)
-    ),
-    "between": lambda c, i: (
-        c["moe_layer_start_index"] <= i
-        and (i <= c["moe_layer_end_index"] or c["moe_layer_end_index"] < 0)
-        and _last_of(c["moe_layer_interval"], i)
-    ),
-}
-
-
-def _own_index(c: Values, i: int) -> bool:
-    """Return whether a layer of sparse attention has an indexer, instead of an earlier layer's."""
-    if c.get("indexer_types"):
-        return one_of("indexer_types", c["indexer_types"][i], ("full", "shared")) == "full"
-    if pattern := c.get("index_topk_pattern"):
-        return one_of("index_topk_pattern", pattern[i], ("F", "S")) == "F"
-    freq, offset = c.get("index_topk_freq", 1), c.get("index_skip_topk_offset", 2)
-    return bool(max(i - offset + 1, 0) % max(freq, 1) == 0)
+def _matrices_of_mlp(row: str, path: str, D: int, F: int, gated: bool) -> list[Matrix]:
+    """Return the matrices of an MLP, or of one expert; without a gate, there are two."""
+    names = ("gate_proj", "up_proj", "down_proj")[not gated :]
+    parts = 1 if row == "experts" else F  # chips may split all experts, not each
+    return [Matrix(row, f"{path}.{name}", D * F, parts) for name in names]
 
 
 def _at(c: Values, key: str, i: int) -> Any:
     """Return a size of layer `i`: files may give one for each layer, or one for all."""
     value = c.get(key, 0)
     return value[i] if isinstance(value, list) else value
-
-
-def _checked(own: str, key: str, given: Mapping[str, Any], default: Any, nested: bool) -> Any:
-    """Return a key's value, or its default if it is missing.
-
-    Raise ValueError if the value is invalid, or if a size that must be given is not.
-    """
-    names = [key, *NAMES.get(own, ())]
-    key = next((name for name in names if given.get(name) is not None), key)
-    value = given.get(key)
-    if value is None:
-        null = any(name in given for name in names)
-        if own in SIZES["must"] and default and (null or not nested):
-            raise ValueError(f"{key} must be given for {given['model_type']}; got none")
-        return 0 if null and own in SIZES["may_be_null"] + SIZES["may_be_zero"] else default
-    kind = type(default)
-    if kind in KINDS:
-        return be(key, value, kind, KINDS[kind])
-    if value == "auto" and own == "state_values":
-        return 0
-    if own == "pattern" and isinstance(value, str):
-        return len(value)  # such as LLLG
-    most = MAX_LAYERS if key == "num_hidden_layers" else MAX_SIZE
-    # A default of -1 stands for the last layer.
-    least = min(default, int(default != 0 and own not in SIZES["may_be_zero"]))
-    if own in SIZES["per_layer"] and isinstance(value, list):
-        if len(value) != given.get("num_hidden_layers"):
-            raise ValueError(f"{key} must be one size, or one for each layer; got {short(value)}")
-        return [whole_number(key, each, least, most) for each in value]
-    return whole_number(key, value, least, most)
-
-
-def _check_unused(given: Mapping[str, Any], family: str, used: set[str]) -> None:
-    """Raise a ValueError for a key that speaks of a kind of layer that the family doesn't have."""
-    used = used.union(SIZES["unused"], *(NAMES.get(key, ()) for key in used))
-    for key, value in given.items():
-        # Texts, flags and fractions tell how to train or compute, not what there is.
-        sizes = type(value) is int or isinstance(value, (list, Mapping))
-        if value and sizes and key not in used and SPEAKS.search(key):
-            known = f"{key} must be left out for {family}, which has none"
-            raise ValueError(f"{known}; got {short(value)}")
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[Any, Any]:
@@ -446,7 +431,6 @@ def _read(path: str | os.PathLike[str]) -> tuple[Any, Any]:
 
 
 def _json(path: Path) -> Any:
-    """Return the JSON object in a file of at most `MAX_BYTES`."""
     with path.open("rb") as file:
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:

@@ -33,30 +33,23 @@ class Model:
 
     Attributes
     ----------
-    name, source
-        A label; and where the shapes were read, for models of the catalog.
-    layers, D, F, N, K, H
-        Number of layers, model width; and of the last kind of layer the width of its MLP, heads of
-        queries and of keys and values, and head width.
-    vocabulary
-        Vocabulary size: rows of the embedding table.
-    kinds
-        The kinds of layers.
+    layers, D, F, N, K, H, vocabulary
+        Number of layers, model width; of the last kind of layer the width of its MLP, heads of
+        queries and of keys and values, and head width; and rows of the embedding table.
+    kinds, outer
+        The kinds of layers; and what stands beside them: the embedding table, the output matrix,
+        the last norm.
     tied
         Whether the embedding table and the output matrix share weights.
-    w, quantized
-        The data type in which weights are stored; and formats of tables that are quantized, by
-        name: "logits", the output matrix, and "embedding".
-    kv
-        The data type of the cache, if the checkpoint says one.
-    looked_up, more, outer_gains
-        Weights outside of the layers: of further tables of embeddings, of further matrices, and of
-        norms and biases.
-    looked_up_each
-        How many weights of further tables a token looks up.
+    w, kv
+        Data types of weights that aren't quantized, and of the cache, if the checkpoint says one.
+    looked_up, looked_up_each
+        Weights of further tables of embeddings, and how many of them a token looks up.
     towers
-        Parts of the checkpoint beside the language model, such as one that sees, and their
-        parameters; None where they are not known. They are counted nowhere else.
+        Parts beside the language model, such as one that sees, and their parameters, None where
+        they are not known. They are counted nowhere else.
+    source
+        Where the shapes were read, for models of the catalog.
     """
 
     name: str
@@ -68,32 +61,24 @@ class Model:
     H: int
     vocabulary: int
     kinds: tuple[Layer, ...] = field(repr=False)
+    outer: Layer = field(repr=False)
     tied: bool = False
     w: Type = "bf16"
-    quantized: Mapping[str, Format] = field(default_factory=dict, hash=False)
     kv: Type | None = None
     looked_up: int = 0
-    more: int = 0
-    outer_gains: int = 0
     looked_up_each: int = 0
     towers: Mapping[str, int | None] = field(default_factory=dict, hash=False)
     source: Source | None = field(default=None, compare=False, repr=False)
 
     @property
     def parameters(self) -> int:
-        """Number of weights, including embeddings, norms and biases.
-
-        Each layer of Llama has two norms with D gains, and one more norm follows the last layer.
-        Source: Touvron et al., "Llama 2", 2023.
-        """
+        """Number of weights, including embeddings, norms and biases."""
         return sum(self.weights.values())
 
     def active_parameters(self, tables: bool = True) -> int:
-        """Return how many weights are active for one token.
+        """Return how many weights are active for one token: all but experts it isn't routed to.
 
-        These are all but the experts that it isn't routed to. With `tables`, the embedding tables
-        and the output matrix count as a whole; without, neither does, and the rest is what
-        multiplies a token on its way through the layers.
+        Without `tables`, neither the embedding tables nor the output matrix count.
         """
         kinds = self.kinds
         resting = sum(kind.count * (kind.experts - kind.active) * kind.expert for kind in kinds)
@@ -103,31 +88,28 @@ class Model:
     @cached_property
     def weights(self) -> dict[str, int]:
         """Number of weights by role: tables, experts, other matrices, and what is no matrix."""
-        kinds = self.kinds
+        kinds = (*self.kinds, self.outer)
         experts = sum(kind.count * kind.experts * kind.expert for kind in kinds)
         other = sum(kind.count * kind.gains for kind in kinds)
-        layers = sum(kind.count * kind.parameters for kind in kinds)
+        one_table = self.vocabulary * self.D
+        matrices = sum(kind.count * kind.parameters for kind in kinds) - 2 * one_table
         return {
-            "tables": (1 if self.tied else 2) * self.vocabulary * self.D + self.looked_up,
+            "tables": (1 if self.tied else 2) * one_table + self.looked_up,
             "experts": experts,
-            "matrices": layers - experts - other + self.more,
-            "other": other + self.outer_gains,
+            "matrices": matrices - experts - other,
+            "other": other,
         }
 
     def kv_bytes_per_token(self, kv: Type | None = None) -> Number:
         """Return the bytes of cache per token, stored in the type `kv` (default: the model's).
 
-        Layers with a window count as well; they hold no more positions than their window. State
-        that doesn't grow with the sequence doesn't count: see `state_bytes`.
+        Layers with a window count as well. State that doesn't grow is that of `state_bytes`.
         """
-        width = dtype(kv or self.kv or self.w, "kv").bytes
+        width = dtype(self.cache_type(kv=kv), "kv").bytes
         return quantity(width * sum(kind.count * kind.kept() for kind in self.kinds), "B")
 
     def state_bytes(self) -> Number:
-        """Return the bytes that one sequence takes at any length.
-
-        They are recurrent states, and the last inputs of their convolutions in the type of weights.
-        """
+        """Return the bytes of recurrent states that one sequence takes at any length."""
         found: float = 0
         width = dtype(self.w).bytes
         for kind in self.kinds:
@@ -144,8 +126,27 @@ class Model:
         )
 
     def stored(self, matrix: Matrix) -> Format:
-        """Return the format of a matrix: its own, that of its kind of operation, or plain `w`."""
-        return matrix.of or self.quantized.get(matrix.row, Format(self.w))
+        """Return the format of a matrix: its own, or plain `w`."""
+        return matrix.of or Format(self.w)
+
+    def cache_type(self, x: Type | None = None, kv: Type | None = None) -> Type:
+        """Return the type of the cache: `kv`, or the model's, or that of given activations `x`."""
+        return kv or (self.kv if x is None else None) or x or self.w
+
+    @cached_property
+    def activation_types(self) -> frozenset[Type]:
+        """Data types of activations that the checkpoint says."""
+        return frozenset(of.x for of in self._formats if of.x is not None)
+
+    def stored_types(self, w: Type | None = None) -> list[DType]:
+        """Return the data types of weights: those of the checkpoint, or `w` if it is given."""
+        return [dtype(of.w) for of in self._formats] if w is None else [weight_type(w)]
+
+    @cached_property
+    def _formats(self) -> dict[Format, None]:
+        layers = (self.outer, *self.kinds)
+        own = (matrix.of for layer in layers for matrix in layer.matrices if matrix.of)
+        return dict.fromkeys((Format(self.w), *own))
 
     def decode(self, B: Size, S: Size, chips: Size = 1, *, T: Size = 1, **options: Any) -> Work:
         """Return one chip's share of a decode step: T new tokens for each of B sequences.
@@ -154,24 +155,22 @@ class Model:
         >>> model("Llama 3 8B").decode(B=1, S=8192)
         <Work decode step of Llama 3 8B: 19.3 GFLOP in bf16, 16.1 GB, 1.2 FLOP/byte>
 
-        FLOPs are 2B per matrix weight, without the embedding table, plus those of `attention` with
-        T = 1 in each layer. A step loads all weights, but only B rows of the embedding table and
-        the routed experts that at least one token takes, and the KV cache of S positions, or of the
-        last W with a window, including the new one. It writes the keys and values of the new
-        position, and B rows of logits. Activations stay on the chips. Norms, softmax, rotary
-        embeddings and additions are not counted. HBM must hold all weights and the cache.
-
-        The chips split the heads, the width F and the vocabulary. Each layer takes two ring
-        all-reduces of BD elements of type `x`. Each chip keeps its part of the logits;
-        communication for the embedding lookup is not counted. With more than K chips, each
-        key/value head is replicated; so are latent caches, routers, norms and biases. Sources: How
-        To Scale Your Model, "All About Transformer Inference"; Shoeybi et al., "Megatron-LM", 2019.
-
         B, S and `chips` are sequences, positions of each including the new ones, and chips of one
         replica: whole numbers, or arrays that broadcast. T is more than one where guesses are
-        checked, as in speculative decoding. `options` are those of `Step`. Raises a ValueError if
-        `chips` doesn't divide N, F and the vocabulary, or if neither of `chips` and K divides the
-        other; and as `attention`.
+        checked, as in speculative decoding. `options` are those of `Step`.
+
+        FLOPs are 2B per matrix weight, without the embedding table, plus those of `attention`. A
+        step loads all weights, but only B rows of the embedding table and the routed experts that
+        at least one token takes, and the cache of S positions, or of those that a window shows. It
+        writes the new positions' keys and values, and logits. Activations stay on the chips. Norms,
+        softmax, rotary embeddings and additions are not counted. HBM holds all weights and caches.
+
+        The chips split heads, the width F and the vocabulary; key/value heads that are fewer,
+        latent caches, routers, norms and biases are on each. Each layer takes two ring all-reduces
+        of BD elements of type `x`. Communication for the embedding lookup is not counted. Raises a
+        ValueError if `chips` doesn't divide N, F and the vocabulary, or if neither of `chips` and K
+        divides the other. Sources: How To Scale Your Model, "All About Transformer Inference";
+        Shoeybi et al., "Megatron-LM", 2019.
         """
         S, new = sizes(whole=True, S=S, T=T)
         if np.any(new > S):
@@ -197,12 +196,11 @@ class Model:
         >>> model("Llama 3 8B").prefill(B=1, S=8192)
         <Work prefill of Llama 3 8B: 132 TFLOP in bf16, 17.2 GB, 7,660 FLOP/byte>
 
-        The first `cached` positions of each prompt are in the cache already. Counts are as for
-        `decode`, with all new tokens instead of B. A query sees the positions up to its own, and
-        exactly those pairs count: S(S+1)/2 per head, less with a window. A prompt is read in chunks
-        of `chunk` tokens, all at once by default; the last may be shorter. Each chunk loads the
-        weights again, and the cached positions up to its end. Positions that a chunk adds are
-        written and read once. Errors, and other arguments, are those of `decode` and `Step`.
+        The first `cached` positions of each prompt are in the cache already. Exactly the pairs of a
+        query and a position up to its own count: S(S+1)/2 per head, less with a window. A prompt is
+        read in chunks of `chunk` tokens, all at once by default; the last may be shorter. Each
+        loads the weights again, and the cached positions up to its end, its own included. The rest
+        is as for `decode`.
         """
         S, start = size("S", S, whole=True), size("cached", cached, zero=True, whole=True)
         if np.any(start >= S):
@@ -211,18 +209,8 @@ class Model:
         given = {"start": start, "chunk": read, "logits": logits, "latent": latent, **options}
         return Step(model=self, B=B, S=S, chips=chips, **given).total("prefill")
 
-    def train(
-        self,
-        B: Size,
-        S: Size,
-        chips: Size = 1,
-        *,
-        recompute: bool = False,
-        x: Type = "bf16",
-        gradients: Type = "bf16",
-        state: Size = 12,
-    ) -> Work:
-        """Return one chip's share of a training step: B sequences of S tokens per chip.
+    def train(self, B: Size, S: Size, chips: Size = 1, *, recompute: bool = False) -> Work:
+        """Return one chip's share of a training step in bf16: B sequences of S tokens per chip.
 
         >>> from rooflib.llm import model
         >>> step = model("Llama 3 8B").train(B=1, S=8192, chips=64)
@@ -234,27 +222,21 @@ class Model:
         again are not counted.
 
         Chips hold equal parts of weights (`held` of "forward"), gradients ("backward") and the
-        optimizer's state ("update"): fully sharded data parallelism. Each gathers all weights for
-        the forward and again for the backward pass, and reduce-scatters all gradients; HBM also
-        holds the gathered weights of the largest layer. Sources: Rajbhandari et al., "ZeRO", 2020;
-        How To Scale Your Model, "How to Parallelize a Transformer".
+        state of Adam ("update"), a copy of the weight and two moments in fp32: fully sharded data
+        parallelism. Each gathers all weights for the forward and again for the backward pass, and
+        reduce-scatters all gradients; HBM also holds the gathered weights of the largest layer.
+        Sources: Rajbhandari et al., "ZeRO", 2020; How To Scale Your Model, "How to Parallelize a
+        Transformer".
 
-        "activations" are kept for each token: in every layer the residual stream and its norm
-        before attention and before the MLP (4D); queries, keys, values, the heads' results and
-        latent vectors; the outputs and their product in each MLP and expert that the token takes;
-        and the logits. With `recompute`, only the residual stream (D) is kept for each layer, and
-        the rest for one: the layers then run forward twice.
-
-        `x` is the data type of weights and activations, `gradients` of gradients. `state` is bytes
-        per weight: 12 for Adam with a copy of the weight and two moments in fp32.
+        "activations" are kept for each token: those of `Layer.activations`, and the logits. With
+        `recompute`, each layer keeps only its residual stream (D), and one all; the layers then run
+        forward twice.
         """
         B, S, chips = sizes(whole=True, B=B, S=S, chips=chips)
-        ahead = self.prefill(B, S, logits="all", w=x, x=x)
+        ahead = self.prefill(B, S, logits="all", w="bf16", x="bf16")
         of_logits = next(part.flops for part in ahead.parts if part.name == "logits")
-        element, kinds = dtype(x, "x").bytes, self.kinds
-        weights = element * self.parameters
-        slopes = dtype(gradients, "gradients").bytes * self.parameters
-        moments = size("state", state, zero=True) * self.parameters / chips
+        element, kinds = dtype("bf16").bytes, self.kinds
+        weights, moments = element * self.parameters, 3 * 4 * self.parameters / chips
         gathered = element * max(kind.parameters for kind in kinds) * (chips > 1)
         again = instance("recompute", recompute, bool, "True or False")
         if again:
@@ -262,16 +244,16 @@ class Model:
         else:
             kept = sum(kind.count * kind.activations(self.D) for kind in kinds)
         saved = element * B * S * (kept + self.vocabulary)
-        sent = 2 * all_gather(weights, chips) + reduce_scatter(slopes, chips)
-        slope, hops = slopes / chips, 3 * self.layers * (chips - 1)
+        sent = 2 * all_gather(weights, chips) + reduce_scatter(weights, chips)
+        share, hops = weights / chips, 3 * self.layers * (chips - 1)
         part = partial(work, type=ahead.compute)
         forward, again_flops = ahead.flops, again * (ahead.flops - of_logits)
         parts = (
-            part("forward", forward, loaded=weights, held=weights / chips + gathered),
-            part("backward", 2 * forward, loaded=weights, written=slopes, held=slope),
+            part("forward", forward, loaded=weights, held=share + gathered),
+            part("backward", 2 * forward, loaded=weights, written=weights, held=share),
             part("recomputation", again_flops, loaded=again * weights, held=0),
             part("activations", loaded=saved, written=saved, held=saved),
-            part("update", loaded=moments + slope, written=moments + weights / chips, held=moments),
+            part("update", loaded=moments + share, written=moments + share, held=moments),
             replace(part("collectives", sent=sent, hops=hops, held=0), chips=chips),
         )
         rows = [part for part in parts if np.any(part.bytes) or np.any(part.hops)]
@@ -282,25 +264,8 @@ class Model:
         most = min(MAX_LISTED, *(kind.N or MAX_LISTED for kind in self.kinds))
         return [chips for chips in range(1, most + 1) if not self._misfit(chips, expert_parallel)]
 
-    @cached_property
-    def activation_types(self) -> frozenset[Type]:
-        """Data types of activations that the checkpoint says."""
-        return frozenset(of.x for of in self._formats if of.x is not None)
-
-    def stored_types(self, w: Type | None = None) -> list[DType]:
-        """Return the data types of weights: those of the checkpoint, or `w` if it is given."""
-        return [dtype(of.w) for of in self._formats] if w is None else [weight_type(w)]
-
-    @cached_property
-    def _formats(self) -> dict[Format, None]:
-        own = (matrix.of for kind in self.kinds for matrix in kind.matrices if matrix.of)
-        return dict.fromkeys((Format(self.w), *self.quantized.values(), *own))
-
     def _misfit(self, chips: Number, expert_parallel: bool) -> str:
-        """Return the first rule that a split over `chips` breaks; "" if none.
-
-        The text includes the size that breaks it.
-        """
+        """Return the first rule that a split over `chips` breaks, with the size; "" if none."""
         for kind in self.kinds:
             shape = {"N": kind.N, "F": kind.F, "vocabulary": self.vocabulary}
             shape |= {"state heads": kind.state_heads, "state groups": kind.state_groups}
@@ -314,10 +279,7 @@ class Model:
         return ""
 
     def check_split(self, B: Number, chips: Number, replicas: Number, spread: bool) -> None:
-        """Raise a ValueError unless chips and replicas divide the model and B.
-
-        With `spread`, they must also divide the experts.
-        """
+        """Raise a ValueError unless chips and replicas divide model and B, if `spread` experts."""
         if misfit := self._misfit(chips, spread):
             fitting = ", ".join(map(str, self.splits(spread)))
             raise ValueError(f"{misfit}, chips={chips}; {self.name} can be split over {fitting}")

@@ -1,7 +1,7 @@
 """Layers of a language model: lists of weight matrices, and what mixes positions.
 
-How many weights a layer has, how many bytes they are, and the FLOPs of a step: all are sums over
-its `matrices`. Cache, state and the positions that a query sees are formulas of its shape.
+Weights, their bytes, and the FLOPs of a step are sums over a layer's `matrices`. Cache, state and
+the positions that a query sees are formulas of its shape.
 """
 
 from __future__ import annotations
@@ -46,10 +46,7 @@ EXPANDS = "self_attn.kv_b_proj"
 
 
 class Format(NamedTuple):
-    """A stored type, and the type of the activations that it is multiplied with.
-
-    None stands for those of the model.
-    """
+    """A stored type, and that of the activations it is multiplied with; None: the usual one."""
 
     w: Type
     x: Type | None = None
@@ -121,42 +118,38 @@ class Layer:
     """A kind of layer of a decoder, and how many layers are of this kind.
 
     A layer mixes positions by attention, by a recurrence, or not at all; then an MLP or experts
-    follow, or both, or nothing.
+    follow, or both, or nothing. What a layer doesn't have is 0.
 
     Attributes
     ----------
-    count
-        Number of layers of this kind.
-    matrices
-        All weight matrices of the layer.
+    count, matrices
+        Number of layers of this kind, and all weight matrices of one.
     gains, expert_biases
         Weights outside of matrices: gains of norms, biases, sinks and convolutions of a layer; and
         biases of one routed expert.
     N, K, H, V
-        Query heads (0: no attention), key/value heads, and the widths of a key and of a value (0:
-        as wide as a key).
-    reuses
-        Whether attention reads keys and values of an earlier layer.
-    window
-        Positions that a query sees at most, its own included (0: all).
+        Query heads, key/value heads, and the widths of a key and of a value.
+    reuses, window
+        Whether attention reads keys and values of an earlier layer; and how many positions a query
+        sees at most, its own included (0: all).
     q_rank, kv_rank, rope
-        Latent attention: ranks of queries (0: not compressed) and of keys and values (0: ordinary
-        attention), and the rotary part of H, whose key all heads share.
+        Latent attention: ranks of queries and of keys and values, and the rotary part of H, whose
+        key all heads share.
     index_N, index_H, top
         Sparse attention: heads and width of an indexer, which compares each query with a cached key
-        of every position (0 heads: none), and how many positions the attention then reads.
+        of every position, and how many positions the attention then reads.
     pooled
         How many positions one entry of the cache stands for (0: each is its own). Beside these
         entries, the last `window` positions are cached one by one; keys are values; and `top`
         counts entries.
-    state_heads, state_groups, state_keys, state_values, conv, delta, state_width
-        A recurrence: heads, heads of its keys and queries, their width, the width of values, the
-        kernel of the convolution before it, whether it is a gated delta network, and the bytes of a
-        number of its state.
-    F
-        Width of the MLP that every token takes, dense or a shared expert (0: none).
-    experts, active, X
-        Routed experts (0: none), how many of them a token takes, and the width of one.
+    state_heads, state_groups, recurrent, state_width, state_flops
+        A recurrence: heads, heads of its keys and queries, the elements of its state, their bytes,
+        and FLOPs per token and element.
+    channels, conv
+        Numbers per token that the recurrence takes in, and the kernel of the convolution before it.
+    F, experts, active, X
+        Width of the MLP that every token takes, dense or a shared expert; routed experts, how many
+        of them a token takes, and the width of one.
     """
 
     count: int
@@ -178,15 +171,21 @@ class Layer:
     pooled: int = 0
     state_heads: int = 0
     state_groups: int = 0
-    state_keys: int = 0
-    state_values: int = 0
+    recurrent: int = 0
+    state_width: int = 0
+    state_flops: int = 0
+    channels: int = 0
     conv: int = 0
-    delta: bool = False
-    state_width: int = 4
     F: int = 0
     experts: int = 0
     active: int = 0
     X: int = 0
+
+    def __add__(self, part: Layer) -> Layer:
+        """Return the layer with a further part, such as an MLP after attention."""
+        return Layer(
+            *(a + b for a, b in zip(vars(self).values(), vars(part).values(), strict=True))
+        )
 
     def of(self, row: str) -> list[Matrix]:
         """Return the matrices for a kind of operation."""
@@ -208,37 +207,20 @@ class Layer:
         return used + self.experts * self.expert + self.gains
 
     @property
-    def value(self) -> int:
-        """Width of one head's values."""
-        return self.V or self.H
-
-    @property
-    def channels(self) -> int:
-        """Numbers per token that a recurrence takes in: queries, keys and values."""
-        return 2 * self.state_groups * self.state_keys + self.state_heads * self.state_values
-
-    @property
     def expanding(self) -> list[Matrix]:
         """The matrices that turn latents into keys and values."""
         return [matrix for matrix in self.matrices if matrix.name == EXPANDS]
 
     def cached(self, chips: Number = 1) -> Number:
-        """Return how many elements one chip reads per cached position that a query sees.
-
-        They are keys and values, or a latent vector, or both in one.
-        """
+        """Return how many elements one chip reads per cached position that a query sees."""
         if self.pooled:
             return self.H
         if self.kv_rank:
             return self.kv_rank + self.rope
-        return larger(self.K // chips, 1) * (self.H + self.value) if self.N else 0
+        return larger(self.K // chips, 1) * (self.H + self.V) if self.N else 0
 
     def kept(self, chips: Number = 1) -> Number:
-        """Return how many elements one chip adds to its cache per position.
-
-        They are those that it reads, except where these are an earlier layer's, and an indexer's
-        keys. Of pooled positions there is one for all.
-        """
+        """Return how many elements one chip adds to its cache per position."""
         if self.pooled:
             return (self.H + self.index_H) / self.pooled
         return (0 if self.reuses else self.cached(chips)) + self.index_H
@@ -251,38 +233,27 @@ class Layer:
         return (smaller(S, self.window) if self.window else S) * self.kept(chips)
 
     def state(self, chips: Number = 1) -> tuple[Number, Number]:
-        """Return the elements of a sequence that don't grow with its length, on one chip.
-
-        These are the state of a recurrence, and the last inputs of its convolution.
-        """
-        recurrent = self.state_heads * self.state_keys * self.state_values
-        return recurrent // chips, self.channels * larger(self.conv - 1, 0) // chips
-
-    @property
-    def state_flops(self) -> int:
-        """FLOPs per token and element of a recurrent state.
-
-        A state decays (1), takes in a product of a key and a value (2), and is multiplied with a
-        query (2). A gated delta network first multiplies it with the key (2), too. Sources: Dao &
-        Gu, "Transformers are SSMs", 2024; Yang et al., "Gated Delta Networks", 2024. Chunked
-        kernels compute more, to multiply matrices.
-        """
-        return 7 if self.delta else 5
+        """Return a sequence's elements of recurrent state, and of inputs of its convolution."""
+        return self.recurrent // chips, self.channels * larger(self.conv - 1, 0) // chips
 
     def pair_flops(self, absorbed: bool) -> int:
         """Return the FLOPs of one head for one query and one position it sees.
 
         If absorbed, latent attention compares with the latent vectors themselves.
         """
-        if self.kv_rank and absorbed:
-            return 2 * (2 * self.kv_rank + self.rope)
-        return 2 * (self.H + self.value)
+        latent = self.kv_rank and absorbed
+        return 2 * (2 * self.kv_rank + self.rope if latent else self.H + self.V)
 
     def activations(self, D: int) -> int:
-        """Return how many elements a training step keeps per token; see `Model.train`."""
+        """Return how many elements a training step keeps per token.
+
+        They are the residual stream and its norm before attention and before the MLP (4D); queries,
+        keys, values, the heads' results and latent vectors; and the outputs and their product in
+        the MLP and in each expert that the token takes.
+        """
         latents = self.q_rank + self.kv_rank + self.rope + self.channels
         widths = len(self.of("MLP")) * self.F + len(self.of("experts")) * self.active * self.X
-        return 4 * D + (self.N + self.K) * (self.H + self.value) + latents + widths + self.experts
+        return 4 * D + (self.N + self.K) * (self.H + self.V) + latents + widths + self.experts
 
     def positions_read(self, S: Number, chunk: Number, start: Number = 0) -> Number:
         """Return how many cached positions all chunks of a prompt of S read in total.
@@ -299,8 +270,7 @@ class Layer:
     def touched(self, tokens: Number, routing: str) -> Number:
         """Return to how many distinct experts of a layer `tokens` tokens are routed.
 
-        "expected": under uniform routing, E · (1 - (1 - k/E)^tokens). "fewest": all tokens take
-        the same k experts. "most": experts repeat only once all E are taken.
+        `routing` is `experts` of `Step`.
         """
         most = smaller(self.experts, self.active * tokens)
         if routing != "expected":

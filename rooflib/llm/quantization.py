@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, TypeAlias
@@ -23,7 +23,6 @@ SPEAKS = re.compile("quant|compress.*config|^bits$|expert_dtype")
 # Under which keys formats list the modules that they leave out.
 LEFT_OUT: tuple[str, ...] = ("modules_to_not_convert", "ignore", "ignored_layers")
 LEFT_OUT += ("exclude_modules", "exclude", "llm_int8_skip_modules")
-EXPERTS = ("num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts")
 MANY = 10**6
 PLAIN = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 # Other names of modules, and expressions for those of `Layer.matrices`. A router must not be taken
@@ -49,19 +48,12 @@ WORDS = re.compile(
     r"|projector|merger|connector|resampler|tower|patch|mtp|shared_head|bias|rotary|conv1d|A_log|\bD$"
     r"|gate\b|router|hc_|compressor|indexer|score"
 )
+# Routers and an indexer's weights choose; formats leave them as they are.
 CHOOSES = re.compile(r"^mlp\.gate$|^more$|weights_proj$")
 
 Rules: TypeAlias = "tuple[tuple[str, Format | None], ...]"
 """Pairs of a pattern, as `_compiled` says, and a format; None for what is left as it is."""
-
-FP8 = Format(DType("fp8", 8), "fp8")
-FP8_BLOCKS = Format(DType("fp8", 8, scale_bits=32, group=128 * 128), "fp8")
-NVFP4 = Format(DType("fp4", 4, scale_bits=8, group=16), "fp4")
-MXFP4 = Format(DType("fp4", 4, scale_bits=8, group=32))
-INT8 = Format(DType("int8", 8), "int8")
-INT4 = Format(DType("int4", 4, scale_bits=16, group=128))
-# Tables that are left as they are unless a method says otherwise.
-TABLES: Rules = (("lm_head", None), ("embed_tokens", None))
+LOGITS: Rules = (("lm_head", None),)
 
 be = partial(instance, error=ValueError)
 """Returns a value of a file, if it is of a kind; else raises a ValueError."""
@@ -71,50 +63,37 @@ be = partial(instance, error=ValueError)
 class Stored:
     """How a file stores its model.
 
-    Attributes
-    ----------
-    plain, kv
-        The type of what is not quantized, and of the cache (None: that of activations).
-    rules
-        Which matrices are quantized, and how.
+    `plain` is the type of what is not quantized, `kv` that of the cache (None: that of
+    activations); `rules` say which matrices are quantized, and how.
     """
 
     plain: str = "bf16"
     kv: Type | None = None
     rules: Rules = ()
 
-    def layer(self, layer: Layer, index: int) -> Layer:
-        """Return the layer with the formats of its matrices."""
+    def layer(self, layer: Layer, index: str = "") -> Layer:
+        """Return the layer with the formats of its matrices; "" is what stands beside all."""
         # A file may name each expert of each layer: tens of thousands of rules.
-        rules = [rule for rule in self.rules if _layer_of(rule[0]) in ("", str(index))]
-        # Routers and an indexer's weights choose; formats leave them as they are.
-        of = (
-            None if CHOOSES.search(each.name) else _first(rules, f"layers.{index}.{each.name}")
-            for each in layer.matrices
-        )
-        stored = zip(layer.matrices, of, strict=True)
-        return replace(layer, matrices=tuple(each._replace(of=form) for each, form in stored))
+        rules = [rule for rule in self.rules if _layer_of(rule[0]) in ("", index)]
+        beginning = f"layers.{index}." if index else ""
 
-    @property
-    def tables(self) -> dict[str, Format]:
-        """Formats of tables that are quantized: "logits", the output matrix, and "embedding"."""
-        names = {"logits": "lm_head", "embedding": "embed_tokens"}
-        found = {table: _first(self.rules, name) for table, name in names.items()}
-        return {table: each for table, each in found.items() if each}
+        def form(name: str) -> Format | None:
+            full = beginning + name.replace("*", "0")
+            fitting = (form for pattern, form in rules if _fits(pattern, full))
+            return None if CHOOSES.search(name) else next(fitting, None)
+
+        stored = (matrix._replace(of=form(matrix.name)) for matrix in layer.matrices)
+        return replace(layer, matrices=tuple(stored))
 
 
-def stored_types(
-    given: Mapping[str, Any], model: Mapping[str, Any], beside: Mapping[str, Any] | None
-) -> Stored:
+def stored_types(both: Mapping[str, Any], beside: Any, c: Mapping[str, Any]) -> Stored:
     """Return how a file stores its model.
 
-    `given` is the file, `model` its part for the language model, which may be the same, and
-    `beside` the content of a `hf_quant_config.json`. A key in either part that speaks of
-    quantization and is not known raises a ValueError.
+    `both` are the file's keys and those of its part for the language model, `beside` is the content
+    of a `hf_quant_config.json`, and `c` are the model's sizes.
     """
-    type_of = model.get("dtype") or model.get("torch_dtype") or "bfloat16"
+    type_of = both.get("dtype") or both.get("torch_dtype") or "bfloat16"
     plain = PLAIN[one_of("dtype", str(type_of).removeprefix("torch."), PLAIN)]
-    both = {**given, **model}
     for key, value in both.items():
         if value and key not in KEYS and SPEAKS.search(key):
             raise ValueError(f"{key} must be one of {', '.join(KEYS)}; got {short(value)}")
@@ -124,191 +103,56 @@ def stored_types(
     how = dict(be("quantization_config", how, Mapping, "an object"))
     how |= be("quantization", how.pop("quantization", {}), Mapping, "an object")
     how.setdefault("expert_dtype", both.get("expert_dtype"))
-    method = one_of("quant_method", _method(how), METHODS)
-    try:
-        kv, rules = _cache(how), METHODS[method](how)
-    except (AttributeError, IndexError, KeyError, TypeError):
-        # Formats nest objects: one check, instead of one of each key, keeps a trace from users.
-        wanted = f"as {method} writes it"
-        raise ValueError(f"quantization_config must be {wanted}; got {short(how)}") from None
-    lists = {key: be(key, how.get(key) or [], list, "a list") for key in LEFT_OUT}
-    skipped = [be(key, each, str, "a list of names") for key in lists for each in lists[key]]
-    layers = model.get("num_hidden_layers") or MANY
-    one_by_one: Counter[str] = Counter()
-    for pattern in skipped:
-        name = _expression(pattern)
-        beyond = re.match(r"layers\\?\.(\d+)\b", name)
-        if beyond and int(beyond[1]) >= layers:
-            continue  # a layer that predicts further tokens
-        if not WORDS.search(name):
-            raise ValueError(f"modules_to_not_convert must name modules; got {short(pattern)}")
-        of_all, of_one = re.subn(r"experts\\?\.\d+\b", "experts", name)
-        one_by_one[of_all] += of_one
-    known = [0, *(model.get(key) for key in EXPERTS)]
-    if some := [number for number in one_by_one.values() if number not in known]:
-        wanted = "name modules, of experts all of a layer or none"
-        raise ValueError(f"modules_to_not_convert must {wanted}; got {max(some)} of a layer")
-    left: Rules = tuple((pattern, None) for pattern in skipped)
-    if method != "mlx":  # which alone quantizes the embedding, and so an output that shares it
-        left += TABLES if both.get("tie_word_embeddings") else TABLES[1:]
-    return Stored(plain, kv, (*left, *rules))
-
-
-def _method(how: Mapping[str, Any]) -> str:
-    """Return the method that a file names, or that its keys belong to."""
     belongs = {
         "modelopt": "quant_algo" in how,
         "bitsandbytes": how.get("load_in_4bit") or how.get("load_in_8bit"),
         "compressed-tensors": "config_groups" in how,
         "mlx": {"bits", "group_size"} <= set(how),
     }
-    named = how.get("quant_method")
-    return str(named or next((method for method in belongs if belongs[method]), ""))
+    named = how.get("quant_method") or next((each for each in belongs if belongs[each]), "")
+    method = one_of("quant_method", str(named), METHODS)
+    try:
+        kv, rules = _cache(how), METHODS[method](how)
+    except (AttributeError, IndexError, KeyError, TypeError):
+        # Formats nest objects: one check, instead of one of each key, keeps a trace from users.
+        wanted = f"as {method} writes it"
+        raise ValueError(f"quantization_config must be {wanted}; got {short(how)}") from None
+    left: Rules = tuple((pattern, None) for pattern in _left_out(how, c))
+    if method != "mlx":  # which alone quantizes the embedding, and so an output that shares it
+        left += (("embed_tokens", None), *(LOGITS if c["tie_word_embeddings"] else ()))
+    return Stored(plain, kv, (*left, *rules))
 
 
-# Readers of each method, which return its rules.
+def _left_out(how: Mapping[str, Any], c: Mapping[str, Any]) -> list[str]:
+    """Return the patterns of modules that are left as they are, if all of them are understood."""
+    lists = {key: be(key, how.get(key) or [], list, "a list") for key in LEFT_OUT}
+    patterns = [be(key, each, str, "a list of names") for key in lists for each in lists[key]]
+    one_by_one: Counter[str] = Counter()
+    for pattern in patterns:
+        name = _expression(pattern)
+        layer = re.match(r"layers\\?\.(\d+)\b", name)
+        if layer and int(layer[1]) >= c["num_hidden_layers"]:
+            continue  # a layer that predicts further tokens
+        if not WORDS.search(name):
+            raise ValueError(f"modules_to_not_convert must name modules; got {short(pattern)}")
+        of_all, of_one = re.subn(r"experts\\?\.\d+\b", "experts", name)
+        one_by_one[of_all] += of_one
+    experts = c.get("num_experts", 0)
+    known = {0, *(experts if isinstance(experts, list) else [experts])}
+    if some := set(one_by_one.values()) - known:
+        wanted = "name modules, of experts all of a layer or none"
+        raise ValueError(f"modules_to_not_convert must {wanted}; got {max(some)} of a layer")
+    return patterns
 
 
-def _matrices(form: Format) -> Rules:
-    """Return rules for all matrices but the tables."""
-    return (*TABLES, ("", form))
+# Formats, and readers of each method, which return its rules.
 
-
-def _type(name: str, bits: int, group: Any = None, scale: int = 16) -> DType:
-    """Return a type in which a group shares a scale of so many bits; without one, a column does."""
-    if not group or group == -1:
-        return DType(name, bits)
-    return DType(name, bits, scale_bits=scale, group=whole_number("group_size", group))
-
-
-def _block(sides: Any) -> DType:
-    if isinstance(sides, str) and re.fullmatch(r"\d+x\d+", sides):
-        sides = [*map(int, sides.split("x"))]
-    if len(be("weight_block_size", sides, list, "a list of two sizes")) != 2:
-        raise ValueError(f"weight_block_size must be a list of two sizes; got {short(sides)}")
-    down, across = (whole_number("weight_block_size", side) for side in sides)
-    return DType("fp8", 8, scale_bits=32, group=down * across)
-
-
-def _fp8(how: Mapping[str, Any]) -> Rules:
-    sides = how.get("weight_block_size")
-    form = FP8 if sides is None else Format(_block(sides), "fp8")
-    experts = {"fp4": MXFP4._replace(x="fp8"), "fp8": form}
-    of_experts = experts[one_of("expert_dtype", how.get("expert_dtype") or "fp8", experts)]
-    return (("mlp.experts", of_experts), *_matrices(form))
-
-
-def _awq(how: Mapping[str, Any]) -> Rules:
-    if how.get("dynamic") or how.get("extra_config"):
-        raise ValueError("quantization must be one for all matrices; got rules for some of them")
-    bits = _bits(how.get("bits", how.get("w_bit")))
-    group = how.get("group_size", how.get("q_group_size", 128))
-    # Each group has a scale in fp16 and a zero point. With group_size -1 a group is a column.
-    form = Format(_type(f"int{bits}", bits, group, 16 + bits))
-    return (("", form),) if how.get("lm_head") is True else _matrices(form)
-
-
-def _mlx(how: Mapping[str, Any]) -> Rules:
-    def form(of: Mapping[str, Any]) -> Format:
-        bits = whole_number("bits", of.get("bits"))
-        group = whole_number("group_size", of.get("group_size"))
-        # A group has a scale and a bias in 16 bits; microscaling has 8 bits of scale.
-        scale = {"affine": 32, "mxfp4": 8, "nvfp4": 8, "mxfp8": 8}
-        kind = one_of("mode", of.get("mode", "affine"), scale)
-        name = ("int" if kind == "affine" else "fp") + ("8" if bits > 4 else "4")
-        return Format(_type(name, bits, group, scale[kind]))
-
-    skipped = ((key, None) for key, value in how.items() if value is False)
-    own = ((key, form({**how, **of})) for key, of in how.items() if isinstance(of, Mapping))
-    return (*skipped, *own, ("", form(how)))
-
-
-def _bitsandbytes(how: Mapping[str, Any]) -> Rules:
-    # Blocks of 64 have a scale in fp32; quantized twice, one in 8 bits and one in fp32 for 256.
-    scale, group = (8 * 256 + 32, 64 * 256) if how.get("bnb_4bit_use_double_quant") else (32, 64)
-    if how.get("load_in_4bit"):
-        return _matrices(Format(_type("fp4", 4, group, scale)))
-    if how.get("load_in_8bit"):
-        return _matrices(Format(DType("int8", 8)))
-    raise ValueError("load_in_4bit or load_in_8bit must be true for bitsandbytes")
-
-
-def _modelopt(how: Mapping[str, Any]) -> Rules:
-    algorithm, own = how.get("quant_algo"), how.get("quantized_layers")
-    if algorithm == "MIXED_PRECISION" and isinstance(own, Mapping):
-        return tuple((name, _algorithm(of)) for name, of in own.items())
-    if algorithm == "MIXED_PRECISION":
-        return _compressed_tensors(how)
-    # Without an algorithm, only the cache is quantized.
-    return (("", _algorithm(how)),) if algorithm else ()
-
-
-def _algorithm(how: Mapping[str, Any]) -> Format:
-    named = one_of("quant_algo", how.get("quant_algo"), ALGORITHMS)
-    if named in ("W4A16_AWQ", "W4A8_AWQ"):
-        return ALGORITHMS[named]._replace(w=_type("int4", 4, how.get("group_size", 128)))
-    return ALGORITHMS[named]
-
-
-def _compressed_tensors(how: Mapping[str, Any]) -> Rules:
-    rules = []
-    for each in be("config_groups", how.get("config_groups"), Mapping, "an object").values():
-        x = each.get("input_activations")
-        form = Format(_scheme(each["weights"]), _scheme(x).name if x else None)
-        targets = each.get("targets") or ["Linear"]
-        rules += [("" if target == "Linear" else target, form) for target in targets]
-    sparse = (how.get("sparsity_config") or {}).get("format", "dense")
-    one_of("sparsity_config", sparse, ("dense",))
-    return tuple(rules)
-
-
-def _scheme(how: Mapping[str, Any]) -> DType:
-    """Return the type that a scheme of compressed-tensors describes."""
-    be("weights and input_activations", how, Mapping, "objects")
-    bits, kind = _bits(how.get("num_bits")), one_of("type", how.get("type"), ("int", "float"))
-    name = {"int": "int", "float": "fp"}[kind] + str(bits)
-    strategy = how.get("strategy") or "tensor"
-    if strategy == "block" and kind == "float":
-        return _block(how.get("block_structure"))
-    grouped = strategy not in ("tensor", "channel", "token", "block")
-    # NVFP4 has a scale in fp8 for 16, MXFP4 an exponent for 32.
-    scale = 8 if kind == "float" else 16 + bits * (how.get("symmetric") is False)
-    return _type(name, bits, how.get("group_size") if grouped else None, scale)
-
-
-def _quark(how: Mapping[str, Any]) -> Rules:
-    def form(of: Mapping[str, Any]) -> Format:
-        x = of.get("input_tensors")
-        return Format(_quark_type(of["weight"]), _quark_type(x).name if x else None)
-
-    own = how.get("layer_quant_config") or {}
-    every = be("global_quant_config", how.get("global_quant_config"), Mapping, "an object")
-    return (*((name, form(of)) for name, of in own.items()), ("", form(every)))
-
-
-def _quark_type(how: Any) -> DType:
-    if isinstance(how, list):  # stages, of which the last is stored
-        how = how[-1]
-    kinds = ("fp8", "fp4", "int8", "uint8", "int4", "uint4")
-    name = one_of("dtype", str(how.get("dtype")).split("_")[0], kinds).removeprefix("u")
-    group = how.get("group_size") if how.get("qscheme") == "per_group" else None
-    scale = 8 if "e8m0" in str(how.get("scale_format")) else 16
-    return _type(name, int(name[-1]), group, scale)
-
-
-def _cache(how: Mapping[str, Any]) -> str | None:
-    """Return the type of the cache that a file names; None for that of activations."""
-    for of in (how.get("kv_cache_quant_config") or {}).values():  # quark's
-        return _quark_type(of["output_tensors"]).name
-    named = how.get("kv_cache_quant_algo") or how.get("kv_cache_scheme")
-    if isinstance(named, Mapping):
-        return _scheme(named).name
-    known = {None: None, "None": None, "auto": None, "FP8": "fp8", "NVFP4": "fp4", "INT8": "int8"}
-    if named not in known:
-        raise ValueError(f"kv_cache_scheme must be one of FP8, INT8, NVFP4; got {short(named)}")
-    return known[named]
-
-
+FP8 = Format(DType("fp8", 8), "fp8")
+FP8_BLOCKS = Format(DType("fp8", 8, scale_bits=32, group=128 * 128), "fp8")
+NVFP4 = Format(DType("fp4", 4, scale_bits=8, group=16), "fp4")
+MXFP4 = Format(DType("fp4", 4, scale_bits=8, group=32))
+INT8 = Format(DType("int8", 8), "int8")
+INT4 = Format(DType("int4", 4, scale_bits=16, group=128))
 ALGORITHMS = {
     "FP8": FP8,
     "FP8_PER_CHANNEL_PER_TOKEN": FP8,
@@ -327,6 +171,142 @@ ALGORITHMS = {
     "W4A16_AWQ": INT4,
     "W4A8_AWQ": Format(INT4.w, "fp8"),
 }
+
+
+def _type(name: str, group: Any = None, scale: int = 16, bits: int = 0) -> DType:
+    bits = bits or int(name.lstrip("fpint"))
+    if not group or group == -1:
+        return DType(name, bits)
+    return DType(name, bits, scale_bits=scale, group=whole_number("group_size", group))
+
+
+def _block(sides: Any) -> DType:
+    if isinstance(sides, str) and re.fullmatch(r"\d+x\d+", sides):
+        sides = [*map(int, sides.split("x"))]
+    if len(be("weight_block_size", sides, list, "a list of two sizes")) != 2:
+        raise ValueError(f"weight_block_size must be a list of two sizes; got {short(sides)}")
+    down, across = (whole_number("weight_block_size", side) for side in sides)
+    return _type("fp8", down * across, 32)
+
+
+def _matrices(form: Format) -> Rules:
+    return (*LOGITS, ("", form))
+
+
+def _fp8(how: Mapping[str, Any]) -> Rules:
+    sides = how.get("weight_block_size")
+    form = FP8 if sides is None else Format(_block(sides), "fp8")
+    experts = {"fp4": MXFP4._replace(x="fp8"), "fp8": form}
+    of_experts = experts[one_of("expert_dtype", how.get("expert_dtype") or "fp8", experts)]
+    return (("mlp.experts", of_experts), *_matrices(form))
+
+
+def _awq(how: Mapping[str, Any]) -> Rules:
+    if how.get("dynamic") or how.get("extra_config"):
+        raise ValueError("quantization must be one for all matrices; got rules for some of them")
+    bits = _bits(how.get("bits", how.get("w_bit")))
+    group = how.get("group_size", how.get("q_group_size", 128))
+    # Each group has a scale in fp16 and a zero point. With group_size -1 a group is a column.
+    form = Format(_type(f"int{bits}", group, 16 + bits))
+    return (("", form),) if how.get("lm_head") is True else _matrices(form)
+
+
+def _mlx(how: Mapping[str, Any]) -> Rules:
+    def form(of: Mapping[str, Any]) -> Format:
+        bits = whole_number("bits", of.get("bits"))
+        # A group has a scale and a bias in 16 bits; microscaling has 8 bits of scale.
+        scale = {"affine": 32, "mxfp4": 8, "nvfp4": 8, "mxfp8": 8}
+        kind = one_of("mode", of.get("mode", "affine"), scale)
+        name = ("int" if kind == "affine" else "fp") + ("8" if bits > 4 else "4")
+        group = whole_number("group_size", of.get("group_size"))
+        return Format(_type(name, group, scale[kind], bits))
+
+    skipped = ((key, None) for key, value in how.items() if value is False)
+    own = ((key, form({**how, **of})) for key, of in how.items() if isinstance(of, Mapping))
+    return (*skipped, *own, ("", form(how)))
+
+
+def _bitsandbytes(how: Mapping[str, Any]) -> Rules:
+    # Blocks of 64 have a scale in fp32; quantized twice, one in 8 bits and one in fp32 for 256.
+    scale, group = (8 * 256 + 32, 64 * 256) if how.get("bnb_4bit_use_double_quant") else (32, 64)
+    if how.get("load_in_4bit"):
+        return _matrices(Format(_type("fp4", group, scale)))
+    if how.get("load_in_8bit"):
+        return _matrices(Format(INT8.w))
+    raise ValueError("load_in_4bit or load_in_8bit must be true for bitsandbytes")
+
+
+def _modelopt(how: Mapping[str, Any]) -> Rules:
+    def form(of: Mapping[str, Any]) -> Format:
+        named = one_of("quant_algo", of.get("quant_algo"), ALGORITHMS)
+        found = ALGORITHMS[named]
+        awq = named in ("W4A16_AWQ", "W4A8_AWQ")
+        return found._replace(w=_type("int4", of.get("group_size", 128))) if awq else found
+
+    own = how.get("quantized_layers")
+    if how.get("quant_algo") == "MIXED_PRECISION":
+        if isinstance(own, Mapping):
+            return tuple((name, form(of)) for name, of in own.items())
+        return _compressed_tensors(how)
+    # Without an algorithm, only the cache is quantized.
+    return (("", form(how)),) if how.get("quant_algo") else ()
+
+
+def _compressed_tensors(how: Mapping[str, Any]) -> Rules:
+    one_of("sparsity_config", (how.get("sparsity_config") or {}).get("format", "dense"), ("dense",))
+    groups = be("config_groups", how.get("config_groups"), Mapping, "an object")
+    return tuple(
+        ("" if name == "Linear" else name, _form(of["weights"], of.get("input_activations")))
+        for of in groups.values()
+        for name in of.get("targets") or ["Linear"]
+    )
+
+
+def _quark(how: Mapping[str, Any]) -> Rules:
+    every = be("global_quant_config", how.get("global_quant_config"), Mapping, "an object")
+    each = {**(how.get("layer_quant_config") or {}), "": every}
+    return tuple((name, _form(of["weight"], of.get("input_tensors"))) for name, of in each.items())
+
+
+def _form(weights: Any, inputs: Any) -> Format:
+    return Format(_scheme(weights), _scheme(inputs).name if inputs else None)
+
+
+def _scheme(how: Any) -> DType:
+    """Return the type that a scheme of compressed-tensors or quark describes."""
+    if isinstance(how, list):  # quark's stages, of which the last is stored
+        how = how[-1]
+    be("weights and input_activations", how, Mapping, "objects")
+    if "dtype" in how:  # quark
+        kinds = ("fp8", "fp4", "int8", "uint8", "int4", "uint4")
+        name = one_of("dtype", str(how["dtype"]).split("_")[0], kinds).removeprefix("u")
+        grouped = how.get("qscheme") == "per_group"
+        scale = 8 if "e8m0" in str(how.get("scale_format")) else 16
+    else:
+        bits, kind = _bits(how.get("num_bits")), one_of("type", how.get("type"), ("int", "float"))
+        name = {"int": "int", "float": "fp"}[kind] + str(bits)
+        strategy = how.get("strategy") or "tensor"
+        if strategy == "block" and kind == "float":
+            return _block(how.get("block_structure"))
+        grouped = strategy not in ("tensor", "channel", "token", "block")
+        # NVFP4 has a scale in fp8 for 16, MXFP4 an exponent for 32.
+        scale = 8 if kind == "float" else 16 + bits * (how.get("symmetric") is False)
+    return _type(name, how.get("group_size") if grouped else None, scale)
+
+
+def _cache(how: Mapping[str, Any]) -> str | None:
+    """Return the type of the cache that a file names; None for that of activations."""
+    for of in (how.get("kv_cache_quant_config") or {}).values():  # quark's
+        return _scheme(of["output_tensors"]).name
+    named = how.get("kv_cache_quant_algo") or how.get("kv_cache_scheme")
+    if isinstance(named, Mapping):
+        return _scheme(named).name
+    known = {None: None, "None": None, "auto": None, "FP8": "fp8", "NVFP4": "fp4", "INT8": "int8"}
+    if named not in known:
+        raise ValueError(f"kv_cache_scheme must be one of FP8, INT8, NVFP4; got {short(named)}")
+    return known[named]
+
+
 METHODS = {
     "fp8": _fp8,
     "fbgemm_fp8": lambda how: _matrices(FP8),
@@ -374,14 +354,9 @@ def _compiled(pattern: str) -> re.Pattern[str]:
         raise ValueError(f"{short(pattern)} must be an expression: {error}") from None
 
 
-def _first(rules: Iterable[tuple[str, Format | None]], name: str) -> Format | None:
-    """Return the format of the first rule that fits a matrix; None if it isn't quantized."""
-    name = name.replace("*", "0")
-    for pattern, form in rules:
-        fits = _compiled(pattern).match
-        if fits(name) or fits(f"model.{name}"):
-            return form
-    return None
+def _fits(pattern: str, name: str) -> bool:
+    fits = _compiled(pattern).match
+    return bool(fits(name) or fits(f"model.{name}"))
 
 
 def _bits(value: Any) -> int:

@@ -41,20 +41,19 @@ class Serving:
     B, S
         Sequences on all chips together, and positions of each; S is also the length of a prompt.
     chips, replicas, expert_parallel, experts, w, kv, x, compute
-        As for `Step`, with single whole numbers. On a chip without the data type of the
-        checkpoint's activations, activations are in that of its plain weights.
+        As for `Step`, as single numbers. On a chip without the data type of the checkpoint's
+        activations, these are in that of its plain weights.
     stages
         Groups of `chips` chips that hold an equal part of the layers each, one after another:
         pipeline parallelism. The B sequences pass them in as many groups.
-    link
-        The link that carries what is sent; by default the first of the chip's links.
-    chunk, cached
-        Tokens of a prompt that are read together, and how many of its first positions are cached
-        already, as for `Model.prefill`.
+    link, chunk, cached
+        The link that carries what is sent, by default the first of the chip's links; and as for
+        `Model.prefill`.
     reserve
         Share of the memory that is kept free for activations and the runtime.
     price
-        Price of one chip for an hour, in any currency; for the cost of a million tokens.
+        Price of one chip for an hour, in any currency: the table then has that of a million tokens,
+        prompts not included.
     """
 
     model: Any
@@ -151,7 +150,7 @@ class Serving:
         >>> Serving("Llama 3 70B", "H100 SXM", B=16).fewest().chips
         4
 
-        Only `chips` changes. Raises a ValueError if no number of chips is enough.
+        Raises a ValueError if no number of chips is enough.
         """
         for chips in self.model.splits(self.expert_parallel):
             with suppress(ValueError):
@@ -167,10 +166,9 @@ class Serving:
     def guessed(self, guesses: int, rate: float, draft: Model | str | None = None) -> Times:
         """Return the bounds of one token if a step checks guesses, each right at a `rate`.
 
-        `guesses` further tokens are guessed for each sequence, by a model `draft` on the same chips
-        or, as by layers that predict further tokens, for nothing; one step checks them. It yields
-        1 + rate + … + rate^guesses tokens on average: the guesses before the first wrong one, and
-        one that it makes itself.
+        A model `draft` on the same chips makes the guesses of each sequence; without one, layers
+        that predict further tokens do, for nothing. A step yields 1 + rate + … + rate^guesses
+        tokens on average: the guesses before the first wrong one, and one that it makes itself.
         Source: Leviathan et al., "Fast Inference from Transformers via Speculative Decoding", 2023.
         """
         count = int(size("guesses", guesses, single=True, whole=True))
@@ -191,8 +189,8 @@ class Serving:
         ahead = self if other is None else replace(self, chip=other, link=None)
         answers = self.B / (tokens * self.per_token.lower)  # a second
         prompts = self.replicas / ahead.first_token.lower
-        cached = self.model.decode(self.replicas, self.S, **self._layout).parts
-        held = sum(part.held for part in cached if part.name in ("attention", "state"))
+        parts = self.model.decode(self.replicas, self.S, **self._layout).parts
+        held = sum(part.held for part in parts if part.name in ("attention", "state"))
         rows = {
             "requests/s of decode, at most": text(answers),
             "requests/s of prefill, at most": text(prompts),
@@ -205,22 +203,9 @@ class Serving:
             rows["its way from chip to chip, at least"] = f"{moved.lower}"
         return from_rows(("prefill and decode apart", ahead.chip.name), rows.items())
 
-    def cost(self, upper: bool = False) -> float:
-        """Return the price of a million generated tokens at the lower or the upper bound.
-
-        Prompts are not included. Raises a ValueError without a `price`.
-        """
-        if self.price is None:
-            raise ValueError("price must be given for a cost: the price of one chip for an hour")
-        step = self.per_token.upper if upper else self.per_token.lower
-        return 1e6 * self.price * self._all_chips * step / 3600 / self.B
-
     @property
     def table(self) -> Table:
-        """Table of memory, times and rates, and the cost if a price is given.
-
-        What doesn't fit has no rates, but the fewest chips on which it does.
-        """
+        """Table of memory, times and rates; for what doesn't fit, of the fewest chips instead."""
         first, each = self.first_token, self.per_token
         rows = {
             "fits": "yes" if self.fits else "DOES NOT FIT",
@@ -242,7 +227,9 @@ class Serving:
                 "decode is bound by": str(each.roof),
             }
         if self.price is not None and self.fits:
-            rows["cost of a million tokens"] = f"{self.cost():.3g} to {self.cost(upper=True):.3g}"
+            million = 1e6 * self.price * self._all_chips / 3600 / self.B
+            cost = (f"{million * bound:.3g}" for bound in (each.lower, each.upper))
+            rows["cost of a million tokens"] = " to ".join(cost)
         chips = f"on {self._all_chips} × {self.chip.name}"
         return from_rows((self.model.name, chips), rows.items())
 
@@ -251,8 +238,7 @@ class Serving:
         """What would help: single changes, most tokens/s at the lower bound first.
 
         Those that don't fit come last. Narrower weights and cache keep the type of the arithmetic.
-        The next chip is the maker's with the next higher bandwidth. Changes that chip, links or
-        layout don't allow are left out.
+        The next chip is the maker's with the next higher bandwidth.
         """
         found = []
         for name, change in self._possible():
@@ -276,12 +262,11 @@ class Serving:
         model, here = self.model, self.chip
         compute = self.decode.compute.split(" and ")
         same = {"compute": compute[0]} if len(compute) == 1 else {}
-        x: Type = model.w if self.x is None else self.x
+        x: Type = self.x or model.w
         for kind in ("int8", "int4"):
             if dtype(kind).bits < min(each.bits for each in model.stored_types(self.w)):
                 yield f"weights in {kind}", {"w": kind, "x": x, **same}
-        cache = self.kv or (model.kv if self.x is None else None) or x
-        if dtype(cache).bits > dtype("fp8").bits:
+        if dtype(model.cache_type(self.x, self.kv)).bits > dtype("fp8").bits:
             yield "cache in fp8", {"kv": "fp8", **same}
         yield "twice the batch", {"B": 2 * self.B}
         yield "twice the chips", {"chips": 2 * self.chips}
@@ -307,7 +292,7 @@ class Serving:
         """Return one stage's share, that many times, and the tokens' way to the next stage."""
         if self.stages == 1:
             return whole
-        x = dtype(self.model.w if self.x is None else self.x).bytes
+        x = dtype(self.x or self.model.w).bytes
         sent = tokens // self.replicas * self.model.D * x
         way = Work("stages", held=0, sent=sent, hops=self.stages)
         share = whole * (times / self.stages)

@@ -39,25 +39,21 @@ class Step:
     ----------
     model, B, S, chips
         The model, and the sequences, positions and chips of `Model.decode`.
-    start, chunk
-        The first new position of each sequence, and how many new tokens pass the layers together.
-    logits
-        "all": logits of all new positions; "last": of the last of each sequence, for sampling.
+    start, chunk, logits
+        The first new position of each sequence, how many new tokens pass the layers together, and
+        whose logits are computed: "all", or the "last" of each sequence, for sampling.
     w, kv, x, compute
         Data types of all weights (default: those of the model), of the cache (default: the model's,
         or `x`), of activations and logits (default: the model's `w`), and of the arithmetic
         (default: the common type of `x` and `w`).
-    replicas
-        Copies of the model, each on `chips` chips, that share the B sequences.
-    expert_parallel
-        Whether each chip of all replicas holds whole routed experts, instead of a part of each. A
-        token then travels to the chips of its experts and back, once to each: two all-to-alls take
-        the place of a layer's second all-reduce, of which an all-gather remains. All chips get
-        equal shares of tokens and experts, as under uniform routing.
+    replicas, expert_parallel
+        Copies of the model, each on `chips` chips, that share the B sequences; and whether each of
+        all these chips holds whole routed experts, instead of a part of each. A token then travels
+        to the chips of its experts and back, once to each: two all-to-alls take the place of a
+        layer's second all-reduce, of which an all-gather remains.
     experts
         How many distinct experts n tokens take, which only the router knows: "expected" under
-        uniform routing, E · (1 - (1 - k/E)^n), or the extremes "fewest" (all tokens the same k) and
-        "most" (as many as there are).
+        uniform routing, E · (1 - (1 - k/E)^n), or the extremes, "fewest" (k) and "most".
     latent
         How latent attention computes: "absorbed" compares queries with the cached vectors,
         "expanded" makes keys and values of all positions that a chunk sees.
@@ -98,7 +94,7 @@ class Step:
     @cached_property
     def cache(self) -> DType:
         """The type of the cache."""
-        return dtype(self.kv or (self.model.kv if self.x is None else None) or self.read, "kv")
+        return dtype(self.model.cache_type(self.x, self.kv), "kv")
 
     @cached_property
     def given_w(self) -> DType | None:
@@ -109,8 +105,7 @@ class Step:
     def own_type(self) -> str:
         """The type of products without weights: that of activations and plain weights.
 
-        A checkpoint with narrower floats as activations allows attention in fp8, as in
-        FlashAttention-3 (Shah et al., 2024).
+        It is fp8 for narrower activations, as in FlashAttention-3 (Shah et al., 2024).
         """
         narrow = {"fp8", "fp4"} & self.model.activation_types
         if narrow and self.w is None and self.x is None and not self.compute:
@@ -133,16 +128,17 @@ class Step:
         return -(-(self.S - self.start) // self.chunk)
 
     def total(self, name: str) -> Work:
-        """Return the sum of all layers, what is looked up before them, and the logits."""
-        layers = [kind.count * part for kind in self.model.kinds for part in self.layer(kind)]
-        step = added([*self.embedding(), *layers, *self.output()])
+        """Return the sum of all layers, what stands beside them, and the logits."""
+        kinds = (*self.model.kinds, self.model.outer)
+        layers = [kind.count * part for kind in kinds for part in self.layer(kind)]
+        step = added([self.embedding(), *layers, *self.output()])
         parts = {part.name: part for part in step.parts}
         rows = [parts[row] for row in ROWS if row in parts]
         kept = tuple(row for row in rows if np.any(row.bytes) or np.any(row.hops))
         return replace(step, name=f"{name} of {self.model.name}", parts=kept)
 
     def layer(self, kind: Layer) -> Iterator[Work]:
-        """Yield the parts of a layer: what mixes positions, and an MLP, experts, both or none."""
+        """Yield the parts of a layer."""
         yield self.multiply(NORMS, [Matrix(NORMS, "gains", kind.gains)], 0)
         yield from self.projections(kind)
         if kind.N:
@@ -186,7 +182,8 @@ class Step:
         """Queries, keys, values and their output; what enters the cache is written."""
         yield self.multiply("projections", kind.of("projections"), self.n)
         if self.latent == "expanded" and kind.expanding:
-            again = self.sequences * self.positions(kind) - self.n
+            seen = kind.positions_read(self.S, self.chunk, self.start)
+            again = self.sequences * seen - self.n
             yield replace(self.multiply("projections", kind.expanding, again, 0), held=0)
         written = self.cache.bytes * kind.kept(self.chips) * self.n
         yield _work("projections", {}, written=written)
@@ -196,7 +193,8 @@ class Step:
         width, heads = self.cache.bytes * self.sequences, kind.N // self.chips
         pairs = self.sequences * kind.positions_read(self.S, 1, self.start)
         flops = kind.pair_flops(self.latent == "absorbed") * heads * pairs
-        loaded = width * kind.cached(self.chips) * self.positions(kind)
+        seen = kind.positions_read(self.S, self.chunk, self.start)
+        loaded = width * kind.cached(self.chips) * seen
         held = width * kind.held(self.S, self.chips)
         if kind.index_N:  # each query is compared with one key of every position
             compared, keys = (positions_read(self.S, each, self.start) for each in (1, self.chunk))
@@ -204,10 +202,6 @@ class Step:
             flops += 2 * kind.index_N * kind.index_H * self.sequences * (compared // every)
             loaded += width * kind.index_H * (keys // every)
         return _work("attention", {self.own_type: flops}, loaded, held=held)
-
-    def positions(self, kind: Layer) -> Number:
-        """Return how many cached positions of each sequence all passes read."""
-        return kind.positions_read(self.S, self.chunk, self.start)
 
     def recurrence(self, kind: Layer) -> Work:
         """A recurrent state: every token changes it; every pass loads and writes it once."""
@@ -222,11 +216,9 @@ class Step:
         """The experts that at least one token takes; each chip holds its part of all."""
         groups = self.replicas if self.expert_parallel else 1
         whole, last = divmod(self.S - self.start, self.chunk)  # the last chunk may be shorter
-        of_chunk, of_last = (
-            kind.touched(self.sequences * each * groups, self.experts)
-            for each in (self.chunk, last)
-        )
-        taken = whole * of_chunk + (last > 0) * of_last
+        tokens = self.sequences * groups
+        taken = whole * kind.touched(tokens * self.chunk, self.experts)
+        taken = taken + (last > 0) * kind.touched(tokens * last, self.experts)
         made = self.multiply("experts", kind.of("experts"), kind.active * self.n, 0)
         biases = (self.given_w or dtype(self.model.w)).bytes * kind.expert_biases
         one = (made.held + biases) / (self.chips * groups)
@@ -250,25 +242,22 @@ class Step:
             hops += self.repeats * (2 * (group - 1) + gathers * (chips - 1))
         return Work("collectives", {}, 0, 0, sent, hops, less, group)
 
-    def embedding(self) -> Iterator[Work]:
-        """Rows of the embedding table, and what is outside of the layers."""
+    def embedding(self) -> Work:
+        """Rows of the embedding table, and of further ones."""
         model = self.model
-        table = Matrix("embedding", "embed_tokens", model.vocabulary * model.D)
+        (table,) = model.outer.of("embedding")
         width = (self.given_w or dtype(model.stored(table).w)).bytes
-        resting = 0 if model.tied else width * model.D * (model.vocabulary // self.chips)
+        resting = 0 if model.tied else width * table.on(self.chips)
         held = resting + width * model.looked_up / self.chips
         looked_up = width * (model.D + model.looked_up_each) * self.n / self.chips
-        yield self.multiply(NORMS, [Matrix(NORMS, "gains", model.outer_gains)], 0)
-        yield _work(NORMS, {}, looked_up, held=held)
-        if model.more:
-            yield self.multiply("projections", [Matrix("projections", "more", model.more)], self.n)
+        return _work(NORMS, {}, looked_up, held=held)
 
     def output(self) -> Iterator[Work]:
         """The output matrix, and the logits that are written."""
-        V, D = self.model.vocabulary, self.model.D
         rows, passes = (self.n, self.repeats) if self.logits == "all" else (self.sequences, 1)
-        yield self.multiply("logits", [Matrix("logits", "lm_head", V * D, V)], rows, passes)
-        yield _work("logits", {}, written=self.read.bytes * rows * (V // self.chips))
+        yield self.multiply("logits", self.model.outer.of("logits"), rows, passes)
+        written = self.read.bytes * rows * (self.model.vocabulary // self.chips)
+        yield _work("logits", {}, written=written)
 
 
 def _work(

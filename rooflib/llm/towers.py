@@ -6,6 +6,7 @@ Shapes are those of the classes in `transformers` 5.24.0. A tower of another kin
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 Sizes: TypeAlias = Mapping[str, Any]
@@ -39,31 +40,20 @@ def _blocks(
     return layers * (matrices + 2 * norm * D + biases * (4 * D + (1 + gated) * F + D))
 
 
-def _qwen(c: Sizes, D: int, patch: int) -> tuple[int, int]:
-    """Return what Qwen's towers have alike: the weights of patches, and of the merger at the end.
-
-    The latter is without its norm.
-    """
-    wide = c.get("spatial_merge_size", 2) ** 2 * D
+def _qwen(c: Sizes, out: int, older: bool = False) -> Any:
+    """Return the weights of the tower of Qwen3-VL and Qwen3.5, or the older of Qwen2.5-VL."""
+    D = c.get("hidden_size", 3584 if older else 1152)
+    F = c.get("intermediate_size", 3420 if older else 4304)
     inputs = c.get("in_channels", c.get("in_chans", 3)) * c.get("temporal_patch_size", 2)
-    return inputs * patch**2 * D, wide * (wide + 1) + (wide + 1) * c.get("out_hidden_size", 3584)
-
-
-def _qwen3(c: Sizes, out: int) -> Any:
-    """Return the weights of the tower of Qwen3-VL and Qwen3.5."""
-    D, F = c.get("hidden_size", 1152), c.get("intermediate_size", 4304)
-    first, merger = _qwen(c, D, c.get("patch_size", 16))
+    first = inputs * c.get("patch_size", 14 if older else 16) ** 2 * D
+    wide = c.get("spatial_merge_size", 2) ** 2 * D
+    merger = wide * (wide + 1) + (wide + 1) * c.get("out_hidden_size", 3584)
+    if older:
+        return first + _blocks(c.get("depth", 32), D, F, norm=1, gated=True) + merger + D
     first += D + c.get("num_position_embeddings", 2304) * D
     taps = c.get("deepstack_visual_indexes", ()) if "qwen3_vl" in c.get("model_type", "") else ()
-    tapped = len(taps) * (merger + 2 * c.get("spatial_merge_size", 2) ** 2 * D)
+    tapped = len(taps) * (merger + 2 * wide)
     return first + _blocks(c.get("depth", 27), D, F) + merger + 2 * D + tapped
-
-
-def _qwen2_5(c: Sizes, out: int) -> Any:
-    """Return the weights of the tower of Qwen2.5-VL."""
-    D, F = c.get("hidden_size", 3584), c.get("intermediate_size", 3420)
-    first, merger = _qwen(c, D, c.get("patch_size", 14))
-    return first + _blocks(c.get("depth", 32), D, F, norm=1, gated=True) + merger + D
 
 
 def _siglip(c: Sizes, out: int) -> Any:
@@ -98,9 +88,9 @@ def _gemma4(c: Sizes, out: int) -> Any:
 
 
 TOWERS: dict[str, Callable[[Sizes, int], Any]] = {
-    "qwen3_vl": _qwen3,
-    "qwen3_5": _qwen3,
-    "qwen2_5_vl": _qwen2_5,
+    "qwen3_vl": _qwen,
+    "qwen3_5": _qwen,
+    "qwen2_5_vl": partial(_qwen, older=True),
     "siglip_vision_model": _siglip,
     "llama4_vision_model": _llama4,
     "gemma4": _gemma4,

@@ -316,14 +316,14 @@ def test_training_holds_weights_gradients_state_and_activations(chips, again):
     each, layer = 4 * D + 2 * N * H + 2 * K * H + 3 * F, D * H * 2 * (N + K) + 3 * D * F + 2 * D
     kept = B * S * ((2 * D + each if again else 2 * each) + 16)
     gathered = layer if chips > 1 else 0  # one whole layer
-    op = model.train(B, S, chips, recompute=again, x="fp32", gradients="int8", state=9)
-    assert op.held == pytest.approx((4 + 1 + 9) * P / chips + 4 * gathered + 4 * kept)
+    op = model.train(B, S, chips, recompute=again)
+    assert op.held == pytest.approx((2 + 2 + 12) * P / chips + 2 * gathered + 2 * kept)
     # Weights are gathered forward and backward, gradients scattered once.
-    assert op.sent == 2 * rl.all_gather(4 * P, chips) + rl.reduce_scatter(P, chips)
+    assert op.sent == 2 * rl.all_gather(2 * P, chips) + rl.reduce_scatter(2 * P, chips)
     assert op.hops == 3 * 2 * (chips - 1)
     # Each pass loads the weights, and the update its part of all; it leaves state and weights.
-    assert op.loaded == pytest.approx((2 + again) * 4 * P + 4 * kept + (9 + 1) * P / chips)
-    assert op.written == pytest.approx(P + 4 * kept + (9 + 4) * P / chips)
+    assert op.loaded == pytest.approx((2 + again) * 2 * P + 2 * kept + (12 + 2) * P / chips)
+    assert op.written == pytest.approx(2 * P + 2 * kept + (12 + 2) * P / chips)
     logits = 2 * B * S * D * 16
     forward = model.prefill(B, S, logits="all").flops
     assert op.flops == 3 * forward + again * (forward - logits)

@@ -339,6 +339,17 @@ def test_experts_can_be_left_out_one_by_one_or_have_a_type_of_their_own():
     assert all_of_them - narrow == pytest.approx(32 * of_a_layer * (8 - 4.25) / 8)
 
 
+@pytest.mark.parametrize("name", ["gemma-3-4b", "mosaicml_mpt-7b"])
+def test_an_output_that_shares_the_embedding_table_is_stored_as_the_table(name):
+    config = next(row["config"] for row in CONFIGS if row["name"].startswith(name))
+    how = {"quant_method": "gptq", "bits": 4, "group_size": 128, "lm_head": True}
+    quantized = config | {"quantization_config": how}
+    said = rl.model_from_config(quantized | {"tie_word_embeddings": True})
+    assert rl.model_from_config(quantized) == said
+    logits = part("logits", said.decode(1, 9))
+    assert logits.held == 2 * said.vocabulary * said.D
+
+
 MLX = [
     ({"group_size": 64}, 4.5),
     ({"group_size": 64, "bits": 6}, 6.5),

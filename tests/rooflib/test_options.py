@@ -42,19 +42,18 @@ CALLS: list[tuple[Callable[..., Any], list[Any], dict[str, Any], tuple[str, ...]
     (rl.Serving, [DEEPSEEK, "H200 SXM"], SPREAD, ()),
     (SERVED.guessed, [2, 0.5], {}, ()),
     (SERVED.separate, [100], {}, ()),
-    (SERVED.cost, [], {}, ()),
 ]
 # Another value of an option than the usual one.
 OTHER = {
     "B": 16, "D": 8192, "F": 2048, "N": 4, "S": 1024, "T": 2, "cached": 32, "causal": False,
     "chips": 4, "chunk": 16, "compute": "int8", "draft": "Llama 3 8B", "experts": "fewest",
     "expert_parallel": True, "flops": 8, "flops_per_element": 2, "fused": False,
-    "gradients": "fp32", "held": 8, "hidden": True, "hops": 2, "in_switch": True, "inputs": 2,
+    "held": 8, "hidden": True, "hops": 2, "in_switch": True, "inputs": 2,
     "kv": "int8", "latent": "absorbed", "link": "PCIe", "loaded": 8, "logits": "all", "more": True,
     "name": "ICI", "other": "B200", "out": "fp32", "over": "ICI", "price": 2, "recompute": True,
     "replicas": 2, "reserve": 0.2, "result": "sharded", "sent": 8,
-    "softmax": "bf16", "split": "B", "stages": 2, "state": 8, "tables": False,
-    "type": "int8", "upper": True, "w": "int4", "written": 8, "x": "int8",
+    "softmax": "bf16", "split": "B", "stages": 2, "tables": False,
+    "type": "int8", "w": "int4", "written": 8, "x": "int8",
 }  # fmt: skip
 OF_CALL = {
     ("decode", "latent"): "expanded",
@@ -62,7 +61,6 @@ OF_CALL = {
     ("decode", "x"): "bf16",
     ("prefill", "x"): "bf16",
     ("Serving", "x"): "bf16",
-    ("train", "x"): "fp32",
 }
 
 

@@ -15,7 +15,6 @@ from typing import Any
 from roofkit.words import _
 from rooflib.dtypes import DTYPES, dtype
 from rooflib.llm import Layer, Model, model_from_config
-from rooflib.llm.layers import Matrix
 from rooflib.llm.steps import ROWS
 from rooflib.quantities import text
 
@@ -58,8 +57,8 @@ def row(model: Model) -> dict[str, Any]:
         "vocabulary": model.vocabulary,
         "tied": 1 * model.tied,
         "routed": 1 * routed,
-        "more": model.more,
-        "gains": model.outer_gains,
+        "more": model.outer.weights("projections"),
+        "gains": model.outer.gains,
         "looked_up": model.D + model.looked_up_each,
         "tables": model.looked_up,
         "stored": [[_stored(model, name, count) for name in ROWS] for count in COUNTS],
@@ -164,7 +163,7 @@ def _kind(kind: Layer) -> dict[str, Any]:
 def _stored(model: Model, row: str, chips: int) -> float:
     """Return the mean bytes of a weight that a chip has of a kind of operation, as stored."""
     sizes, weights = 0.0, 0.0
-    for kind in model.kinds:
+    for kind in [model.outer] if row == "logits" else model.kinds:
         times, biases = kind.count, 0
         if row == "experts":
             times, biases = kind.count * kind.experts, kind.expert_biases
@@ -172,8 +171,7 @@ def _stored(model: Model, row: str, chips: int) -> float:
         for count, stored in [*own, (biases, model.w)]:
             sizes += times * count * dtype(stored).bytes
             weights += times * count
-    plain = model.stored(Matrix(row, "", 0)).w
-    return sizes / weights if weights else dtype(plain).bytes
+    return sizes / weights if weights else dtype(model.w).bytes
 
 
 def _computes(model: Model, x: str) -> list[dict[str, float]] | None:
