@@ -14,7 +14,7 @@ FOR_BELOW = "many = [[1], np.ones(1), {}]\ndef inverse(x):\n    return 1 / x"
 OTHER_CHIP = 'rl.chip("A100 80GB SXM")'
 THIS_CELL = {"en": "this cell", "zh": "这个单元格"}
 OWN = "compute 5 TFLOP"  # as a line of the page, which is translated there, but the reader's own
-OWN_TABLE = 'rl.matmul(3, 5, 7).on("H100 NVL")'
+OWN_TABLE = 'print(rl.matmul(3, 5, 7).on("H100 NVL").table)'
 CHINESE_PLOT = "import matplotlib.pyplot as plt\nplt.figure().suptitle('批大小')"
 ENGLISH = ("Line", "cell", "error (", "a page", "not run", "Traceback", "and so on")
 
