@@ -69,7 +69,8 @@ def translate_plots(code: str) -> None:
         try:
             with warnings.catch_warnings():
                 if not has_letters:
-                    warnings.filterwarnings("ignore", "Glyph .* missing from font")
+                    # Up to 3.8, Matplotlib says "from current font".
+                    warnings.filterwarnings("ignore", "Glyph .* missing from .*font")
                 return print_figure(canvas, *args, **options)
         finally:
             Text.get_text = get_text  # type: ignore[method-assign]

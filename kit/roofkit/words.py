@@ -15,8 +15,10 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
+
+from roofkit import table_words
 
 ORIGINAL = "en"
 VARIABLE = "ROOFLINE_LANGUAGE"  # environment variable with the language, such as "zh_CN"
@@ -44,7 +46,7 @@ def use(code: str) -> None:
     from rooflib import table
 
     _chosen.set(code)
-    table.translate = _
+    table.translate = partial(table_words.translated, translate=_)
 
 
 @contextmanager

@@ -15,6 +15,8 @@ from sphinx.locale import get_translation
 from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
+from slides_extension import reveal_words
+
 _ = get_translation("sphinx")
 
 
@@ -96,3 +98,4 @@ def setup(app: Sphinx) -> None:
     # Run before Sphinx collects images (priority 500), as for the pages.
     app.connect("doctree-read", figures.inline_figures, priority=400)
     app.connect("html-page-context", add_shared_files)
+    app.connect("build-finished", reveal_words.translate)

@@ -112,7 +112,13 @@ OUT = """(figure) => {
     if (!one.width) return;
     const across = one.left < left - 2 || one.right > right + 2;
     const isOut = across || one.top < top - 4 || one.bottom > bottom + 4;
-    if (isOut && !text.closest("svg svg")) found.push(`${text.textContent} is outside`);
+    // A drawing cuts off what leaves its axes.
+    const axes = text.closest("svg svg")?.getBoundingClientRect();
+    const isSeen = axes && one.right > axes.left && one.left < axes.right;
+    if (isSeen && (one.left < axes.left - 2 || one.right > axes.right + 2)) {
+      found.push(`${text.textContent} is cut off`);
+    }
+    if (isOut && !axes) found.push(`${text.textContent} is outside`);
     for (let next = at + 1; next < texts.length; next++) {
       const other = boxes[next];
       const wide = Math.min(one.right, other.right) - Math.max(one.left, other.left);

@@ -32,6 +32,7 @@ FOLDERS: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "checks": (
         ("kit/roofkit", FIRST_CELL),
+        ("kit/roofkit", "table_words.py"),
         ("kit/roofkit/check", "**/*.py"),
     ),
     "grading": (("grading", "**/*.py"),),

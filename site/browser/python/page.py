@@ -232,6 +232,9 @@ def show_warning(
     **__: object,
 ) -> None:
     """Print a warning without the name of a file, which says nothing to a page's reader."""
+    # A plot keeps its text as text, and browsers have letters that Matplotlib's own font lacks.
+    if str(message).startswith("Glyph ") and " missing from " in str(message):
+        return
     print(f"{category.__name__}: {message}", file=file or sys.stderr)
 
 

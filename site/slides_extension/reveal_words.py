@@ -1,0 +1,85 @@
+"""Words of reveal.js in a translation: its buttons, its list of keys, the lecturer's window.
+
+reveal.js has no translations, so the copy of its files beside translated decks gets them.
+"""
+
+import re
+from pathlib import Path
+
+from book_extension import languages
+from sphinx.application import Sphinx
+from sphinx.locale import get_translation
+from sphinx.util import logging
+
+_ = get_translation("sphinx")
+LOGGER = logging.getLogger(__name__)
+
+
+def N_(message: str) -> str:
+    """Mark a message that is translated when it is used."""
+    return message
+
+
+# File → its words, which stand between quotes or tags.
+WORDS = {
+    "dist/reveal.js": (
+        N_("previous slide"),
+        N_("next slide"),
+        N_("above slide"),
+        N_("below slide"),
+        N_("Resume presentation"),
+        N_("Keyboard Shortcuts"),
+        N_("KEY"),
+        N_("ACTION"),
+        N_("Next slide"),
+        N_("Previous slide"),
+        N_("Navigate left"),
+        N_("Navigate right"),
+        N_("Navigate up"),
+        N_("Navigate down"),
+        N_("Navigate without fragments"),
+        N_("Jump to first/last slide"),
+        N_("Pause"),
+        N_("Fullscreen"),
+        N_("Jump to slide"),
+        N_("Slide overview"),
+    ),
+    "plugin/notes/notes.js": (
+        N_("reveal.js - Speaker View"),
+        N_("Speaker notes view"),
+        N_("Loading speaker view..."),
+        N_("Upcoming"),
+        N_("Time "),
+        N_("Click to Reset"),
+        N_("Notes"),
+        N_("Layout"),
+        N_("Default"),
+        N_("Wide"),
+        N_("Tall"),
+        N_("Notes only"),
+        N_(
+            "Error connecting to main window.<br>Please try closing and reopening the speaker view."
+        ),
+        N_(
+            "Speaker view popup failed to open. "
+            "Please make sure popups are allowed and reopen the speaker view."
+        ),
+    ),
+}
+CLOCK = "'en-US', { hour12: true"
+CLOCK_OF_24_HOURS = "[], { hour12: false"
+
+
+def translate(app: Sphinx, failed: Exception | None) -> None:
+    """Put the translations into the files; warn of words that a new reveal.js no longer has."""
+    if failed or app.builder.name != "revealjs" or not languages.is_translation(app):
+        return
+    for name, words in WORDS.items():
+        file = Path(app.outdir, "_static", "revealjs", name)
+        text = file.read_text(encoding="utf-8")
+        for word in words:
+            place = re.compile(rf"(?<=[\"'>]){re.escape(word)}(?=[\"'<\\])")
+            if not place.search(text):
+                LOGGER.warning("%s of reveal.js no longer has the words %r", name, word)
+            text = place.sub(_(word), text)
+        file.write_text(text.replace(CLOCK, CLOCK_OF_24_HOURS), encoding="utf-8")
