@@ -8,13 +8,20 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from types import FunctionType
 from typing import Any
 
 import rooflib as rl
 from rooflib.checks import one_of
 from rooflib.table import from_rows
 
-OPERATIONS = ("attention", "dot", "elementwise", "matmul", "rms_norm", "split", "work")
+# All public functions that count work.
+OPERATIONS = [
+    name
+    for name in rl.__all__
+    if isinstance(function := vars(rl).get(name), FunctionType)
+    and function.__annotations__["return"] == "Work"
+]
 USAGE = """\
 python -m rooflib --chips | --version
        python -m rooflib CHIP [OPERATION SIZES] [NAME=VALUE ...] [--link LINK]

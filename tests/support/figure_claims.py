@@ -8,7 +8,8 @@ from typing import Any
 
 from figure_oracles import NUMBER, number
 
-# Figure → the numbers of each sentence, in order, by name; "?" if only some variants have it.
+# Figure → the numbers of each sentence, in order, by name; "?" if only some variants have it. Of a
+# figure that is not here, each number must be one that rooflib gives, in any order and unit.
 SENTENCES = {
     "attention": "chips B S t_math t_comms t_link; rate; fitting",
     "byte": "load math store; link; lower; waits; road_waits; uses",
@@ -123,13 +124,18 @@ def false_claims(
         of_type = f"{name}:{values.get('compute')}"
         wanted = units.get(f"{name}:{figure}", units.get(of_type, units.get(name, "")))
         has = UNIT.match(text.replace("\u00a0", " ").replace("< ", ""))
-        if ((has[1] if has else None) or "") != wanted:
+        if figure in SENTENCES and ((has[1] if has else None) or "") != wanted:
             yield f"{name} has another unit than {wanted}: {text}"
     names = [text for text in found["chosen"].values() if math.isnan(number(text)) and text[1:]]
-    rows = [row.split() for row in f"{SENTENCES[figure]}; {ANYWHERE}".split(";")]
+    if figure in SENTENCES:
+        rows = [row.split() for row in f"{SENTENCES[figure]}; {ANYWHERE}".split(";")]
+    else:
+        rows = [[name] for name in values]
     for sentence in re.split(r"(?<=\.)\s", found["says"]):
         told = numbers_in(sentence, names)
-        if told and not any(matches(told, row, values) for row in rows):
+        groups = [told] if figure in SENTENCES else [[one] for one in told]
+        known = (any(matches(group, row, values) for row in rows) for group in groups)
+        if told and not all(known):
             yield f"no such numbers: {sentence!r}"
     for begins, row in DRAWN.get(figure, {}).items():
         for text in found["drawn"]:
