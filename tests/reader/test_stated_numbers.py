@@ -117,15 +117,11 @@ RIGHT = {
 }  # fmt: skip
 STATED = {
     "homework": [
-        *(f"{batch(peak, width):.1f}" for peak, width in
-          [(PEAK, 2), (H100["tf32"], 4), (H100["vector fp32"], 4)]),
         f"{2 * 512 * 8192**2 / (2 * (2 * 512 * 8192 + 8192**2)):.0f}",
         f"{2 * 512 * 8192**2 / (4 * (2 * 512 * 8192 + 8192**2)):.0f}",
         f"{prompt(64, 8, PEAK, HBM):,}", f"{prompt(32, 32, PEAK, HBM):,}",
         f"{prompt(64, 8, V5E_PEAK, V5E_HBM):,}",
         *(f"{decode(tokens):.2f}" for tokens in (300, 3_000)),
-        *(f"{depth(chips, PEAK, NVLINK):,}" for chips in (2, 4, 8)),
-        *(f"{depth(chips, V5E_PEAK, ICI):,}" for chips in (2, 4, 8)),
     ],
     "summary": [
         f"{1e18 / PEAK * DOLLARS:.2f}", f"{1e15 / HBM * DOLLARS:.2f}",
