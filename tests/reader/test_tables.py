@@ -17,7 +17,7 @@ import roofmeter
 
 G, T = 1e9, 1e12
 H100, V5E = rl.chip("H100 SXM"), rl.chip("TPU v5e")
-RUN = roofmeter.runs()["intel-r-xeon-r-processor-2026-11-22"].figures
+(RUN,) = (run.figures for run in roofmeter.runs().values())  # the one that the course shows
 MEASURED = {"peak, fp32": "peak fp32", "peak, fp64": "peak fp64", "memory, read": "read",
             "memory, updated in place": "update", "a call of numpy": "call"}  # fmt: skip
 Row = dict[str, str]  # heading → cell
@@ -39,6 +39,11 @@ def prompt(chip: rl.Chip, kept: float) -> int:
 def depth(chips: float, chip: rl.Chip, link: float) -> float:
     """Return the D at which D FLOPs · 2 / chips take as long as a ring's two bytes for each sum."""
     return 2 * (chips - 1) * float(chip["bf16"]) / link
+
+
+def cached(row: Row, kind: str) -> float:
+    """Return the bytes that a sequence of 8,192 positions keeps."""
+    return 8192 * float(rl.model(row["model, weights"].split(", ")[0]).kv_bytes_per_token(kind))
 
 
 def n(row: Row, heading: str) -> float:
@@ -119,6 +124,12 @@ COLUMNS: dict[str, Callable[[rl.Chip, Row], float | str]] = {
     "FLOP/byte, written": lambda chip, row: (
         n(row, "FLOP/byte, kept") * n(row, "scores kept") / n(row, "scores written")
     ),
+    **{  # a whole number, up to one less
+        f"sequences that fit, caches in {kind}": lambda chip, row, kind=kind: (
+            n(row, "left for caches") / cached(row, kind) - 0.5
+        )
+        for kind in ("bf16", "int8")
+    },
     "10,000 positions": lambda chip, row: 10_000 * n(row, "a position, all layers"),
     "H100, of peak": lambda chip, row: n(row, "FLOP/byte") / ridge(H100),
     "intensity divided by B": lambda chip, row: n(row, "FLOP/byte") / n(row, "B"),
