@@ -63,7 +63,7 @@ def test_a_step_of_every_model_takes_what_rooflib_says(count: int) -> None:
     assert len(possible) > len(seen) / 3
 
 
-WAITS = {"waits": "math", "road_waits": "road"}
+WAITS = {"waits": "math", "road_waits": "road", "link_waits": "link"}
 LAYER, SPLIT = rl.matmul(128, 4096, 16384), rl.split("D", 4, 512, 4096, 16384)
 BYTES: list[tuple[str, rl.Work, dict[str, Any]]] = [
     ("waits", rl.matmul(4096, 4096, 16384), {}),
@@ -87,8 +87,11 @@ def test_a_byte_waits_as_long_as_rooflib_says(
     values |= {name: 1 - values[of] / values["lower"] for name, of in WAITS.items()}
     values |= {"intensity": op.intensity, "reached": op.flops / values["lower"], "uses": 128}
     values |= {"each_sent": op.flops / op.sent if op.sent else 0}
-    for step in range(options("byte", given)["step"]):
-        found = shows("byte", {"step": step}, WIDTHS[step % 2], given)
+    rounds = options("byte", given)["step"] - 1
+    values["marked"] = [values[name] for name in ("load", "store", "math")]
+    values["marked"] += [step * values["lower"] for step in range(rounds + 1)]
+    for quarter in range(4 * rounds + 1):
+        found = shows("byte", {"step": quarter / 4}, WIDTHS[quarter % 2], given)
         assert [*faults("byte", found, "en")] == []
         found["chosen"]["chip"] = chip.name
         assert [*false_claims("byte", {}, values, found)] == []
@@ -154,19 +157,6 @@ def test_a_handle_follows_the_pointer_and_the_keys(reader: Reader, page: str, na
         assert least <= now <= most
 
 
-@pytest.mark.parametrize(("array", "line"), [("x", "row of out"), ("w", "column of out")])
-def test_an_element_that_is_followed_adds_to_the_line_that_is_drawn(
-    reader: Reader, array: str, line: str
-) -> None:
-    reader.open("chapters/matmul")
-    figure = reader.figure("matmul_blocks")
-    figure.locator("select[name=one]").select_option(array)
-    assert line in reader.shows("matmul_blocks")["says"]
-    box = figure.locator(".live-picture line[stroke-dasharray='3 3']").bounding_box()
-    assert box
-    assert (box["width"] > box["height"]) == line.startswith("row")
-
-
 def test_a_chip_of_ones_own_is_in_all_figures_and_kept(reader: Reader) -> None:
     """Numbers outside the limits change nothing, and say what is allowed."""
     reader.open("chapters/time")
@@ -206,15 +196,16 @@ def test_a_chip_of_ones_own_is_in_all_figures_and_kept(reader: Reader) -> None:
     other.figure("intensity").locator("data[data-name=ridge]").and_(
         other.page.locator(f"[value='{typed['peak'] / 4000e9:g}']")
     ).wait_for()
-    # The corner of its roof goes where a key points.
+    # The corner of its roof goes where a key points: up to another peak, aside to another ridge.
     figure = other.open("chapters/roofline").figure("roofline")
     figure.locator("select[name=chip]").select_option(OWN)
     corner = figure.get_by_role("slider", name="the roof's corner")
-    peaks = [typed["peak"]]
-    for key in ("ArrowUp", "ArrowDown"):
-        corner.press(key)
-        peaks.append(number(corner.get_attribute("aria-valuetext") or ""))
-    assert peaks[0] < peaks[1] > peaks[2]
+    for what, keys in (("text", ("ArrowUp", "ArrowDown")), ("now", ("ArrowRight", "ArrowLeft"))):
+        seen = [number(corner.get_attribute(f"aria-value{what}") or "")]
+        for key in keys:
+            corner.press(key)
+            seen.append(number(corner.get_attribute(f"aria-value{what}") or ""))
+        assert seen[0] < seen[1] > seen[2], keys
 
 
 # How many cells are framed, and at how many of these an arrow ends.

@@ -150,12 +150,15 @@ def test_edits_are_kept_between_tabs_days_and_editions_and_are_put_back(reader: 
     assert abs(total - size) <= 1
     other = reader.tab().open(PAGE)
     reader.edit(CHIP, OTHER_CHIP)
+    expect(other.code().filter(has_text=OTHER_CHIP)).to_have_count(1)
     changed = reader.places()
     assert changed != built
     other.run()
     other.edit(SPLIT, f"mine = 2\n{SPLIT}")
-    # Another day.
-    reader.open(PAGE)
+    # Another day. Python starts at once, since it has run in this tab.
+    with reader.page.expect_worker():
+        reader.open(PAGE)
+    assert reader.page.locator(".run-size").count() == 0
     for code in (OTHER_CHIP, "mine = 2"):
         expect(reader.code().filter(has_text=code)).to_have_count(1)
     assert reader.places() == built
@@ -191,6 +194,7 @@ def test_edits_are_kept_between_tabs_days_and_editions_and_are_put_back(reader: 
     for kept in (1, 0):
         reader.open(PAGE)
         expect(reader.code().filter(has_text=OTHER_CHIP)).to_have_count(kept)
+        expect(back).to_have_count(kept)
         if kept:
             edited = reader.page.locator("div.cell").filter(has_text=OTHER_CHIP)
             edited.get_by_role("button", name="Put it back").click()

@@ -117,15 +117,11 @@ RIGHT = {
 }  # fmt: skip
 STATED = {
     "homework": [
-        *(f"{batch(peak, width):.1f}" for peak, width in
-          [(PEAK, 2), (H100["tf32"], 4), (H100["vector fp32"], 4)]),
         f"{2 * 512 * 8192**2 / (2 * (2 * 512 * 8192 + 8192**2)):.0f}",
         f"{2 * 512 * 8192**2 / (4 * (2 * 512 * 8192 + 8192**2)):.0f}",
         f"{prompt(64, 8, PEAK, HBM):,}", f"{prompt(32, 32, PEAK, HBM):,}",
         f"{prompt(64, 8, V5E_PEAK, V5E_HBM):,}",
         *(f"{decode(tokens):.2f}" for tokens in (300, 3_000)),
-        *(f"{depth(chips, PEAK, NVLINK):,}" for chips in (2, 4, 8)),
-        *(f"{depth(chips, V5E_PEAK, ICI):,}" for chips in (2, 4, 8)),
     ],
     "summary": [
         f"{1e18 / PEAK * DOLLARS:.2f}", f"{1e15 / HBM * DOLLARS:.2f}",
@@ -175,6 +171,16 @@ def test_the_right_answer_to_a_question_is_that_of_a_count_by_hand(site: Path, p
     right = {str(answer["data-name"]): answer.select_one(".right").get_text() for answer in found}
     right = {name: text.replace("\N{NO-BREAK SPACE}", " ") for name, text in right.items()}
     assert {name: right[name] for name in RIGHT[page]} == RIGHT[page]
+
+
+def test_filled_points_of_a_plot_are_the_batches_that_fit(site: Path) -> None:
+    (plot,) = article(site, "chapters/step").select("#fig-step-throughput svg")
+    styles = [str(point["style"]) for point in plot.select("use")]
+    for color, S in (("blue", 512), ("rust", 8192), ("green", 65_536)):
+        points = [style for style in styles if f"stroke: var(--{color})" in style]
+        filled = sum(f"fill: var(--{color})" in style for style in points)
+        fit = [2**i for i in range(13) if 2 * WEIGHTS + 2**i * S * KEPT <= H100.memory]
+        assert (filled, len(points)) == (len(fit), 13), S
 
 
 ENGLISH = {"million": 1e6, "billion": 1e9, "trillion": 1e12}

@@ -49,6 +49,7 @@ TIMES = {*UNITS["s"].split(), "load", "math", "store", "link"}
 UNIT = re.compile(r"^[^\s%]*(?:\s?[kMGTPEmµnp]?(FLOP/byte|(?:FL)?OP/s|(?:FL)?OP|B/s|B|s|%))?$")
 # Figure → texts in the drawing whose numbers are those of a list.
 LISTS = {
+    "byte": {r"^[\d.,]+\s[mµnp]?s$": "marked"},
     "chip": {"B/s": "rates", r"^[\d.,]+$": "ridges"},
     "units": {"^ridge": "ridges"},
 }
@@ -56,6 +57,11 @@ ANYWHERE = "lower upper; lower; held memory"
 # Figure → how a text in the drawing begins, or what it has, and its numbers.
 DRAWN = {
     "attention": {"fit$": "fitting", "^B =": "B"},
+    "byte": {
+        "^road to HBM: waits": "road_waits", "^(?!road|link).*: waits": "waits",
+        "^link: waits": "link_waits", "^link [^:]*$": "link", "^It travels": "load",
+        "works with it:": "math", "^Its sum goes": "link", "^Its result goes": "store",
+    },
     "chip": {"in bf16$": "ceiling", r"^[^:]*\sFLOP/byte$": "ridge"},
     "chips": {"^D =": "first"},
     "intensity": {"^ridge": "ridge"},
@@ -95,6 +101,12 @@ def numbers_in(text: str, names: list[str]) -> list[float]:
     return [number(text[found.start() :]) for found in NUMBER.finditer(text)]
 
 
+def unit_of(text: str) -> str:
+    """Return the unit of a number that is written with it, without a prefix."""
+    has = UNIT.match(text.replace("\u00a0", " ").replace("< ", ""))
+    return (has[1] if has else None) or ""
+
+
 def matches(found: list[float], names: list[str], values: dict[str, Any]) -> bool:
     """Whether the numbers are the named ones, in order."""
     if not names:
@@ -106,7 +118,8 @@ def matches(found: list[float], names: list[str], values: dict[str, Any]) -> boo
     if not found or not isinstance(value, float):
         return False
     # Three digits are shown; of ridges on axes, whole numbers; of small shares, one digit.
-    least = 0.5 if "ridge" in name else 0.006 if name not in TIMES and value < 1 else 0
+    is_share = name in values and name not in TIMES and value < 1
+    least = 0.5 if "ridge" in name else 0.006 if is_share else 0
     same = math.isinf(value) or abs(found[0] - value) <= max(6e-3 * abs(value), least)
     return same and matches(found[1:], names[1:], values)
 
@@ -123,8 +136,7 @@ def false_claims(
     for name, (_, text) in found["numbers"].items():
         of_type = f"{name}:{values.get('compute')}"
         wanted = units.get(f"{name}:{figure}", units.get(of_type, units.get(name, "")))
-        has = UNIT.match(text.replace("\u00a0", " ").replace("< ", ""))
-        if figure in SENTENCES and ((has[1] if has else None) or "") != wanted:
+        if figure in SENTENCES and unit_of(text) != wanted:
             yield f"{name} has another unit than {wanted}: {text}"
     names = [text for text in found["chosen"].values() if math.isnan(number(text)) and text[1:]]
     if figure in SENTENCES:

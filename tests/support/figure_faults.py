@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from figure_claims import false_claims
+from figure_claims import false_claims, unit_of
 from figure_marks import misplaced
 from figure_oracles import ORACLES, OWN, number, settings
 from reader import Reader
 from untranslated import without
 
+import rooflib as rl
 from rooflib.catalog import chips
 from rooflib.llm import models
 
@@ -91,18 +92,14 @@ def faults(figure: str, found: dict[str, Any], language: str) -> Iterator[str]:
             if text != "–":
                 yield f"{name} is {text!r} without a value"
             continue
-        if math.isinf(float(value)):
-            if not text.startswith("∞"):
-                yield f"{name} is {value}, shown as {text!r}"
-            continue
         if text.startswith("<"):  # of a share too small to compare
             if not 0 < float(value) < number(text.removeprefix("<\N{NO-BREAK SPACE}")):
                 yield f"{name} is {value}, shown as {text!r}"
             continue
-        # Three digits are shown, of small shares and counts fewer.
-        near = max(6e-3 * abs(float(value)), 0.006 if "%" in text else 0.0006)
-        if not text.startswith(tuple("-0123456789")) or abs(number(text) - float(value)) > near:
-            yield f"{name} is {value}, shown as {text!r}"
+        unit = unit_of(text)
+        written = f"{rl.Quantity(float(value), unit)}"
+        if (text if unit else text.split()[0]) != written:  # a count may have a word behind it
+            yield f"{name} is {text!r}, which rooflib writes as {written!r}"
     for name, text in found.get("beside", {}).items():
         if text != found["chosen"][name]:
             yield f"beside {name} stands {text}, not {found['chosen'][name]}"

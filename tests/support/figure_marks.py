@@ -27,12 +27,15 @@ POINTS = {
     "units": "rust-zone vector_ridge -, rust-zone matrix_ridge -, green-zone vector_ridge -, "
     "green-zone matrix_ridge -, rust vector_ridge -, blue matrix_ridge -",
 }
-# Figure → the colors of the names of curves.
+# Figure → the colors of the names of curves, or of the squares beside words.
 NAMES = {
     "chips": {"compute": "blue", "HBM": "rust", "link": "green"},
     "intensity": {"dot product": "blue", "addition": "rust", "matmul": "green"},
     "roofline": {"HBM": "blue", "second": "rust"},
-}
+    "timeline": {"load": "blue", "store": "rust", "arithmetic": "green"},
+    "units": {"left of the ridge: waits for bytes": "rust-zone",
+              "right of it: can be kept busy": "green-zone"},
+}  # fmt: skip
 # Figure → colors of bars that are as long, or of areas as large, as numbers, on one scale: all of a
 # color, those of a height (@), or the last one ($).
 LENGTHS = {
@@ -48,6 +51,13 @@ AREAS = {
     "chip": "ochre-zone memory_and_key, ochre-zone$ 1e9, ink on_chip; "
     "green-zone compute_and_key, green-zone$ 1e14",
     "units": "blue-zone squares, unit filled",
+}
+# The element that is followed in a matmul → the arrays in which a line is drawn, and whether it is
+# a row; the dashed one is where the element adds.
+FOLLOWED = {
+    "x": [("w", True, False), ("out", True, True)],
+    "w": [("x", False, False), ("out", False, True)],
+    "out": [("x", True, False), ("w", False, False)],
 }
 CELLS = {"ring": r"\d+/\d+", "tiles": r"\d+"}  # texts in a grid, without its empty cells
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
@@ -67,8 +77,10 @@ class Drawing:
 
     def __init__(self, picture: str) -> None:
         self.ends: list[Mark] = []
+        self.lines: list[tuple[Mark, Mark, bool]] = []  # both ends, and whether it is dashed
         self.dots: list[Mark] = []
         self.bars: list[Mark] = []
+        self.keys: list[Mark] = []  # squares that explain a color
         self.curves: list[list[Mark]] = []
         self.solid: list[bool] = []  # whether a curve is
         self.texts: list[tuple[str, dict[str, str]]] = []
@@ -79,11 +91,15 @@ class Drawing:
                 for name in ("fill", "stroke")
             )
             if one.tag == "line":
-                self.ends += [Mark(stroke, at[f"x{end}"], at[f"y{end}"]) for end in "12"]
+                first, last = (Mark(stroke, at[f"x{end}"], at[f"y{end}"]) for end in "12")
+                self.ends += [first, last]
+                self.lines.append((first, last, one.get("stroke-dasharray", "none") != "none"))
             elif one.tag == "circle":
                 self.dots.append(Mark(fill, at["cx"], at["cy"]))
-            elif one.tag == "rect" and {at["width"], at["height"]} != {KEY}:
-                self.bars.append(Mark(fill, at["x"], at["y"], at["width"], at["height"]))
+            elif one.tag == "rect":
+                one_bar = Mark(fill, at["x"], at["y"], at["width"], at["height"])
+                is_key = {one_bar.wide, one_bar.high} == {KEY}
+                (self.keys if is_key else self.bars).append(one_bar)
             elif one.tag == "path" and fill == "none":
                 places = [place.split() for place in re.split("[ML]", one.get("d", ""))[1:]]
                 self.curves.append([Mark(stroke, float(x), float(y)) for x, y in places])
@@ -200,8 +216,28 @@ def misplaced(figure: str, values: dict[str, Any], picture: str) -> Iterator[str
         if not axes["y"].has(dot.y, roof) and axes["x"].first < dot.x < axes["x"].last:
             yield f"{dot} is not on the roof"
     for text, looks in drawing.texts:
-        if (color := NAMES.get(figure, {}).get(text)) and looks.get("fill") != f"var(--{color})":
-            yield f"{text} is {looks.get('fill')}, not {color}"
+        if color := NAMES.get(figure, {}).get(text):
+            left, below = float(looks["x"]) - 7, float(looks["y"]) - 10
+            has = [looks.get("fill")]
+            has += [
+                f"var(--{bar.color})"
+                for bar in (*drawing.keys, *drawing.bars)
+                if left < bar.x + bar.wide < left + 4 and abs(bar.y - below) < 2
+            ]
+            if f"var(--{color})" not in has:
+                yield f"{text} is {has}, not {color}"
+    if figure == "matmul_blocks":
+        arrays = dict(zip(("x", "w", "out"), drawing.bars, strict=False))
+        found = {
+            (name, first.y == last.y, dashed)
+            for first, last, dashed in drawing.lines
+            for name, bar in arrays.items()
+            if first.color == "rust"
+            and bar.x - 1 < first.x < bar.x + bar.wide + 1
+            and bar.y - 1 < last.y < bar.y + bar.high + 1
+        }
+        if found != set(FOLLOWED[values["one"]]):
+            yield f"lines in {found}, not in {FOLLOWED[values['one']]}"
     # A dot lies on the curve of its color, if there is one; else on any.
     for dot in drawing.dots if drawing.curves else []:
         of_color = [curve for curve in drawing.curves if curve[0].color == dot.color]

@@ -1,0 +1,190 @@
+"""A column of a chapter's table has in each row the number that its heading names.
+
+Rates and memories come from the catalog, which tests/rooflib compares with the data sheets; all
+else is computed here, from the other cells of the row.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from figure_oracles import NUMBER, number
+from site_links import parsed
+
+import rooflib as rl
+import roofmeter
+
+G, T = 1e9, 1e12
+H100, V5E = rl.chip("H100 SXM"), rl.chip("TPU v5e")
+(RUN,) = (run.figures for run in roofmeter.runs().values())  # the one that the course shows
+MEASURED = {"peak, fp32": "peak fp32", "peak, fp64": "peak fp64", "memory, read": "read",
+            "memory, updated in place": "update", "a call of numpy": "call"}  # fmt: skip
+Row = dict[str, str]  # heading → cell
+
+
+def ridge(chip: rl.Chip, kind: str = "bf16") -> float:
+    return float(chip[kind] / chip["HBM"])
+
+
+def prompt(chip: rl.Chip, kept: float) -> int:
+    """Return the length from which causal attention binds compute; kept: heads of keys of a head.
+
+    A query of T has (T + 1) / 2 keys on average; each head loads a row and writes one, and loads
+    `kept` rows of keys and as many of values.
+    """
+    return math.ceil(2 * (1 + kept) * ridge(chip) - 1)
+
+
+def depth(chips: float, chip: rl.Chip, link: float) -> float:
+    """Return the D at which D FLOPs · 2 / chips take as long as a ring's two bytes for each sum."""
+    return 2 * (chips - 1) * float(chip["bf16"]) / link
+
+
+def cached(row: Row, kind: str) -> float:
+    """Return the bytes that a sequence of 8,192 positions keeps."""
+    return 8192 * float(rl.model(row["model, weights"].split(", ")[0]).kv_bytes_per_token(kind))
+
+
+def n(row: Row, heading: str) -> float:
+    return number(row[heading].lstrip("+"))
+
+
+# Heading, on all pages or on one of them → what stands below it, by the chip and the row.
+COLUMNS: dict[str, Callable[[rl.Chip, Row], float | str]] = {
+    "bf16, TFLOP/s": lambda chip, row: chip["bf16"] / T,
+    "int8, TOP/s": lambda chip, row: chip["int8"] / T,
+    "fp8, TFLOP/s": lambda chip, row: chip["fp8"] / T,
+    "peak, TFLOP/s": lambda chip, row: chip[row["type"]] / T,
+    "peak, bf16": lambda chip, row: chip["bf16"],
+    "peak, FLOP/s": lambda chip, row: chip["bf16"],
+    "fp32 vector, TFLOP/s": lambda chip, row: chip["vector fp32"] / T,
+    "exponentials, T/s": lambda chip, row: chip["exponentials"] / T,
+    "HBM, GB": lambda chip, row: chip.memory / G,
+    "HBM, GB/s": lambda chip, row: chip["HBM"] / G,
+    "HBM, B/s": lambda chip, row: chip["HBM"],
+    "intensity: HBM": lambda chip, row: chip["HBM"],
+    "time: HBM": lambda chip, row: chip.memory,
+    "size": lambda chip, row: chip.on_chip[row["memory"]],
+    "per link, GB/s": lambda chip, row: chip.link(row["link"]).bandwidth / G,
+    "to one peer, GB/s": lambda chip, row: chip.link(row["link"]).to_one_peer / G,
+    "in total, GB/s": lambda chip, row: chip.link(row["link"]).total / G,
+    "to a peer, GB/s": lambda chip, row: chip.links[0].to_one_peer / G,
+    "one way, over this road": lambda chip, row: chip[row["road"].split(", ")[1]],
+    "slower than HBM": lambda chip, row: chip["HBM"] / n(row, "one way, over this road"),
+    "time for a gigabyte": lambda chip, row: 1e9 / n(row, "one way, over this road"),
+    "peak of the sheet": lambda chip, row: chip[row["in"]],
+    "of the sheet": lambda chip, row: n(row, "best published") / n(row, "peak of the sheet"),
+    "in bytes": lambda chip, row: (
+        (1 + n(row, "more by")) * number(row["on the sheet"].split()[0]) * G
+    ),
+    "elsewhere": lambda chip, row: (1 + n(row, "differs by")) * n(row, "the catalog"),
+    "moves the ridge point by": lambda chip, row: V5E["HBM"] / G / n(row, "value, GB/s") - 1,
+    # ridge points, and sizes from which a chip is busy
+    "ridge": lambda chip, row: ridge(chip, row.get("type", "bf16")),
+    "ridge, bf16": lambda chip, row: ridge(chip),
+    "ridge point, FLOP/byte": lambda chip, row: ridge(chip),
+    "its ridge, FLOP/byte": lambda chip, row: ridge(chip, "vector fp32"),
+    "ridge with HBM": lambda chip, row: ridge(H100, row["ceiling"]),
+    "ridge with NVLink": lambda chip, row: H100[row["ceiling"]] / 450e9,
+    "critical batch": lambda chip, row: ridge(chip),
+    "batch, bf16": lambda chip, row: ridge(chip),
+    "summary: bf16": lambda chip, row: ridge(chip),
+    "int8 weights": lambda chip, row: ridge(chip) / 2,
+    "all fp8": lambda chip, row: ridge(chip, "fp8") / 2,
+    "ridge, tf32": lambda chip, row: ridge(chip, "tf32"),
+    "batch, tf32": lambda chip, row: 2 * ridge(chip, "tf32"),
+    "ridge, fp32": lambda chip, row: ridge(chip, "vector fp32"),
+    "batch, fp32": lambda chip, row: 2 * ridge(chip, "vector fp32"),
+    "every head has its own keys": lambda chip, row: prompt(chip, 1),
+    "four heads share them": lambda chip, row: prompt(chip, 1 / 4),
+    "a prompt is compute-bound from": lambda chip, row: prompt(chip, 1 / 4),
+    "decode, of peak": lambda chip, row: 4 / ridge(chip),
+    "cache of 8,192 positions, read in": lambda chip, row: 8192 * 2**17 / chip["HBM"],
+    "times the ridge point": lambda chip, row: n(row, "exact critical batch") / ridge(V5E),
+    "D, two chips": lambda chip, row: depth(2, chip, chip.links[0].to_one_peer),
+    "D, the book": lambda chip, row: depth(2, chip, n(row, "the book, GB/s") * G),
+    "D, Google": lambda chip, row: depth(2, chip, n(row, "Google, GB/s") * G),
+    "chips: D at least": lambda chip, row: depth(n(row, "chips"), V5E, 45e9),
+    "TPU v5e: D at least": lambda chip, row: depth(n(row, "chips"), V5E, 45e9),
+    "H100 SXM: D at least": lambda chip, row: depth(n(row, "chips"), H100, 450e9),
+    "homework: D at least": lambda chip, row: depth(n(row, "H100"), H100, 450e9),
+    "times as wide": lambda chip, row: n(row, "chips") - 1,
+    **{
+        f"N = {count}": lambda chip, row, count=count: rl.critical_depth(chip, row["over"], count)
+        for count in (2, 4, 8)
+    },
+    # what is sent, kept and reached
+    "each sends, of the output": lambda chip, row: 2 - 2 / n(row, "chips"),
+    "each sends, ring": lambda chip, row: 2 - 2 / n(row, "chips"),
+    "each sends, to everybody": lambda chip, row: n(row, "chips") - 1,
+    "all together, ring": lambda chip, row: 2 * n(row, "chips") - 2,
+    "of the bandwidth": lambda chip, row: n(row, "bytes alone") / n(row, "measured"),
+    "scores kept": lambda chip, row: n(row, "tokens") * 128 * 2 * (2 * 32 + 2 * 8),
+    "FLOP/byte, written": lambda chip, row: (
+        n(row, "FLOP/byte, kept") * n(row, "scores kept") / n(row, "scores written")
+    ),
+    **{  # a whole number, up to one less
+        f"sequences that fit, caches in {kind}": lambda chip, row, kind=kind: (
+            n(row, "left for caches") / cached(row, kind) - 0.5
+        )
+        for kind in ("bf16", "int8")
+    },
+    "10,000 positions": lambda chip, row: 10_000 * n(row, "a position, all layers"),
+    "H100, of peak": lambda chip, row: n(row, "FLOP/byte") / ridge(H100),
+    "intensity divided by B": lambda chip, row: n(row, "FLOP/byte") / n(row, "B"),
+    "sums on the chip, in fp32": lambda chip, row: 4 * n(row, "side t") ** 2,
+    "attainable": lambda chip, row: min(V5E["bf16"], n(row, "FLOP/byte") * V5E["HBM"]),
+    "roofline: of the peak": lambda chip, row: n(row, "attainable") / V5E["bf16"],
+    # A faster memory helps all the way, part of it, or not at all.
+    "roofline: H100 SXM": lambda chip, row: "compute" if n(row, "faster") == 1 else "HBM",
+    "roofline: H200 SXM": lambda chip, row: "HBM" if n(row, "faster") > 1.4 else "compute",
+    "tokens, by the rule 8D": lambda chip, row: 8 * n(row, "D"),
+    "with its own shapes, causal": lambda chip, row: 2 * n(row, "with its own shapes"),
+    "best": lambda chip, row: RUN[MEASURED[row["what"]]].best,
+    "typical": lambda chip, row: RUN[MEASURED[row["what"]]].median,
+    "spread": lambda chip, row: RUN[MEASURED[row["what"]]].spread,
+    "of the read bandwidth": lambda chip, row: (
+        n(row, "loaded, with the hidden load") / RUN["read"].median
+    ),
+}
+
+
+def tables(site: Path) -> Iterator[tuple[str, list[Row]]]:
+    for path in sorted((site / "chapters").glob("*.html")):
+        for table in parsed(path).select("article table:has(thead)"):
+            lines = [
+                [" ".join(cell.get_text().split()) for cell in line.select("th, td")]
+                for line in table.select("tr")
+            ]
+            yield path.stem, [dict(zip(lines[0], line, strict=True)) for line in lines[1:]]
+
+
+def says(text: str, value: float | str) -> bool:
+    """Whether a cell has the number, to the digits that it and its neighbors show."""
+    if isinstance(value, str):
+        return text == value
+    shown = text.lstrip("+")
+    found = NUMBER.match(shown)
+    if not found or not math.isfinite(value):
+        return False
+    last = 10.0 ** -len(found["digits"].partition(".")[2])
+    unit = abs(number(shown) / (float(found["digits"].replace(",", "")) or 1))
+    return abs(number(shown) - value) <= 0.51 * last * unit + 0.008 * abs(value)
+
+
+def test_a_column_has_what_its_heading_names(site: Path) -> None:
+    seen, wrong = Counter[str](), []
+    for page, rows in tables(site):
+        for row in rows:
+            name = row.get("chip", row.get("road", "")).split(", ")[0]
+            chip = rl.chip(name) if name in {each.name for each in rl.chips(hidden=True)} else V5E
+            for heading, cell in row.items():
+                key = f"{page}: {heading}" if f"{page}: {heading}" in COLUMNS else heading
+                if key in COLUMNS and cell not in ("–", "∞"):
+                    seen[key] += 1
+                    value = COLUMNS[key](chip, row)
+                    if not says(cell, value):
+                        wrong.append(f"{page}: {heading}: {cell}, not {value}, in {row}")
+    assert not wrong, "\n".join(wrong[:20])
+    assert set(COLUMNS) - set(seen) == set(), "no table has these columns"
