@@ -28,7 +28,7 @@ class Source(NamedTuple):
     note: str = ""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Figure:
     """One figure of a chip, as printed in its source.
 
@@ -37,13 +37,9 @@ class Figure:
     chip, what
         The chip, and the quantity: "peak bf16", "vector fp32", "exponentials",
         "bandwidth", "capacity", "link ICI", "on-chip L2".
-    printed, unit
-        The figure as printed.
     sparse, two_way, links, cores, clock
         What it includes: 2:4 structured sparsity, both directions, several links; or the number of
         cores of the chip if the figure is per core, and clocks/s if it is per clock.
-    source
-        Where it was read.
     chosen
         True for the figure that the catalog uses; False for a disagreeing one.
     """
@@ -85,15 +81,9 @@ class Figure:
         }
         return ", ".join([f"{number} {self.unit}", *(what for what in included if included[what])])
 
-    def __repr__(self) -> str:
-        return f"<Figure {self.chip}, {self.what}: {self.as_printed}; {self.source.key}>"
-
 
 class PublishedShare(NamedTuple):
-    """A published share of a chip's peak.
-
-    `as_of` is the month of the source's edition, such as "2026-08".
-    """
+    """A published share of a chip's peak, in an edition of the month `as_of`, as in "2026-08"."""
 
     chip: str
     roof: str
