@@ -11,7 +11,6 @@ from typing import Any
 
 import rooflib as rl
 from rooflib.checks import one_of
-from rooflib.table import from_rows
 
 OPERATIONS = ("attention", "dot", "elementwise", "matmul", "rms_norm", "split", "work")
 USAGE = f"""\
@@ -22,11 +21,9 @@ usage: python -m rooflib chips
 Print the chips of the catalog; a chip, or how long an operation takes on it; or a model's fit,
 times and what would help.
 
-  python -m rooflib "H100 SXM"
   python -m rooflib tpu-v5e matmul 64 4096 16384 w=int8
   python -m rooflib tpu-v5e split D 4 512 8192 8192 link=ICI
   python -m rooflib model config.json "H100 SXM" B=16 S=8192
-  python -m rooflib "H100 SXM" attention 1 1 8192 32 8 128 kv=int8 causal=False
 
 operations: {", ".join(OPERATIONS)}"""
 
@@ -51,7 +48,15 @@ def _asked(words: Sequence[str]) -> Iterator[Any]:
         case [] | [*_, "--help" | "-h"]:
             yield USAGE
         case ["chips"]:
-            yield _all_chips()
+            known = rl.chips(hidden=True)
+            yield rl.Table(
+                {
+                    "chip": [chip.name for chip in known],
+                    "peak bf16": [chip.rates.get("bf16", "–") for chip in known],
+                    "HBM": [chip["HBM"] for chip in known],
+                    "links": [", ".join(link.name for link in chip.links) for chip in known],
+                }
+            )
         case ["model", config, chip]:
             model = rl.model_from_config(config) if config.endswith(".json") else config
             served = rl.Serving(model, chip, **named)
@@ -74,14 +79,6 @@ def _value(word: str) -> Any:
     with suppress(ValueError, SyntaxError):
         return ast.literal_eval(word)
     return word
-
-
-def _all_chips() -> rl.Table:
-    rows = []
-    for chip in rl.chips(hidden=True):
-        rates = (chip["bf16"], f"{chip.ridge()}") if "bf16" in chip else ("–", "–")
-        rows.append((chip.name, *rates, ", ".join(link.name for link in chip.links)))
-    return from_rows(("chip", "peak bf16", "ridge", "links"), rows)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from rooflib.checks import suggestion
+from rooflib.checks import one_of
 from rooflib.hardware import Chip, Link
 from rooflib.quantities import Quantity, to_base
 
@@ -96,18 +96,14 @@ class PublishedShare(NamedTuple):
 def chip(name: str | Chip) -> Chip:
     """Look up a chip by name, ignoring case, spaces, hyphens and underscores.
 
-    A `Chip` is returned unchanged. An unknown name raises a ValueError that lists the known names
-    and suggests the closest.
+    A `Chip` is returned unchanged. A ValueError lists the known names, and suggests the closest.
     """
     return name if isinstance(name, Chip) else look_up("chip", name, chips(hidden=True))
 
 
 @cache
 def chips(hidden: bool = False) -> tuple[Chip, ...]:
-    """Return the chips of the catalog, in catalog order.
-
-    With `hidden`, also those that the course's tables leave out.
-    """
+    """Return the chips of the catalog; with `hidden`, also those that tables leave out."""
     known = map(_make_chip, read_catalog("chips.toml")["chip"])
     return tuple(chip for chip in known if chip.shown or hidden)
 
@@ -125,16 +121,13 @@ def published_shares() -> tuple[PublishedShare, ...]:
     return tuple(PublishedShare(**entry) for entry in entries)
 
 
-def look_up(kind: str, name: str, entries: Sequence[Named]) -> Named:
+def look_up(kind: str, name: Any, entries: Sequence[Named]) -> Named:
     """Return the entry of this name; raise a ValueError that suggests the closest."""
     known = {_normalized(each.name): each for each in entries}
-    wanted = _normalized(name) if isinstance(name, str) else ""
-    if wanted in known:
-        return known[wanted]
-    names = [each.name for each in entries]
-    within = [repr(each) for each in names if wanted and wanted in _normalized(each)]
-    hint = f"; did you mean {' or '.join(within)}?" if within else suggestion(name, names)
-    raise ValueError(f"{kind} must be one of {', '.join(names)}; got {name!r}{hint}")
+    wanted = _normalized(str(name))
+    if wanted not in known:
+        one_of(kind, name, [each.name for each in entries])
+    return known[wanted]
 
 
 def read_toml(file: str) -> dict[str, Any]:

@@ -68,17 +68,22 @@ def sizes(*, zero: bool = False, whole: bool = False, **values: Any) -> list[Num
 
 
 def one_of(name: str, value: Any, allowed: Iterable[str], wanted: str = "one of") -> str:
-    """Return `value` if it is one of `allowed`; else raise and suggest the closest."""
+    """Return `value` if it is one of `allowed`; else raise, and suggest those that are alike."""
     choices = list(allowed)
     if isinstance(value, str) and value in choices:
         return value
-    known, hint = ", ".join(choices) or "none", suggestion(value, choices)
+    import difflib  # imported here to keep `import rooflib` light
+
+    said = value.lower() if isinstance(value, str) else ""
+    lower = {choice.lower(): choice for choice in choices}
+    within = [each for each in lower if said and said in each]
+    found = [repr(lower[each]) for each in within or difflib.get_close_matches(said, lower, 1)]
+    hint = f"; did you mean {' or '.join(found)}?" if found else ""
+    known = ", ".join(choices) or "none"
     raise ValueError(f"{name} must be {wanted} {known}; got {short(value)}{hint}")
 
 
-def instance(
-    name: str, value: Any, kind: Any, what: str, error: type[Exception] = TypeError
-) -> Any:
+def instance(name: str, value: Any, kind: Any, what: str, error: Any = TypeError) -> Any:
     """Return `value` if it is an instance of `kind`, which the message calls `what`."""
     if isinstance(value, kind):
         return value
@@ -89,17 +94,6 @@ def larger(one: Number, other: Number) -> Number:
     """Return the larger of two numbers, elementwise for arrays."""
     either = isinstance(one, np.ndarray) or isinstance(other, np.ndarray)
     return np.maximum(one, other) if either else max(one, other)
-
-
-def suggestion(value: object, choices: Iterable[str]) -> str:
-    """Return "; did you mean 'int8'?" if `value` resembles a choice, else ""."""
-    import difflib  # imported here to keep `import rooflib` light
-
-    if not isinstance(value, str):
-        return ""
-    lower = {choice.lower(): choice for choice in choices}
-    found = difflib.get_close_matches(value.lower(), lower)
-    return f"; did you mean {lower[found[0]]!r}?" if found else ""
 
 
 def short(value: object) -> str:

@@ -40,22 +40,16 @@ class Chip:
 
     Attributes
     ----------
-    name, maker
-        Names of the chip and of its maker, for labels.
     rates
         Amounts per second by resource: dense FLOP/s of the matrix units by data type ("bf16"; of
         integers operations/s), and of the vector units ("vector fp32"); "exponentials" of the
         special-function units; one-way bytes/s of "HBM" (or main memory); "launch".
-    memory
-        Bytes of HBM (or main memory).
+    memory, on_chip
+        Bytes of HBM (or main memory), and of each on-chip memory by name ("VMEM", "L2").
     links
         Connections to other chips; each is a rate as well, `to_one_peer`.
-    on_chip
-        Bytes of each on-chip memory by name ("VMEM", "L2"), if known.
-    figures
-        For a chip of the catalog: all that was published, with sources.
-    shown
-        Whether the course's tables show the chip.
+    figures, shown
+        Of a chip of the catalog: all that was published, and whether the course's tables show it.
     """
 
     name: str
@@ -80,11 +74,7 @@ class Chip:
         object.__setattr__(self, "links", tuple(self.links))
 
     def __getitem__(self, resource: str) -> Quantity:
-        """Return a rate; that of a link is its bytes/s to one peer.
-
-        >>> Chip("mine", {"bf16": 2e14}, links=(Link("wire", 1e9),))["wire"]
-        1 GB/s
-        """
+        """Return a rate; that of a link is its bytes/s to one peer."""
         rates: dict[str, Quantity] = {**self.rates}
         if resource not in rates:
             rates |= {link.name: link.to_one_peer for link in self.links}
@@ -111,10 +101,7 @@ class Chip:
         return known[one_of("link", name or first, known, f"one that {self.name} has:")]
 
     def ridge(self, compute: str = "bf16", over: str = HBM) -> Quantity:
-        """Return the ridge point: the FLOP/byte above which compute is the roof.
-
-        It is the rate of `compute` over that of HBM, or of a link.
-        """
+        """Return the rate of `compute` over that of HBM, or of a link: the ridge point."""
         return Quantity(float(self[compute]) / self[over], "FLOP/byte")
 
     def attainable(self, intensity: Size, compute: str = "bf16") -> Number:
@@ -156,8 +143,6 @@ class Link:
 
     Attributes
     ----------
-    name
-        "NVLink", "ICI", "PCIe", "DCN" or a name of your own.
     bandwidth
         Bytes/s of one link, one way.
     links_per_axis, axes

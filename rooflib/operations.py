@@ -189,8 +189,8 @@ def split(
 
     FLOPs are those of the multiplication, 2BDF/N. The additions of the reduction are not counted,
     and neither are the HBM bytes that the collective reads and writes. A chip holds its parts of x
-    and w, plus the larger of its partial and its final output. The ring sends N - 1 sequential
-    messages per chip, 2(N - 1) in an all-reduce; a switch that adds spares bytes of an all-reduce.
+    and w, plus the larger of its partial and its final output. A ring sends N - 1 messages one
+    after another, 2(N - 1) in an all-reduce.
     Source: How To Scale Your Model, "Sharded Matrices and How to Multiply Them".
     """
     replicated = one_of("result", result, ("replicated", "sharded")) == "replicated"
@@ -223,13 +223,7 @@ def split(
 
 
 def reduce_scatter(bytes: Size, N: Size) -> Number:
-    """Return the bytes each of N chips sends in a reduce-scatter of `bytes`.
-
-    It sums N arrays, one per chip, and leaves each chip with an Nth of the sum.
-
-    >>> reduce_scatter(1000, N=4)
-    750.0
-    """
+    """Return the bytes each chip sends to sum N arrays, and leave each chip with an Nth of it."""
     bytes, N = size("bytes", bytes, zero=True), size("N", N, whole=True)
     return bytes * (N - 1) / N
 
@@ -247,8 +241,8 @@ def all_reduce(bytes: Size, N: Size, *, in_switch: bool = False) -> Number:
     chip sends or receives as much as on a ring. Source: Klenk et al., "An In-Network Architecture
     for Accelerating Shared-Memory Multiprocessor Collectives", ISCA 2020.
 
-    >>> all_reduce(1000, N=4), all_reduce(1000, N=4, in_switch=True)
-    (1500.0, 1000.0)
+    >>> reduce_scatter(1000, N=4), all_reduce(1000, N=4), all_reduce(1000, N=4, in_switch=True)
+    (750.0, 1500.0, 1000.0)
     """
     return 2 * reduce_scatter(bytes, N) - (spared(bytes, N) if in_switch else 0)
 
@@ -262,10 +256,7 @@ def spared(bytes: Size, N: Size) -> Number:
 def matmul_types(
     x: Type, w: Type = "", out: Type = "", compute: Type = "", second: str = "w"
 ) -> tuple[DType, DType, DType, str]:
-    """Return the data types of input, weight and output, and the resource of the arithmetic.
-
-    `second` is the name of the weight argument in error messages.
-    """
+    """Return the data types of input, weight and output, and the resource of the arithmetic."""
     read, weight = dtype(x, "x"), dtype(w or x, second)
     kind = type_name(compute, "compute") if compute else common_type(read, weight).name
     return read, weight, dtype(out or x, "out"), kind
@@ -288,27 +279,23 @@ def critical_batch(
     >>> critical_batch("H100 SXM", w="int8"), critical_batch("H100 SXM", 4096, 16384)
     (148, 325)
 
-    Set 2BDF ÷ (x·BD + w·DF + out·BF) equal to the ridge point R, with x, w and out in bytes per
-    element, and solve for B:
+    2BDF ÷ (x·BD + w·DF + out·BF), with x, w and out in bytes per element, is the ridge point R at
 
         B = R · w · DF ÷ (2DF - R · (x·D + out·F))
 
-    If the denominator is not positive, loading and storing activations alone takes longer than
-    the arithmetic: no batch is large enough, and the result is infinite. As D and F grow, by
-    default without end, B approaches R · w ÷ 2 from above: only the weights then cost bytes.
+    rows (tokens), not rounded. If the denominator is not positive, loading and storing activations
+    alone takes longer than the arithmetic, and B is infinite. As D and F grow, by default without
+    end, B approaches R · w ÷ 2 from above: only the weights then cost bytes. Data types are those
+    of `matmul`.
     Source: How To Scale Your Model, "All About Rooflines", with all three arrays counted.
-
-    The result is in rows (tokens) per chip, not rounded. Sizes, data types and errors are those of
-    `matmul`, `chip` is that of `Work.on`.
     """
     read, weight, output, kind = matmul_types(x, **types)
     D, F = (size(name, each, largest=math.inf) for name, each in (("D", D), ("F", F)))
     ridge = float(catalog.chip(chip).ridge(kind))
     # Numerator and denominator are divided by DF, so that large sizes don't lose precision.
-    room = np.asarray(2 - ridge * (read.bytes / F + output.bytes / D))
-    return quantity(
-        np.where(room > 0, ridge * weight.bytes / np.where(room > 0, room, 1), np.inf)[()]
-    )
+    room = np.maximum(2 - ridge * (read.bytes / F + output.bytes / D), 0.0)
+    with np.errstate(divide="ignore"):
+        return quantity(ridge * weight.bytes / room)
 
 
 def critical_depth(
@@ -320,19 +307,13 @@ def critical_depth(
     out: Type = "bf16",
     compute: str = "bf16",
 ) -> Number:
-    """Return the critical contraction dimension of a matmul sharded over N chips.
+    """Return the D of a matmul from which the link keeps up with compute, if it is split over N.
 
-    From this D on, the link keeps up with compute.
-
-    With a replicated result, T_math = 2BDF ÷ (N·C). Splitting D sends 2(N-1)/N · out·BF bytes
-    (all-reduce), so D = (N - 1) · out · C ÷ W. Splitting B or F sends half of that (all-gather), so
-    the threshold is half as high. With an all-reduce in a switch that adds, out·BF bytes, it is
-    N/2 · out · C ÷ W. B and F cancel. C is the dense peak, W the link's bandwidth to the group,
-    `out` the bytes per element sent.
+    The arithmetic takes 2BDF ÷ (N·C). Splitting D sends 2(N-1)/N · out·BF bytes for a replicated
+    result, so D = (N - 1) · out · C ÷ W. Splitting B or F sends half of that, and a switch that
+    adds up sends out·BF. C is the peak, W the link's bandwidth to the group, `out` the bytes per
+    element sent. D is that of the whole multiplication, not rounded, and 0 for one chip.
     Source: How To Scale Your Model, "All About Rooflines", generalized from 2 chips to N.
-
-    The result is the D of the whole multiplication, not rounded, and 0 for one chip. `chip` and
-    `link` are those of `Work.on`.
     """
     chip = catalog.chip(chip)
     over, N = chip.link(link), size("N", N, whole=True)

@@ -155,19 +155,16 @@ def throughput(
     x: ArrayLike,
     curves: Mapping[str, ArrayLike],
     ceiling: float | None = None,
-    xlabel: str = "B (tokens)",
-    ylabel: str = "attainable FLOP/s",
 ) -> Axes:
-    """Draw attained FLOP/s against a swept dimension, one labeled line per curve.
+    """Draw a labeled line for each of `curves` over `x`, all of shape [n].
 
-    `x` holds the values of the swept dimension, shape [n]; `curves` holds arrays of shape [n] by
-    label. `ceiling` is the peak, drawn as a thin line.
+    `ceiling` is a peak in FLOP/s, drawn as a thin line.
     """
     along = np.asarray(x, dtype=float)
     lines = {name: np.asarray(values, dtype=float) for name, values in curves.items()}
     for i, y in enumerate(lines.values()):
         ax.plot(along, y, color=SERIES[i % 5], linestyle=DASHES[i % 5])
-    ax.set(xlabel=xlabel, ylabel=ylabel, xlim=(along[0], along[-1]))
+    ax.set_xlim(along[0], along[-1])
     if ax.get_yscale() == "linear":
         ax.set_ylim(0, 1.12 * max([ceiling or 0.0, *map(np.max, lines.values())]))
     ax.yaxis.set_major_formatter(EngFormatter(sep=""))

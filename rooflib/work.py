@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from rooflib import catalog
-from rooflib.checks import Number, Size, larger, size, sizes
+from rooflib.checks import Number, Size, larger, size
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import HBM, ROOFS, Chip, Link, roof_of, unit_of
 from rooflib.quantities import breakable, quantity, shown
@@ -342,19 +342,12 @@ def work(
     `type` is the data type of `flops`, "vector fp32" if the vector units do them; the others are
     those of `Work`.
     """
-    given: dict[str, Any] = {
-        "flops": flops,
-        "loaded": loaded,
-        "written": written,
-        "sent": sent,
-        "hops": hops,
-    }
-    given |= {} if held is None else {"held": held}
+    given = {"flops": flops, "loaded": loaded, "written": written, "sent": sent, "hops": hops}
+    held = None if held is None else size("held", held, zero=True)
     # Copies: work would otherwise change if the caller changed an array.
-    numbers = map(copy, sizes(zero=True, **given))
-    n = dict(zip(given, numbers, strict=True))
+    n = {name: copy(size(name, each, zero=True)) for name, each in given.items()}
     amounts = {type_name(type): n["flops"], HBM: n["loaded"] + n["written"], "launch": 1}
-    return Work(name, amounts, n["written"], n.get("held"), n["sent"], n["hops"])
+    return Work(name, amounts, n["written"], copy(held), n["sent"], n["hops"])
 
 
 def type_name(type: Type, argument: str = "type") -> str:

@@ -19,7 +19,7 @@ LAYER = ["tpu-v5e", "matmul", 64, 4096, 16384]
 # What is asked for, and patterns of lines that must be printed.
 ASKED = [
     ([], "usage: python -m rooflib", "operations: .*matmul"),
-    (["chips"], r"TPU v5e +197 TFLOP/s +241 FLOP/byte +ICI, PCIe, DCN", "H100 SXM",
+    (["chips"], r"TPU v5e +197 TFLOP/s +819 GB/s +ICI, PCIe, DCN", "H100 SXM",
      "MI300X"),
     (["h100 sxm"], r"bf16 +989\.5 TFLOP/s +295", r"HBM +3\.35 TB/s, 85\.52 GB",
      r"vector fp32 +67 TFLOP/s +20", r"NVLink to one peer +450 GB/s"),

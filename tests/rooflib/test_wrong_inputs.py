@@ -95,7 +95,7 @@ WRONG = [
     ("rl.Link('wire', 0)", "bandwidth of link 'wire' must be above zero", "0"),
     ("rl.Link('wire', 1, topology='star')", "topology must be one of torus, mesh", "'star'"),
     # tables
-    ("rl.Table({'a': ['1'], 'b': []})", "columns must have equal lengths", "'b': 0"),
+    ("rl.Table({'a': ['1'], 'b': []})", "argument 2 is shorter"),
     # what isn't a config
     ("rl.model_from_config(7)", "config must be a path or a mapping", "7"),
 ]  # fmt: skip
