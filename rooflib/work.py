@@ -1,7 +1,6 @@
 """Work: what a chip has to do, as amounts by resource; and the time that it takes.
 
-A chip is a set of rates, work is a set of amounts, and a time is an amount over a rate. The longest
-time is the roof. Work adds up and repeats, so a layer, a step and a model are sums:
+Work adds up and repeats, so a layer, a step and a model are sums:
 
     >>> from rooflib import matmul
     >>> heads = matmul(16, 4096, 6144).named("projections")
@@ -45,19 +44,14 @@ class Work:
 
     Attributes
     ----------
-    name
-        A label; "" for a sum that wasn't `named`.
     amounts
         Amounts by resource, as the module says: FLOPs, exponentials, bytes, launches.
-    written
-        How many of the HBM bytes are written; the others are loaded.
-    held
-        Bytes in HBM at the same time; those that are loaded and written if left out.
-    sent, hops
-        Bytes sent to other chips, one way, in so many messages one after another; each adds the
-        link's latency.
-    spared
-        How many fewer bytes are sent over a link whose switch adds them up.
+    written, held
+        How many of the HBM bytes are written, and how many are there at the same time; by default
+        all that are loaded and written.
+    sent, hops, spared
+        Bytes sent to other chips, one way, in so many messages one after another, each of which
+        adds the link's latency; and how many fewer it are with a switch that adds them up.
     chips
         How many chips share the work, and send to each other.
     parts
@@ -86,8 +80,8 @@ class Work:
         """Return the time that each resource of a chip is busy.
 
         Amount ÷ rate; for a link bytes sent ÷ bandwidth to the group + hops · latency. Times of
-        different data types on the same units add up. A chip without a rate of exponentials or
-        launches takes no time for them.
+        different data types on the same units add up. Without a rate of exponentials or launches,
+        these take no time.
         Source: Williams, Waterman & Patterson, CACM 52(4), 2009, extended to links as in How To
         Scale Your Model; latency: Hockney, Parallel Computing 20(3), 1994.
 
@@ -108,10 +102,8 @@ class Work:
             sent = self.sent - self.spared if over.reduces else self.sent
             times[over.name] = sent / over.to_group(self.chips) + self.hops * float(over.latency)
         elif np.any(self.sent) or np.any(self.hops):
-            known = ", ".join(known.name for known in chip.links) or "none"
-            raise ValueError(
-                f"link must be given for what this work sends; {chip.name} has: {known}"
-            )
+            known = ", ".join(each.name for each in chip.links) or "none"
+            raise ValueError(f"link must be given for what is sent; {chip.name} has: {known}")
         return Times(self, chip, times, link)
 
     def named(self, name: str) -> Work:
@@ -339,8 +331,7 @@ def work(
     >>> work(flops=1e9, type="fp32", loaded=4e9).intensity
     0.25 FLOP/byte
 
-    `type` is the data type of `flops`, "vector fp32" if the vector units do them; the others are
-    those of `Work`.
+    `type` is the data type of `flops`, "vector fp32" if the vector units do them.
     """
     given = {"flops": flops, "loaded": loaded, "written": written, "sent": sent, "hops": hops}
     held = None if held is None else size("held", held, zero=True)
@@ -368,4 +359,4 @@ def _ratio(above: Number, below: Number) -> Number:
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = np.divide(np.asarray(above, float), np.asarray(below, float))
     # Only 0 ÷ 0 gives a nan, since neither is ever infinite.
-    return np.where(np.isnan(quotient), 0, quotient)[()]
+    return (quotient if np.min(below) else np.where(np.isnan(quotient), 0, quotient))[()]
