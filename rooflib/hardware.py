@@ -100,9 +100,10 @@ class Chip:
         first = next(iter(known), None)
         return known[one_of("link", name or first, known, f"one that {self.name} has:")]
 
-    def ridge(self, compute: str = "bf16", over: str = HBM) -> Quantity:
+    def ridge(self, compute: str = "bf16", over: str | Link = HBM) -> Quantity:
         """Return the rate of `compute` over that of HBM, or of a link: the ridge point."""
-        return Quantity(float(self[compute]) / self[over], "FLOP/byte")
+        slope = over.to_one_peer if isinstance(over, Link) else self[over]
+        return Quantity(float(self[compute]) / slope, "FLOP/byte")
 
     def attainable(self, intensity: Size, compute: str = "bf16") -> Number:
         """Return the roof in FLOP/s at an arithmetic intensity in FLOP/byte.

@@ -96,7 +96,7 @@ def test_only_a_switch_uses_all_links_to_one_peer(topology, to_one_peer, total):
     link = rl.Link("wire", 1e9, links_per_axis=2, axes=3, topology=topology, latency=1e-6)
     assert (link.to_one_peer, link.total) == (to_one_peer, total)
     chip = rl.Chip("own", {"bf16": 1e12, "HBM": 1e10}, 1e6, links=(link,))
-    assert chip.ridge("bf16", "wire") == 1e12 / to_one_peer
+    assert chip.ridge("bf16", "wire") == chip.ridge("bf16", link) == 1e12 / to_one_peer
     size = link.latency * to_one_peer  # latency takes half of the time
     found = rl.work("work", sent=size, hops=1).on(chip, "wire")
     assert size / found.times["wire"] == pytest.approx(to_one_peer / 2)

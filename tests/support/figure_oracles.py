@@ -102,7 +102,7 @@ def of_chip(chip: str) -> Numbers:
         "ridge_0": at.ridge("bf16", peer),
         "ratio": at["HBM"] / peer.to_one_peer,
         "rates": [at["HBM"], *(n for link in at.links for n in _lanes(link)), 1e12],
-        "ridges": [at.ridge("bf16", link.name) for link in at.links],
+        "ridges": [at.ridge("bf16", link) for link in at.links],
         "bandwidth_and_key": at["HBM"] + 1e12,
         "memory_and_key": at.memory + 1e9,
         "compute_and_key": at["bf16"] + 1e14,
