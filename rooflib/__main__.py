@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import ast
-import os
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from types import FunctionType
 from typing import Any
 
 import rooflib as rl
 from rooflib.checks import one_of
-from rooflib.table import from_rows
 
 # All public functions that count work.
 OPERATIONS = [
@@ -22,66 +20,65 @@ OPERATIONS = [
     if isinstance(function := vars(rl).get(name), FunctionType)
     and function.__annotations__["return"] == "Work"
 ]
-USAGE = """\
-python -m rooflib --chips | --version
-       python -m rooflib CHIP [OPERATION SIZES] [NAME=VALUE ...] [--link LINK]
-       python -m rooflib model CONFIG.JSON CHIP [NAME=VALUE ...]"""
-EXAMPLES = f"""\
-examples:
-  python -m rooflib "H100 SXM"
+USAGE = f"""\
+usage: python -m rooflib chips
+       python -m rooflib CHIP [OPERATION SIZES] [NAME=VALUE ...] [link=LINK]
+       python -m rooflib model CONFIG.JSON CHIP [NAME=VALUE ...]
+
+Print the chips of the catalog; a chip, or how long an operation takes on it; or a model's fit,
+times and what would help.
+
   python -m rooflib tpu-v5e matmul 64 4096 16384 w=int8
-  python -m rooflib tpu-v5e split D 4 512 8192 8192 --link ICI
+  python -m rooflib tpu-v5e split D 4 512 8192 8192 link=ICI
   python -m rooflib model config.json "H100 SXM" B=16 S=8192
-  python -m rooflib "H100 SXM" attention 1 1 8192 32 8 128 kv=int8 causal=False
 
 operations: {", ".join(OPERATIONS)}"""
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    """Print what the arguments request; on a mistake, print one line and exit with 2."""
-    as_written = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser(
-        "rooflib", USAGE, __doc__, EXAMPLES, formatter_class=as_written, allow_abbrev=False
-    )
-    parser.add_argument("--version", action="version", version=f"rooflib {rl.__version__}")
-    parser.add_argument("--chips", action="store_true", help="print all chips of the catalog")
-    parser.add_argument("--link", help="the link that carries what is sent")
-    parser.add_argument("words", nargs="*", metavar="CHIP OPERATION SIZES")
-    given = parser.parse_intermixed_args(words)
+def main() -> int:
+    """Print what the command's words request, or one line on a mistake."""
+    if hasattr(signal, "SIGPIPE"):  # a reader, such as `head`, may have seen enough
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     try:
-        asked = [_all_chips()] if given.chips else _tables(given.words, given.link)
-        print(*(asked or [parser.format_help()]), sep="\n\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader, such as `head`, has seen enough. Python flushes stdout once more at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        print(*_asked(sys.argv[1:]), sep="\n\n")
     except (ValueError, TypeError, OSError) as error:
-        parser.exit(2, f"rooflib: {error}\n")
+        print(f"rooflib: {error}", file=sys.stderr)
+        return 2
+    return 0
 
 
-def _tables(words: Sequence[str], link: str | None) -> list[Any]:
-    """Return what to print of a chip, of work on it, or of a model; nothing for no words."""
-    if not words:
-        return []
+def _asked(words: Sequence[str]) -> Iterator[Any]:
     options = dict(word.split("=", 1) for word in words if "=" in word)
-    named = {name: _value(word) for name, word in options.items()}
-    name, *others = (word for word in words if "=" not in word)
-    if name == "model":
-        if len(others) != 2:
+    named = {name: _value(value) for name, value in options.items()}
+    plain = [word for word in words if "=" not in word]
+    match plain:
+        case [] | [*_, "--help" | "-h"]:
+            yield USAGE
+        case ["chips"]:
+            known = rl.chips(hidden=True)
+            yield rl.Table(
+                {
+                    "chip": [chip.name for chip in known],
+                    "peak bf16": [chip.rates.get("bf16", "–") for chip in known],
+                    "HBM": [chip["HBM"] for chip in known],
+                    "links": [", ".join(link.name for link in chip.links) for chip in known],
+                }
+            )
+        case ["model", config, chip]:
+            model = rl.model_from_config(config) if config.endswith(".json") else config
+            served = rl.Serving(model, chip, **named)
+            yield served.table
+            yield from ("decode step:", served.per_token.parts)
+            yield from ("prefill of a prompt:", served.first_token.parts)
+            yield served.changes_table
+        case ["model", *others]:
             raise ValueError(f"model must have a config.json (or a name) and a chip; got {others}")
-        config, on = others
-        is_file = config.endswith(".json") or os.path.exists(config)  # noqa: PTH110
-        served = rl.Serving(rl.model_from_config(config) if is_file else config, on, **named)
-        steps = ["decode step:", served.per_token.parts, "prefill of a prompt:"]
-        return [served.table, *steps, served.first_token.parts, served.changes_table]
-    chip = rl.chip(name)
-    if not others:
-        return [chip.table]
-    operation, *sizes = others
-    count = getattr(rl, one_of("operation", operation.replace("-", "_"), OPERATIONS))
-    work = count(*map(_value, sizes), **named)
-    return [work.table, f"on {chip.name}:", work.on(chip, link).table]
+        case [name]:
+            yield rl.chip(name).table
+        case [name, operation, *sizes]:
+            link = named.pop("link", None)
+            count = getattr(rl, one_of("operation", operation.replace("-", "_"), OPERATIONS))
+            yield count(*map(_value, sizes), **named).on(name, link).table
 
 
 def _value(word: str) -> Any:
@@ -91,13 +88,5 @@ def _value(word: str) -> Any:
     return word
 
 
-def _all_chips() -> rl.Table:
-    rows = []
-    for chip in rl.chips(hidden=True):
-        rates = (chip["bf16"], f"{chip.ridge()}") if "bf16" in chip else ("–", "–")
-        rows.append((chip.name, *rates, ", ".join(link.name for link in chip.links)))
-    return from_rows(("chip", "peak bf16", "ridge", "links"), rows)
-
-
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from rooflib.checks import suggestion
+from rooflib.checks import one_of
 from rooflib.hardware import Chip, Link
 from rooflib.quantities import Quantity, to_base
 
@@ -28,7 +28,7 @@ class Source(NamedTuple):
     note: str = ""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Figure:
     """One figure of a chip, as printed in its source.
 
@@ -37,13 +37,9 @@ class Figure:
     chip, what
         The chip, and the quantity: "peak bf16", "vector fp32", "exponentials",
         "bandwidth", "capacity", "link ICI", "on-chip L2".
-    printed, unit
-        The figure as printed.
     sparse, two_way, links, cores, clock
         What it includes: 2:4 structured sparsity, both directions, several links; or the number of
         cores of the chip if the figure is per core, and clocks/s if it is per clock.
-    source
-        Where it was read.
     chosen
         True for the figure that the catalog uses; False for a disagreeing one.
     """
@@ -85,15 +81,9 @@ class Figure:
         }
         return ", ".join([f"{number} {self.unit}", *(what for what in included if included[what])])
 
-    def __repr__(self) -> str:
-        return f"<Figure {self.chip}, {self.what}: {self.as_printed}; {self.source.key}>"
-
 
 class PublishedShare(NamedTuple):
-    """A published share of a chip's peak.
-
-    `as_of` is the month of the source's edition, such as "2026-08".
-    """
+    """A published share of a chip's peak, in an edition of the month `as_of`, as in "2026-08"."""
 
     chip: str
     roof: str
@@ -106,18 +96,14 @@ class PublishedShare(NamedTuple):
 def chip(name: str | Chip) -> Chip:
     """Look up a chip by name, ignoring case, spaces, hyphens and underscores.
 
-    A `Chip` is returned unchanged. An unknown name raises a ValueError that lists the known names
-    and suggests the closest.
+    A `Chip` is returned unchanged. A ValueError lists the known names, and suggests the closest.
     """
     return name if isinstance(name, Chip) else look_up("chip", name, chips(hidden=True))
 
 
 @cache
 def chips(hidden: bool = False) -> tuple[Chip, ...]:
-    """Return the chips of the catalog, in catalog order.
-
-    With `hidden`, also those that the course's tables leave out.
-    """
+    """Return the chips of the catalog; with `hidden`, also those that tables leave out."""
     known = map(_make_chip, read_catalog("chips.toml")["chip"])
     return tuple(chip for chip in known if chip.shown or hidden)
 
@@ -135,16 +121,13 @@ def published_shares() -> tuple[PublishedShare, ...]:
     return tuple(PublishedShare(**entry) for entry in entries)
 
 
-def look_up(kind: str, name: str, entries: Sequence[Named]) -> Named:
+def look_up(kind: str, name: Any, entries: Sequence[Named]) -> Named:
     """Return the entry of this name; raise a ValueError that suggests the closest."""
     known = {_normalized(each.name): each for each in entries}
-    wanted = _normalized(name) if isinstance(name, str) else ""
-    if wanted in known:
-        return known[wanted]
-    names = [each.name for each in entries]
-    within = [repr(each) for each in names if wanted and wanted in _normalized(each)]
-    hint = f"; did you mean {' or '.join(within)}?" if within else suggestion(name, names)
-    raise ValueError(f"{kind} must be one of {', '.join(names)}; got {name!r}{hint}")
+    wanted = _normalized(str(name))
+    if wanted not in known:
+        one_of(kind, name, [each.name for each in entries])
+    return known[wanted]
 
 
 def read_toml(file: str) -> dict[str, Any]:

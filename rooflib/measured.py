@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rooflib import catalog
 from rooflib.catalog import Source, read_catalog
@@ -33,27 +33,19 @@ class PublishedRun(NamedTuple):
 @cache
 def published_runs() -> tuple[PublishedRun, ...]:
     """Return published measurements of single operations, with their sources."""
-    content = read_catalog("published_runs.toml")
-    matmuls = [_matmul(**entry) for entry in content["matmul"]]
-    return (*matmuls, *(_all_reduce(**entry) for entry in content["all_reduce"]))
-
-
-def _matmul(
-    chip: str, B: int, D: int, F: int, x: str, source: Source, groups: int = 1, **more: Any
-) -> PublishedRun:
-    done = groups * matmul(B, D, F, x, out=more["out"])
-    name = f"{groups} × " * (groups > 1) + f"{x}[{B}, {D}] · {x}[{D}, {F}]"
-    rate = to_base(more["printed"], more["unit"])
-    seconds = Quantity(done.flops / rate, "s")
-    told = {what: more[what] for what in ("software", "published") if what in more}
-    return PublishedRun(chip, done.named(name), seconds, source, **told)
-
-
-def _all_reduce(
-    chip: str, chips: int, size: int, printed: float, unit: str, source: Source
-) -> PublishedRun:
-    """Make a run from a bus bandwidth, which counts the bytes of a ring."""
-    ring, less, name = all_reduce(size, chips), spared(size, chips), f"all-reduce among {chips}"
-    done = Work(name, held=0, sent=ring, spared=less, chips=chips)
-    seconds = Quantity(ring / to_base(printed, unit), "s")
-    return PublishedRun(chip, done, seconds, source, catalog.chip(chip).link())
+    content, runs = read_catalog("published_runs.toml"), []
+    for of in content["matmul"]:
+        B, D, F, x, groups = of["B"], of["D"], of["F"], of["x"], of.get("groups", 1)
+        name = f"{groups} × " * (groups > 1) + f"{x}[{B}, {D}] · {x}[{D}, {F}]"
+        done = (groups * matmul(B, D, F, x, out=of["out"])).named(name)
+        seconds = Quantity(done.flops / to_base(of["printed"], of["unit"]), "s")
+        told = (of.get("software", ""), of.get("published"))
+        runs.append(PublishedRun(of["chip"], done, seconds, of["source"], None, *told))
+    for of in content["all_reduce"]:
+        size, chips, link = of["size"], of["chips"], catalog.chip(of["chip"]).link()
+        ring, less, name = all_reduce(size, chips), spared(size, chips), f"all-reduce among {chips}"
+        done = Work(name, held=0, sent=ring, spared=less, chips=chips)
+        # A bus bandwidth counts the bytes of a ring.
+        seconds = Quantity(ring / to_base(of["printed"], of["unit"]), "s")
+        runs.append(PublishedRun(of["chip"], done, seconds, of["source"], link))
+    return tuple(runs)

@@ -8,13 +8,14 @@ Sizes are numbers or arrays that broadcast. Data types: `x` is that of the input
 weights and results, default to it; `compute`, of the arithmetic, defaults to the common type of `x`
 and `w`, such as bf16 for int8 and bf16. `compute="vector fp32"` runs on the vector units.
 
-All raise a ValueError for an unknown data type, types without a common type, a size that is not
-above zero and finite, or shapes that don't broadcast; a TypeError for a size that is no number.
+A ValueError names an unknown data type, types without a common type, and a size that is not above
+zero; a TypeError a size that is no number.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -106,7 +107,7 @@ def attention(
     *,
     causal: bool = True,
     fused: bool = True,
-    softmax: Type | bool = "fp32",
+    softmax: bool = True,
     x: Type = "bf16",
     kv: Type = "",
     compute: Type = "",
@@ -128,11 +129,11 @@ def attention(
     Source: Vaswani et al., "Attention Is All You Need", 2017; grouped heads: Ainslie et al.,
     "GQA", 2023; fused: Dao et al., "FlashAttention", 2022.
 
-    The softmax runs on the vector units, in the type `softmax`, and on the special-function units.
-    A row of n visible scores takes n - 1 comparisons for its maximum, n subtractions, n - 1
-    additions and n divisions, that is 4n - 2 vector FLOPs, and n exponentials. Not counted are the
-    rescaling of earlier sums in a fused kernel and the scaling by √H, which the query weights can
-    contain. `softmax=False` leaves it out, for chips with an unknown rate of the vector units.
+    The softmax runs on the vector units in fp32, and on the special-function units. A row of n
+    visible scores takes n - 1 comparisons for its maximum, n subtractions, n - 1 additions and n
+    divisions, that is 4n - 2 vector FLOPs, and n exponentials. Not counted are the rescaling of
+    earlier sums in a fused kernel and the scaling by √H, which the query weights can contain.
+    `softmax=False` leaves it out, for chips with an unknown rate of the vector units.
     Source: Milakov & Gimelshein, "Online normalizer calculation for softmax", 2018.
 
     Raises a ValueError, too, if a size is not whole, N is not a multiple of K, or S is below T with
@@ -141,7 +142,6 @@ def attention(
     for name, flag in (("causal", causal), ("fused", fused)):
         instance(name, flag, (bool, np.bool_), "True or False")
     read, cache, _, kind = matmul_types(x, kv, compute=compute, second="kv")
-    normalized = dtype("fp32" if isinstance(softmax, bool) else softmax, "softmax")
     B, T, S, N, K, H = sizes(B=B, T=T, S=S, N=N, K=K, H=H, whole=True)
     if np.any(N % K):
         raise ValueError(f"N must be a multiple of K, the key/value heads; got N={N}, K={K}")
@@ -150,8 +150,7 @@ def attention(
     pairs = B * N * (T * S - (T * (T - 1) // 2 if causal else 0))
     amounts = {kind: 4 * H * pairs}
     if softmax:
-        on_vector = 4 * pairs - 2 * (B * N * T)
-        amounts |= {f"vector {normalized.name}": on_vector, "exponentials": pairs}
+        amounts |= {"vector fp32": 4 * pairs - 2 * (B * N * T), "exponentials": pairs}
     out = read.bytes * (B * T * N * H)
     moved = 2 * out + 2 * cache.bytes * (B * S * K * H)
     if fused:
@@ -171,9 +170,8 @@ def split(
     *,
     result: str = "replicated",
     x: Type = "bf16",
-    w: Type = "",
     out: Type = "",
-    compute: Type = "",
+    **types: Any,
 ) -> Work:
     """Count one chip's share of x[B, D] · w[D, F] → out[B, F], with one of B, D, F split over N.
 
@@ -186,23 +184,23 @@ def split(
     ========  =======================  ==========================  =====================
 
     `B`, `D` and `F` are the sizes of the whole multiplication; the split one must be a multiple of
-    `N`, the number of chips. With `result` "replicated", every chip ends with the whole output;
-    with "sharded", with an Nth of it.
+    `N`, the number of chips. Data types are those of `matmul`. With `result` "replicated", every
+    chip ends with the whole output; with "sharded", with an Nth of it.
 
     FLOPs are those of the multiplication, 2BDF/N. The additions of the reduction are not counted,
     and neither are the HBM bytes that the collective reads and writes. A chip holds its parts of x
-    and w, plus the larger of its partial and its final output. The ring sends N - 1 sequential
-    messages per chip, 2(N - 1) in an all-reduce; a switch that adds spares bytes of an all-reduce.
+    and w, plus the larger of its partial and its final output. A ring sends N - 1 messages one
+    after another, 2(N - 1) in an all-reduce.
     Source: How To Scale Your Model, "Sharded Matrices and How to Multiply Them".
     """
     replicated = one_of("result", result, ("replicated", "sharded")) == "replicated"
     B, D, F = sizes(B=B, D=D, F=F)
     N = size("N", N, whole=True)
-    shape = {"B": B, "D": D, "F": F}
+    shape: dict[str, Any] = {"B": B, "D": D, "F": F}
     if np.any(shape[one_of("split", dimension, shape)] % N):
         given = f"{dimension}={shape[dimension]}, N={N}"
         raise ValueError(f"{dimension} must be a multiple of N to be split; got {given}")
-    own = matmul(**shape | {dimension: shape[dimension] // N}, x=x, w=w, out=out, compute=compute)
+    own = matmul(**shape | {dimension: shape[dimension] // N}, x=x, out=out, **types)
     output = dtype(out or x, "out").bytes * (B * F)
     passes = (dimension == "D") + replicated  # an all-reduce is a reduce-scatter and an all-gather
     return Work(
@@ -225,13 +223,7 @@ def split(
 
 
 def reduce_scatter(bytes: Size, N: Size) -> Number:
-    """Return the bytes each of N chips sends in a reduce-scatter of `bytes`.
-
-    It sums N arrays, one per chip, and leaves each chip with an Nth of the sum.
-
-    >>> reduce_scatter(1000, N=4)
-    750.0
-    """
+    """Return the bytes each chip sends to sum N arrays, and leave each chip with an Nth of it."""
     bytes, N = size("bytes", bytes, zero=True), size("N", N, whole=True)
     return bytes * (N - 1) / N
 
@@ -249,8 +241,8 @@ def all_reduce(bytes: Size, N: Size, *, in_switch: bool = False) -> Number:
     chip sends or receives as much as on a ring. Source: Klenk et al., "An In-Network Architecture
     for Accelerating Shared-Memory Multiprocessor Collectives", ISCA 2020.
 
-    >>> all_reduce(1000, N=4), all_reduce(1000, N=4, in_switch=True)
-    (1500.0, 1000.0)
+    >>> reduce_scatter(1000, N=4), all_reduce(1000, N=4), all_reduce(1000, N=4, in_switch=True)
+    (750.0, 1500.0, 1000.0)
     """
     return 2 * reduce_scatter(bytes, N) - (spared(bytes, N) if in_switch else 0)
 
@@ -264,10 +256,7 @@ def spared(bytes: Size, N: Size) -> Number:
 def matmul_types(
     x: Type, w: Type = "", out: Type = "", compute: Type = "", second: str = "w"
 ) -> tuple[DType, DType, DType, str]:
-    """Return the data types of input, weight and output, and the resource of the arithmetic.
-
-    `second` is the name of the weight argument in error messages.
-    """
+    """Return the data types of input, weight and output, and the resource of the arithmetic."""
     read, weight = dtype(x, "x"), dtype(w or x, second)
     kind = type_name(compute, "compute") if compute else common_type(read, weight).name
     return read, weight, dtype(out or x, "out"), kind
@@ -283,40 +272,30 @@ def _work(
 
 
 def critical_batch(
-    chip: str | Chip,
-    D: Size = math.inf,
-    F: Size = math.inf,
-    x: Type = "bf16",
-    *,
-    w: Type = "",
-    out: Type = "",
-    compute: Type = "",
+    chip: str | Chip, D: Size = math.inf, F: Size = math.inf, x: Type = "bf16", **types: Any
 ) -> Number:
     """Return the critical batch of x[B, D] · w[D, F] → out[B, F] on one chip.
 
     >>> critical_batch("H100 SXM", w="int8"), critical_batch("H100 SXM", 4096, 16384)
     (148, 325)
 
-    Set 2BDF ÷ (x·BD + w·DF + out·BF) equal to the ridge point R, with x, w and out in bytes per
-    element, and solve for B:
+    2BDF ÷ (x·BD + w·DF + out·BF), with x, w and out in bytes per element, is the ridge point R at
 
         B = R · w · DF ÷ (2DF - R · (x·D + out·F))
 
-    If the denominator is not positive, loading and storing activations alone takes longer than
-    the arithmetic: no batch is large enough, and the result is infinite. As D and F grow, by
-    default without end, B approaches R · w ÷ 2 from above: only the weights then cost bytes.
+    rows (tokens), not rounded. If the denominator is not positive, loading and storing activations
+    alone takes longer than the arithmetic, and B is infinite. As D and F grow, by default without
+    end, B approaches R · w ÷ 2 from above: only the weights then cost bytes. Data types are those
+    of `matmul`.
     Source: How To Scale Your Model, "All About Rooflines", with all three arrays counted.
-
-    The result is in rows (tokens) per chip, not rounded. Sizes, data types and errors are those of
-    `matmul`, `chip` is that of `Work.on`.
     """
-    read, weight, output, kind = matmul_types(x, w, out, compute)
-    D, F = sizes(largest=math.inf, D=D, F=F)
+    read, weight, output, kind = matmul_types(x, **types)
+    D, F = (size(name, each, largest=math.inf) for name, each in (("D", D), ("F", F)))
     ridge = float(catalog.chip(chip).ridge(kind))
     # Numerator and denominator are divided by DF, so that large sizes don't lose precision.
-    room = np.asarray(2 - ridge * (read.bytes / F + output.bytes / D))
-    full = np.full(room.shape, np.inf)
-    return quantity(np.divide(ridge * weight.bytes, room, out=full, where=room > 0)[()])
+    room = np.maximum(2 - ridge * (read.bytes / F + output.bytes / D), 0.0)
+    with np.errstate(divide="ignore"):
+        return quantity(ridge * weight.bytes / room)
 
 
 def critical_depth(
@@ -326,21 +305,15 @@ def critical_depth(
     *,
     split: str = "D",
     out: Type = "bf16",
-    compute: Type = "bf16",
+    compute: str = "bf16",
 ) -> Number:
-    """Return the critical contraction dimension of a matmul sharded over N chips.
+    """Return the D of a matmul from which the link keeps up with compute, if it is split over N.
 
-    From this D on, the link keeps up with compute.
-
-    With a replicated result, T_math = 2BDF ÷ (N·C). Splitting D sends 2(N-1)/N · out·BF bytes
-    (all-reduce), so D = (N - 1) · out · C ÷ W. Splitting B or F sends half of that (all-gather), so
-    the threshold is half as high. With an all-reduce in a switch that adds, out·BF bytes, it is
-    N/2 · out · C ÷ W. B and F cancel. C is the dense peak, W the link's bandwidth to the group,
-    `out` the bytes per element sent.
+    The arithmetic takes 2BDF ÷ (N·C). Splitting D sends 2(N-1)/N · out·BF bytes for a replicated
+    result, so D = (N - 1) · out · C ÷ W. Splitting B or F sends half of that, and a switch that
+    adds up sends out·BF. C is the peak, W the link's bandwidth to the group, `out` the bytes per
+    element sent. D is that of the whole multiplication, not rounded, and 0 for one chip.
     Source: How To Scale Your Model, "All About Rooflines", generalized from 2 chips to N.
-
-    The result is the D of the whole multiplication, not rounded, and 0 for one chip. `chip` and
-    `link` are those of `Work.on`.
     """
     chip = catalog.chip(chip)
     over, N = chip.link(link), size("N", N, whole=True)

@@ -79,9 +79,6 @@ class Quantity(float):
     def __repr__(self) -> str:
         return breakable(format(self))
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Quantity, (float(self), self.unit)
-
     __mul__ = __rmul__ = _keeping_unit(float.__mul__, 1)
     __truediv__ = _keeping_unit(float.__truediv__, -1)
     __add__ = __radd__ = _keeping_unit(float.__add__, 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from rooflib.quantities import breakable, shown
@@ -13,40 +12,21 @@ translate: Callable[[str], str] = str
 """Returns a heading or cell in the language of a notebook or page; a program may set it."""
 
 
-@dataclass(frozen=True)
 class Table:
     """A table: columns of equal length, by heading. Cells are texts, numbers or quantities.
 
-    A column is a sequence of cells, or a pair of numbers and their unit.
+    A column is a sequence of cells, or a pair of numbers and their unit. `rows` has the cells as
+    text.
 
     >>> print(Table({"chip": ["A", "B"], "ridge": [1, 20.25], "time": ([2e-6, 3e-3], "s")}))
     chip  ridge  time
     A         1  2 µs
     B      20.2  3 ms
-
-    Raises a ValueError if there are no columns, or they differ in length.
     """
 
-    columns: Mapping[str, Sequence[Any]]
-
-    def __post_init__(self) -> None:
-        lengths = {name: len(cells) for name, cells in self._texts.items()}
-        if len(set(lengths.values())) != 1:
-            raise ValueError(f"columns must have equal lengths; got {lengths}")
-
-    @property
-    def _texts(self) -> dict[str, list[str]]:
-        texts = {}
-        for name, cells in self.columns.items():
-            paired = isinstance(cells, tuple) and len(cells) == 2 and not isinstance(cells[0], str)
-            values, unit = cells if paired and isinstance(cells[1], str) else (cells, None)
-            texts[name] = [shown(value, unit) for value in values]
-        return texts
-
-    @property
-    def rows(self) -> list[tuple[str, ...]]:
-        """The cells as text, row by row."""
-        return list(zip(*self._texts.values(), strict=True))
+    def __init__(self, columns: Mapping[str, Sequence[Any]]) -> None:
+        self.columns = columns
+        self.rows = list(zip(*map(_texts, columns.values()), strict=True))
 
     @property
     def _right(self) -> list[bool]:
@@ -73,6 +53,12 @@ class Table:
         return breakable("\n".join(lines))
 
     __repr__ = __str__
+
+
+def _texts(cells: Sequence[Any]) -> list[str]:
+    paired = isinstance(cells, tuple) and len(cells) == 2 and not isinstance(cells[0], str)
+    values, unit = cells if paired and isinstance(cells[1], str) else (cells, None)
+    return [shown(value, unit) for value in values]
 
 
 def columns_of(text: str) -> int:

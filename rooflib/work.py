@@ -1,7 +1,6 @@
 """Work: what a chip has to do, as amounts by resource; and the time that it takes.
 
-A chip is a set of rates, work is a set of amounts, and a time is an amount over a rate. The longest
-time is the roof. Work adds up and repeats, so a layer, a step and a model are sums:
+Work adds up and repeats, so a layer, a step and a model are sums:
 
     >>> from rooflib import matmul
     >>> heads = matmul(16, 4096, 6144).named("projections")
@@ -20,14 +19,16 @@ resources that work one after another: all types of the matrix units are one, "c
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from rooflib import catalog
-from rooflib.checks import MAX_AMOUNT, Number, ReadOnlyDict, Size, larger, size, sizes
+from rooflib.checks import Number, Size, larger, size
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import HBM, ROOFS, Chip, Link, roof_of, unit_of
 from rooflib.quantities import breakable, quantity, shown
@@ -43,19 +44,14 @@ class Work:
 
     Attributes
     ----------
-    name
-        A label; "" for a sum that wasn't `named`.
     amounts
         Amounts by resource, as the module says: FLOPs, exponentials, bytes, launches.
-    written
-        How many of the HBM bytes are written; the others are loaded.
-    held
-        Bytes in HBM at the same time; those that are loaded and written if left out.
-    sent, hops
-        Bytes sent to other chips, one way, in so many messages one after another; each adds the
-        link's latency.
-    spared
-        How many fewer bytes are sent over a link whose switch adds them up.
+    written, held
+        How many of the HBM bytes are written, and how many are there at the same time; by default
+        all that are loaded and written.
+    sent, hops, spared
+        Bytes sent to other chips, one way, in so many messages one after another, each of which
+        adds the link's latency; and how many fewer it are with a switch that adds them up.
     chips
         How many chips share the work, and send to each other.
     parts
@@ -78,14 +74,14 @@ class Work:
         held = self.amounts.get(HBM, 0) if self.held is None else self.held
         for name, bytes in (("held", held), ("written", self.written), ("sent", self.sent)):
             object.__setattr__(self, name, quantity(bytes, "B"))
-        object.__setattr__(self, "amounts", ReadOnlyDict(self.amounts))
+        object.__setattr__(self, "amounts", MappingProxyType(dict(self.amounts)))
 
     def on(self, chip: str | Chip, link: str | Link | None = None) -> Times:
         """Return the time that each resource of a chip is busy.
 
         Amount ÷ rate; for a link bytes sent ÷ bandwidth to the group + hops · latency. Times of
-        different data types on the same units add up. A chip without a rate of exponentials or
-        launches takes no time for them.
+        different data types on the same units add up. Without a rate of exponentials or launches,
+        these take no time.
         Source: Williams, Waterman & Patterson, CACM 52(4), 2009, extended to links as in How To
         Scale Your Model; latency: Hockney, Parallel Computing 20(3), 1994.
 
@@ -101,16 +97,13 @@ class Work:
                 roof, time = roof_of(resource), amount / float(chip[resource])
                 busy[roof] = plus(busy.get(roof, 0), time)
         times = {roof: busy[roof] for roof in ROOFS if roof in busy}
-        sends = np.any(self.sent) or np.any(self.hops)
         if link is not None:
             over = chip.link(link)
             sent = self.sent - self.spared if over.reduces else self.sent
-            sending = sent / over.to_group(self.chips) + self.hops * float(over.latency)
-            times[over.name] = sending if sends else 0
-        elif sends:
-            known = ", ".join(known.name for known in chip.links) or "none"
-            reason = f"this work sends bytes to other chips; {chip.name} has: {known}"
-            raise ValueError(f"link must be given, because {reason}")
+            times[over.name] = sent / over.to_group(self.chips) + self.hops * float(over.latency)
+        elif np.any(self.sent) or np.any(self.hops):
+            known = ", ".join(each.name for each in chip.links) or "none"
+            raise ValueError(f"link must be given for what is sent; {chip.name} has: {known}")
         return Times(self, chip, times, link)
 
     def named(self, name: str) -> Work:
@@ -164,8 +157,6 @@ class Work:
     __radd__ = __add__
 
     def __mul__(self, count: Size) -> Work:
-        if isinstance(count, Work):
-            return NotImplemented
         count = size("a repeated work's count", count, zero=True)
         amounts = {resource: count * amount for resource, amount in self.amounts.items()}
         sums = {name: count * getattr(self, name) for name in SUMS}
@@ -174,12 +165,13 @@ class Work:
     __rmul__ = __mul__
 
     def _plus(self, other: Work) -> Work:
-        amounts = dict(self.amounts)
-        for resource, amount in other.amounts.items():
-            amounts[resource] = plus(amounts.get(resource, 0), amount)
-        sums: dict[str, Any] = {}
-        for name in SUMS:
-            sums[name] = plus(getattr(self, name), getattr(other, name))
+        amounts = {
+            resource: plus(self.amounts.get(resource, 0), other.amounts.get(resource, 0))
+            for resource in {**self.amounts, **other.amounts}
+        }
+        sums: dict[str, Any] = {
+            name: plus(getattr(self, name), getattr(other, name)) for name in SUMS
+        }
         return Work(self.name, amounts, **sums, chips=larger(self.chips, other.chips))
 
     @property
@@ -192,20 +184,6 @@ class Work:
         parts += [f"{shown(self.sent, 'B')} sent"] if np.any(self.sent) else []
         parts.append(shown(self.intensity, "FLOP/byte"))
         return breakable(f"<Work {self._label}: {', '.join(parts)}>")
-
-    @property
-    def table(self) -> Table:
-        """Table of the counts of one chip; arrays show their range."""
-        rows = {"FLOPs": shown(self.flops, self._unit), "computed in": self.compute}
-        rows |= {name: shown(getattr(self, name), "B") for name in ("loaded", "written")}
-        for name, amount in self.amounts.items():
-            if name not in (*self._arithmetic, HBM, "launch") and np.any(amount):
-                rows[name] = shown(amount, unit_of(name))
-        rows |= {"sent": shown(self.sent, "B")} if np.any(self.sent) else {}
-        rows["intensity"] = shown(self.intensity, "FLOP/byte")
-        return from_rows((self._label, ""), rows.items())
-
-    _repr_markdown_ = markdown
 
 
 @dataclass(frozen=True, repr=False)
@@ -223,7 +201,7 @@ class Times:
 
     def __post_init__(self) -> None:
         times = {roof: quantity(time, "s") for roof, time in self.times.items()}
-        object.__setattr__(self, "times", ReadOnlyDict(times))
+        object.__setattr__(self, "times", MappingProxyType(times))
 
     @property
     def lower(self) -> Number:
@@ -265,17 +243,22 @@ class Times:
 
     @property
     def table(self) -> Table:
-        """Table of the times, the roof and the bounds; arrays show their range."""
-        rows = {roof: shown(time, "s") for roof, time in self.times.items()}
+        """Table of the amounts, the times and the bounds; arrays show their range."""
+        work, unit = self.work, self.work._unit
+        rows = {"FLOPs": shown(work.flops, unit), "computed in": work.compute}
+        for name in ("loaded", "written", *(["sent"] if np.any(work.sent) else [])):
+            rows[name] = shown(getattr(work, name), "B")
+        rows["intensity"] = shown(work.intensity, "FLOP/byte")
+        rows |= {roof: shown(time, "s") for roof, time in self.times.items()}
         rows |= {
             "roof": self._roofs,
             "lower bound": shown(self.lower, "s"),
             "upper bound": shown(self.upper, "s"),
-            "attained": shown(self.attained, f"{self.work._unit}/s"),
+            "attained": shown(self.attained, f"{unit}/s"),
             "share of peak": shown(self.share_of_peak, "%"),
-            "HBM needed": f"{shown(self.work.held, 'B')} of {self.chip.memory}{self._misfit}",
+            "HBM needed": f"{shown(work.held, 'B')} of {self.chip.memory}{self._misfit}",
         }
-        return from_rows(("bounds", ""), rows.items())
+        return from_rows((work._label, f"on {self.chip.name}"), rows.items())
 
     @property
     def parts(self) -> Table:
@@ -284,20 +267,25 @@ class Times:
         Amounts and times of the parts add up to those of the whole, the last row. "share" is the
         part's longest time, as a share of the sum of all parts' longest times.
         """
-        works = self.work.parts or (self.work,)
-        each = [*(part.on(self.chip, self.link) for part in works), self]
-        longest = [times.lower for times in each[:-1]]
-        longest.append(sum(longest))
-        columns: dict[str, list[str]] = {"operation": [*(part._label for part in works), "step"]}
-        columns["FLOPs"] = [shown(times.work.flops, "FLOP") for times in each]
-        for name in ("loaded", "written", "held", "sent"):
-            columns[name] = [shown(getattr(times.work, name), "B") for times in each]
-        columns["FLOP/byte"] = [shown(times.work.intensity, "") for times in each]
-        for roof in self.times:
-            columns[roof] = [shown(times.times.get(roof, 0), "s") for times in each]
-        columns["roof"] = [times._roofs for times in each]
-        columns["share"] = [shown(_ratio(time, longest[-1]), "%") for time in longest]
-        return Table(columns)
+        each = [part.on(self.chip, self.link) for part in self.work.parts or (self.work,)]
+        longest = [times.lower for times in each]
+        rows = []
+        for times, share in zip([*each, self], [*longest, sum(longest)], strict=True):
+            work = times.work
+            bytes = (work.loaded, work.written, work.held, work.sent)
+            rows.append(
+                (
+                    "step" if times is self else work._label,
+                    shown(work.flops, "FLOP"),
+                    *(shown(amount, "B") for amount in bytes),
+                    shown(work.intensity, ""),
+                    *(shown(times.times.get(roof, 0), "s") for roof in self.times),
+                    times._roofs,
+                    shown(_ratio(share, sum(longest)), "%"),
+                )
+            )
+        amounts = ("FLOPs", "loaded", "written", "held", "sent", "FLOP/byte")
+        return from_rows(("operation", *amounts, *self.times, "roof", "share"), rows)
 
     @property
     def _roofs(self) -> str:
@@ -343,17 +331,14 @@ def work(
     >>> work(flops=1e9, type="fp32", loaded=4e9).intensity
     0.25 FLOP/byte
 
-    `type` is the data type of `flops`, "vector fp32" if the vector units do them; the others are
-    those of `Work`.
+    `type` is the data type of `flops`, "vector fp32" if the vector units do them.
     """
-    given: dict[str, Any] = {"flops": flops, "loaded": loaded, "written": written, "sent": sent}
-    given |= {"hops": hops} | ({} if held is None else {"held": held})
-    numbers = sizes(zero=True, largest=MAX_AMOUNT, **given)
+    given = {"flops": flops, "loaded": loaded, "written": written, "sent": sent, "hops": hops}
+    held = None if held is None else size("held", held, zero=True)
     # Copies: work would otherwise change if the caller changed an array.
-    copies = (np.copy(each) if isinstance(each, np.ndarray) else each for each in numbers)
-    n = dict(zip(given, copies, strict=True))
+    n = {name: copy(size(name, each, zero=True)) for name, each in given.items()}
     amounts = {type_name(type): n["flops"], HBM: n["loaded"] + n["written"], "launch": 1}
-    return Work(name, amounts, n["written"], n.get("held"), n["sent"], n["hops"])
+    return Work(name, amounts, n["written"], copy(held), n["sent"], n["hops"])
 
 
 def type_name(type: Type, argument: str = "type") -> str:
@@ -371,9 +356,7 @@ def plus(one: Number, other: Number) -> Number:
 
 def _ratio(above: Number, below: Number) -> Number:
     """Divide, with 0 ÷ anything = 0 and anything else ÷ 0 = infinity."""
-    if not isinstance(above, np.ndarray) and not isinstance(below, np.ndarray):
-        return float(above) / below if below else float("inf") if above else 0.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        quotient = np.divide(above, below)
+        quotient = np.divide(np.asarray(above, float), np.asarray(below, float))
     # Only 0 ÷ 0 gives a nan, since neither is ever infinite.
-    return quotient if np.min(below) else np.where(np.isnan(quotient), 0, quotient)
+    return (quotient if np.min(below) else np.where(np.isnan(quotient), 0, quotient))[()]

@@ -19,7 +19,7 @@ LAYER = ["tpu-v5e", "matmul", 64, 4096, 16384]
 # What is asked for, and patterns of lines that must be printed.
 ASKED = [
     ([], "usage: python -m rooflib", "operations: .*matmul"),
-    (["--chips"], r"TPU v5e +197 TFLOP/s +241 FLOP/byte +ICI, PCIe, DCN", "H100 SXM",
+    (["chips"], r"TPU v5e +197 TFLOP/s +819 GB/s +ICI, PCIe, DCN", "H100 SXM",
      "MI300X"),
     (["h100 sxm"], r"bf16 +989\.5 TFLOP/s +295", r"HBM +3\.35 TB/s, 85\.52 GB",
      r"vector fp32 +67 TFLOP/s +20", r"NVLink to one peer +450 GB/s"),
@@ -28,7 +28,7 @@ ASKED = [
      r"compute +43\.6 µs", r"roof +HBM", r"lower bound +167 µs", r"upper bound +211 µs",
      r"share of peak +26%", r"HBM needed +137 MB of 16\.9 GB"),
     # An all-gather sends 3/4 of 2·512·8192 bytes, at 45 GB/s.
-    (["TPU v5e", "split", "F", 4, 512, 8192, 8192, "--link", "ICI"],
+    (["TPU v5e", "split", "F", 4, 512, 8192, 8192, "link=ICI"],
      r"sent +6\.29 MB", r"ICI +140 µs"),
     (["H100 SXM", "attention", 1, 8, 8, 1, 1, 8, "causal=False", "softmax=False"],
      r"FLOPs +2\.05 kFLOP", r"roof +HBM"),
@@ -86,7 +86,7 @@ def test_a_model_file_prints_fit_times_and_what_would_help(tmp_path):
 
 
 def test_a_reader_who_has_seen_enough_hears_nothing():
-    pipe = f"'{sys.executable}' -m rooflib --chips | head -1"
+    pipe = f"'{sys.executable}' -m rooflib chips | head -1"
     run = subprocess.run(pipe, shell=True, capture_output=True, text=True, check=False)
     assert run.stdout.startswith("chip ")
     assert run.stdout.count("\n") == 1

@@ -110,8 +110,8 @@ def test_attention_counts_each_visible_pair_and_element_once(
     B, T, more, groups, K, H, causal, fused, x, kv
 ):
     shape, how = (B, T, T + more - 1, groups * K, K, H), {"causal": causal, "fused": fused}
-    op = rl.attention(*shape, **how, x=x, kv=kv, softmax=kv, compute="bf16")
-    on_others = (op.amounts[kind] for kind in (f"vector {kv}", "exponentials"))
+    op = rl.attention(*shape, **how, x=x, kv=kv, compute="bf16")
+    on_others = (op.amounts[kind] for kind in ("vector fp32", "exponentials"))
     found = (op.flops, *on_others, op.loaded, op.written, op.held)
     assert found == attention_by_hand(*shape, causal, fused, x, kv)
 

@@ -21,10 +21,10 @@ CALLS: list[tuple[Callable[..., Any], list[Any], dict[str, Any], tuple[str, ...]
     (rl.rms_norm, [4, 8], {}, ()),
     (rl.matmul, [4, 8, 8], {}, ()),
     (rl.attention, [2, 4, 4, 4, 2, 8], {}, ()),
-    (rl.split, ["D", 2, 4, 8, 8], {}, ()),
+    (rl.split, ["D", 2, 4, 8, 8], {}, ("w", "compute")),
     (rl.all_reduce, [64, 4], {}, ()),
     (rl.work, [], {}, ()),
-    (rl.critical_batch, [V5E, 4096, 4096], {"w": "int8"}, ()),
+    (rl.critical_batch, [V5E, 4096, 4096], {"w": "int8"}, ("out", "compute")),
     (rl.critical_depth, [V5E, "ICI"], {}, ()),
     (rl.kv_bytes_per_token, [2, 2, 8], {}, ()),
     (rl.model_from_config, [LLAMA], {}, ()),
@@ -52,7 +52,7 @@ OTHER = {
     "kv": "int8", "latent": "absorbed", "link": "PCIe", "loaded": 8, "logits": "all", "more": True,
     "name": "ICI", "other": "B200", "out": "fp32", "over": "ICI", "price": 2, "recompute": True,
     "replicas": 2, "reserve": 0.2, "result": "sharded", "sent": 8,
-    "softmax": "bf16", "split": "B", "stages": 2, "tables": False,
+    "softmax": False, "split": "B", "stages": 2, "tables": False,
     "type": "int8", "w": "int4", "written": 8, "x": "int8",
 }  # fmt: skip
 OF_CALL = {
