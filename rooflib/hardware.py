@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,15 @@ from rooflib.table import Table, from_rows, markdown
 HBM = "HBM"
 ROOFS = ("compute", "vector", "exponentials", HBM, "launch")
 """Names of roofs, in the order in which they are shown; links follow, each by its own name."""
+
+
+def read_only(mapping: Mapping[str, Any]) -> MappingProxyType[str, Any]:
+    """Return a copy that nobody can change."""
+    return MappingProxyType(dict(mapping))
+
+
+# Python can't send a read-only mapping to another process, as a sweep over chips does.
+copyreg.pickle(MappingProxyType, lambda mapping: (read_only, (dict(mapping),)))
 
 
 def roof_of(resource: str) -> str:
@@ -68,8 +78,8 @@ class Chip:
             for name, given in self.rates.items()
         }
         on_chip = {name: rate(name, given, "B") for name, given in self.on_chip.items()}
-        object.__setattr__(self, "rates", MappingProxyType(rates))
-        object.__setattr__(self, "on_chip", MappingProxyType(on_chip))
+        object.__setattr__(self, "rates", read_only(rates))
+        object.__setattr__(self, "on_chip", read_only(on_chip))
         object.__setattr__(self, "memory", rate("memory", self.memory, "B"))
         object.__setattr__(self, "links", tuple(self.links))
 

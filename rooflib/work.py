@@ -22,7 +22,6 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,7 @@ import numpy as np
 from rooflib import catalog
 from rooflib.checks import Number, Size, larger, size
 from rooflib.dtypes import Type, dtype
-from rooflib.hardware import HBM, ROOFS, Chip, Link, roof_of, unit_of
+from rooflib.hardware import HBM, ROOFS, Chip, Link, read_only, roof_of, unit_of
 from rooflib.quantities import breakable, quantity, shown
 from rooflib.table import Table, from_rows, markdown
 
@@ -74,7 +73,7 @@ class Work:
         held = self.amounts.get(HBM, 0) if self.held is None else self.held
         for name, bytes in (("held", held), ("written", self.written), ("sent", self.sent)):
             object.__setattr__(self, name, quantity(bytes, "B"))
-        object.__setattr__(self, "amounts", MappingProxyType(dict(self.amounts)))
+        object.__setattr__(self, "amounts", read_only(self.amounts))
 
     def on(self, chip: str | Chip, link: str | Link | None = None) -> Times:
         """Return the time that each resource of a chip is busy.
@@ -201,7 +200,7 @@ class Times:
 
     def __post_init__(self) -> None:
         times = {roof: quantity(time, "s") for roof, time in self.times.items()}
-        object.__setattr__(self, "times", MappingProxyType(times))
+        object.__setattr__(self, "times", read_only(times))
 
     @property
     def lower(self) -> Number:

@@ -96,7 +96,11 @@ def test_other_arithmetic_gives_plain_numbers():
     assert float(S) == 2
     assert (math.floor(rl.Quantity(2.5)), math.ceil(rl.Quantity(2.5))) == (2, 3)
     assert math.ceil(rl.Quantity(math.inf)) == math.inf
-    assert pickle.loads(pickle.dumps(S)).unit == "s"
+
+
+@pytest.mark.parametrize("sent", [S, rl.chip("H100 SXM"), rl.matmul(1, 2, 3).on("TPU v5e")])
+def test_what_goes_to_another_process_prints_the_same(sent):
+    assert repr(pickle.loads(pickle.dumps(sent))) == repr(sent)
 
 
 # A quantity, a format, and what it gives.
