@@ -5,7 +5,6 @@ with the values of the reference solution, which no sandbox ever holds.
 """
 
 import base64
-import contextlib
 import functools
 import platform
 import re
@@ -21,10 +20,8 @@ import nbformat
 import numpy
 from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_markdown_cell
-from nbgrader.utils import compute_checksum  # type: ignore[import-untyped]
 
 from grading import inside
-from grading.alike import code
 from grading.box import Ended, Lines, Server
 from grading.files import Unable
 from grading.notebook import defined, headings, key_of, read, restored
@@ -56,8 +53,6 @@ SHOWN_BYTES = 1_500_000  # of all cells together
 MOST_PIXELS = 25_000_000  # of a picture: a small file can unpack to a huge one, in a browser
 CUT = N_("More was shown than fits on this page.")
 NOT_GRADED = "This could not be graded."
-NO_RESPONSE = N_("No response.")  # nbgrader's comment on a cell that is as it was released
-NOT_RUN = "This cell was not run: one before it ended the notebook."
 NOT_REACHED = N_("The notebook did not get as far as this check.")
 UNREADABLE = N_("The values could not be read.")
 # No detail: a function could fail on purpose, in a way that tells about the hidden inputs.
@@ -99,8 +94,7 @@ class Outcome:
     """The graded notebook, as text, and what else is known about a submission.
 
     reason: why it was not graded, or not run to its end. again: whether to grade it once more: a
-    call took too long, perhaps because the machine had other work. untouched: keys of the answers
-    that are as released. code: what the learner wrote, for `alike`.
+    call took too long, perhaps because the machine had other work.
     """
 
     notebook: str
@@ -108,8 +102,6 @@ class Outcome:
     reason: str = ""
     remarks: list[str] = field(default_factory=list)
     again: bool = False
-    untouched: list[str] = field(default_factory=list)
-    code: str = ""
 
 
 def grade(
@@ -136,13 +128,6 @@ def grade(
             reason=reason,
             remarks=remarks,
             again=any(part.cause == "too-late" for part in parts),
-            untouched=[
-                key_of(cell)
-                for cell in nb.cells
-                if key_of(cell).endswith("-solution")
-                and cell.metadata.nbgrader.checksum == compute_checksum(cell)
-            ],
-            code=code(nb),
         )
     except Unable:
         raise
@@ -170,21 +155,6 @@ def graded(server: Server, nb: NotebookNode, exercise: str, seed: str) -> tuple[
         verdicts = list(name_syntax_errors(nb, verdicts))
         write(nb, verdicts)
     return verdicts, trouble.rstrip(".")
-
-
-def run_ordinary(server: Server, nb: NotebookNode) -> None:
-    """Run a notebook that is no exercise of ours, with the tests in it, as nbgrader does.
-
-    nbgrader gives a test without an error its points, so one that was not run has an error.
-    """
-    missing = {"output_type": "error", "ename": "NotRun", "evalue": "", "traceback": [NOT_RUN]}
-    cells = [cell for cell in nb.cells if cell.cell_type == "code"]
-    for cell in cells:
-        cell.outputs = [from_dict(missing)]
-    end, budget = time.monotonic() + NOTEBOOK, Budget()
-    with contextlib.suppress(Ended, *FORGED), server.box() as box:
-        for cell in cells:
-            _shows(box, cell, end, budget)
 
 
 def not_graded(name: str, reason: str, released: Mapping[str, str]) -> Outcome:

@@ -14,14 +14,11 @@ from nbgrader.api import (  # type: ignore[import-untyped]
     BaseCell,
     Comment,
     Grade,
-    Notebook,
     SubmittedAssignment,
     SubmittedNotebook,
 )
 from nbgrader.preprocessors import AssignLatePenalties  # type: ignore[import-untyped]
 from traitlets.config import Config
-
-from grading.grade import NO_RESPONSE
 
 TIMESTAMP = r"\d[\w :.,+/-]{5,60}"  # a date, a time and perhaps a time zone
 Key = tuple[str, str]  # (student, exercise)
@@ -32,8 +29,8 @@ class Marks:
     """What the gradebook says about one submission.
 
     auto: part → points that the grading gave. scores: part → points that count, also those given by
-    hand. comments: key of an answer → comment. late: seconds after the due date, or after the
-    extension. waits: whether nbgrader waits for points by hand.
+    hand. comments: key of an answer → what somebody wrote about it. late: seconds after the due
+    date, or after the extension.
     """
 
     auto: dict[str, float] = field(default_factory=dict)
@@ -41,7 +38,6 @@ class Marks:
     comments: dict[str, str] = field(default_factory=dict)
     penalty: float = 0
     late: float = 0
-    waits: bool = False
 
     @property
     def score(self) -> float:
@@ -54,11 +50,9 @@ class Marks:
         return any(points is not None for points in self.auto.values()) or any(self.scores.values())
 
     @property
-    def lateness(self) -> str:
-        """Return how late it is, as "2 d 3 h" or "15 min"; "" if it is in time."""
-        minutes = -(-int(self.late) // 60)
-        parts = {"d": minutes // 1440, "h": minutes // 60 % 24, "min": minutes % 60}
-        return " ".join(f"{count} {unit}" for unit, count in parts.items() if count)
+    def hours(self) -> str:
+        """Return how many hours it is late."""
+        return f"{self.late / 3600:.3g}"
 
 
 def marks(book: Any) -> dict[Key, Marks]:
@@ -66,23 +60,19 @@ def marks(book: Any) -> dict[Key, Marks]:
     found: dict[Key, Marks] = defaultdict(Marks)
 
     def rows(kind: Any, *columns: Any) -> Iterator[Any]:
-        of = (SubmittedAssignment.student_id, Assignment.name, Notebook.name, BaseCell.name)
+        of = (SubmittedAssignment.student_id, Assignment.name, BaseCell.name)
         query = book.db.query(*of, *columns).select_from(kind).join(kind.notebook).join(kind.cell)
-        query = query.join(SubmittedNotebook.notebook).join(SubmittedNotebook.assignment)
-        for student, name, notebook, key, *more in query.join(SubmittedAssignment.assignment):
-            # An ordinary assignment may have several notebooks.
-            yield student, name, key if notebook == name else f"{notebook}/{key}", *more
+        yield from query.join(SubmittedNotebook.assignment).join(SubmittedAssignment.assignment)
 
     for student, name, part, auto, score in rows(Grade, Grade.auto_score, Grade.score):
         own = found[student, name]
         own.auto[part], own.scores[part] = auto, score or 0
-    for student, name, key, comment in rows(Comment, Comment.comment):
+    for student, name, key, comment in rows(Comment, Comment.manual_comment):
         if comment:
             found[student, name].comments[key] = comment
     for one in book.db.query(SubmittedAssignment).all():
         own = found[one.student_id, one.name]
         own.penalty, own.late = one.late_submission_penalty or 0, one.total_seconds_late
-        own.waits = one.needs_manual_grade
     return found
 
 
@@ -115,8 +105,6 @@ def _record_one(
     for grade in notebook.grades:
         grade.auto_score = points[grade.name]
         grade.needs_manual_grade = failed or grade.manual_score is not None
-    for comment in notebook.comments:
-        comment.auto_comment = NO_RESPONSE if comment.name in result["untouched"] else None
     book.db.commit()
 
 

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grading.intake import MOST_TEXT, name_problem, nearest, printable
+from grading.intake import MOST_TEXT, name_problem, printable
 
 MOST_NUMBERS = 10  # of one person, which fit into the gradebook
 # Headings, in lower case, of columns that say who somebody is. The first that has an entry names
@@ -39,15 +39,8 @@ POINTS, EXCUSED = "Points Possible", "EX"  # in Canvas's table: a row, and a gra
 NOBODY = "Test Student"  # of Canvas, for teachers who look at the course as a student does
 MOST = "Maximum grade"  # a column of Moodle's worksheet
 MOST_CELL = 20_000_000  # characters, for what a learner typed into Moodle
-SAVE_AS = (
-    "save it as CSV in UTF-8 (Excel: Save As, CSV UTF-8; LibreOffice: Save As, Text CSV, "
-    "character set UTF-8)"
-)
+SAVE_AS = "save it as CSV in UTF-8"
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-WORKBOOKS = {
-    b"PK\3\4": "a workbook or another zip",
-    b"\xd0\xcf\x11\xe0": "a workbook of an old Excel",
-}
 
 
 # --- people ---------------------------------------------------------------------------------------
@@ -147,8 +140,6 @@ class Table:
         text = _text(content)
         self.marked = text.startswith("\ufeff")
         lines = text.removeprefix("\ufeff")
-        # A first line such as `sep=;` tells Excel the delimiter.
-        lines = re.sub(r"\Asep=.\r?\n", "", lines, flags=re.IGNORECASE)
         csv.field_size_limit(MOST_CELL)
         try:
             self.delimiter = max(",;\t", key=lambda one: len(next(_rows(lines, one), [])))
@@ -232,8 +223,7 @@ class Table:
         there = ", ".join(map(repr, self.heads))
         for name, head in found.items():
             if head not in self.heads:
-                hint = nearest(head, self.heads)
-                raise ValueError(f"has no column {head!r} for {name}{hint}; there is {there}")
+                raise ValueError(f"has no column {head!r} for {name}; there is {there}")
             if self.heads.count(head) > 1:
                 raise ValueError(f"has two columns headed {head!r}; rename one")
             if list(found.values()).count(head) > 1:
@@ -299,15 +289,12 @@ class Table:
 
 def _text(content: bytes) -> str:
     """Return a table in UTF-8, or in UTF-16 with its mark: in others, names would be garbled."""
-    for sign, what in WORKBOOKS.items():
-        if content.startswith(sign):
-            raise ValueError(f"is {what} and not a table in text; {SAVE_AS}")
     try:
         text = content.decode("utf-16" if content.startswith(UTF16) else "utf-8")
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise ValueError(f"is not in UTF-8; {SAVE_AS}")
+        raise ValueError(f"is a workbook, or is not in UTF-8; {SAVE_AS}")
     return text
 
 
