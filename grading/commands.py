@@ -12,7 +12,7 @@ from typing import Any
 from grading import downloads, gradebook
 from grading.course import Course
 from grading.files import Unable, replacing
-from grading.intake import printable, students, submission
+from grading.intake import printable, submission
 from grading.release import exercises
 from grading.tables import People, Table
 from roofkit.words import ORIGINAL
@@ -81,7 +81,7 @@ def due(course: Course, exercise: str, when: Sequence[str], student: str) -> lis
     with course.gradebook() as book:
         assignment = book.update_or_create_assignment(exercise)
         if student:
-            _extend(course, book, assignment, moment, student)
+            _extend(book, assignment, moment, student)
         else:
             for one in assignment.submissions:  # who has an extension keeps its date
                 if one.extension is not None and assignment.duedate is not None:
@@ -98,16 +98,15 @@ def due(course: Course, exercise: str, when: Sequence[str], student: str) -> lis
         return [f"{exercise} is due at {_local(assignment.duedate)}", *sorted(lines)]
 
 
-def _extend(course: Course, book: Any, assignment: Any, moment: datetime, student: str) -> None:
-    if student not in {*(one.id for one in book.students), *students(course.folder)}:
+def _extend(book: Any, assignment: Any, moment: datetime, student: str) -> None:
+    if student not in {one.id for one in book.students}:
         raise Unable(f"{printable(student)!r} is not in the class: see `make roster`")
     if assignment.duedate is None or not assignment.notebooks:
         raise Unable(f"{assignment.name} has no due date yet, or was not released")
     if moment < assignment.duedate:
         raise Unable(f"{_local(moment)} is before {_local(assignment.duedate)}, the date for all")
-    book.update_or_create_student(student)
-    submission = book.update_or_create_submission(assignment.name, student)
-    submission.extension = moment - assignment.duedate
+    own = book.update_or_create_submission(assignment.name, student)
+    own.extension = moment - assignment.duedate
 
 
 def _local(moment: datetime) -> str:

@@ -40,7 +40,7 @@ from grading.box import Server
 from grading.files import Unable, put, read_json
 from grading.grade import Outcome, grade
 from grading.gradebook import Key
-from grading.intake import Submission, submissions
+from grading.intake import Misplaced, Submission, submissions
 from grading.release import exercises, translation
 from roofkit.words import ORIGINAL
 
@@ -200,7 +200,7 @@ class Course:
         with self._locked():
             state = self.state()
             self._release_what_changed()
-            found = list(submissions(self.folder, self.names()))
+            found, misplaced = submissions(self.folder, self.names())
             todo = [
                 one
                 for one in found
@@ -209,7 +209,7 @@ class Course:
             ]
             if todo:
                 self._grade(todo, workers, unsafe, scheduler)
-            return len(todo), self._write({one.key for one in found})
+            return len(todo), self._write({one.key for one in found}, misplaced)
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
@@ -293,7 +293,7 @@ class Course:
     def _result(self, student: str, exercise: str) -> Path:
         return self.own / "graded" / student / f"{exercise}.json"
 
-    def _write(self, found: Collection[Key]) -> list[str]:
+    def _write(self, found: Collection[Key], misplaced: Sequence[Misplaced]) -> list[str]:
         """Bring gradebook, pages of feedback and tables into line with the results."""
         # A plugin may lie in the course's folder, as for plain nbgrader.
         with self.gradebook() as book, imports_from(self.folder):
@@ -309,7 +309,7 @@ class Course:
                     put(self.feedback(*key), report.page(nb, *key, marks[key]))
                     # Only now that the gradebook and the page say so.
                     put(self._result(*key), json.dumps(state[key] | {"page": page}))
-            return report.write(self, state, marks, people)
+            return report.write(self, state, marks, people, misplaced)
 
     def _present(self, known: Collection[str]) -> State:
         """Return the results of people and exercises that were not taken out of the class."""

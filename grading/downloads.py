@@ -27,7 +27,7 @@ from grading.intake import (
     name_problem,
     printable,
 )
-from grading.tables import People
+from grading.tables import People, labels
 
 ENCRYPTED = 0x1  # a flag of an entry
 # The methods of Windows, macOS and the platforms; of others, `zipfile` knows the size too late.
@@ -60,7 +60,8 @@ class HandIn:
 
     def student(self, people: People) -> str:
         """Return the learner's folder."""
-        return people.student(self.number, self.person) or f"{self.person} {self.number}"
+        known = people.student(labels("", "", self.person, self.number))
+        return known or f"{self.person} {self.number}"
 
 
 @contextlib.contextmanager
@@ -123,7 +124,9 @@ def by_student(found: Sequence[HandIn], people: People) -> Iterator[tuple[str, F
     for one in found:
         own[one.student(people)].append(one)
     for student, parts in sorted(own.items()):
-        fits, number = people.named(parts[0].person), parts[0].number
+        person, number = parts[0].person, parts[0].number
+        by_name = labels("", "", person)
+        fits = {one for label in by_name for one in people.fitting.get(label, ())}
         files, lines = Files(), [name_problem(student)]
         if student not in people.students and len(fits) > 1:
             lines = [

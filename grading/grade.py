@@ -118,43 +118,29 @@ def grade(
         cells, language = read(content)
     except ValueError as error:
         return not_graded(name, str(error), released)
+    end = time.monotonic() + NOTEBOOK
     try:
-        functions = {part.key: part.function for part in exercises.load(name).parts}
+        parts = exercises.load(name).parts
+        functions = {part.key: part.function for part in parts}
         nb, remarks = restored(cells, released, language, functions)
-        parts, reason = graded(server, nb, name, seed)
-        return Outcome(
-            notebook=nbformat.writes(nb),
-            parts=parts,
-            reason=reason,
-            remarks=remarks,
-            again=any(part.cause == "too-late" for part in parts),
-        )
+        with spoken(language_of(nb)):
+            with server.box() as box:
+                copies, trouble = run(box, nb, functions, end)
+                asked = ask(parts, copies, name, seed, end)
+            verdicts = [
+                judged(part, asked[part.key], cases(name, part.key, seed), trouble)
+                for part in parts
+            ]
+            verdicts = list(name_syntax_errors(nb, verdicts))
+            write(nb, verdicts)
+        again = any(part.cause == "too-late" for part in verdicts)
+        return Outcome(nbformat.writes(nb), verdicts, trouble.rstrip("."), remarks, again)
     except Unable:
         raise
     except Exception as error:  # a fault of ours must not stop the others
         what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         failed = not_graded(name, f"the grading itself failed ({what})", released)
         return replace(failed, again=True)
-
-
-def graded(server: Server, nb: NotebookNode, exercise: str, seed: str) -> tuple[list[Graded], str]:
-    """Run a restored notebook and judge its parts; write all that into it, in its language.
-
-    Returns (parts, why it was not run to its end or "").
-    """
-    end = time.monotonic() + NOTEBOOK
-    parts = exercises.load(exercise).parts
-    with spoken(language_of(nb)):
-        with server.box() as box:
-            copies, trouble = run(box, nb, {part.key: part.function for part in parts}, end)
-            asked = ask(parts, copies, exercise, seed, end)
-        verdicts = [
-            judged(part, asked[part.key], cases(exercise, part.key, seed), trouble)
-            for part in parts
-        ]
-        verdicts = list(name_syntax_errors(nb, verdicts))
-        write(nb, verdicts)
-    return verdicts, trouble.rstrip(".")
 
 
 def not_graded(name: str, reason: str, released: Mapping[str, str]) -> Outcome:

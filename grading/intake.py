@@ -32,6 +32,8 @@ UNPRINTABLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 MISPLACED = "only a notebook in STUDENT/EXERCISE/ is graded, of an exercise that was released"
 JOINERS = {"\u200c", "\u200d", "\u200e", "\u200f"}  # Persian, Hindi, Hebrew names need these
 
+Misplaced = tuple[str, str]  # a path below submitted/, and why it is not graded
+
 
 @dataclass(frozen=True)
 class Submission:
@@ -115,23 +117,30 @@ def is_notebook(name: str) -> bool:
     return name.lower().endswith(NOTEBOOKS) and not name.startswith(".")
 
 
-def students(course: Path) -> list[str]:
-    """Return the students who have a folder in submitted/."""
-    return [
-        name
-        for name, mode in entries(course / "submitted")
-        if stat.S_ISDIR(mode) and name not in SYSTEM_FILES and not name_problem(name)
-    ]
+def submissions(course: Path, known: Sequence[str]) -> tuple[list[Submission], list[Misplaced]]:
+    """Return (all submissions of the exercises `known`, what is not graded, and why).
 
-
-def submissions(course: Path, known: Sequence[str]) -> Iterator[Submission]:
-    """Yield all submissions of the exercises `known`, by student and in their order."""
-    for student in students(course):
-        place = course / "submitted" / student
-        folders = {name for name, mode in entries(place) if stat.S_ISDIR(mode)}
-        for exercise in known:
-            if exercise in folders:
-                yield submission(student, exercise, place / exercise)
+    Both are sorted by student; exercises are in their order.
+    """
+    base = course / "submitted"
+    found: list[Submission] = []
+    elsewhere: list[Misplaced] = []
+    for student, mode in entries(base):
+        if student in SYSTEM_FILES:
+            continue
+        problem = name_problem(student)
+        problem = problem or (_unreadable(base / student) if stat.S_ISDIR(mode) else MISPLACED)
+        if problem:
+            elsewhere.append((printable(student), problem))
+            continue
+        own = set()
+        for name, inner in entries(base / student):
+            if stat.S_ISDIR(inner) and name in known:
+                own.add(name)
+            elif name not in SYSTEM_FILES and not name.startswith("."):
+                elsewhere.append((f"{student}/{printable(name)}", MISPLACED))
+        found += [submission(student, one, base / student / one) for one in known if one in own]
+    return found, elsewhere
 
 
 def submission(student: str, exercise: str, folder: Path) -> Submission:
@@ -240,26 +249,6 @@ def _other_exercise(content: bytes, exercise: str) -> str:
     }
     best = max(count, key=lambda name: count[name])  # the first of equals
     return "" if best == exercise else best
-
-
-# --- what is in the wrong place ------------------------------------------------------------------
-
-
-def misplaced(course: Path, known: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield (path below submitted/, problem) of what is not graded because of where it is."""
-    base = course / "submitted"
-    for student, mode in entries(base):
-        if student in SYSTEM_FILES:
-            continue
-        problem = name_problem(student)
-        problem = problem or (_unreadable(base / student) if stat.S_ISDIR(mode) else MISPLACED)
-        if problem:
-            yield printable(student), problem
-            continue
-        for name, inner in entries(base / student):
-            is_graded = stat.S_ISDIR(inner) and name in known
-            if not (is_graded or name in SYSTEM_FILES or name.startswith(".")):
-                yield f"{student}/{printable(name)}", MISPLACED
 
 
 def _unreadable(folder: Path) -> str:

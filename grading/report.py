@@ -27,7 +27,7 @@ from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
 from grading.files import put
 from grading.gradebook import Key, Marks
-from grading.intake import misplaced
+from grading.intake import Misplaced
 from grading.notebook import CHECK, headings, key_of
 from grading.release import exercises, translation
 from roofkit.check.wording import before
@@ -206,12 +206,14 @@ def write(
     state: Mapping[Key, Any],
     marks: Mapping[Key, Marks],
     people: Iterable[str],
+    misplaced: Iterable[Misplaced],
 ) -> list[str]:
     """Write grades.csv, parts.csv, misconceptions.csv, remarks.csv and report.html.
 
     Returns lines to print.
 
-    marks: what the gradebook says. people: the students in it.
+    marks: what the gradebook says. people: the students in it. misplaced: what was not graded
+    because of where it is.
     """
     names = course.names()
     order = {name: place for place, name in enumerate(exercises.names())}
@@ -220,7 +222,7 @@ def write(
     grades = list(_grades(state, marks, everybody, names))
     parts = list(_parts(state, marks, everybody, names))
     mistakes = list(_misconceptions(parts))
-    remarks = sorted(_remarks(course, state, marks, names), key=lambda row: [*KINDS].index(row[0]))
+    remarks = sorted(_remarks(state, marks, misplaced), key=lambda row: [*KINDS].index(row[0]))
     tables: dict[str, tuple[str, Sequence[Row]]] = {
         "grades": ("student assignment score max_score note", grades),
         "parts": ("student assignment part points of cause", parts),
@@ -303,7 +305,7 @@ def _misconceptions(parts: Iterable[Row]) -> Iterator[Row]:
 
 
 def _remarks(
-    course: Any, state: Mapping[Key, Any], marks: Mapping[Key, Marks], names: Sequence[str]
+    state: Mapping[Key, Any], marks: Mapping[Key, Marks], misplaced: Iterable[Misplaced]
 ) -> Iterator[Row]:
     """Yield (kind, student or place, exercise, remark)."""
     for key, result in state.items():
@@ -312,7 +314,7 @@ def _remarks(
         if result["unsafe"]:
             yield "unsafe", *key, "ran without a sandbox"
         yield from (("changed", *key, one) for one in result["remarks"])
-    for place, why in misplaced(course.folder, names):
+    for place, why in misplaced:
         yield "not graded", place, "", why
     for key, own in sorted(marks.items()):
         if own.late and own.is_graded:

@@ -41,6 +41,7 @@ MOST = "Maximum grade"  # a column of Moodle's worksheet
 MOST_CELL = 20_000_000  # characters, for what a learner typed into Moodle
 SAVE_AS = "save it as CSV in UTF-8"
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+Label = tuple[str, str]  # a kind, and a text of this kind by which somebody is known
 
 
 # --- people ---------------------------------------------------------------------------------------
@@ -60,49 +61,51 @@ class Person:
     def name(self) -> str:
         return f"{self.first_name} {self.last_name}".strip()
 
+    @property
+    def labels(self) -> list[Label]:
+        # An id that is only a number is another person's in the next assignment.
+        own = "" if self.id == self.number else self.id
+        return labels(own, self.email, self.name, self.number)
+
+
+def labels(student: str, email: str, name: str, *numbers: str) -> list[Label]:
+    """Return what somebody is known by, the surest first."""
+    found = [("id", student), ("email", email.casefold()), ("name", _key(name))]
+    found += [("number", number) for number in numbers]
+    return [one for one in found if one[1]]
+
 
 class People:
     """The students in nbgrader's gradebook."""
 
     def __init__(self, students: Iterable[Any]) -> None:
         self.students = {one.id: one for one in students}
-        self.by_email: dict[str, str] = {}
-        self.by_number: dict[str, str] = {}
-        self.by_name: defaultdict[str, list[str]] = defaultdict(list)
+        self.fitting: defaultdict[Label, set[str]] = defaultdict(set)
         for key, one in self.students.items():
-            self.by_email[(one.email or "").casefold()] = key
             name = f"{one.first_name or ''} {one.last_name or ''}".strip()
-            # Whoever was in no roster has a folder with the platform's name and number.
-            unknown = re.fullmatch(r"(.+) (\d+)", key)
             numbers = (one.lms_user_id or "").split()
-            if unknown and not name:
+            # Whoever was in no roster has a folder with the platform's name and number.
+            if not name and (unknown := re.fullmatch(r"(.+) (\d+)", key)):
                 name, numbers = unknown[1], [unknown[2]]
-            self.by_number |= dict.fromkeys(numbers, key)
-            self.by_name[_key(name)].append(key)
-        for found in (self.by_email, self.by_name):
-            found.pop("", None)
+            for label in labels(key, one.email or key, name, *numbers):
+                self.fitting[label].add(key)
 
-    def student(self, number: str, name: str) -> str:
-        """Return the student of this number and name, "" if nobody, or more than one, fits."""
-        fits, numbered = self.named(name), self.by_number.get(number, "")
-        return fits[0] if len(fits) == 1 else numbered if numbered in fits or not fits else ""
-
-    def named(self, name: str) -> list[str]:
-        return self.by_name.get(_key(name), [])
-
-    def of(self, person: Person) -> str:
-        """Return the student whom a table's row is about, "" if nobody, or more than one, fits."""
-        if person.id in self.students and person.id != person.number:
-            return person.id
-        by_email = self.by_email.get(person.email.casefold(), "")
-        return by_email or self.student(person.number, person.name)
+    def student(self, own: Sequence[Label]) -> str:
+        """Return the student whom these labels fit, "" if nobody, or more than one."""
+        left: set[str] | None = None
+        for label in own:
+            if fits := self.fitting.get(label):
+                left = fits if left is None else left & fits
+                if len(left) == 1:
+                    return min(left)
+        return ""
 
     def updates(self, people: Sequence[Person]) -> Iterator[tuple[str, dict[str, str]]]:
         """Yield (student, what the gradebook is to say), also for new ones.
 
         Nothing is erased by a table that lacks it.
         """
-        found = [(one, self.of(one)) for one in people]
+        found = [(one, self.student(one.labels)) for one in people]
         claims = Counter(student for _, student in found)
         for one, student in found:
             if claims[student] > 1 or not student:  # a newcomer may have the name of another
@@ -256,9 +259,8 @@ class Table:
                 if self.of_canvas and row[0].strip() == POINTS:
                     rows.append([cells[place] for place in places])
                 continue
-            names = (people.of(person), person.id, person.email, person.number)
-            student = next((one for one in names if one in known), None)
-            if student is None:
+            student = people.student(person.labels)
+            if student not in known:
                 lines.append(f"{printable(person.id)}: nothing is graded")
             else:
                 seen.add(student)
