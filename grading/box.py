@@ -10,6 +10,7 @@ bubblewrap. When bubblewrap is killed, Linux kills everything in there.
 """
 
 import contextlib
+import functools
 import itertools
 import json
 import os
@@ -145,6 +146,12 @@ class Server:
     def box(self) -> "Box":
         """Return a new sandbox; raise Unable if none is possible."""
         return Box(self)
+
+
+@functools.cache
+def own_server(unsafe: bool) -> Server:
+    """Return this process's server, which ends with it, when its socket is closed."""
+    return Server(unsafe).__enter__()
 
 
 class Box(Lines):

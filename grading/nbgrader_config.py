@@ -36,7 +36,7 @@ from nbgrader.preprocessors import (  # type: ignore[import-untyped]  # noqa: E4
 from traitlets import default  # noqa: E402
 
 from grading import gradebook, report  # noqa: E402
-from grading.box import Server  # noqa: E402
+from grading.box import own_server  # noqa: E402
 from grading.course import Course  # noqa: E402
 from grading.grade import grade  # noqa: E402
 from grading.intake import MOST_BYTES, name_problem, printable  # noqa: E402
@@ -44,11 +44,7 @@ from grading.release import exercises  # noqa: E402
 from grading.release.notebooks import Complete  # noqa: E402
 
 Resources = dict[str, Any]
-
-
-@functools.cache
-def server() -> Server:
-    return Server(os.environ.get("GRADING_UNSAFE") == "1").__enter__()
+server = functools.partial(own_server, os.environ.get("GRADING_UNSAFE") == "1")
 
 
 def refuse(notebooks: list[str], **_: Any) -> None:
