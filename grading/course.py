@@ -344,7 +344,7 @@ def errors_in_one_line() -> Iterator[None]:
         raise Unable(f"a setting in nbgrader_config.py cannot be used: {error}") from None
     except (OperationalError, InterfaceError, InvalidEntry, OSError) as error:
         # PostgreSQL's messages have several lines.
-        said = " ".join(str(getattr(error, "orig", error)).split())
+        said = re.sub(r"^\[Errno \d+\] ", "", " ".join(str(getattr(error, "orig", error)).split()))
         what = "" if isinstance(error, OSError) else "the gradebook could not be used: "
         raise Unable(
             f"{what}{said}. Put that right, or let another program that uses it finish, and run "

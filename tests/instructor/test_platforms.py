@@ -463,7 +463,7 @@ def test_who_is_missing_in_one_of_the_tables_is_named(room: Classroom) -> None:
         assert any(name in line for line in printed.splitlines()), printed
 
 
-def test_another_column_can_be_named_and_a_mistyped_one_gets_those_there_are(room: Classroom) -> None:
+def test_another_column_can_be_named_and_a_mistyped_one_gets_all_others(room: Classroom) -> None:
     table = written(gradebook(CANVAS["begins"][0], CANVAS["sis"][3], [])).encode()
     got, _ = exported(room, table, "--column", f"{NAME}={ELSE}")
     assert canvas_imports(got)["7", ELSE] == "4.375"  # of 5
