@@ -295,8 +295,8 @@ class Course:
 
     def _write(self, found: Collection[Key], misplaced: Sequence[Misplaced]) -> list[str]:
         """Bring gradebook, pages of feedback and tables into line with the results."""
-        # A plugin may lie in the course's folder, as for plain nbgrader.
-        with self.gradebook() as book, imports_from(self.folder):
+        sys.path.append(str(self.folder))  # a plugin may lie there, as for plain nbgrader
+        with self.gradebook() as book:
             people = {one.id for one in book.students}
             state = self._present(people)
             gradebook.record(book, state, self.settings())
@@ -319,19 +319,6 @@ class Course:
             for (student, name), result in self.state().items()
             if name in names and (student in known or (given / student).is_dir())
         }
-
-
-# --- small things --------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def imports_from(folder: Path) -> Iterator[None]:
-    """Let Python find modules in a folder, after all others."""
-    sys.path.append(str(folder))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder))
 
 
 @contextlib.contextmanager
