@@ -80,8 +80,6 @@ def parser() -> argparse.ArgumentParser:
     command = add("grade", "grade what is in COURSE/submitted")
     command.add_argument("--workers", type=count, help="notebooks at once; default: cores + 1")
     command.add_argument("--scheduler", metavar="tcp://HOST:PORT", default="", help="of Dask")
-    about = "no sandbox: submitted code runs with all your rights"
-    command.add_argument("--unsafe", action="store_true", help=about)
     command = add("nbgrader", "run nbgrader in COURSE")
     command.add_argument("words", nargs=argparse.REMAINDER)
     add("roster", "add the people in a table to the class", "table")

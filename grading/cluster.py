@@ -16,7 +16,7 @@ from grading.release.exercises import version
 
 
 @contextlib.contextmanager
-def sender(address: str, unsafe: bool) -> Iterator[Callable[..., "Future[Outcome]"]]:
+def sender(address: str) -> Iterator[Callable[..., "Future[Outcome]"]]:
     """Yield a function that has `grade` called by a worker of the scheduler at `address`."""
     from distributed import Client
 
@@ -30,12 +30,12 @@ def sender(address: str, unsafe: bool) -> Iterator[Callable[..., "Future[Outcome
     except (OSError, ValueError) as error:
         raise Unable(f"no scheduler answers at {address}: {error}".splitlines()[0]) from None
     with client, client.get_executor() as executor:
-        yield lambda *job: executor.submit(task, pickle.dumps((unsafe, version(job[0]), *job)))
+        yield lambda *job: executor.submit(task, pickle.dumps((version(job[0]), *job)))
 
 
 def grade_here(data: bytes) -> Outcome:
     """Call `grade` in this process, a worker's."""
-    unsafe, known, name, *job = pickle.loads(data)
+    known, name, *job = pickle.loads(data)
     if known != version(name):
         raise Unable(f"A worker has another state of {name}, or of the grading, than this")
-    return grade(own_server(unsafe), name, *job)
+    return grade(own_server(), name, *job)

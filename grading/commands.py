@@ -1,6 +1,5 @@
 """The instructor's commands. Each takes a course, and returns lines to print or raises Unable."""
 
-import os
 import subprocess
 import sys
 import zipfile
@@ -35,13 +34,12 @@ def release(course: Course, exercise: Sequence[str], language: Sequence[str]) ->
     return lines + [f"in {code}: {course.folder / f'release-{code}'}" for code in languages]
 
 
-def grade(course: Course, workers: int | None, scheduler: str, unsafe: bool) -> list[str]:
+def grade(course: Course, workers: int | None, scheduler: str) -> list[str]:
     if not (course.folder / "submitted").is_dir():
         raise Unable(f"{course.folder / 'submitted'} is missing: no submissions to grade")
     if scheduler and workers:
         raise Unable("--workers counts notebooks on this machine; a scheduler has its own workers")
-    unsafe = unsafe or os.environ.get("GRADING_UNSAFE") == "1"
-    graded, lines = course.grade(workers, unsafe, scheduler)
+    graded, lines = course.grade(workers, scheduler)
     return [f"{graded} graded: what is new or has changed", *lines]
 
 

@@ -61,7 +61,7 @@ except Exception as error:
     raise SystemExit(f"{{SETTINGS}} cannot be used: {{error}}") from None
 """
 RETRY_SECONDS = 1_800  # for all submissions together in which a call took too long
-Result = dict[str, Any]  # a result file: the fields of `Outcome`, and digest, unsafe, timestamp
+Result = dict[str, Any]  # a result file: the fields of `Outcome`, and digest, timestamp
 # and the digest of the page that shows it, "" until gradebook and page do
 State = dict[Key, Result]
 
@@ -189,13 +189,11 @@ class Course:
 
     # --- grade -----------------------------------------------------------------------------------
 
-    def grade(
-        self, workers: int | None = None, unsafe: bool = False, scheduler: str = ""
-    ) -> tuple[int, list[str]]:
+    def grade(self, workers: int | None = None, scheduler: str = "") -> tuple[int, list[str]]:
         """Grade what is new or has changed; return how many that was, and lines to print.
 
-        workers: how many notebooks run at once, default cores + 1. unsafe: whether to run them
-        without a sandbox. scheduler: the address of a Dask scheduler that has the work done.
+        workers: how many notebooks run at once, default cores + 1. scheduler: the address of a
+        Dask scheduler that has the work done.
         """
         with self._locked():
             state = self.state()
@@ -208,7 +206,7 @@ class Course:
                 or not self.graded(*one.key).exists()
             ]
             if todo:
-                self._grade(todo, workers, unsafe, scheduler)
+                self._grade(todo, workers, scheduler)
             return len(todo), self._write({one.key for one in found}, misplaced)
 
     @contextlib.contextmanager
@@ -223,9 +221,7 @@ class Course:
                 ) from None
             yield
 
-    def _grade(
-        self, todo: Sequence[Submission], workers: int | None, unsafe: bool, scheduler: str
-    ) -> None:
+    def _grade(self, todo: Sequence[Submission], workers: int | None, scheduler: str) -> None:
         released = {name: self.texts(name) for name in self.names()}
 
         def job(one: Submission) -> tuple[Any, ...]:
@@ -233,9 +229,9 @@ class Course:
 
         with contextlib.ExitStack() as stack:
             if scheduler:
-                send = stack.enter_context(cluster.sender(scheduler, unsafe))
+                send = stack.enter_context(cluster.sender(scheduler))
             else:
-                server = stack.enter_context(Server(unsafe))
+                server = stack.enter_context(Server())
                 workers = workers or len(os.sched_getaffinity(0)) + 1
                 threads = stack.enter_context(ThreadPoolExecutor(workers))
                 with server.box():  # raises Unable if no sandbox is possible here
@@ -256,7 +252,7 @@ class Course:
                 one = running.pop(future)
                 outcome = future.result()
                 # Without its digest, the next run would grade it again if this one is stopped.
-                self._keep(one, outcome, "" if outcome.again else one.digest, unsafe)
+                self._keep(one, outcome, "" if outcome.again else one.digest)
                 progress.set_description(" ".join(one.key))
                 progress.update()
                 again += [one] if outcome.again else []
@@ -265,7 +261,7 @@ class Course:
             for one in again:
                 if time.monotonic() < end:
                     progress.set_description(f"{' '.join(one.key)}, once more")
-                    self._keep(one, submit(one).result(), one.digest, unsafe)
+                    self._keep(one, submit(one).result(), one.digest)
 
     def texts(self, name: str) -> Mapping[str, str]:
         """Return language → text of a released notebook."""
@@ -278,10 +274,10 @@ class Course:
             if place.exists()
         }
 
-    def _keep(self, one: Submission, outcome: Outcome, digest: str, unsafe: bool) -> None:
+    def _keep(self, one: Submission, outcome: Outcome, digest: str) -> None:
         """Write the graded notebook, and then the result file, which says that it is there."""
         put(self.graded(*one.key), outcome.notebook)
-        result = asdict(outcome) | {"digest": digest, "unsafe": unsafe, "page": ""}
+        result = asdict(outcome) | {"digest": digest, "page": ""}
         del result["notebook"]
         result["reason"] = "; ".join(filter(None, (outcome.reason, one.question)))
         result["timestamp"] = one.timestamp.decode("utf-8-sig", errors="replace").strip()

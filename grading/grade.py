@@ -94,7 +94,8 @@ class Outcome:
     """The graded notebook, as text, and what else is known about a submission.
 
     reason: why it was not graded, or not run to its end. again: whether to grade it once more: a
-    call took too long, perhaps because the machine had other work.
+    call took too long, perhaps because the machine had other work. unsafe: whether it ran without
+    walls.
     """
 
     notebook: str
@@ -102,6 +103,7 @@ class Outcome:
     reason: str = ""
     remarks: list[str] = field(default_factory=list)
     again: bool = False
+    unsafe: bool = False
 
 
 def grade(
@@ -133,8 +135,8 @@ def grade(
             ]
             verdicts = list(name_syntax_errors(nb, verdicts))
             write(nb, verdicts)
-        again = any(part.cause == "too-late" for part in verdicts)
-        return Outcome(nbformat.writes(nb), verdicts, trouble.rstrip("."), remarks, again)
+        again, reason = any(part.cause == "too-late" for part in verdicts), trouble.rstrip(".")
+        return Outcome(nbformat.writes(nb), verdicts, reason, remarks, again, server.unsafe)
     except Unable:
         raise
     except Exception as error:  # a fault of ours must not stop the others

@@ -55,8 +55,8 @@ KINDS = {  # kind of remark → what the report says above them
     "late": "Time after the due date, or after the own extension, and what that cost.",
     "by hand": "These points count, also beside a newer hand-in, for which they were not given.",
     "unsafe": (
-        "--unsafe: these ran with all rights of the person who graded. What they did outside their "
-        "notebooks is unknown."
+        "GRADING_UNSAFE=1: these ran with all rights of the person who graded. What they did "
+        "outside their notebooks is unknown."
     ),
     "changed": (
         "These are facts. They cost no points, and each may have an innocent reason: accidents "
@@ -253,7 +253,7 @@ def write(
     return [
         *(["not graded, or not completely:"] if ungraded else []),
         *(f"  {'/'.join(filter(None, place))}: {why}" for *place, why in ungraded),
-        *([f"graded without a sandbox: {len(unsafe)} (--unsafe)"] if unsafe else []),
+        *([f"graded without a sandbox: {len(unsafe)} (GRADING_UNSAFE=1)"] if unsafe else []),
         f"report: {course.folder / 'report.html'}",
         f"grades: {course.folder / 'grades.csv'}",
     ]

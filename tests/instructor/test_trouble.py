@@ -227,7 +227,8 @@ def test_without_the_sandbox_nothing_is_graded_and_a_line_says_what_to_do(
     line = one_line(command(*COMMAND, "grade", room.folder, PATH="/nowhere"))
     assert "bubblewrap" in line
     assert not (room.folder / "grades.csv").exists()
-    assert "3 graded" in said(command(*COMMAND, "grade", room.folder, "--unsafe", PATH="/nowhere"))
+    words = (*COMMAND, "grade", room.folder)
+    assert "3 graded" in said(command(*words, PATH="/nowhere", GRADING_UNSAFE="1"))
     assert "unsafe" in (room.folder / "report.html").read_text(encoding="utf-8")
 
 
