@@ -98,6 +98,11 @@ def source(name: str) -> NotebookNode:
     return _read(file_of(name)).notebook
 
 
+def is_check(cell: NotebookNode) -> bool:
+    """Return whether a cell is a check, for which nbgrader records points."""
+    return bool(cell.metadata.get("nbgrader", {}).get("grade"))
+
+
 def expected(name: str, part: Part, case: Case) -> Plain:
     """Return the reference solution's answer as plain data."""
     answer = ask(_read(file_of(name)).names[part.function], case, part.kind)
