@@ -75,7 +75,7 @@ memory = printed["H100 SXM", "bandwidth"]
 # %% grading
 import itertools
 
-from grading.schema import Choice, Printed, Sheets, Whole, combinations, part
+from grading.schema import Choice, Made, Printed, Whole, combinations, invented, part
 
 # The units that the questions name, and their factors to FLOP/s and bytes/s.
 PEAK_UNITS = {"TFLOP/s": 1e12, "PFLOP/s": 1e15}
@@ -93,16 +93,10 @@ H100, B200, V5E = (
     if sheet["name"] in ("H100 SXM", "B200", "TPU v5e")
 )
 # Invented chips with other names, in another order, using every unit.
+HEADS = ("name", "peak", "peak_unit", "sparse", "bandwidth", "bandwidth_unit")
 INVENTED = [
-    {
-        "name": name,
-        "peak": peak,
-        "peak_unit": peak_unit,
-        "sparse": sparse,
-        "bandwidth": bandwidth,
-        "bandwidth_unit": bandwidth_unit,
-    }
-    for name, peak, peak_unit, sparse, bandwidth, bandwidth_unit in (
+    dict(zip(HEADS, row, strict=True))
+    for row in (
         ("Willow", 1.2, "PFLOP/s", True, 6400, "Gbit/s"),
         ("Acorn", 480, "TFLOP/s", False, 9.6e11, "B/s"),
         ("Maple", 2.5, "PFLOP/s", False, 0.8, "TB/s"),
@@ -358,6 +352,15 @@ def enough_on(sheets, sequences, length):
 
 
 # %% grading
+def other_sheets(rng):
+    """Return the data sheets of 4 to 12 invented chips, about half of them sparse."""
+    peaks, bandwidths = PEAKS.draws(rng), BANDWIDTHS.draws(rng)
+    return [
+        dict(zip(HEADS, (name, *next(peaks), rng.random() < 0.5, *next(bandwidths)), strict=True))
+        for name in invented(rng.randint(4, 12), rng)
+    ]
+
+
 def close_to(tokens):
     """Return sheets of chips with a critical batch 4% above or below `tokens`.
 
@@ -420,7 +423,7 @@ part(
         {"sheets": INVENTED, "sequences": 16, "length": 16},
     ),
     ranges={
-        "sheets": Sheets(4, 12, PEAKS, BANDWIDTHS),
+        "sheets": Made(other_sheets, "the data sheets of 4 to 12 invented chips"),
         "sequences": Whole(2, 512, power_of_two=True),
         "length": Whole(2, 512, power_of_two=True),
     },

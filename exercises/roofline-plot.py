@@ -53,7 +53,7 @@ batches = np.arange(1, 513)
 import itertools
 import math
 
-from grading.schema import Choice, Real, Some, Whole, part
+from grading.schema import Choice, Made, Real, Whole, part
 
 CHIPS = (
     {"peak": peak, "bandwidth": bandwidth},
@@ -290,6 +290,10 @@ def ends(sizes, batches, peak, bandwidth):
     return tuple(critical(size, size, peak, bandwidth) / max(batches) for size in sizes)
 
 
+def some_sizes(rng):
+    return rng.sample((384, 512, 1024, 1536, 2048, 4096, 6144, 8192), rng.randint(2, 3))
+
+
 def apart(sizes):
     """Return whether each size is at least four times the next smaller one."""
     return all(4 * small <= large for small, large in itertools.pairwise(sorted(sizes)))
@@ -314,7 +318,7 @@ part(
         {"sizes": [768, 6144, 1536], "batches": list(range(4, 801, 4)), **CHIPS[1]},
     ),
     ranges={
-        "sizes": Some((384, 512, 1024, 1536, 2048, 4096, 6144, 8192), least=2, most=3),
+        "sizes": Made(some_sizes, "lists of 2 to 3 sizes in any order"),
         "batches": Choice(list(range(1, 401)), list(range(8, 1025, 8))),
         **CHIP_RANGES,
     },

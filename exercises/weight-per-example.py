@@ -51,7 +51,7 @@ catalog = {
 # %% grading
 
 
-from grading.schema import Choice, Pairs, Real, Whole, part
+from grading.schema import Choice, Made, Real, Whole, invented, part
 
 # With more cases, a fit would find out of which products the bytes are the sum. The second has more
 # rows than columns, and columns so few that the limit is another number than the exact value.
@@ -239,6 +239,12 @@ def ratios(chips, bytes_per_element):
     return [peak / bandwidth * bytes_per_element / 2 for peak, bandwidth in chips.values()]
 
 
+def other_chips(rng):
+    """Return the peaks and bandwidths of 3 to 8 invented chips."""
+    peaks, bandwidths = Real(1e11, 4e12).draws(rng), Real(2e11, 8e11).draws(rng)
+    return {name: (next(peaks), next(bandwidths)) for name in invented(rng.randint(3, 8), rng)}
+
+
 def one_at(ratio):
     """Return a function that moves a chip's ridge to `ratio` × the intensity limit."""
 
@@ -270,7 +276,10 @@ part(
         {"chips": BORDERLINE, "bytes_per_element": 4},
         {"chips": FEW, "bytes_per_element": 0.5},
     ),
-    ranges={"chips": Pairs(3, 8, Real(1e11, 4e12), Real(2e11, 8e11)), "bytes_per_element": WIDTHS},
+    ranges={
+        "chips": Made(other_chips, "a dictionary of 3 to 8 invented chips"),
+        "bytes_per_element": WIDTHS,
+    },
     branches={
         "no chip": lambda **case: share(**case) == 0,
         "some chips": lambda **case: 0 < share(**case) < 1,

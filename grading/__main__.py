@@ -80,11 +80,6 @@ def parser() -> argparse.ArgumentParser:
     command = add("grade", "grade what is in COURSE/submitted")
     command.add_argument("--workers", type=count, help="notebooks at once; default: cores + 1")
     command.add_argument("--scheduler", metavar="tcp://HOST:PORT", default="", help="of Dask")
-    about = "no sandbox: submitted code runs with all your rights"
-    command.add_argument("--unsafe", action="store_true", help=about)
-    whose = "STUDENT[/EXERCISE]"
-    about = "grade even if unchanged"
-    command.add_argument("--again", metavar=whose, action="append", default=[], help=about)
     command = add("nbgrader", "run nbgrader in COURSE")
     command.add_argument("words", nargs=argparse.REMAINDER)
     add("roster", "add the people in a table to the class", "table")
@@ -97,8 +92,6 @@ def parser() -> argparse.ArgumentParser:
     command = add("export", "fill the points into the platform's table", "table target")
     head = "EXERCISE=HEAD"
     command.add_argument("--column", metavar=head, type=column, action="append", default=[])
-    about = "convert points to the platform's maximum"
-    command.add_argument("--scale", action="store_true", help=about)
     return whole
 
 

@@ -10,6 +10,7 @@ bubblewrap. When bubblewrap is killed, Linux kills everything in there.
 """
 
 import contextlib
+import functools
 import itertools
 import json
 import os
@@ -47,7 +48,7 @@ ENVIRONMENT = {
 FIRST_PROCESS = ("sh", "-c", 'trap "" CHLD; echo ready; exec cat')
 MISSING = (
     "bubblewrap is missing, so nothing is graded: sudo apt install bubblewrap. If you accept that "
-    "every submission can read and change what you can, give --unsafe"
+    "every submission can read and change what you can, set GRADING_UNSAFE=1"
 )
 
 
@@ -107,11 +108,11 @@ class Lines:
 class Server:
     """The warm Python process, `inside.py`; its boxes may be used by several threads.
 
-    unsafe: whether its boxes have no walls.
+    With GRADING_UNSAFE=1 in the environment, its boxes have no walls.
     """
 
-    def __init__(self, unsafe: bool = False) -> None:
-        self.unsafe = unsafe
+    def __init__(self) -> None:
+        self.unsafe = os.environ.get("GRADING_UNSAFE") == "1"
         self.numbers: Iterator[int] = itertools.count()
         self.boxes: set[Box] = set()  # those in use
 
@@ -145,6 +146,12 @@ class Server:
     def box(self) -> "Box":
         """Return a new sandbox; raise Unable if none is possible."""
         return Box(self)
+
+
+@functools.cache
+def own_server() -> Server:
+    """Return this process's server, which ends with it, when its socket is closed."""
+    return Server().__enter__()
 
 
 class Box(Lines):

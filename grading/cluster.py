@@ -5,19 +5,18 @@ only: it sees bytes, and a function without a module.
 """
 
 import contextlib
-import functools
 import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 
-from grading.box import Server
+from grading.box import own_server
 from grading.files import Unable
 from grading.grade import Outcome, grade
 from grading.release.exercises import version
 
 
 @contextlib.contextmanager
-def sender(address: str, unsafe: bool) -> Iterator[Callable[..., "Future[Outcome]"]]:
+def sender(address: str) -> Iterator[Callable[..., "Future[Outcome]"]]:
     """Yield a function that has `grade` called by a worker of the scheduler at `address`."""
     from distributed import Client
 
@@ -31,17 +30,12 @@ def sender(address: str, unsafe: bool) -> Iterator[Callable[..., "Future[Outcome
     except (OSError, ValueError) as error:
         raise Unable(f"no scheduler answers at {address}: {error}".splitlines()[0]) from None
     with client, client.get_executor() as executor:
-        yield lambda *job: executor.submit(task, pickle.dumps((unsafe, version(job[0]), *job)))
-
-
-@functools.cache
-def _server(unsafe: bool) -> Server:
-    return Server(unsafe).__enter__()  # ends with the worker, when its socket is closed
+        yield lambda *job: executor.submit(task, pickle.dumps((version(job[0]), *job)))
 
 
 def grade_here(data: bytes) -> Outcome:
     """Call `grade` in this process, a worker's."""
-    unsafe, known, name, *job = pickle.loads(data)
+    known, name, *job = pickle.loads(data)
     if known != version(name):
         raise Unable(f"A worker has another state of {name}, or of the grading, than this")
-    return grade(_server(unsafe), name, *job)
+    return grade(own_server(), name, *job)

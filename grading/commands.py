@@ -1,6 +1,5 @@
 """The instructor's commands. Each takes a course, and returns lines to print or raises Unable."""
 
-import os
 import subprocess
 import sys
 import zipfile
@@ -9,12 +8,10 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from nbgrader.api import MissingEntry  # type: ignore[import-untyped]
-
 from grading import downloads, gradebook
 from grading.course import Course
 from grading.files import Unable, replacing
-from grading.intake import nearest, printable, students, submission
+from grading.intake import printable, submission
 from grading.release import exercises
 from grading.tables import People, Table
 from roofkit.words import ORIGINAL
@@ -37,15 +34,12 @@ def release(course: Course, exercise: Sequence[str], language: Sequence[str]) ->
     return lines + [f"in {code}: {course.folder / f'release-{code}'}" for code in languages]
 
 
-def grade(
-    course: Course, workers: int | None, scheduler: str, unsafe: bool, again: Sequence[str]
-) -> list[str]:
+def grade(course: Course, workers: int | None, scheduler: str) -> list[str]:
     if not (course.folder / "submitted").is_dir():
         raise Unable(f"{course.folder / 'submitted'} is missing: no submissions to grade")
     if scheduler and workers:
         raise Unable("--workers counts notebooks on this machine; a scheduler has its own workers")
-    unsafe = unsafe or os.environ.get("GRADING_UNSAFE") == "1"
-    graded, lines = course.grade(workers, unsafe, scheduler, again)
+    graded, lines = course.grade(workers, scheduler)
     return [f"{graded} graded: what is new or has changed", *lines]
 
 
@@ -53,8 +47,6 @@ def nbgrader(course: Course, words: Sequence[str]) -> list[str]:
     """Run an nbgrader command in the course folder."""
     if not (course.folder / "nbgrader_config.py").is_file():
         raise Unable(f"{course.folder} is no course folder: `make release COURSE=…` makes one")
-    if {"generate_assignment", "formgrader"} & set(words):  # what reads source/
-        course.write_sources(exercises.names())
     command = [str(Path(sys.executable).with_name("nbgrader")), *words]
     raise SystemExit(subprocess.call(command, cwd=course.folder))
 
@@ -84,51 +76,35 @@ def due(course: Course, exercise: str, when: Sequence[str], student: str) -> lis
     except ValueError:
         raise Unable(f"{text!r} is not a time; write one as 2026-11-30 23:59") from None
     moment = moment.astimezone(UTC).replace(tzinfo=None, microsecond=0)  # as nbgrader stores it
-    if student:
-        return _extend(course, exercise, moment, student)
-    lines = []
     with course.gradebook() as book:
         assignment = book.update_or_create_assignment(exercise)
-        for one in assignment.submissions:  # an extension that ends later stays
-            if one.extension is None or assignment.duedate is None:
-                continue
-            own = assignment.duedate + one.extension
-            one.extension = own - moment if own > moment else None
-            about = "stays" if own > moment else "is no extension any more"
-            lines.append(f"{printable(one.student_id)}: {_local(own)} {about}")
-        assignment.duedate = moment
+        if student:
+            _extend(book, assignment, moment, student)
+        else:
+            for one in assignment.submissions:  # who has an extension keeps its date
+                if one.extension is not None and assignment.duedate is not None:
+                    own = assignment.duedate + one.extension
+                    one.extension = max(own - moment, timedelta())
+            assignment.duedate = moment
         book.db.commit()
-    return [*sorted(lines), f"{exercise} is due at {_local(moment)}"]
+        lines = [
+            f"{exercise} is due for {printable(one.student_id)} at "
+            f"{_local(assignment.duedate + one.extension)}"
+            for one in assignment.submissions
+            if one.extension
+        ]
+        return [f"{exercise} is due at {_local(assignment.duedate)}", *sorted(lines)]
 
 
-def _extend(course: Course, exercise: str, moment: datetime, student: str) -> list[str]:
-    lines = []
-    with course.gradebook() as book:
-        known = {*(one.id for one in book.students), *students(course.folder)}
-        if not known:
-            raise Unable("nobody is in the class yet: enter its people first, with `make roster`")
-        if student not in known:
-            hint = nearest(student, known)
-            raise Unable(f"{printable(student)!r} is not in the class{hint}")
-        try:
-            assignment = book.find_assignment(exercise)
-        except MissingEntry:
-            assignment = None
-        if assignment is None or assignment.duedate is None:
-            raise Unable(f"{exercise} has no due date that could be extended; set one first")
-        more = moment - assignment.duedate
-        if more < timedelta():
-            due = _local(assignment.duedate)
-            raise Unable(f"{_local(moment)} is before {due}, when {exercise} is due for all")
-        released = bool(assignment.notebooks)
-    if not released:  # nbgrader refuses to release an exercise that already has an extension
-        course.release([exercise])
-        lines.append(f"{exercise} was released first, into {course.folder / 'release'}")
-    with course.gradebook() as book:
-        book.update_or_create_student(student)
-        book.update_or_create_submission(exercise, student)
-        book.grant_extension(exercise, student, minutes=more / timedelta(minutes=1))
-    return [*lines, f"{exercise} is due for {printable(student)} at {_local(moment)}"]
+def _extend(book: Any, assignment: Any, moment: datetime, student: str) -> None:
+    if student not in {one.id for one in book.students}:
+        raise Unable(f"{printable(student)!r} is not in the class: see `make roster`")
+    if assignment.duedate is None or not assignment.notebooks:
+        raise Unable(f"{assignment.name} has no due date yet, or was not released")
+    if moment < assignment.duedate:
+        raise Unable(f"{_local(moment)} is before {_local(assignment.duedate)}, the date for all")
+    own = book.update_or_create_submission(assignment.name, student)
+    own.extension = moment - assignment.duedate
 
 
 def _local(moment: datetime) -> str:
@@ -165,10 +141,8 @@ def collect(course: Course, exercise: str, download: Path, replace: bool) -> lis
             else:
                 downloads.put(folder, files)
                 new += 1
-                if exercise in exercises.names():
-                    taken = submission(student, exercise, folder, course.names())
-                    problem = taken.reason or taken.question
-                    lines += [f"{printable(student)}: {problem}"] if problem else []
+                reason = submission(student, exercise, folder).reason
+                lines += [f"{printable(student)}: {reason}"] if reason else []
     return [*lines, f"{new} collected, {kept} as they were"]
 
 
@@ -200,17 +174,17 @@ def give_back(course: Course, exercise: str, download: Path, target: Path) -> li
 
 
 def export(
-    course: Course, table: Path, target: Path, column: Sequence[tuple[str, str]], scale: bool
+    course: Course, table: Path, target: Path, column: Sequence[tuple[str, str]]
 ) -> list[str]:
     """Fill the points into a platform's table: see `tables`.
 
-    column: (exercise, heading of its column), for columns not named after the exercise. scale:
-    whether to convert points where the platform's column has another maximum.
+    They are converted where the platform's column has another maximum. column: (exercise, heading
+    of its column), for columns not named after the exercise.
     """
     theirs, named = _table(table), dict(column)
     with course.gradebook() as book:
         marks, people = gradebook.marks(book), People(book.students)
-        points = {one.name: one.max_score for one in book.assignments if one.notebooks}
+    points = {name: exercises.load(name).points for name in course.names()}
     if unknown := sorted(named.keys() - points.keys()):
         raise Unable(f"{unknown[0]!r} was not released; there is {', '.join(points)}")
     scores = {key: f"{own.score:g}" for key, own in marks.items() if own.is_graded}
@@ -218,23 +192,18 @@ def export(
         columns = theirs.columns(list(points), named)
     except ValueError as error:
         raise Unable(f"{table} {error}") from None
+    told = []
     for name, head in columns.items():
-        full = points[name]
-        most = theirs.most(head) or full
+        most = theirs.most(head) or points[name]
+        factor = most / points[name]
         own = [key for key in scores if key[1] == name]
-        if most == full or not own:
-            continue
-        if not scale:
-            raise Unable(
-                f"{name} has {full:g} points here and {most:g} in {table}, {head!r}: change it on "
-                "the platform and export the table again, or let --scale convert the points"
-            )
-        scores |= {key: f"{marks[key].score * most / full:.6g}" for key in own}
+        scores |= {key: f"{marks[key].score * factor:.6g}" for key in own}
+        told.append(f"{name} → {head}" + (f": of {most:g} points" if factor != 1 else ""))
     filled, lines = theirs.fill(scores, columns, people)
     _refuse_existing(target)
     with replacing(target) as unfinished:
         unfinished.write_bytes(filled.encode())
-    return [*lines, *(f"{name} → {head}" for name, head in columns.items()), f"{target}"]
+    return [*lines, *told, f"{target}"]
 
 
 def _refuse_existing(target: Path) -> None:

@@ -11,7 +11,6 @@ stale: the next one goes on where it was.
 """
 
 import contextlib
-import errno
 import fcntl
 import json
 import logging
@@ -19,10 +18,9 @@ import os
 import re
 import secrets
 import sys
-import tempfile
 import time
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import asdict
 from pathlib import Path
@@ -42,7 +40,7 @@ from grading.box import Server
 from grading.files import Unable, put, read_json
 from grading.grade import Outcome, grade
 from grading.gradebook import Key
-from grading.intake import Submission, nearest, printable, submissions
+from grading.intake import Misplaced, Submission, submissions
 from grading.release import exercises, translation
 from roofkit.words import ORIGINAL
 
@@ -63,12 +61,7 @@ except Exception as error:
     raise SystemExit(f"{{SETTINGS}} cannot be used: {{error}}") from None
 """
 RETRY_SECONDS = 1_800  # for all submissions together in which a call took too long
-DISK_IS_FULL = (
-    "The disk is full ({}). Free some space and run this again: it continues where it stopped, and "
-    "no grade is lost."
-)
-FULL_DISK = ("disk is full", os.strerror(errno.ENOSPC))  # words in SQLite's and PostgreSQL's errors
-Result = dict[str, Any]  # a result file: the fields of `Outcome`, and digest, unsafe, timestamp
+Result = dict[str, Any]  # a result file: the fields of `Outcome`, and digest, timestamp
 # and the digest of the page that shows it, "" until gradebook and page do
 State = dict[Key, Result]
 
@@ -112,11 +105,10 @@ class Course:
         place = self.folder / "release"
         return [one for one in exercises.names() if (place / one / f"{one}.ipynb").is_file()]
 
-    def check_name(self, name: str, known: Sequence[str] = ()) -> None:
-        """Raise Unable for a name that is neither an exercise's nor that of another assignment."""
-        others = [path.name for path in (self.folder / "release").glob("*")]
-        if name not in (known := known or [*exercises.names(), *others]):
-            raise Unable(f"{name!r} is not an exercise; there is {', '.join(dict.fromkeys(known))}")
+    def check_name(self, name: str) -> None:
+        """Raise Unable for a name that is no exercise's."""
+        if name not in exercises.names():
+            raise Unable(f"{name!r} is not an exercise; there is {', '.join(exercises.names())}")
 
     def settings(self) -> Config:
         """Return nbgrader's settings: this folder's own file, which loads the repository's."""
@@ -155,7 +147,7 @@ class Course:
         also write the notebooks in these languages, below release-<language>; all are graded alike.
         """
         for name in names:
-            self.check_name(name, exercises.names())
+            self.check_name(name)
         known = translation.languages()
         for code in languages:
             if code not in known:
@@ -163,16 +155,16 @@ class Course:
         self.prepare()
         self.gradebook().close()  # nbgrader's API needs one
         names = names or self.names() or exercises.names()
-        self.write_sources(names)
+        for name in names:
+            text = nbformat.writes(exercises.source(name))
+            put(self.folder / "source" / name / f"{name}.ipynb", f"{text}\n")
         logging.getLogger("traitlets").propagate = False  # its log is in each result
         api = NbGraderAPI(config=self.settings())
         for name in names:
             result = api.generate_assignment(name)
             if not result["success"]:
-                raise Unable(
-                    f"{name} could not be released: {_reason(result)}. Put that right and run "
-                    "this again."
-                )
+                said = (result["error"] or result["log"]).strip().rpartition("\n")[2]
+                raise Unable(f"{name} could not be released: {said}")
             put(
                 self.released,
                 json.dumps((read_json(self.released) or {}) | {name: exercises.version(name)}),
@@ -181,14 +173,6 @@ class Course:
                 nb = nbformat.read(self.folder / "release" / name / f"{name}.ipynb", as_version=4)
                 text = nbformat.writes(translation.translated(nb, name, code))
                 put(self.folder / f"release-{code}" / name / f"{name}.ipynb", f"{text}\n")
-
-    def write_sources(self, names: Iterable[str]) -> None:
-        """Write source/<exercise>/<exercise>.ipynb, with solutions."""
-        for name in names:
-            put(
-                self.folder / "source" / name / f"{name}.ipynb",
-                nbformat.writes(exercises.source(name)) + "\n",
-            )
 
     def _release_what_changed(self) -> None:
         before, names = read_json(self.released) or {}, self.names()
@@ -205,34 +189,25 @@ class Course:
 
     # --- grade -----------------------------------------------------------------------------------
 
-    def grade(
-        self,
-        workers: int | None = None,
-        unsafe: bool = False,
-        scheduler: str = "",
-        again: Sequence[str] = (),
-    ) -> tuple[int, list[str]]:
+    def grade(self, workers: int | None = None, scheduler: str = "") -> tuple[int, list[str]]:
         """Grade what is new or has changed; return how many that was, and lines to print.
 
-        workers: how many notebooks run at once, default cores + 1. unsafe: whether to run them
-        without a sandbox. scheduler: the address of a Dask scheduler that has the work done.
-        again: students, or student/exercise, to grade even if unchanged.
+        workers: how many notebooks run at once, default cores + 1. scheduler: the address of a
+        Dask scheduler that has the work done.
         """
         with self._locked():
             state = self.state()
-            redo = set(self._again(again, state))
             self._release_what_changed()
-            found = list(submissions(self.folder, self.names()))
+            found, misplaced = submissions(self.folder, self.names())
             todo = [
                 one
                 for one in found
                 if state.get(one.key, {}).get("digest") != one.digest
-                or one.key in redo
                 or not self.graded(*one.key).exists()
             ]
             if todo:
-                self._grade(todo, workers, unsafe, scheduler)
-            return len(todo), self._write({one.key for one in found})
+                self._grade(todo, workers, scheduler)
+            return len(todo), self._write({one.key for one in found}, misplaced)
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
@@ -246,18 +221,7 @@ class Course:
                 ) from None
             yield
 
-    def _again(self, places: Iterable[str], state: State) -> Iterator[Key]:
-        for place in places:
-            student, _, exercise = place.partition("/")
-            own = [key for key in state if key[0] == student and exercise in ("", key[1])]
-            if not own:
-                hint = nearest(place, {"/".join(key) if exercise else key[0] for key in state})
-                raise Unable(f"{printable(place)} has not been graded yet{hint}")
-            yield from own
-
-    def _grade(
-        self, todo: Sequence[Submission], workers: int | None, unsafe: bool, scheduler: str
-    ) -> None:
+    def _grade(self, todo: Sequence[Submission], workers: int | None, scheduler: str) -> None:
         released = {name: self.texts(name) for name in self.names()}
 
         def job(one: Submission) -> tuple[Any, ...]:
@@ -265,9 +229,9 @@ class Course:
 
         with contextlib.ExitStack() as stack:
             if scheduler:
-                send = stack.enter_context(cluster.sender(scheduler, unsafe))
+                send = stack.enter_context(cluster.sender(scheduler))
             else:
-                server = stack.enter_context(Server(unsafe))
+                server = stack.enter_context(Server())
                 workers = workers or len(os.sched_getaffinity(0)) + 1
                 threads = stack.enter_context(ThreadPoolExecutor(workers))
                 with server.box():  # raises Unable if no sandbox is possible here
@@ -288,7 +252,7 @@ class Course:
                 one = running.pop(future)
                 outcome = future.result()
                 # Without its digest, the next run would grade it again if this one is stopped.
-                self._keep(one, outcome, "" if outcome.again else one.digest, unsafe)
+                self._keep(one, outcome, "" if outcome.again else one.digest)
                 progress.set_description(" ".join(one.key))
                 progress.update()
                 again += [one] if outcome.again else []
@@ -297,7 +261,7 @@ class Course:
             for one in again:
                 if time.monotonic() < end:
                     progress.set_description(f"{' '.join(one.key)}, once more")
-                    self._keep(one, submit(one).result(), one.digest, unsafe)
+                    self._keep(one, submit(one).result(), one.digest)
 
     def texts(self, name: str) -> Mapping[str, str]:
         """Return language → text of a released notebook."""
@@ -310,10 +274,10 @@ class Course:
             if place.exists()
         }
 
-    def _keep(self, one: Submission, outcome: Outcome, digest: str, unsafe: bool) -> None:
+    def _keep(self, one: Submission, outcome: Outcome, digest: str) -> None:
         """Write the graded notebook, and then the result file, which says that it is there."""
         put(self.graded(*one.key), outcome.notebook)
-        result = asdict(outcome) | {"digest": digest, "unsafe": unsafe, "page": ""}
+        result = asdict(outcome) | {"digest": digest, "page": ""}
         del result["notebook"]
         result["reason"] = "; ".join(filter(None, (outcome.reason, one.question)))
         result["timestamp"] = one.timestamp.decode("utf-8-sig", errors="replace").strip()
@@ -325,10 +289,10 @@ class Course:
     def _result(self, student: str, exercise: str) -> Path:
         return self.own / "graded" / student / f"{exercise}.json"
 
-    def _write(self, found: Collection[Key]) -> list[str]:
+    def _write(self, found: Collection[Key], misplaced: Sequence[Misplaced]) -> list[str]:
         """Bring gradebook, pages of feedback and tables into line with the results."""
-        # A plugin may lie in the course's folder, as for plain nbgrader.
-        with self.gradebook() as book, imports_from(self.folder):
+        sys.path.append(str(self.folder))  # a plugin may lie there, as for plain nbgrader
+        with self.gradebook() as book:
             people = {one.id for one in book.students}
             state = self._present(people)
             gradebook.record(book, state, self.settings())
@@ -341,8 +305,7 @@ class Course:
                     put(self.feedback(*key), report.page(nb, *key, marks[key]))
                     # Only now that the gradebook and the page say so.
                     put(self._result(*key), json.dumps(state[key] | {"page": page}))
-            full = {one.name: one.max_score for one in book.assignments if one.notebooks}
-            return report.write(self, state, marks, people, full)
+            return report.write(self, state, marks, people, misplaced)
 
     def _present(self, known: Collection[str]) -> State:
         """Return the results of people and exercises that were not taken out of the class."""
@@ -354,19 +317,6 @@ class Course:
         }
 
 
-# --- small things --------------------------------------------------------------------------------
-
-
-@contextlib.contextmanager
-def imports_from(folder: Path) -> Iterator[None]:
-    """Let Python find modules in a folder, after all others."""
-    sys.path.append(str(folder))
-    try:
-        yield
-    finally:
-        sys.path.remove(str(folder))
-
-
 @contextlib.contextmanager
 def errors_in_one_line() -> Iterator[None]:
     """Convert errors that the instructor can put right (disk, gradebook) to Unable."""
@@ -375,32 +325,11 @@ def errors_in_one_line() -> Iterator[None]:
         yield
     except TraitError as error:
         raise Unable(f"a setting in nbgrader_config.py cannot be used: {error}") from None
-    except (OperationalError, InterfaceError, InvalidEntry) as error:
+    except (OperationalError, InterfaceError, InvalidEntry, OSError) as error:
         # PostgreSQL's messages have several lines.
-        message = " ".join(str(getattr(error, "orig", error)).split())
-        message = message.removeprefix("(sqlite3.OperationalError) ").rstrip(".?")
-        if any(words in message for words in FULL_DISK):
-            raise Unable(DISK_IS_FULL.format(f"the gradebook: {message}")) from None
+        said = re.sub(r"^\[Errno \d+\] ", "", " ".join(str(getattr(error, "orig", error)).split()))
+        what = "" if isinstance(error, OSError) else "the gradebook could not be used: "
         raise Unable(
-            f"The gradebook could not be used: {message}. If a formgrader or another program is "
-            "using it, let that finish, then run this again. No grade is lost."
+            f"{what}{said}. Put that right, or let another program that uses it finish, and run "
+            "this again: it goes on where it stopped, and no grade is lost."
         ) from None
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            where = error.filename or f"the course folder or {tempfile.gettempdir()}"
-            raise Unable(DISK_IS_FULL.format(f"{where}: {error.strerror}")) from None
-        where = f" ({error.filename})" if error.filename else ""
-        raise Unable(
-            f"{error.strerror or error}{where}. Put that right and run this again: it continues "
-            "where it stopped."
-        ) from None
-
-
-def _reason(result: dict[str, Any]) -> str:
-    """Return nbgrader's reason for a failure, from its error or its log."""
-    text = f"{result.get('error', '')}\n{result.get('log', '')}"
-    # The last line of a traceback, or an error that was logged.
-    found = re.findall(r"^\s*(?:\w+\.)*[A-Z]\w+: (.+)", text, re.MULTILINE)
-    found = found or re.findall(r"^\[.*ERROR\] (.+)", text, re.MULTILINE)
-    reason: str = (found or ["nbgrader gave no reason"])[-1]
-    return reason.split("Error) ")[-1].strip().rstrip(".")  # without SQLAlchemy's error class

@@ -5,83 +5,63 @@ Canvas LMS. A zip states the unpacked size of each file in it, and no more than 
 """
 
 import contextlib
-import functools
 import io
+import re
 import shutil
-import struct
 import zipfile
-import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from functools import partial
+from pathlib import Path
 from typing import IO
 
 from grading.files import Unable
 from grading.intake import (
     EXCHANGE_FILES,
+    MOST_BYTES,
+    MOST_COPIES,
     NOTEBOOKS,
     SYSTEM_FILES,
     is_odd,
     name_problem,
     printable,
 )
-from grading.tables import People
+from grading.tables import People, labels
 
-MOST_FILES, MOST_BYTES = 1_000, 100_000_000  # of one learner
-ALL_FILES, ALL_BYTES = 20_000, 2_000_000_000  # of a download
 ENCRYPTED = 0x1  # a flag of an entry
 # The methods of Windows, macOS and the platforms; of others, `zipfile` knows the size too late.
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-MOST_FILE_BYTES = 20_000_000
-TYPED = "onlinetext.html"
-MOODLE = {"_assignsubmission_file": True, "_assignsubmission_onlinetext": False}  # is it a file?
-CANVAS = ("text.html", "link.html")  # titles of what was typed into a form
-DAMAGED = (
-    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError),
-    *(NotImplementedError, RuntimeError, ValueError, OSError),
-)
+# The person, the number and the title of a path; the first match counts, since a learner chooses
+# the title. Moodle has a folder for each learner, or none; a zip that was packed again has one
+# around all. Canvas has the number of the file, too, and LATE behind the name.
+MOODLE = r"(?:.*?/)??([^/]+?)_(\d+)_assignsubmission_(?:file|onlinetext)[/_](?:.*/)?([^/]+)"
+CANVAS = r"(?:.*/)?([^/]+?)(?:_LATE)?_(\d+)_\d+_([^/]+)"
 Files = dict[str, bytes]
 
 
 class Unreadable(Exception):
-    """A file is no zip that can be read; the message ends a line that begins with its name."""
-
-
-class Limits:
-    """What a download, or the zips of one learner, may still hold."""
-
-    def __init__(self, files: int, size: int) -> None:
-        self.most_files, self.most_bytes = self.files, self.bytes = files, size
-
-    def take(self, files: int = 0, size: int = 0) -> None:
-        self.files -= files
-        self.bytes -= size
-        if self.files < 0:
-            raise Unreadable(f"holds more than {self.most_files} files")
-        if self.bytes < 0:
-            raise Unreadable(f"unpacks to more than {self.most_bytes // 10**6} MB")
+    """A file cannot be read; the message ends a line that begins with its name."""
 
 
 @dataclass(frozen=True)
 class HandIn:
-    """One file that was handed in, or a page with what was typed into a form.
+    """One file that was handed in.
 
     path: in the download. number: the platform's, for the learner. person: the learner's name as
     the platform writes it. title: the learner's name of the file.
     """
 
     path: str
-    number: str
     person: str
+    number: str
     title: str
-    is_file: bool
     content: Callable[[], bytes]
 
     def student(self, people: People) -> str:
         """Return the learner's folder."""
-        known = people.student(self.number, self.person)
-        return known or f"{self.person} {self.number}".strip()
+        known = people.student(labels("", "", self.person, self.number))
+        return known or f"{self.person} {self.number}"
 
 
 @contextlib.contextmanager
@@ -94,9 +74,10 @@ def opened(file: Path) -> Iterator[tuple[list[HandIn], list[str]]]:
     lines: list[str] = []
     try:
         with _zip(file) as zipped:
-            for path, content in entries(zipped, Limits(ALL_FILES, ALL_BYTES)):
-                if parsed := _parsed(path):
-                    found.append(HandIn(path, *parsed, content))
+            for path, entry in _entries(zipped):
+                if parsed := re.fullmatch(MOODLE, path) or re.fullmatch(CANVAS, path):
+                    content = partial(_content, zipped, entry)
+                    found.append(HandIn(path, parsed[1], parsed[2], parsed[3], content))
                 else:
                     lines.append(f"{printable(path)}: not named as Moodle or Canvas does")
             yield found, lines
@@ -110,70 +91,28 @@ def _zip(file: Path | IO[bytes]) -> zipfile.ZipFile:
             return zipfile.ZipFile(file, metadata_encoding="utf-8")
         except UnicodeDecodeError:
             return zipfile.ZipFile(file)
-    except FileNotFoundError as error:
-        raise Unreadable(f"cannot be read: {error.strerror}") from None
-    except DAMAGED as error:
-        raise Unreadable(f"is damaged, or is no zip ({error})") from None
+    except Exception as error:  # many kinds, where bytes are wrong
+        raise Unreadable(f"cannot be read as a zip: {error}") from None
 
 
-def entries(zipped: zipfile.ZipFile, limits: Limits) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """Yield (path, function that reads it) of all files in a zip."""
-    found = [one for one in zipped.infolist() if not one.is_dir()]
-    limits.take(files=len(found))
-    for entry in found:
+def _entries(zipped: zipfile.ZipFile) -> Iterator[tuple[str, zipfile.ZipInfo]]:
+    """Yield (path, entry) of all files in a zip that people see."""
+    for entry in zipped.infolist():
         path = entry.filename.replace("\\", "/")
-        parts = PurePath(path).parts
-        if parts and parts[-1] not in SYSTEM_FILES and "__MACOSX" not in parts:
-            yield path, functools.partial(_content, zipped, entry, limits)
+        if not entry.is_dir() and not SYSTEM_FILES & {*path.split("/")}:
+            yield path, entry
 
 
-def _content(zipped: zipfile.ZipFile, entry: zipfile.ZipInfo, limits: Limits) -> bytes:
-    if entry.file_size > MOST_FILE_BYTES:
-        raise Unreadable(f"holds a file of more than {MOST_FILE_BYTES // 10**6} MB")
-    if entry.flag_bits & ENCRYPTED:
-        raise Unreadable("needs a password")
-    if entry.compress_type not in METHODS:
-        raise Unreadable("is compressed in an unusual way; ask for one made by Windows or macOS")
-    limits.take(size=entry.file_size)
+def _content(zipped: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
+    if entry.file_size > MOST_BYTES:
+        raise Unreadable(f"has more than {MOST_BYTES // 10**6} MB")
+    if entry.flag_bits & ENCRYPTED or entry.compress_type not in METHODS:
+        raise Unreadable("is packed in an unusual way, or with a password")
     try:
         with zipped.open(entry) as stream:
             return stream.read(entry.file_size)  # not all, which may be more than is stated
-    except DAMAGED as error:
+    except Exception as error:
         raise Unreadable(f"is damaged ({error})") from None
-
-
-def _parsed(path: str) -> tuple[str, str, str, bool] | None:
-    """Return (number, person, title, is it a file) of a path, None if no platform writes such."""
-    for sign, is_file in MOODLE.items():
-        # A folder for each learner, or none. Moodle takes underscores out of names.
-        head, _, tail = path.partition(sign)
-        person, _, number = head.rpartition("_")
-        person = person.rpartition("/")[2]  # a zip that was packed again has a folder around all
-        title = tail[1:].rpartition("/")[2]
-        if tail[:1] in ("/", "_") and person and number.isdecimal() and title:
-            return number, person, title, is_file
-    return _of_canvas(path.rpartition("/")[2])
-
-
-def _of_canvas(name: str) -> tuple[str, str, str, bool] | None:
-    """Parse Canvas's <name>_<number>_<number of the file>_<title>; LATE may follow the name.
-
-    What was typed is <name>_<number>_text.html or <name>_<number>_link.html.
-    """
-    words = name.split("_")
-    if words[0] == "anon" and len(words) > 3 and words[1] and words[2].isdecimal():
-        return words[1], "anon", "_".join(words[3:]), True
-    for place in range(1, len(words) - 2):
-        if words[place].isdecimal() and words[place + 1].isdecimal():
-            person, title = _without_late(words[:place]), "_".join(words[place + 2 :])
-            return (words[place], person, title, True) if person and title else None
-    if len(words) > 2 and words[-1] in CANVAS and words[-2].isdecimal():
-        return words[-2], _without_late(words[:-2]), words[-1], False
-    return None
-
-
-def _without_late(name: list[str]) -> str:
-    return "_".join(name[:-1] if len(name) > 1 and name[-1] == "LATE" else name)
 
 
 # --- one learner's files -------------------------------------------------------------------------
@@ -185,70 +124,67 @@ def by_student(found: Sequence[HandIn], people: People) -> Iterator[tuple[str, F
     for one in found:
         own[one.student(people)].append(one)
     for student, parts in sorted(own.items()):
-        fits, number = people.named(parts[0].person), parts[0].number
+        person, number = parts[0].person, parts[0].number
+        by_name = labels("", "", person)
+        fits = {one for label in by_name for one in people.fitting.get(label, ())}
+        files, lines = Files(), [name_problem(student)]
         if student not in people.students and len(fits) > 1:
-            said = (
+            lines = [
                 f"may be {' or '.join(sorted(fits))}; say which by a table for `make roster` with "
-            )
-            said += f"{number} as lms_user_id, and collect again"
-            yield student, {}, [f"{printable(student)}: {said}"]
-            continue
-        if problem := name_problem(student):
-            yield student, {}, [f"{printable(student)}: {problem}"]
-            continue
-        files, lines = _files(parts)
-        if people.students and student not in people.students:
-            lines.append("is in no roster")
-        if any(f"_LATE_{number}_" in one.path for one in parts):
-            lines.append("late, says Canvas")
+                f"{number} as lms_user_id, and collect again"
+            ]
+        elif not lines[0]:
+            files, lines = _files(parts)
+            if people.students and student not in people.students:
+                lines.append("is in no roster")
+            if any(f"_LATE_{number}_" in one.path for one in parts):
+                lines.append("late, says Canvas")
         yield student, files, [f"{printable(student)}: {line}" for line in lines]
 
 
 def _files(parts: Sequence[HandIn]) -> tuple[Files, list[str]]:
     files: Files = {}
     lines: list[str] = []
-    limits = Limits(MOST_FILES, MOST_BYTES)
-    for one in sorted(parts, key=lambda one: not one.is_file):
+    for one in parts:
         title = printable(one.title)
         try:
             content = one.content()
         except Unreadable as error:
             lines.append(f"{title} {error}")
             continue
-        if is_odd(one.title) or one.title.startswith("."):
-            lines.append(f"{title}: not the name of a file")
-        elif one.title.lower() in EXCHANGE_FILES:
-            lines.append(f"{title}: not a file that learners hand in")
+        is_taken = one.title.lower() in EXCHANGE_FILES or one.title.startswith(".")
+        if is_taken or is_odd(one.title):
+            lines.append(f"{title}: not the name of a file that learners hand in")
         elif not content:
             lines.append(f"{title}: empty")
-        elif not one.is_file:
-            lines.append("a text was typed into the form; read it on the platform")
-            if not files:
-                files[TYPED] = content
-        elif one.title.lower().endswith(".zip") and content.startswith(b"PK"):
-            lines.append(f"{title} {_add_zip(files, one.title, content, limits)}")
+        elif one.title.lower().endswith(".zip"):
+            lines.append(f"{title} {_add_zip(files, one.title, content)}")
         else:
             files[_unused(one.title, files)] = content
     return files, lines
 
 
-def _add_zip(files: Files, title: str, content: bytes, limits: Limits) -> str:
+def _add_zip(files: Files, title: str, content: bytes) -> str:
     """Add the notebooks in a learner's zip, or else the zip itself; return what was found."""
-    found: list[tuple[str, bytes]] = []
+    found: Files = {}
     try:
         with _zip(io.BytesIO(content)) as zipped:
-            for path, read in entries(zipped, limits):
-                parts = PurePath(path).parts
-                hidden = any(part.startswith(".") for part in parts)
-                if path.lower().endswith(NOTEBOOKS) and not hidden:
-                    found.append((parts[-1], read()))
-        names = ", ".join(printable(name) for name, _ in found) or "no notebook"
+            inner = [
+                (path.rpartition("/")[2], entry)
+                for path, entry in _entries(zipped)
+                if path.lower().endswith(NOTEBOOKS) and "/." not in f"/{path}"
+            ]
+            if sum(entry.file_size for _, entry in inner) > MOST_BYTES or len(inner) > MOST_COPIES:
+                most = f"{MOST_COPIES} notebooks or {MOST_BYTES // 10**6} MB"
+                raise Unreadable(f"holds more than {most}")
+            for name, entry in inner:
+                if not is_odd(name):
+                    found[_unused(name, files | found)] = _content(zipped, entry)
+        names = ", ".join(map(printable, found)) or "no notebook"
         said = f"is a zip; in it: {names}"
     except Unreadable as error:
-        found, said = [], str(error)
-    for name, inner in found or [(title, content)]:
-        if not is_odd(name):
-            files[_unused(name, files)] = inner
+        found, said = {}, str(error)
+    files |= found or {_unused(title, files): content}
     return said
 
 
@@ -283,5 +219,5 @@ def content(folder: Path) -> Files:
         if one.name not in EXCHANGE_FILES
         and one.is_file()
         and not one.is_symlink()
-        and one.stat().st_size <= MOST_FILE_BYTES
+        and one.stat().st_size <= MOST_BYTES
     }

@@ -5,7 +5,6 @@ with the values of the reference solution, which no sandbox ever holds.
 """
 
 import base64
-import contextlib
 import functools
 import platform
 import re
@@ -21,10 +20,8 @@ import nbformat
 import numpy
 from nbformat import NotebookNode, from_dict
 from nbformat.v4 import new_markdown_cell
-from nbgrader.utils import compute_checksum  # type: ignore[import-untyped]
 
 from grading import inside
-from grading.alike import code
 from grading.box import Ended, Lines, Server
 from grading.files import Unable
 from grading.notebook import defined, headings, key_of, read, restored
@@ -56,8 +53,6 @@ SHOWN_BYTES = 1_500_000  # of all cells together
 MOST_PIXELS = 25_000_000  # of a picture: a small file can unpack to a huge one, in a browser
 CUT = N_("More was shown than fits on this page.")
 NOT_GRADED = "This could not be graded."
-NO_RESPONSE = N_("No response.")  # nbgrader's comment on a cell that is as it was released
-NOT_RUN = "This cell was not run: one before it ended the notebook."
 NOT_REACHED = N_("The notebook did not get as far as this check.")
 UNREADABLE = N_("The values could not be read.")
 # No detail: a function could fail on purpose, in a way that tells about the hidden inputs.
@@ -99,8 +94,8 @@ class Outcome:
     """The graded notebook, as text, and what else is known about a submission.
 
     reason: why it was not graded, or not run to its end. again: whether to grade it once more: a
-    call took too long, perhaps because the machine had other work. untouched: keys of the answers
-    that are as released. code: what the learner wrote, for `alike`.
+    call took too long, perhaps because the machine had other work. unsafe: whether it ran without
+    walls.
     """
 
     notebook: str
@@ -108,8 +103,7 @@ class Outcome:
     reason: str = ""
     remarks: list[str] = field(default_factory=list)
     again: bool = False
-    untouched: list[str] = field(default_factory=list)
-    code: str = ""
+    unsafe: bool = False
 
 
 def grade(
@@ -126,65 +120,29 @@ def grade(
         cells, language = read(content)
     except ValueError as error:
         return not_graded(name, str(error), released)
+    end = time.monotonic() + NOTEBOOK
     try:
-        functions = {part.key: part.function for part in exercises.load(name).parts}
+        parts = exercises.load(name).parts
+        functions = {part.key: part.function for part in parts}
         nb, remarks = restored(cells, released, language, functions)
-        parts, reason = graded(server, nb, name, seed)
-        return Outcome(
-            notebook=nbformat.writes(nb),
-            parts=parts,
-            reason=reason,
-            remarks=remarks,
-            again=any(part.cause == "too-late" for part in parts),
-            untouched=[
-                key_of(cell)
-                for cell in nb.cells
-                if key_of(cell).endswith("-solution")
-                and cell.metadata.nbgrader.checksum == compute_checksum(cell)
-            ],
-            code=code(nb),
-        )
+        with spoken(language_of(nb)):
+            with server.box() as box:
+                copies, trouble = run(box, nb, functions, end)
+                asked = ask(parts, copies, name, seed, end)
+            verdicts = [
+                judged(part, asked[part.key], cases(name, part.key, seed), trouble)
+                for part in parts
+            ]
+            verdicts = list(name_syntax_errors(nb, verdicts))
+            write(nb, verdicts)
+        again, reason = any(part.cause == "too-late" for part in verdicts), trouble.rstrip(".")
+        return Outcome(nbformat.writes(nb), verdicts, reason, remarks, again, server.unsafe)
     except Unable:
         raise
     except Exception as error:  # a fault of ours must not stop the others
         what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         failed = not_graded(name, f"the grading itself failed ({what})", released)
         return replace(failed, again=True)
-
-
-def graded(server: Server, nb: NotebookNode, exercise: str, seed: str) -> tuple[list[Graded], str]:
-    """Run a restored notebook and judge its parts; write all that into it, in its language.
-
-    Returns (parts, why it was not run to its end or "").
-    """
-    end = time.monotonic() + NOTEBOOK
-    parts = exercises.load(exercise).parts
-    with spoken(language_of(nb)):
-        with server.box() as box:
-            copies, trouble = run(box, nb, {part.key: part.function for part in parts}, end)
-            asked = ask(parts, copies, exercise, seed, end)
-        verdicts = [
-            judged(part, asked[part.key], cases(exercise, part.key, seed), trouble)
-            for part in parts
-        ]
-        verdicts = list(name_syntax_errors(nb, verdicts))
-        write(nb, verdicts)
-    return verdicts, trouble.rstrip(".")
-
-
-def run_ordinary(server: Server, nb: NotebookNode) -> None:
-    """Run a notebook that is no exercise of ours, with the tests in it, as nbgrader does.
-
-    nbgrader gives a test without an error its points, so one that was not run has an error.
-    """
-    missing = {"output_type": "error", "ename": "NotRun", "evalue": "", "traceback": [NOT_RUN]}
-    cells = [cell for cell in nb.cells if cell.cell_type == "code"]
-    for cell in cells:
-        cell.outputs = [from_dict(missing)]
-    end, budget = time.monotonic() + NOTEBOOK, Budget()
-    with contextlib.suppress(Ended, *FORGED), server.box() as box:
-        for cell in cells:
-            _shows(box, cell, end, budget)
 
 
 def not_graded(name: str, reason: str, released: Mapping[str, str]) -> Outcome:

@@ -1,29 +1,23 @@
 """nbgrader's gradebook: what results it gets, and what instructors have put into it."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import nbformat
-from nbgrader import utils  # type: ignore[import-untyped]
 from nbgrader.api import (  # type: ignore[import-untyped]
     Assignment,
     BaseCell,
     Comment,
     Grade,
-    Notebook,
     SubmittedAssignment,
     SubmittedNotebook,
 )
 from nbgrader.preprocessors import AssignLatePenalties  # type: ignore[import-untyped]
 from traitlets.config import Config
 
-from grading.grade import NO_RESPONSE
-
-TIMESTAMP = r"\d[\w :.,+/-]{5,60}"  # a date, a time and perhaps a time zone
 Key = tuple[str, str]  # (student, exercise)
 
 
@@ -32,8 +26,8 @@ class Marks:
     """What the gradebook says about one submission.
 
     auto: part → points that the grading gave. scores: part → points that count, also those given by
-    hand. comments: key of an answer → comment. late: seconds after the due date, or after the
-    extension. waits: whether nbgrader waits for points by hand.
+    hand. comments: key of an answer → what somebody wrote about it. late: seconds after the due
+    date, or after the extension.
     """
 
     auto: dict[str, float] = field(default_factory=dict)
@@ -41,7 +35,6 @@ class Marks:
     comments: dict[str, str] = field(default_factory=dict)
     penalty: float = 0
     late: float = 0
-    waits: bool = False
 
     @property
     def score(self) -> float:
@@ -54,11 +47,9 @@ class Marks:
         return any(points is not None for points in self.auto.values()) or any(self.scores.values())
 
     @property
-    def lateness(self) -> str:
-        """Return how late it is, as "2 d 3 h" or "15 min"; "" if it is in time."""
-        minutes = -(-int(self.late) // 60)
-        parts = {"d": minutes // 1440, "h": minutes // 60 % 24, "min": minutes % 60}
-        return " ".join(f"{count} {unit}" for unit, count in parts.items() if count)
+    def hours(self) -> str:
+        """Return how many hours it is late."""
+        return f"{self.late / 3600:.3g}"
 
 
 def marks(book: Any) -> dict[Key, Marks]:
@@ -66,23 +57,19 @@ def marks(book: Any) -> dict[Key, Marks]:
     found: dict[Key, Marks] = defaultdict(Marks)
 
     def rows(kind: Any, *columns: Any) -> Iterator[Any]:
-        of = (SubmittedAssignment.student_id, Assignment.name, Notebook.name, BaseCell.name)
+        of = (SubmittedAssignment.student_id, Assignment.name, BaseCell.name)
         query = book.db.query(*of, *columns).select_from(kind).join(kind.notebook).join(kind.cell)
-        query = query.join(SubmittedNotebook.notebook).join(SubmittedNotebook.assignment)
-        for student, name, notebook, key, *more in query.join(SubmittedAssignment.assignment):
-            # An ordinary assignment may have several notebooks.
-            yield student, name, key if notebook == name else f"{notebook}/{key}", *more
+        yield from query.join(SubmittedNotebook.assignment).join(SubmittedAssignment.assignment)
 
     for student, name, part, auto, score in rows(Grade, Grade.auto_score, Grade.score):
         own = found[student, name]
         own.auto[part], own.scores[part] = auto, score or 0
-    for student, name, key, comment in rows(Comment, Comment.comment):
+    for student, name, key, comment in rows(Comment, Comment.manual_comment):
         if comment:
             found[student, name].comments[key] = comment
     for one in book.db.query(SubmittedAssignment).all():
         own = found[one.student_id, one.name]
         own.penalty, own.late = one.late_submission_penalty or 0, one.total_seconds_late
-        own.waits = one.needs_manual_grade
     return found
 
 
@@ -115,8 +102,6 @@ def _record_one(
     for grade in notebook.grades:
         grade.auto_score = points[grade.name]
         grade.needs_manual_grade = failed or grade.manual_score is not None
-    for comment in notebook.comments:
-        comment.auto_comment = NO_RESPONSE if comment.name in result["untouched"] else None
     book.db.commit()
 
 
@@ -129,12 +114,9 @@ def _apply_penalty(notebook: str, assignment: str, student: str, config: Config)
 
 
 def time_of(text: str) -> datetime | None:
-    """Return the time in the text of a timestamp.txt, None if it is none."""
-    # The parser opens a file named after the time zone, so refuse paths that lead elsewhere.
-    if not re.fullmatch(TIMESTAMP, text, re.ASCII) or ".." in text:
-        return None
+    """Return the time in the text of a timestamp.txt in UTC, as nbgrader stores it, or None."""
     try:
-        time: datetime | None = utils.parse_utc(text)
-    except Exception:  # nbgrader's time parsers raise many kinds of errors
+        time = datetime.fromisoformat(text.replace(" UTC", "+00:00"))
+        return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
+    except (ValueError, OverflowError):
         return None
-    return time

@@ -5,13 +5,13 @@ FIFO, or reads more than a notebook can have.
 """
 
 import contextlib
-import difflib
 import hashlib
+import itertools
 import os
 import re
 import stat
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,15 @@ MOST_TEXT = 128  # characters of a name or an address in nbgrader's gradebook
 NOTEBOOKS = (".ipynb", ".ipynb.txt", ".ipynb.json")  # a browser may have added the last part
 EXCHANGE_FILES = ("timestamp.txt", "submission_secret.txt")  # added by `nbgrader submit`
 SYSTEM_FILES = {".DS_Store", ".git", ".ipynb_checkpoints", "Thumbs.db", "__MACOSX", "desktop.ini"}
-MOST_DEPTH, MOST_FOLDERS, MOST_COPIES, MOST_NAMES = 3, 100, 20, 10
+MOST_FOLDERS, MOST_COPIES, MOST_NAMES = 100, 20, 10
 MOST_NAME_BYTES = 250  # on most file systems, with room for the dots of `downloads.put`
 FORBIDDEN = set('<>"*?[]\\')  # in names: they mean something in HTML or in nbgrader's patterns
 # Control and format characters, unassigned and private ones, surrogates, line separators.
 UNPRINTABLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+MISPLACED = "only a notebook in STUDENT/EXERCISE/ is graded, of an exercise that was released"
 JOINERS = {"\u200c", "\u200d", "\u200e", "\u200f"}  # Persian, Hindi, Hebrew names need these
+
+Misplaced = tuple[str, str]  # a path below submitted/, and why it is not graded
 
 
 @dataclass(frozen=True)
@@ -43,7 +46,6 @@ class Submission:
 
     student: str
     exercise: str
-    folder: Path
     path: Path | None
     timestamp: bytes
     reason: str
@@ -83,15 +85,6 @@ def printable(name: str) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def nearest(name: str, among: Iterable[str]) -> str:
-    """Return "; the nearest is …" for the end of a message, "" if none is near."""
-    folded = {one.casefold(): one for one in sorted(among, reverse=True)}
-    found = difflib.get_close_matches(
-        name.casefold(), folded, 1, cutoff=0.4
-    )  # "ada" for "ada@x.org"
-    return f"; the nearest is {printable(folded[found[0]])!r}" if found else ""
-
-
 def listed(names: Sequence[str]) -> str:
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return ", ".join(map(printable, names[:MOST_NAMES])) + more
@@ -124,32 +117,34 @@ def is_notebook(name: str) -> bool:
     return name.lower().endswith(NOTEBOOKS) and not name.startswith(".")
 
 
-def students(course: Path) -> list[str]:
-    """Return the students who have a folder in submitted/."""
-    return [
-        name
-        for name, mode in entries(course / "submitted")
-        if stat.S_ISDIR(mode) and name not in SYSTEM_FILES and not name_problem(name)
-    ]
+def submissions(course: Path, known: Sequence[str]) -> tuple[list[Submission], list[Misplaced]]:
+    """Return (all submissions of the exercises `known`, what is not graded, and why).
+
+    Both are sorted by student; exercises are in their order.
+    """
+    base = course / "submitted"
+    found: list[Submission] = []
+    elsewhere: list[Misplaced] = []
+    for student, mode in entries(base):
+        if student in SYSTEM_FILES:
+            continue
+        problem = name_problem(student)
+        problem = problem or (_unreadable(base / student) if stat.S_ISDIR(mode) else MISPLACED)
+        if problem:
+            elsewhere.append((printable(student), problem))
+            continue
+        own = set()
+        for name, inner in entries(base / student):
+            if stat.S_ISDIR(inner) and name in known:
+                own.add(name)
+            elif name not in SYSTEM_FILES and not name.startswith("."):
+                elsewhere.append((f"{student}/{printable(name)}", MISPLACED))
+        found += [submission(student, one, base / student / one) for one in known if one in own]
+    return found, elsewhere
 
 
-def submissions(course: Path, known: Sequence[str]) -> Iterator[Submission]:
-    """Yield all submissions of the exercises `known`, by student and in their order."""
-    for student in students(course):
-        folders = _exercises(course / "submitted" / student, known)
-        for exercise in known:
-            if exercise in folders:
-                folder = course / "submitted" / student / exercise
-                yield submission(student, exercise, folder, known)
-
-
-def _exercises(folder: Path, known: Sequence[str]) -> list[str]:
-    """Return those of the exercises that have a folder in a student's."""
-    return [name for name, mode in entries(folder) if stat.S_ISDIR(mode) and name in known]
-
-
-def submission(student: str, exercise: str, folder: Path, known: Sequence[str]) -> Submission:
-    """Return what a student's folder for one of the `known` exercises holds."""
+def submission(student: str, exercise: str, folder: Path) -> Submission:
+    """Return what a student's folder for an exercise holds."""
     timestamp, _ = read_file(folder / "timestamp.txt", 1_000)
     notebooks = list(_notebooks(folder))
     name, question, note, content = "", "", "", b""
@@ -157,10 +152,10 @@ def submission(student: str, exercise: str, folder: Path, known: Sequence[str]) 
     if not reason and not notebooks:
         reason = "there is no notebook in the folder"
     if not reason:
-        name, reason, question, note = choose(folder, notebooks, exercise)
+        name, question, note = choose(folder, notebooks, exercise)
     if name:
         content, reason = read_file(folder / name)
-    if content and (other := _other_exercise(content, exercise, known)):
+    if content and (other := _other_exercise(content, exercise)):
         reason = f"this is the notebook of {other}"
     remarks = [note] if note else []
     # Canvas numbers the files of a second hand-in.
@@ -174,7 +169,6 @@ def submission(student: str, exercise: str, folder: Path, known: Sequence[str]) 
     return Submission(
         student,
         exercise,
-        folder,
         folder / name if name else None,
         timestamp,
         reason,
@@ -186,46 +180,33 @@ def submission(student: str, exercise: str, folder: Path, known: Sequence[str]) 
 
 def _notebooks(folder: Path) -> Iterator[str]:
     """Yield the paths of notebooks in a folder and, since archives add some, in folders in it."""
-    waiting: list[tuple[str, ...]] = [()]
-    for _ in range(MOST_FOLDERS):
-        if not waiting:
-            return
-        below = waiting.pop(0)
-        for name, mode in entries(folder.joinpath(*below)):
+    for parent, folders, _files in itertools.islice(os.walk(folder), MOST_FOLDERS):
+        folders[:] = sorted(name for name in folders if name[0] not in "._")
+        for name, mode in entries(Path(parent)):
             if is_notebook(name) and stat.S_ISREG(mode):
-                yield "/".join((*below, name))
-            elif stat.S_ISDIR(mode) and name[0] not in "._" and len(below) < MOST_DEPTH:
-                waiting.append((*below, name))
+                yield str(Path(parent, name).relative_to(folder))
 
 
 # --- several notebooks in one folder -------------------------------------------------------------
 
 
-def choose(folder: Path, notebooks: Sequence[str], exercise: str) -> tuple[str, str, str, str]:
-    """Return (the notebook that counts, why none does, a question, a note).
+def choose(folder: Path, notebooks: Sequence[str], exercise: str) -> tuple[str, str, str]:
+    """Return (the notebook that counts, a question to the instructor, a note).
 
     Browsers and JupyterLab save copies, such as `int8-matmul (1).ipynb`, beside a notebook that may
-    be as it was released. So the one counts that holds all answers of the others. If their answers
-    differ, the one with the exercise's name does until the instructor decides, and else none.
+    be as it was released. So the one with most answers counts, and of several the one whose name is
+    most like the exercise's. There is a question if others hold other answers.
     """
     ranked = sorted(notebooks, key=lambda path: _rank(path, exercise))
     if len(ranked) == 1:
-        return ranked[0], "", "", ""
+        return ranked[0], "", ""
     answers = {path: _answers(folder / path, exercise) for path in ranked[:MOST_COPIES]}
     best = max(answers, key=lambda path: len(answers[path]))
-    if not answers[best]:
-        return ranked[0], "", "", f"several notebooks without answers: {listed(ranked)}"
     others = [path for path in answers if not answers[path].items() <= answers[best].items()]
     if not others:
-        return best, "", "", f"{printable(best)} counts, of {listed(ranked)}"
+        return best, "", f"{printable(best)} counts, of {listed(ranked)}"
     said = f"several notebooks with different answers: {listed([best, *others])}"
-    first = next(path for path in ranked if path in (best, *others))
-    tied = [
-        path for path in (best, *others) if _rank(path, exercise)[:3] == _rank(first, exercise)[:3]
-    ]
-    if len(tied) > 1:
-        return "", f"{said}; remove all but the one that counts", "", ""
-    return first, "", f"{said}; {printable(first)} counts until you remove it", ""
+    return best, f"{said}; {printable(best)} counts until you remove it", ""
 
 
 def _rank(path: str, exercise: str) -> tuple[bool, bool, bool, int, str]:
@@ -254,7 +235,7 @@ def _answers(path: Path, exercise: str) -> Mapping[str, Any]:
     return found
 
 
-def _other_exercise(content: bytes, exercise: str, known: Sequence[str]) -> str:
+def _other_exercise(content: bytes, exercise: str) -> str:
     """Return the exercise whose checks most of a notebook's cells call, "" if it is this one."""
     try:
         called = {found[1] for cell in read(content)[0] if (found := CHECK.match(cell.source))}
@@ -262,49 +243,12 @@ def _other_exercise(content: bytes, exercise: str, known: Sequence[str]) -> str:
         return ""
     if called <= {part.key for part in exercises.load(exercise).parts}:
         return ""
-    published = sorted(path.stem for path in exercises.FOLDER.glob("*.py"))  # the site has all
     count = {
         name: len(called & {part.key for part in exercises.load(name).parts})
-        for name in dict.fromkeys((*known, exercise, *published))
+        for name in (exercise, *exercises.names())
     }
-    best = max(count, key=lambda name: (count[name], name == exercise))
-    return "" if count[best] == count[exercise] else best
-
-
-# --- what is in the wrong place ------------------------------------------------------------------
-
-
-def misplaced(course: Path, known: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield (path below submitted/, problem) of what is not graded because of where it is."""
-    base = course / "submitted"
-    for student, mode in entries(base):
-        place, is_folder = base / student, stat.S_ISDIR(mode)
-        own = (name_problem(student) or _unreadable(place)) if is_folder else _stray(place, mode)
-        if own:
-            yield printable(student), own
-        elif is_folder and student not in SYSTEM_FILES:
-            for name, inner in entries(place):
-                if not stat.S_ISDIR(inner):
-                    problem = _stray(place / name, inner)
-                else:
-                    is_known = name in (*known, *SYSTEM_FILES)
-                    problem = "" if is_known else _exercise_problem(name, known)
-                if problem:
-                    yield f"{student}/{printable(name)}", problem
-
-
-def _stray(path: Path, mode: int) -> str:
-    """Return what is wrong with something that is no folder."""
-    if stat.S_ISLNK(mode) and path.is_dir():
-        return "a link and not a folder"
-    is_file = stat.S_ISREG(mode) and path.name not in SYSTEM_FILES
-    return "a notebook must lie in STUDENT/EXERCISE/" if is_file and is_notebook(path.name) else ""
-
-
-def _exercise_problem(name: str, known: Iterable[str]) -> str:
-    if name in exercises.names():
-        return "this exercise was not released"
-    return "" if name.startswith(".") else f"not the name of an exercise{nearest(name, known)}"
+    best = max(count, key=lambda name: count[name])  # the first of equals
+    return "" if best == exercise else best
 
 
 def _unreadable(folder: Path) -> str:

@@ -5,9 +5,9 @@ feedback/, release/ and gradebook.db belong to the course folder that nbgrader r
 `make release` writes source/ from this repository's exercises.
 """
 
-import functools
 import os
 import shutil
+import stat
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,55 +21,55 @@ if sys.argv[1:2] == ["validate"]:  # has no setting for what runs a notebook
         "runs what is in submitted/ in its sandbox, and report.html says which parts are right."
     )
 
+import nbformat  # noqa: E402
 import nbgrader.server_extensions.formgrader as formgrader  # type: ignore[import-untyped]  # noqa: E402
 from nbconvert.exporters.exporter import Exporter  # noqa: E402
 from nbformat import NotebookNode  # noqa: E402
-from nbgrader.converters import (  # type: ignore[import-untyped]  # noqa: E402
-    Autograde,
-    GenerateAssignment,
-)
+from nbgrader.converters import GenerateAssignment  # type: ignore[import-untyped]  # noqa: E402
 from nbgrader.preprocessors import (  # type: ignore[import-untyped]  # noqa: E402
     AssignLatePenalties,
     ComputeChecksums,
-    GetGrades,
     NbGraderPreprocessor,
     SaveAutoGrades,
 )
 from traitlets import default  # noqa: E402
 
-from grading import exchange, report  # noqa: E402
-from grading.box import Server  # noqa: E402
+from grading import gradebook, report  # noqa: E402
+from grading.box import own_server  # noqa: E402
 from grading.course import Course  # noqa: E402
-from grading.files import Unable  # noqa: E402
-from grading.grade import graded, run_ordinary  # noqa: E402
-from grading.gradebook import Marks  # noqa: E402
-from grading.intake import name_problem, printable  # noqa: E402
-from grading.notebook import cells_of, restored  # noqa: E402
+from grading.grade import grade  # noqa: E402
+from grading.intake import MOST_BYTES, name_problem, printable  # noqa: E402
 from grading.release import exercises  # noqa: E402
 from grading.release.notebooks import Complete  # noqa: E402
 
 Resources = dict[str, Any]
 
 
-@functools.cache
-def server() -> Server:
-    return Server(os.environ.get("GRADING_UNSAFE") == "1").__enter__()
-
-
 def refuse(notebooks: list[str], **_: Any) -> None:
-    """End the command if a folder would harm, or if no sandbox is possible."""
+    """End `autograde` if a folder would harm, or if no sandbox is possible.
+
+    nbgrader copies all that is in there: it would follow a link, and wait for ever at a FIFO.
+    """
     folder = Path(notebooks[0]).absolute().parent
-    student = folder.parent.name
+    student, assignment = folder.parent.name, folder.name
     try:
+        if assignment not in exercises.names():
+            raise ValueError("no exercise of this course; nbgrader would run it with your rights")
         if folder.is_symlink() or folder.parent.is_symlink():
             raise ValueError("a link and not a folder")
         if problem := name_problem(student):
             raise ValueError(problem)
-        exchange.refuse_odd(folder)
-        with server().box():
+        for parent, folders, files in os.walk(folder):
+            for name in (*folders, *files):
+                about = Path(parent, name).lstat()
+                if not (stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)):
+                    raise ValueError(f"{printable(name)} is neither a file nor a folder")
+                if name.endswith(".ipynb") and about.st_size > MOST_BYTES:
+                    raise ValueError(f"{printable(name)} has more than {MOST_BYTES // 10**6} MB")
+        with own_server().box():
             pass
-    except (ValueError, OSError, Unable) as error:
-        raise SystemExit(f"{printable(student)}/{folder.name}: {error}") from None
+    except Exception as error:  # nbgrader would go on after one
+        raise SystemExit(f"{printable(student)}/{assignment}: {error}") from None
 
 
 def remove_others(notebooks: list[str], **_: Any) -> None:
@@ -82,35 +82,20 @@ def remove_others(notebooks: list[str], **_: Any) -> None:
             path.unlink()
 
 
-class Restore(NbGraderPreprocessor):  # type: ignore[misc]
-    """First step of autograde: the released notebook with the learner's cells."""
+class Grade(NbGraderPreprocessor):  # type: ignore[misc]
+    """Step of autograde that does all that `make grade` does with a notebook."""
 
     def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
         name, course = resources["nbgrader"]["assignment"], Course(Path.cwd())
-        if name not in exercises.names():
-            return nb, resources
-        cells, language = cells_of(nb)
-        functions = {part.key: part.function for part in exercises.load(name).parts}
-        made, remarks = restored(cells, course.texts(name), language, functions)
-        for line in remarks:
+        content = nbformat.writes(nb).encode("utf-8", "replace")
+        outcome = grade(own_server(), name, content, "", course.texts(name), course.seed())
+        for line in filter(None, (outcome.reason, *outcome.remarks)):
             self.log.warning(line)
-        return made, resources
-
-
-class Values(NbGraderPreprocessor):  # type: ignore[misc]
-    """Step of autograde that asks, judges, and writes the verdicts into the notebook."""
-
-    def preprocess(self, nb: NotebookNode, resources: Resources) -> tuple[NotebookNode, Resources]:
-        name, course = resources["nbgrader"]["assignment"], Course(Path.cwd())
-        if name in exercises.names():
-            graded(server(), nb, name, course.seed())
-        else:
-            run_ordinary(server(), nb)
-        return nb, resources
+        return nbformat.reads(outcome.notebook, as_version=4), resources
 
 
 class Page(Exporter):
-    """Makes the course's page of feedback, of what nbgrader has read from its gradebook."""
+    """Makes the course's page of feedback."""
 
     @default("file_extension")
     def _file_extension(self) -> str:
@@ -121,16 +106,9 @@ class Page(Exporter):
     ) -> tuple[str, Resources]:
         nb, resources = super().from_notebook_node(nb, resources, **options)
         about = resources["nbgrader"]
+        key = about["student"], about["assignment"]
         with Course(Path.cwd()).gradebook() as book:
-            own = book.find_submission(about["assignment"], about["student"])
-            marks = Marks(penalty=about["late_penalty"], late=own.total_seconds_late)
-        for cell in nb.cells:
-            own = cell.metadata.get("nbgrader", {})
-            if own.get("grade"):
-                marks.scores[own["grade_id"]] = own["score"]
-            if own.get("comment"):
-                marks.comments[own["grade_id"]] = own["comment"]
-        return report.page(nb, about["student"], about["assignment"], marks), resources
+            return report.page(nb, *key, gradebook.marks(book)[key]), resources
 
 
 c = get_config()  # type: ignore[name-defined]  # noqa: F821 - traitlets defines it
@@ -146,21 +124,16 @@ c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedE
 
 c.Autograde.pre_convert_hook = refuse
 c.Autograde.post_convert_hook = remove_others
-c.Autograde.sanitize_preprocessors = [
-    Restore,
-    *Autograde.class_traits()["sanitize_preprocessors"].default(),
-]
-c.Autograde.autograde_preprocessors = [Values, SaveAutoGrades, AssignLatePenalties]
+c.Autograde.sanitize_preprocessors = []
+c.Autograde.autograde_preprocessors = [Grade, SaveAutoGrades, AssignLatePenalties]
 # What JupyterLab's Validate says, which is without this to run a submission, and its kernel in a
 # folder of the learner's, with all your rights.
 c.Execute.kernel_name = (
     "Validate: a submission would have all your rights; `make grade COURSE=…` runs it in a sandbox"
 )
-c.GenerateFeedback.preprocessors = [GetGrades]
+c.GenerateFeedback.preprocessors = []
 c.GenerateFeedback.exporter_class = Page
 c.ExportPlugin.to = "nbgrader.csv"  # grades.csv is the course's own table
-c.ExchangeFactory.collect = exchange.Collect
-c.ExchangeFactory.release_feedback = exchange.ReleaseFeedback
 
 # The formgrader, where an instructor is logged in, shows Markdown as pages of feedback do, and
 # fetches nothing: formgrade/ here has no MathJax.

@@ -51,11 +51,6 @@ def read(content: bytes) -> tuple[list[Cell], str]:
         found = json.loads(content.decode(json.detect_encoding(content)))
     except (ValueError, RecursionError):
         raise ValueError("the file is not JSON, and so not a notebook") from None
-    return cells_of(found)
-
-
-def cells_of(found: Any) -> tuple[list[Cell], str]:
-    """Return (cells, language) of a notebook's JSON; raise ValueError as `read` does."""
     try:
         sheets = found["cells"] if "cells" in found else found["worksheets"][0]["cells"]
         if len(sheets) > MAX_CELLS:

@@ -14,7 +14,6 @@ import itertools
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -26,18 +25,14 @@ from pygments import highlight  # type: ignore[import-untyped]
 from pygments.formatters import HtmlFormatter  # type: ignore[import-untyped]
 from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 
-from grading import alike
 from grading.files import put
-from grading.grade import NO_RESPONSE
 from grading.gradebook import Key, Marks
-from grading.intake import misplaced
+from grading.intake import Misplaced
 from grading.notebook import CHECK, headings, key_of
 from grading.release import exercises, translation
 from roofkit.check.wording import before
-from roofkit.exercise_facts import of_file
 from roofkit.notebook_language import language_of
 from roofkit.words import N_, _, language, spoken
-from rooflib.table import columns_of
 
 HERE = Path(__file__).parent
 TEMPLATES = jinja2.Environment(
@@ -60,24 +55,17 @@ KINDS = {  # kind of remark → what the report says above them
     "late": "Time after the due date, or after the own extension, and what that cost.",
     "by hand": "These points count, also beside a newer hand-in, for which they were not given.",
     "unsafe": (
-        "--unsafe: these ran with all rights of the person who graded. What they did outside their "
-        "notebooks is unknown."
+        "GRADING_UNSAFE=1: these ran with all rights of the person who graded. What they did "
+        "outside their notebooks is unknown."
     ),
     "changed": (
         "These are facts. They cost no points, and each may have an innocent reason: accidents "
         "happen to notebooks on the way. Talk to the learner before you conclude anything."
     ),
-    "alike": (
-        "Pairs that are much more alike than most of the class. A share of 100 says that two "
-        "hand-ins do the same with the same names, whatever their comments and layout. Learners "
-        "may have worked together as you allowed, so look at both notebooks before you think "
-        "anything."
-    ),
 }
 COMMENTS, PENALTY = N_("Comments:"), N_("Late submission penalty")
-LATE, BY_HAND = N_("Handed in late, by {time}"), N_("These points were given by hand.")
+LATE, BY_HAND = N_("Handed in late, by {hours} h"), N_("These points were given by hand.")
 FIGURE = N_("Figure drawn by this cell")
-UNITS = {"d": N_("{count} d"), "h": N_("{count} h"), "min": N_("{count} min")}  # of lateness
 
 
 # --- feedback ------------------------------------------------------------------------------------
@@ -119,7 +107,7 @@ def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
                 }
                 for key, of in points.items()
             ],
-            late=_(LATE).format(time=_time(marks.lateness)) if marks.late else "",
+            late=_(LATE).format(hours=marks.hours) if marks.late else "",
             penalty=_(PENALTY) if marks.penalty else "",
             taken=f"{marks.penalty:g}",
             cells=[_cell(cell, points, marks) for cell in nb.cells if _is_shown(cell)],
@@ -130,19 +118,9 @@ def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
 
 
 def _title(exercise: str) -> str:
-    """Return the title of an exercise in the language in force; another assignment has its name."""
-    file = exercises.file_of(exercise)
-    if not file.is_file():
-        return exercise
-    title = of_file(file).title
+    """Return the title of an exercise in the language in force."""
+    title = exercises.load(exercise).title
     return translation.messages(exercise, language()).get(title, title)
-
-
-def _time(lateness: str) -> str:
-    """Return "2 d 3 h" in the language in force."""
-    words = lateness.split()
-    pairs = zip(words[::2], words[1::2], strict=True)
-    return " ".join(_(UNITS[unit]).format(count=count) for count, unit in pairs)
 
 
 def _score(points: float, of: float) -> str:
@@ -157,11 +135,8 @@ def _is_shown(cell: NotebookNode) -> bool:
 
 def _cell(cell: NotebookNode, points: Mapping[str, float], marks: Marks) -> dict[str, Any]:
     key = key_of(cell)
-    comment = marks.comments.get(key, "")
     outputs = [{"said": ""} | _output(one) for one in cell.get("outputs", ())]
     verdict = ""
-    if key == exercises.GIVEN:  # a sandbox has no catalogs
-        outputs = [one | {"text": _with_headings(one.get("text", ""))} for one in outputs]
     if key in points:
         if CHECK.match(cell.source) and outputs:  # the last has the points, for nbgrader
             *outputs, graded = outputs
@@ -175,19 +150,8 @@ def _cell(cell: NotebookNode, points: Mapping[str, float], marks: Marks) -> dict
         "html": _colored(cell.source) if cell.cell_type == "code" else prose(cell.source),
         "outputs": outputs,
         "verdict": verdict,
-        "comment": _(NO_RESPONSE) if comment == NO_RESPONSE else comment,
+        "comment": marks.comments.get(key, ""),
     }
-
-
-def _with_headings(table: str) -> str:
-    """Return a printed table with its headings in the language in force, where they were."""
-    first, end, rest = table.partition("\n")
-
-    def heading(found: re.Match[str]) -> str:
-        said = _(found[1])
-        return said + " " * (len(found[0]) - columns_of(said))
-
-    return re.sub(r"(\S+(?: \S+)*) *", heading, first) + end + rest
 
 
 def _with_code(text: str) -> str:
@@ -242,24 +206,23 @@ def write(
     state: Mapping[Key, Any],
     marks: Mapping[Key, Marks],
     people: Iterable[str],
-    full: Mapping[str, float],
+    misplaced: Iterable[Misplaced],
 ) -> list[str]:
     """Write grades.csv, parts.csv, misconceptions.csv, remarks.csv and report.html.
 
     Returns lines to print.
 
-    marks: what the gradebook says. people: the students in it. full: assignment → its points, also
-    of ordinary ones, which nbgrader grades.
+    marks: what the gradebook says. people: the students in it. misplaced: what was not graded
+    because of where it is.
     """
     names = course.names()
     order = {name: place for place, name in enumerate(exercises.names())}
     state = dict(sorted(state.items(), key=lambda one: (one[0][0], order.get(one[0][1], 99))))
     everybody = sorted({*people, *(student for student, _ in state)})
-    every = [*names, *sorted(full.keys() - {*names})]
-    grades = list(_grades(state, marks, everybody, every, full))
+    grades = list(_grades(state, marks, everybody, names))
     parts = list(_parts(state, marks, everybody, names))
     mistakes = list(_misconceptions(parts))
-    remarks = sorted(_remarks(course, state, marks, every), key=lambda row: [*KINDS].index(row[0]))
+    remarks = sorted(_remarks(state, marks, misplaced), key=lambda row: [*KINDS].index(row[0]))
     tables: dict[str, tuple[str, Sequence[Row]]] = {
         "grades": ("student assignment score max_score note", grades),
         "parts": ("student assignment part points of cause", parts),
@@ -272,9 +235,8 @@ def write(
     given = [row for row in parts if row[-1] != NOT_HANDED_IN]
     about = {
         "course": course.folder.name,
-        "when": _newest(course, state),
         "submissions": len(state),
-        "heads": [f"{one} of\N{NO-BREAK SPACE}{full[one]:g}" for one in every],
+        "heads": [f"{one} of\N{NO-BREAK SPACE}{exercises.load(one).points:g}" for one in names],
         "scores": grouped(grades, 0),
         "averages": [(*place, *_average(rows)) for place, rows in grouped(given, 1, 2, 4).items()],
         "misconceptions": mistakes,
@@ -291,7 +253,7 @@ def write(
     return [
         *(["not graded, or not completely:"] if ungraded else []),
         *(f"  {'/'.join(filter(None, place))}: {why}" for *place, why in ungraded),
-        *([f"graded without a sandbox: {len(unsafe)} (--unsafe)"] if unsafe else []),
+        *([f"graded without a sandbox: {len(unsafe)} (GRADING_UNSAFE=1)"] if unsafe else []),
         f"report: {course.folder / 'report.html'}",
         f"grades: {course.folder / 'grades.csv'}",
     ]
@@ -302,16 +264,14 @@ def _grades(
     marks: Mapping[Key, Marks],
     people: Sequence[str],
     names: Sequence[str],
-    full: Mapping[str, float],
 ) -> Iterator[Row]:
     """Yield (student, exercise, score, full score, note), also for what was not handed in."""
     for key in itertools.product(people, names):
         own, result = marks.get(key, Marks()), state.get(key, {})
         is_there = result or own.is_graded
-        waits = own.waits and not result  # in ours, that is for cells that could not be run
-        waiting = "points by hand are missing" if waits else ""
-        notes = (result.get("reason"), _late(own), waiting) if is_there else (NOT_HANDED_IN,)
-        yield *key, f"{own.score:g}", f"{full[key[1]]:g}", "; ".join(filter(None, notes))
+        notes = (result.get("reason"), _late(own)) if is_there else (NOT_HANDED_IN,)
+        of = exercises.load(key[1]).points
+        yield *key, f"{own.score:g}", f"{of:g}", "; ".join(filter(None, notes))
 
 
 def _parts(
@@ -345,35 +305,29 @@ def _misconceptions(parts: Iterable[Row]) -> Iterator[Row]:
 
 
 def _remarks(
-    course: Any, state: Mapping[Key, Any], marks: Mapping[Key, Marks], names: Sequence[str]
+    state: Mapping[Key, Any], marks: Mapping[Key, Marks], misplaced: Iterable[Misplaced]
 ) -> Iterator[Row]:
     """Yield (kind, student or place, exercise, remark)."""
-    codes: dict[str, dict[str, str]] = {}
     for key, result in state.items():
         if result["reason"]:
             yield "not graded", *key, result["reason"]
         if result["unsafe"]:
             yield "unsafe", *key, "ran without a sandbox"
         yield from (("changed", *key, one) for one in result["remarks"])
-        codes.setdefault(key[1], {})[key[0]] = result["code"]
-    for place, why in misplaced(course.folder, names):
+    for place, why in misplaced:
         yield "not graded", place, "", why
     for key, own in sorted(marks.items()):
         if own.late and own.is_graded:
             yield "late", *key, _late(own)
         for part, given in own.scores.items():
-            # An essay has points by hand alone.
             if (auto := own.auto[part]) is not None and given != auto:
                 yield "by hand", *key, f"{part}: {given:g} points by hand, {auto:g} by the grading"
-    for name, one, other, share, median, count in alike.pairs(codes):
-        said = f"{share}% as {other}; the median of all pairs is {median}% ({count} characters)"
-        yield "alike", one, name, said
 
 
 def _late(own: Marks) -> str:
     """Return how late a hand-in is and what that cost, "" if it is in time."""
     cost = f", {own.penalty:g} points taken off" if own.penalty else ""
-    return f"{own.lateness} late{cost}" if own.late else ""
+    return f"{own.hours} h late{cost}" if own.late else ""
 
 
 def _average(rows: Sequence[Row]) -> Row:
@@ -403,10 +357,3 @@ def as_csv(heads: Sequence[str], rows: Iterable[Row]) -> str:
 def _harmless(text: str) -> str:
     is_formula = re.match(r"\s*[=+\-@\t\r]", text) and not re.fullmatch(r"-?\d+(\.\d+)?", text)
     return f"'{text}" if is_formula else text
-
-
-def _newest(course: Any, state: Mapping[Key, Any]) -> str:
-    """Return when the newest graded notebook was written: the same if nothing was graded since."""
-    files = [course.graded(*key) for key in state]
-    when = [file.stat().st_mtime for file in files if file.exists()]
-    return f"{datetime.fromtimestamp(max(when), UTC):%d %B %Y, %H:%M} UTC" if when else ""

@@ -129,23 +129,6 @@ class Choice(Range):
         return _("one of {options}").format(options=", ".join(map(str, self.options)))
 
 
-@dataclass(frozen=True)
-class Some(Range):
-    """Lists of `least` to `most` different options in any order."""
-
-    options: tuple[int, ...]
-    least: int
-    most: int
-
-    def draws(self, rng: random.Random) -> Iterator[list[int]]:
-        while True:
-            yield rng.sample(self.options, rng.randint(self.least, self.most))
-
-    def __str__(self) -> str:
-        said = _("lists of {least} to {most} sizes in any order")
-        return said.format(least=self.least, most=self.most)
-
-
 class Printed(Range):
     """Pairs (number, unit) as printed on data sheets, from `low` to `high` in base units."""
 
@@ -167,50 +150,6 @@ class Printed(Range):
     def __str__(self) -> str:
         said = _("{numbers} in base units, printed in {units}")
         return said.format(numbers=self.values, units=", ".join(self.units))
-
-
-@dataclass(frozen=True)
-class Pairs(Range):
-    """Dictionaries from invented chip names to pairs of numbers."""
-
-    least: int
-    most: int
-    first: Real
-    second: Real
-
-    def draws(self, rng: random.Random) -> Iterator[dict[str, tuple[float, float]]]:
-        firsts, seconds = self.first.draws(rng), self.second.draws(rng)
-        while True:
-            names = invented(rng.randint(self.least, self.most), rng)
-            yield {name: (next(firsts), next(seconds)) for name in names}
-
-    def __str__(self) -> str:
-        said = _("a dictionary of {least} to {most} invented chips")
-        return said.format(least=self.least, most=self.most)
-
-
-@dataclass(frozen=True)
-class Sheets(Range):
-    """Lists of `least` to `most` data sheets of invented chips, half of them sparse."""
-
-    least: int
-    most: int
-    peak: Printed
-    bandwidth: Printed
-
-    def draws(self, rng: random.Random) -> Iterator[list[dict[str, Any]]]:
-        heads = ("name", "peak", "peak_unit", "sparse", "bandwidth", "bandwidth_unit")
-        peaks, bandwidths = self.peak.draws(rng), self.bandwidth.draws(rng)
-        sparse = Choice(True, False).draws(rng)
-        while True:
-            names = invented(rng.randint(self.least, self.most), rng)
-            figures = zip(names, peaks, bandwidths, sparse, strict=False)
-            rows = [(name, *peak, is_sparse, *memory) for name, peak, memory, is_sparse in figures]
-            yield [dict(zip(heads, row, strict=True)) for row in rows]
-
-    def __str__(self) -> str:
-        said = _("the data sheets of {least} to {most} invented chips")
-        return said.format(least=self.least, most=self.most)
 
 
 @dataclass(frozen=True)
@@ -345,6 +284,10 @@ class Exercise:
     # Text with which learners compare their answer to "To think about"; available once all parts
     # are right, "" if nothing is asked.
     thoughts: str
+
+    @property
+    def points(self) -> float:
+        return sum(part.points for part in self.parts)
 
 
 def part(

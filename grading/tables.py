@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grading.intake import MOST_TEXT, name_problem, nearest, printable
+from grading.intake import MOST_TEXT, name_problem, printable
 
 MOST_NUMBERS = 10  # of one person, which fit into the gradebook
 # Headings, in lower case, of columns that say who somebody is. The first that has an entry names
@@ -39,15 +39,9 @@ POINTS, EXCUSED = "Points Possible", "EX"  # in Canvas's table: a row, and a gra
 NOBODY = "Test Student"  # of Canvas, for teachers who look at the course as a student does
 MOST = "Maximum grade"  # a column of Moodle's worksheet
 MOST_CELL = 20_000_000  # characters, for what a learner typed into Moodle
-SAVE_AS = (
-    "save it as CSV in UTF-8 (Excel: Save As, CSV UTF-8; LibreOffice: Save As, Text CSV, "
-    "character set UTF-8)"
-)
+SAVE_AS = "save it as CSV in UTF-8"
 UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-WORKBOOKS = {
-    b"PK\3\4": "a workbook or another zip",
-    b"\xd0\xcf\x11\xe0": "a workbook of an old Excel",
-}
+Label = tuple[str, str]  # a kind, and a text of this kind by which somebody is known
 
 
 # --- people ---------------------------------------------------------------------------------------
@@ -67,49 +61,51 @@ class Person:
     def name(self) -> str:
         return f"{self.first_name} {self.last_name}".strip()
 
+    @property
+    def labels(self) -> list[Label]:
+        # An id that is only a number is another person's in the next assignment.
+        own = "" if self.id == self.number else self.id
+        return labels(own, self.email, self.name, self.number)
+
+
+def labels(student: str, email: str, name: str, *numbers: str) -> list[Label]:
+    """Return what somebody is known by, the surest first."""
+    found = [("id", student), ("email", email.casefold()), ("name", _key(name))]
+    found += [("number", number) for number in numbers]
+    return [one for one in found if one[1]]
+
 
 class People:
     """The students in nbgrader's gradebook."""
 
     def __init__(self, students: Iterable[Any]) -> None:
         self.students = {one.id: one for one in students}
-        self.by_email: dict[str, str] = {}
-        self.by_number: dict[str, str] = {}
-        self.by_name: defaultdict[str, list[str]] = defaultdict(list)
+        self.fitting: defaultdict[Label, set[str]] = defaultdict(set)
         for key, one in self.students.items():
-            self.by_email[(one.email or "").casefold()] = key
             name = f"{one.first_name or ''} {one.last_name or ''}".strip()
-            # Whoever was in no roster has a folder with the platform's name and number.
-            unknown = re.fullmatch(r"(.+) (\d+)", key)
             numbers = (one.lms_user_id or "").split()
-            if unknown and not name:
+            # Whoever was in no roster has a folder with the platform's name and number.
+            if not name and (unknown := re.fullmatch(r"(.+) (\d+)", key)):
                 name, numbers = unknown[1], [unknown[2]]
-            self.by_number |= dict.fromkeys(numbers, key)
-            self.by_name[_key(name)].append(key)
-        for found in (self.by_email, self.by_name):
-            found.pop("", None)
+            for label in labels(key, one.email or key, name, *numbers):
+                self.fitting[label].add(key)
 
-    def student(self, number: str, name: str) -> str:
-        """Return the student of this number and name, "" if nobody, or more than one, fits."""
-        fits, numbered = self.named(name), self.by_number.get(number, "")
-        return fits[0] if len(fits) == 1 else numbered if numbered in fits or not fits else ""
-
-    def named(self, name: str) -> list[str]:
-        return self.by_name.get(_key(name), [])
-
-    def of(self, person: Person) -> str:
-        """Return the student whom a table's row is about, "" if nobody, or more than one, fits."""
-        if person.id in self.students and person.id != person.number:
-            return person.id
-        by_email = self.by_email.get(person.email.casefold(), "")
-        return by_email or self.student(person.number, person.name)
+    def student(self, own: Sequence[Label]) -> str:
+        """Return the student whom these labels fit, "" if nobody, or more than one."""
+        left: set[str] | None = None
+        for label in own:
+            if fits := self.fitting.get(label):
+                left = fits if left is None else left & fits
+                if len(left) == 1:
+                    return min(left)
+        return ""
 
     def updates(self, people: Sequence[Person]) -> Iterator[tuple[str, dict[str, str]]]:
         """Yield (student, what the gradebook is to say), also for new ones.
 
         Nothing is erased by a table that lacks it.
         """
-        found = [(one, self.of(one)) for one in people]
+        found = [(one, self.student(one.labels)) for one in people]
         claims = Counter(student for _, student in found)
         for one, student in found:
             if claims[student] > 1 or not student:  # a newcomer may have the name of another
@@ -147,8 +143,6 @@ class Table:
         text = _text(content)
         self.marked = text.startswith("\ufeff")
         lines = text.removeprefix("\ufeff")
-        # A first line such as `sep=;` tells Excel the delimiter.
-        lines = re.sub(r"\Asep=.\r?\n", "", lines, flags=re.IGNORECASE)
         csv.field_size_limit(MOST_CELL)
         try:
             self.delimiter = max(",;\t", key=lambda one: len(next(_rows(lines, one), [])))
@@ -232,8 +226,7 @@ class Table:
         there = ", ".join(map(repr, self.heads))
         for name, head in found.items():
             if head not in self.heads:
-                hint = nearest(head, self.heads)
-                raise ValueError(f"has no column {head!r} for {name}{hint}; there is {there}")
+                raise ValueError(f"has no column {head!r} for {name}; there is {there}")
             if self.heads.count(head) > 1:
                 raise ValueError(f"has two columns headed {head!r}; rename one")
             if list(found.values()).count(head) > 1:
@@ -266,9 +259,8 @@ class Table:
                 if self.of_canvas and row[0].strip() == POINTS:
                     rows.append([cells[place] for place in places])
                 continue
-            names = (people.of(person), person.id, person.email, person.number)
-            student = next((one for one in names if one in known), None)
-            if student is None:
+            student = people.student(person.labels)
+            if student not in known:
                 lines.append(f"{printable(person.id)}: nothing is graded")
             else:
                 seen.add(student)
@@ -299,15 +291,12 @@ class Table:
 
 def _text(content: bytes) -> str:
     """Return a table in UTF-8, or in UTF-16 with its mark: in others, names would be garbled."""
-    for sign, what in WORKBOOKS.items():
-        if content.startswith(sign):
-            raise ValueError(f"is {what} and not a table in text; {SAVE_AS}")
     try:
         text = content.decode("utf-16" if content.startswith(UTF16) else "utf-8")
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise ValueError(f"is not in UTF-8; {SAVE_AS}")
+        raise ValueError(f"is a workbook, or is not in UTF-8; {SAVE_AS}")
     return text
 
 

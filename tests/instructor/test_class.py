@@ -54,7 +54,7 @@ OFTEN = {
     "notebook": "hard-spaces",
     "first": "own-print waits-at-exit",
     "returns": "text-for-number",
-    "file": "utf-32 cut-off merge-conflict only-a-zip two-that-differ a-web-page",
+    "file": "utf-32 cut-off merge-conflict only-a-zip a-web-page",
     "answer": "equal_to_all changing noisy_float trap_for_pickles dying",
     "cell": "at_the_end daemon in_flight patched_kernel signals",
     "cheat": "forged_messages patched_kernel replaced_run_cell",
@@ -534,11 +534,6 @@ def test_changed_locked_cells_and_files_named_like_modules_are_stated(graded: Gr
     for name, words in expected.items():
         if name in {one.name for one in graded.students}:
             assert words in told[name]
-
-
-def test_equal_hand_ins_stand_out(graded: Graded) -> None:
-    rows = [row for row in graded.room.remarks("alike") if row["assignment"] == NAME]
-    assert rows[0]["remark"].startswith("100%")
 
 
 def test_graded_notebooks_and_pages_stay_small(graded: Graded) -> None:

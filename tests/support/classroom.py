@@ -161,14 +161,13 @@ class Classroom:
         return path.read_text(encoding="utf-8")
 
     def files(self) -> dict[str, bytes]:
-        """Return all files that a person is given; without times, which differ each run."""
+        """Return all files that a person is given."""
         found = {}
         for path in sorted(self.folder.rglob("*")):
             name = str(path.relative_to(self.folder))
             if path.is_file() and not name.startswith((".grading", "submitted", "gradebook.db")):
                 found[name] = path.read_bytes()
-        for name in ("report.html", "nbgrader_config.py"):  # says when, and where the gradebook is
-            found.pop(name, None)
+        found.pop("nbgrader_config.py", None)  # says where the gradebook is
         return found
 
 

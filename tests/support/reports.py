@@ -56,7 +56,7 @@ def check_report(room: Classroom) -> None:
     of_students = grouped(grades, "student")
     handed_in = sum(row["note"] != MISSING for row in grades)
     said = text(page.select_one("header"))
-    assert f"{len(of_students)} students, {handed_in} submissions;" in said
+    assert f"{len(of_students)} students, {handed_in} submissions." in said
 
     heads = dict.fromkeys(f"{row['assignment']} of {row['max_score']}" for row in grades)
     expected = [["Student", *heads, "Sum"]]
@@ -116,7 +116,7 @@ def check_page(room: Classroom, student: str, name: str) -> None:
     expected = [
         (title, f" {row['points']} / {row['of']}") for title, row in zip(titles, parts, strict=True)
     ]
-    for late, _, off in re.findall(r"(\d[\w ]*) late(, ([\d.]+) points)?", grade["note"]):
+    for late, _, off in re.findall(r"([\d.]+ h) late(, ([\d.]+) points)?", grade["note"]):
         expected += [(late, ""), *([("", f"−{off}")] if off else [])]
     for (what, points), (first, last) in zip(expected, lines(page.table), strict=True):
         assert what in first, (key, first)

@@ -308,6 +308,11 @@ BESIDE = {
         FULL,
         "different answers",
     ),
+    "two-of-other-names-that-differ": (
+        {"first.ipynb": copy.deepcopy, "second.ipynb": wrong},
+        FULL,
+        "different answers",
+    ),
     "copies-that-differ": (
         {"int8-matmul.ipynb": copy.deepcopy, "int8-matmul (1).ipynb": wrong},
         FULL,

@@ -218,17 +218,6 @@ def named(file):
     return made
 
 
-def both(*files):
-    """Return a function that writes a notebook to each file; only the first is right."""
-
-    def made(folder, name, text):
-        for number, file in enumerate(files):
-            wrong = text.replace("return", "return 0 and")
-            (folder / file.format(name=name)).write_text(wrong if number else text)
-
-    return made
-
-
 def zipped(text):
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w") as archive:
@@ -347,7 +336,6 @@ FILES = {
     "only-a-checkpoint": (named(".ipynb_checkpoints/{name}-checkpoint.ipynb"), None),
     "other-hyphen": (named("int8\u2011matmul.ipynb"), FULL),
     "blank-in-its-name": (named(" {name} .ipynb"), FULL),
-    "two-that-differ": (both("first.ipynb", "second.ipynb"), None),
     "secret-is-a-folder": (secret_is_a_folder, FULL),
     "set-user-id": (modes, FULL),
 }

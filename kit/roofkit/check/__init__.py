@@ -8,6 +8,7 @@ failed checks. The check that finds the last part right also prints the exercise
 """
 
 import base64
+import inspect
 import json
 import os
 import sys
@@ -22,7 +23,6 @@ from roofkit.words import _, spoken
 
 from .answers import ask_all
 from .call_limit import CALL_SECONDS, CALL_WALL_SECONDS, limited
-from .called import called
 from .compare import MisconceptionValues, Verdict, judge
 from .newer_syntax import remark
 from .report import Offer, Report
@@ -229,7 +229,8 @@ def _reasons(
 
 def _wrong_parts_called(known: Mapping[str, Any], function: object) -> Iterator[str]:
     """Yield a sentence if the function calls others that were wrong when checked."""
-    names = called(function)
+    code = getattr(inspect.unwrap(function), "__code__", None)  # type: ignore[arg-type]
+    names = code.co_names if code else ()
     functions = [_published[key]["function"] for key in _parts("wrong", "unwritten")]
     wrong = [f"`{name}`" for name in functions if name in names and name != known["function"]]
     if wrong:

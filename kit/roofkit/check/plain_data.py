@@ -142,12 +142,6 @@ def _shape(value: object) -> tuple[int, ...]:
 
 
 def _numbers(value: object) -> Plain:
-    if (
-        _has(value, "to_dict") and len(_shape(value)) == 1
-    ):  # a table column, such as a pandas Series
-        keys = list(value.keys())  # type: ignore[attr-defined]
-        if all(isinstance(key, str) for key in keys):
-            value = dict(zip(keys, value.tolist(), strict=True))  # type: ignore[attr-defined]
     if isinstance(value, Mapping):
         pairs = _entries(value.items(), value)
         return {str(key): _entry(number, value) for key, number in pairs}
