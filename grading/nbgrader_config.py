@@ -5,9 +5,7 @@ feedback/, release/ and gradebook.db belong to the course folder that nbgrader r
 `make release` writes source/ from this repository's exercises.
 """
 
-import os
 import shutil
-import stat
 import sys
 from pathlib import Path
 from typing import Any
@@ -34,11 +32,11 @@ from nbgrader.preprocessors import (  # type: ignore[import-untyped]  # noqa: E4
 )
 from traitlets import default  # noqa: E402
 
-from grading import gradebook, report  # noqa: E402
+from grading import exchange, gradebook, report  # noqa: E402
 from grading.box import own_server  # noqa: E402
 from grading.course import Course  # noqa: E402
 from grading.grade import grade  # noqa: E402
-from grading.intake import MOST_BYTES, name_problem, printable  # noqa: E402
+from grading.intake import name_problem, printable  # noqa: E402
 from grading.release import exercises  # noqa: E402
 from grading.release.notebooks import Complete  # noqa: E402
 
@@ -46,10 +44,7 @@ Resources = dict[str, Any]
 
 
 def refuse(notebooks: list[str], **_: Any) -> None:
-    """End `autograde` if a folder would harm, or if no sandbox is possible.
-
-    nbgrader copies all that is in there: it would follow a link, and wait for ever at a FIFO.
-    """
+    """End `autograde` if a folder would harm, or if no sandbox is possible."""
     folder = Path(notebooks[0]).absolute().parent
     student, assignment = folder.parent.name, folder.name
     try:
@@ -59,13 +54,7 @@ def refuse(notebooks: list[str], **_: Any) -> None:
             raise ValueError("a link and not a folder")
         if problem := name_problem(student):
             raise ValueError(problem)
-        for parent, folders, files in os.walk(folder):
-            for name in (*folders, *files):
-                about = Path(parent, name).lstat()
-                if not (stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)):
-                    raise ValueError(f"{printable(name)} is neither a file nor a folder")
-                if name.endswith(".ipynb") and about.st_size > MOST_BYTES:
-                    raise ValueError(f"{printable(name)} has more than {MOST_BYTES // 10**6} MB")
+        exchange.refuse_odd(folder)
         with own_server().box():
             pass
     except Exception as error:  # nbgrader would go on after one
@@ -134,6 +123,8 @@ c.Execute.kernel_name = (
 c.GenerateFeedback.preprocessors = []
 c.GenerateFeedback.exporter_class = Page
 c.ExportPlugin.to = "nbgrader.csv"  # grades.csv is the course's own table
+c.ExchangeFactory.collect = exchange.Collect
+c.ExchangeFactory.release_feedback = exchange.ReleaseFeedback
 
 # The formgrader, where an instructor is logged in, shows Markdown as pages of feedback do, and
 # fetches nothing: formgrade/ here has no MathJax.

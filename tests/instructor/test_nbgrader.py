@@ -1,6 +1,7 @@
-"""Plain nbgrader on the same course: autograde, feedback, export, formgrader."""
+"""Plain nbgrader on the same course: autograde, feedback, export, formgrader, exchange."""
 
 import contextlib
+import getpass
 import os
 import secrets
 import shutil
@@ -15,7 +16,7 @@ import hostile
 import nbformat
 import pytest
 import server_process
-from classroom import NAME, Classroom, cell, one_line, points, with_first
+from classroom import NAME, Classroom, cell, command, one_line, points, said, with_first
 from hostile import folders, texts
 from playwright.sync_api import Browser
 from processes import nothing_left
@@ -192,3 +193,84 @@ def test_the_formgrader_shows_points_and_comments_and_nothing_that_acts(
     assert [url for url in asked if not url.startswith((address, "data:"))] == []
     room.grade()
     assert "Well done." in room.page("acts")
+
+
+# ---- the exchange
+
+
+def set_up(room: Classroom, exchange: Path) -> str:
+    """Make nbgrader's exchange, as the manual says; return its line of configuration."""
+    exchange.mkdir()
+    exchange.chmod(0o777)
+    root = f"c.Exchange.root = {str(exchange)!r}"
+    with (room.folder / "nbgrader_config.py").open("a") as file:
+        file.write(f"{root}\n")
+    return root
+
+
+@pytest.mark.long
+def test_the_exchange_takes_what_students_submit_and_skips_what_harms(
+    release: Path, tmp_path: Path
+) -> None:
+    room, exchange = Classroom(tmp_path / "course", release), tmp_path / "exchange"
+    set_up(room, exchange)
+    said(room.nbgrader("release_assignment", NAME))
+    (outbound,) = exchange.glob(f"*/outbound/{NAME}/{NAME}.ipynb")
+    assert outbound.read_text() == nbformat.writes(room.released()) + "\n" or outbound.exists()
+    inbound = outbound.parents[2] / "inbound"
+    at = "2026-03-02 10:00:00.000000 UTC"
+
+    def submit(student: str, text: str, time: str = at) -> Path:
+        folder = inbound / f"{student}+{NAME}+{time}+x"
+        folder.mkdir()
+        (folder / f"{NAME}.ipynb").write_text(text)
+        (folder / "timestamp.txt").write_text(time)
+        return folder
+
+    submit("ada", "the first")
+    submit("ada", "the second", at.replace("10:", "12:"))
+    for name in ("*", "..", "<img src=x>", ""):
+        submit(name, "theirs")
+    os.mkfifo(submit("fifo", "theirs") / "waits")
+    (submit("link", "theirs") / "out").symlink_to(room.folder)
+    with (submit("large", "theirs") / "sparse").open("wb") as file:
+        file.truncate(1 << 30)
+    (inbound / f"whole+{NAME}+{at}+x").symlink_to(room.folder)
+    log = room.nbgrader("collect", NAME).stderr
+    assert "Traceback" not in log
+    found = {path.name: path for path in (room.folder / "submitted").iterdir()}
+    assert found.keys() == {"ada"}, log
+    assert (found["ada"] / NAME / f"{NAME}.ipynb").read_text() == "the second"
+    for name in ("fifo", "link", "large", "whole"):
+        assert f"{name}+{NAME}" in log
+
+
+@pytest.mark.long
+def test_a_learner_fetches_submits_and_gets_the_own_feedback_through_the_exchange(
+    release: Path, tmp_path: Path
+) -> None:
+    room, exchange = Classroom(tmp_path / "course", release), tmp_path / "exchange"
+    root = set_up(room, exchange)
+    said(room.nbgrader("release_assignment", NAME))
+    home, me = tmp_path / "home", getpass.getuser()
+    home.mkdir()
+    (home / "nbgrader_config.py").write_text(
+        f"c = get_config()\n{root}\nc.CourseDirectory.course_id = 'roofline'\n"
+        f"c.Exchange.cache = {str(tmp_path / 'cache')!r}\n"
+    )
+
+    def learner(*words: str) -> str:
+        done = command(Path(sys.executable).with_name("nbgrader"), *words, cwd=home)
+        return said(done) + done.stderr
+
+    assert NAME in learner("list")
+    learner("fetch_assignment", NAME)
+    (home / NAME / f"{NAME}.ipynb").write_text(nbformat.writes(room.solved()))
+    learner("submit", NAME)
+    said(room.nbgrader("collect", NAME))
+    room.grade()
+    assert room.scores()[me] == FULL
+    said(room.nbgrader("release_feedback", NAME))
+    learner("fetch_feedback", NAME)
+    (page,) = (home / NAME / "feedback").glob(f"*/{NAME}.html")
+    assert page.read_text(encoding="utf-8") == room.page(me)
