@@ -13,8 +13,12 @@ from sphinx.config import Config
 from . import languages, palette
 
 HERE = Path(__file__).parent
-# Docutils gives bibliography entries ARIA roles that are deprecated or not allowed there.
-BIBLIOGRAPHY_ROLES = re.compile(r' role="doc-biblioentry"| role="list"(?= class="citation-list")')
+# Docutils gives bibliography entries ARIA roles that are deprecated or not allowed there. And nothing
+# reads these classes, of which a page has hundreds.
+NEEDLESS = re.compile(
+    r' role="doc-biblioentry"| role="list"(?= class="citation-list")'
+    r'| docutils container(?=")| class="row-(?:odd|even)"| class="reference internal"'
+)
 TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
 # Of packages whose markup course.css styles: folded boxes, boxes of cells, colors of code.
 UNUSED = ("design-tabs", "sphinx-design", "mystnb", "pygments")
@@ -43,7 +47,7 @@ def prepare_page(
     context["favicon_url"] = context["pathto"](f"_static/{palette.ICON}", resource=True)
     # Path of the site's top on its server, if known.
     context["site_path"] = site_path(app.config.html_baseurl)
-    body = BIBLIOGRAPHY_ROLES.sub("", context.get("body", ""))
+    body = NEEDLESS.sub("", context.get("body", ""))
     context["body"] = TABLE.sub(r'<div class="scrolls">\g<0></div>', body)
     context["page_contents"] = sections(context.get("toc") or "")
     context["author"] = app.config.author
