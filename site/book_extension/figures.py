@@ -47,7 +47,7 @@ def inline_figures(app: Sphinx, doctree: nodes.document) -> None:
             )
         _, path = app.env.relfn2path(image["uri"], app.env.docname)
         source = Path(path).read_text(encoding="utf-8")
-        svg = themed_svg(source, label, f"figure-{number}", app.config.palette, translate)
+        svg = themed_svg(source, label, f"f{number}", app.config.palette, translate)
         image.replace_self(nodes.raw("", with_classes(svg), format="html"))
 
 

@@ -13,11 +13,12 @@ from sphinx.config import Config
 from . import languages, palette
 
 HERE = Path(__file__).parent
-# Docutils gives bibliography entries ARIA roles that are deprecated or not allowed there. And nothing
-# reads these classes, of which a page has hundreds.
+# Docutils gives bibliography entries ARIA roles that are deprecated or not allowed there. And
+# nothing reads these classes, of which a page has hundreds.
 NEEDLESS = re.compile(
     r' role="doc-biblioentry"| role="list"(?= class="citation-list")'
     r'| docutils container(?=")| class="row-(?:odd|even)"| class="reference internal"'
+    r"|(?<=<pre>)<span></span>"
 )
 TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
 # Of packages whose markup course.css styles: folded boxes, boxes of cells, colors of code.
@@ -49,7 +50,7 @@ def prepare_page(
     context["site_path"] = site_path(app.config.html_baseurl)
     body = NEEDLESS.sub("", context.get("body", ""))
     context["body"] = TABLE.sub(r'<div class="scrolls">\g<0></div>', body)
-    context["page_contents"] = sections(context.get("toc") or "")
+    context["page_contents"] = NEEDLESS.sub("", sections(context.get("toc") or ""))
     context["author"] = app.config.author
     context["social"] = social(app, page, context, doctree)
     unused = list(UNUSED)

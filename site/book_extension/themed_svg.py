@@ -25,6 +25,7 @@ USUAL = re.compile(r"font-size:[^;]+;")
 SPACES = re.compile(r"([:;]) ")
 PATH_SPACES = re.compile(r"\s+(?=[A-Za-z])|(?<=[A-Za-z])\s+|\s+$")
 PLACES = ("d", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "points", "transform")
+LINE = re.compile(r"M ([\d.]+) ([\d.]+)\s+L ([\d.]+) ([\d.]+)\s*")
 LETTER = 0.58  # mean width of a letter in matplotlib's font, as a share of its size
 
 
@@ -50,14 +51,17 @@ def themed_svg(
         for child in list(parent):
             if child.tag in (f"{{{SVG}}}metadata", f"{{{SVG}}}style", f"{{{SVG}}}title"):
                 parent.remove(child)
+    unclip(svg)
     new = {name: f"{prefix}-{number}" for number, name in enumerate(references(svg))}
     for element in svg.iter():
         paint_by_style(element)
         simplify(element)
+        if address := element.attrib.pop(f"{{{XLINK}}}href", ""):
+            element.set("href", address)
         if name := new.get(element.attrib.pop("id", "")):
             element.set("id", name)
         for key, value in element.attrib.items():
-            if key in ("href", f"{{{XLINK}}}href") and value.startswith("#"):
+            if key == "href" and value.startswith("#"):
                 value = f"#{new[value[1:]]}"
             value = REFERENCE.sub(lambda found: f"url(#{new[found[1]]})", value)
             if key == "style":
@@ -146,10 +150,29 @@ def simplify(element: ElementTree.Element) -> None:
         if not value:
             del element.attrib[key]
         elif key in PLACES and "scale" not in value:
-            value = FINE.sub(lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), value)
+            value = FINE.sub(
+                lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), value
+            )
             element.set(key, PATH_SPACES.sub("", value) if key == "d" else value)
     element.text = (element.text or "").strip() and element.text
     element.tail = (element.tail or "").strip() and element.tail
+
+
+def unclip(svg: ElementTree.Element) -> None:
+    """Let the lines of a grid, which end at the edges of the plot, do without clipping."""
+    plots = {}
+    for path in svg.iter(f"{{{SVG}}}clipPath"):
+        x, y, width, height = (path[0].get(name, "0") for name in ("x", "y", "width", "height"))
+        right, bottom = (f"{float(a) + float(b):.6g}" for a, b in ((x, width), (y, height)))
+        plots[f"url(#{path.get('id')})"] = {f"{float(x):.6g}", right}, {f"{float(y):.6g}", bottom}
+    for line in svg.iter(f"{{{SVG}}}path"):
+        found = LINE.fullmatch(line.get("d", ""))
+        if found and line.get("clip-path") in plots:
+            x1, y1, x2, y2 = (f"{float(number):.6g}" for number in found.groups())
+            across, down = plots[line.attrib["clip-path"]]
+            if (x1 == x2 and {y1, y2} == down) or (y1 == y2 and {x1, x2} == across):
+                del line.attrib["clip-path"]
+                line.set("style", line.get("style", "").replace("; stroke-linecap: square", ""))
 
 
 def unwrap(parent: ElementTree.Element) -> None:

@@ -97,7 +97,9 @@ class Drawing:
                 self.ends.append(Mark(fill, float(tip[0]), float(tip[1])))
             elif one.tag == "text":
                 places = one.get("x", "").split()  # one for each sign, or one for all
-                for x, words in zip(places, one.text or "" if places[1:] else [one.text or ""], strict=True):
+                for x, words in zip(
+                    places, one.text or "" if places[1:] else [one.text or ""], strict=True
+                ):
                     self.texts.append((words, {**one.attrib, "x": x}))
         right = [bar._replace(x=bar.x + bar.wide) for bar in self.bars]
         self.points = [*self.ends, *self.dots, *self.bars, *right]

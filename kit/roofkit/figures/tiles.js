@@ -131,10 +131,9 @@ function countOf(name, { t, done }, row, column) {
 // ---- the matrices: numbered cells, darker for higher numbers, and the edges of tiles
 function matrices(v, { cell, left, right, low }) {
   const edges = range(N / v.t + 1).map((i) => i * v.t * cell);
-  const thin = { stroke_width: 1.5 };
   const long = N * cell;
-  const across = (x, y) => edges.map((cut) => line(x, y + cut, x + long, y + cut, INK, thin));
-  const down = (x, y) => edges.map((cut) => line(x + cut, y, x + cut, y + long, INK, thin));
+  const across = (x, y) => edges.map((cut) => line(x, y + cut, x + long, y + cut, INK));
+  const down = (x, y) => edges.map((cut) => line(x + cut, y, x + cut, y + long, INK));
 
   function cells(name, x0, y0, fill) {
     const counts = range(N).map((row) => range(N).map((column) => countOf(name, v, row, column)));
