@@ -102,8 +102,8 @@ def prepare_kernels(book: Path, profile: Path) -> None:
     os.environ["IPYTHONDIR"] = str(profile)
     settings = profile / "profile_default" / "ipython_kernel_config.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
-    # Hide each kernel's warning that it uses TCP: the connections stay on this machine. A kernel runs
-    # several pages, each of which counts its cells from 1: a history would complain.
+    # Hide each kernel's warning that it uses TCP: the connections stay on this machine. A kernel
+    # runs several pages, each of which counts its cells from 1: a history would complain.
     quiet = {"IPKernelApp": {"log_level": logging.ERROR}, "HistoryManager": {"enabled": False}}
     settings.write_text(json.dumps(quiet))
 
