@@ -17,7 +17,7 @@ from sphinx.writers.html5 import HTML5Translator
 _ = get_translation("sphinx")
 NAME = "mathml"
 WORDS = re.compile(r"\\text\{([^{}]+)\}")
-CLASSES = "math notranslate nohighlight"
+CLASSES = "math notranslate"
 # Extra space after a row, as in `\\[2pt]`. It is dropped: the style sheet spaces all rows alike.
 ROW_SPACE = re.compile(r"\\\\\s*\[[^\]]*\]")
 # Environments for rows of formulas, replaced by `split`, the only one that the converter knows.

@@ -16,9 +16,11 @@ HERE = Path(__file__).parent
 # Docutils gives bibliography entries ARIA roles that are deprecated or not allowed there. And
 # nothing reads these classes, of which a page has hundreds.
 NEEDLESS = re.compile(
-    r' role="doc-biblioentry"| role="list"(?= class="citation-list")'
-    r'| docutils container(?=")| class="row-(?:odd|even)"| class="reference internal"'
-    r"|(?<=<pre>)<span></span>"
+    r' role="doc-biblioentry"| role="list"(?= class="citation-list")| docutils container(?=")'
+    r"|(?<=<pre>)<span></span>|sd-sphinx-override | sd-card sd-mb-3"
+    r'|(?<=<th class=")head (?=text-right)| version="1.1"(?= width="1.5em")'
+    r'| class="(?:row-odd|row-even|reference internal|head text-left|text-left|std std-ref'
+    r'|sd-octicon [\w-]+)"'
 )
 TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
 # Of packages whose markup course.css styles: folded boxes, boxes of cells, colors of code.

@@ -24,7 +24,10 @@ FINE = re.compile(r"\d+\.\d{3,}")
 USUAL = re.compile(r"font-size:[^;]+;")
 SPACES = re.compile(r"([:;]) ")
 PATH_SPACES = re.compile(r"\s+(?=[A-Za-z])|(?<=[A-Za-z])\s+|\s+$")
-PLACES = ("d", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "points", "transform")
+PLACES = (
+    *("d", "x", "y", "x1", "x2", "y1", "y2"),
+    *("width", "height", "points", "transform", "viewBox"),
+)
 LINE = re.compile(r"M ([\d.]+) ([\d.]+)\s+L ([\d.]+) ([\d.]+)\s*")
 LETTER = 0.58  # mean width of a letter in matplotlib's font, as a share of its size
 
@@ -75,6 +78,7 @@ def themed_svg(
     for text in svg.iter(f"{{{SVG}}}text"):
         text.set("style", text.get("style", "").replace(usual, ""))
     svg.set("style", f"{usual}stroke-linejoin:round;stroke-linecap:butt")
+    svg.attrib.pop("version", None)
     svg.set("class", "figure")
     svg.set("role", "img")
     svg.set("aria-label", label)
