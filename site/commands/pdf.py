@@ -1,7 +1,7 @@
 """Print the built book into one PDF: ``python site pdf [folder]``.
 
-The built pages become one document, which Chromium prints, with bookmarks at its headings. The
-command prints the PDF's path. ``--language zh_CN`` prints a translation.
+The built pages become one document, which Chromium prints. The command prints the PDF's path.
+``--language zh_CN`` prints a translation.
 """
 
 import html
@@ -9,7 +9,8 @@ import json
 import posixpath
 import re
 import sys
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -18,7 +19,8 @@ import yaml
 from book_extension.contents import pages as contents
 from book_extension.languages import Language, words
 from bs4 import BeautifulSoup, Tag
-from pypdf import PdfReader
+from pypdf import PdfReader, PdfWriter
+from pypdf.generic import Fit
 
 from commands.press import READY, check_font, main, press
 
@@ -42,7 +44,7 @@ class Printed:
     @property
     def title(self) -> str:
         assert self.article.h1, f"{self.name} has no title"
-        return " ".join(self.article.h1.get_text().split())
+        return text(self.article.h1)
 
     @property
     def foot(self) -> str:
@@ -52,6 +54,10 @@ class Printed:
             f"#{self.anchor} {{ page: {self.anchor}; }}\n"
             f"@page {self.anchor} {{ @bottom-left {{ content: {title}; }} }}"
         )
+
+
+def text(heading: Tag) -> str:
+    return " ".join(heading.get_text().split())
 
 
 def read(site: Path, name: str, part: str) -> Printed:
@@ -124,7 +130,7 @@ def document(folder: Path, language: Language, pages: list[Printed], at: Mapping
             *(f"<p>{html.escape(line)}</p>" for line in imprint),
             '</div></header><nav class="book-contents" id="contents">',
             f"<h1>{_('Contents')}</h1>",
-            *contents_lines(others, at),
+            *(in_contents(*line, at) for line in lines(others)),
             "</nav>",
             *(str(page.article) for page in others),
             "</body></html>",
@@ -132,16 +138,48 @@ def document(folder: Path, language: Language, pages: list[Printed], at: Mapping
     )
 
 
-def contents_lines(pages: list[Printed], at: Mapping[str, int]) -> list[str]:
-    """Return the lines of the contents, with the same width before numbers are known."""
-    found, part = [], ""
+def unnumbered(heading: Tag) -> str:
+    return re.sub(r"^[\d. ]+", "", text(heading))
+
+
+def lines(pages: list[Printed]) -> Iterator[tuple[str, str, str]]:
+    """Yield the kind, the anchor and the title of each line of the contents."""
+    sections = {page.name: page.article.select("section[id] > h2") for page in pages}
+    # Titles of sections that occur on several pages, such as "Hints", say little in a list.
+    times = Counter(unnumbered(h2) for found in sections.values() for h2 in found)
+    part = ""
     for page in pages:
         if page.part != part:
             part = page.part
-            found.append(f'<p class="part">{html.escape(part)}</p>')
-        shown = f"<span>{html.escape(page.title)}</span><i></i><b>{at.get(page.anchor, '000')}</b>"
-        found.append(f'<p class="page"><a href="#{page.anchor}">{shown}</a></p>')
-    return found
+            yield "part", page.anchor, part
+        yield "page", page.anchor, page.title
+        for h2 in sections[page.name]:
+            if times[unnumbered(h2)] == 1 and h2.parent:
+                yield "section", str(h2.parent["id"]), text(h2)
+
+
+def in_contents(kind: str, anchor: str, title: str, at: Mapping[str, int]) -> str:
+    """Return a line of the contents, with the same width before numbers are known."""
+    if kind == "part":
+        return f'<p class="part">{html.escape(title)}</p>'
+    shown = f"<span>{html.escape(title)}</span><i></i><b>{at.get(anchor, '000')}</b>"
+    return f'<p class="{kind}"><a href="#{anchor}">{shown}</a></p>'
+
+
+def add_bookmarks(file: Path, pages: list[Printed], contents: str) -> None:
+    pdf, writer = PdfReader(file), PdfWriter(clone_from=file)
+    writer.add_outline_item(pages[0].title, 0)
+    writer.add_outline_item(contents, 1)
+    above = None
+    for kind, anchor, title in lines(pages[1:]):
+        if kind != "part":
+            place = pdf.named_destinations[f"/{anchor}"]
+            number, fit = pdf.get_destination_page_number(place), Fit.xyz(top=place.top)
+            parent = above if kind == "section" else None
+            made = writer.add_outline_item(title, number, parent=parent, fit=fit)
+            above = made if kind == "page" else above
+    writer.page_mode = "/UseOutlines"
+    writer.write(file)
 
 
 def places(pdf: PdfReader) -> dict[str, int]:
@@ -173,8 +211,9 @@ def print_book(folder: Path, language: Language) -> list[Path]:
             page.goto(source.as_uri())
             page.evaluate(READY)
             # The style sheet sets the size of the paper.
-            page.pdf(path=target, prefer_css_page_size=True, tagged=True, outline=True)
+            page.pdf(path=target, prefer_css_page_size=True, tagged=True)
             numbers = places(PdfReader(target))
+    add_bookmarks(target, pages, _("Contents"))
     return [target]
 
 
