@@ -231,13 +231,6 @@ def test_the_other_language_is_one_press_away_at_the_same_place(reader: Reader) 
 # ---- the frame in use
 
 
-@pytest.mark.parametrize("folder", ["", "zh/"])
-def test_an_old_address_of_an_exercise_leads_to_the_new_one(reader: Reader, folder: str) -> None:
-    place = f"{reader.origin}/{folder}exercises/int8-weights"
-    reader.page.goto(f"{place}/int8-weights.html#work-on-it")
-    reader.page.wait_for_url(f"{place}.html#work-on-it")
-
-
 def test_the_theme_is_chosen_by_keyboard_and_kept(reader: Reader) -> None:
     reader.open("chapters/references")
     assert reader.theme == "light"
