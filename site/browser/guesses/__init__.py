@@ -9,8 +9,8 @@ place where the text reaches it:
 
 An answer that starts with a number is compared as a number; its unit follows. With a list below
 it, the answer is one item of the list. The box "Your guess" above it in its section asks for the
-guess; above a folded answer the form stands by itself. `:ask:` names what to guess if a question
-asks for several things.
+guess; above a folded answer the form stands by itself. A box without an answer is an error. `:ask:`
+names what to guess if a question asks for several things.
 
 What gives the answer away is covered until the reader answers the guess or skips it by one press:
 what stands between the box and the answer, and the paragraph after it. Definitions, formulas and
@@ -37,6 +37,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 NUMBER = re.compile(r"(?P<number>\d[\d,]*(?:\.\d+)?)(?P<unit>(?:\D.*)?)", re.DOTALL)
+BOX = "Your guess"  # title of the boxes that ask for a guess
 HERE = Path(__file__).parent
 PARTS = ("right", "choice", "ask")  # CSS classes of an answer's parts
 FILES = SCRIPT, STYLE = "guesses.js", "guesses.css"
@@ -169,6 +170,34 @@ def follow_translation(app: Sphinx, doctree: nodes.document) -> None:
                 text += nodes.Text(words)
 
 
+def unanswered(doctree: nodes.document) -> list[nodes.Element]:
+    """Return the boxes "Your guess" that have no answer.
+
+    An answer belongs to the last box above it.
+    """
+    place = {id(element): number for number, element in enumerate(doctree.findall(nodes.Element))}
+
+    def boxes(element: nodes.Element) -> list[nodes.Element]:
+        return [box for box in element.findall(nodes.admonition) if "tip" in box["classes"]]
+
+    answered = set()
+    for found in doctree.findall(answer):
+        section = found.parent
+        while not isinstance(section, nodes.section | nodes.document):
+            section = section.parent
+        above = [box for box in boxes(section) if place[id(box)] < place[id(found)]]
+        answered |= {id(box) for box in above[-1:]}
+    titled = [box for box in boxes(doctree) if box[0].astext() == BOX]
+    return [box for box in titled if id(box) not in answered]
+
+
+def check_boxes(app: Sphinx, doctree: nodes.document) -> None:
+    """Warn about boxes that ask for a guess but have no answer below them."""
+    for box in unanswered(doctree):
+        said = "the box “%s” has no {answer} below it in its section: %s"
+        logger.warning(said, BOX, box[1].astext().split("\n", 1)[0], location=box)
+
+
 def serve(app: Sphinx, config: Config) -> None:
     """Copy the script and its style sheet into the site."""
     config.html_static_path += [os.path.relpath(HERE / name, app.srcdir) for name in FILES]
@@ -182,4 +211,5 @@ def setup(app: Sphinx) -> None:
     app.add_directive("guesses", Guesses)
     app.connect("config-inited", serve)
     app.connect("doctree-read", follow_translation)
+    app.connect("doctree-read", check_boxes)
     app.connect("html-page-context", add_script)
