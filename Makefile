@@ -30,7 +30,7 @@ slides: dev book  ## print the lectures' slides with their notes: _build/*-slide
 	@$(BIN)/python site slides $(IN_LANGUAGE)
 
 serve: book  ## show the site: PORT=8001 make serve
-	@$(BIN)/python site serve $(PORT)
+	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory _build/html $(PORT)
 
 lab: environment  ## open your copies of chapters and exercises, in my-work/, in JupyterLab; LANGUAGE=zh_CN or en
 	@$(BIN)/python site lab $(IN_LANGUAGE) $(LAB_ARGS)

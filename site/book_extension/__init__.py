@@ -16,9 +16,7 @@ def setup(app: "Sphinx") -> None:
         cards,
         figures,
         languages,
-        licenses,
         maths,
-        moved,
         notebooks,
         pages,
         palette,
@@ -44,7 +42,6 @@ def setup(app: "Sphinx") -> None:
     palette.setup(app)
     app.connect("config-inited", theme.use_templates)
     app.connect("builder-inited", theme.trim_pages)
-    app.connect("builder-inited", licenses.write_texts)
     app.connect("html-page-context", notebooks.offer_notebook)
     app.add_builder(notebooks.NotebookBuilder)
     app.add_post_transform(notebooks.FoldInNotebooks)
@@ -52,7 +49,6 @@ def setup(app: "Sphinx") -> None:
     app.add_directive("cards", cards.Cards)
     app.add_transform(cards.DescribeByQuestion)
     rebuilds.setup(app)
-    app.connect("build-finished", moved.write_pages)
     languages.setup(app)
     # Run after all other listeners have added their files.
     app.connect("html-page-context", theme.prepare_page, priority=900)

@@ -4,7 +4,9 @@ Their words can be translated, and what cells print.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
+from hashlib import sha256
 from pathlib import Path
 
 from docutils import nodes
@@ -19,6 +21,7 @@ from .languages import is_translation
 from .languages.markdown import has_words
 from .themed_svg import messages, themed_svg
 
+STYLE = re.compile(r'\bstyle="([^"]*)"')
 logger = logging.getLogger(__name__)
 
 
@@ -45,8 +48,24 @@ def inline_figures(app: Sphinx, doctree: nodes.document) -> None:
             )
         _, path = app.env.relfn2path(image["uri"], app.env.docname)
         source = Path(path).read_text(encoding="utf-8")
-        svg = themed_svg(source, label, f"figure-{number}", app.config.palette, translate)
-        image.replace_self(nodes.raw("", svg, format="html"))
+        svg = themed_svg(source, label, f"f{number}", app.config.palette, translate)
+        image.replace_self(nodes.raw("", with_classes(svg), format="html"))
+
+
+def with_classes(svg: str) -> str:
+    """Return an SVG whose repeated styles are classes; equal styles have the same on all pages."""
+    found = Counter(STYLE.findall(svg))
+    names = {
+        style: f"s{sha256(style.encode()).hexdigest()[:5]}"
+        for style, times in found.items()
+        if times > 1 and "url(" not in style
+    }
+    rules = "".join(f".{name}{{{style}}}" for style, name in names.items())
+
+    def named(style: re.Match[str]) -> str:
+        return f'class="{names[style[1]]}"' if style[1] in names else style[0]
+
+    return STYLE.sub(named, svg).replace(">", f"><style>{rules}</style>", 1)
 
 
 def translate_printed(app: Sphinx, doctree: nodes.document) -> None:

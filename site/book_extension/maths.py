@@ -17,7 +17,7 @@ from sphinx.writers.html5 import HTML5Translator
 _ = get_translation("sphinx")
 NAME = "mathml"
 WORDS = re.compile(r"\\text\{([^{}]+)\}")
-CLASSES = "math notranslate nohighlight"
+CLASSES = "math notranslate"
 # Extra space after a row, as in `\\[2pt]`. It is dropped: the style sheet spaces all rows alike.
 ROW_SPACE = re.compile(r"\\\\\s*\[[^\]]*\]")
 # Environments for rows of formulas, replaced by `split`, the only one that the converter knows.
@@ -25,6 +25,7 @@ SPLIT = re.compile(r"\{(?:aligned|gathered)\}")
 # Entities are replaced by their characters, except for those that HTML must escape.
 ENTITY = re.compile(r"&#x([0-9A-Fa-f]+);")
 KEPT = "&<>"
+USUAL = re.compile(r' xmlns="[^"]*"| display="inline"')
 
 
 class UnknownFormula(ValueError):
@@ -51,7 +52,7 @@ def mathml(tex: str, display: str) -> str:
     words = html.unescape(re.sub(r"<[^>]*>", "", made))
     if "\\" in words or "&" in words:
         raise UnknownFormula(f"{tex!r} holds what MathML cannot be made of: {words!r}")
-    return ENTITY.sub(_character, made.replace(' xmlns="http://www.w3.org/1998/Math/MathML"', ""))
+    return ENTITY.sub(_character, USUAL.sub("", made))
 
 
 def _character(entity: re.Match[str]) -> str:

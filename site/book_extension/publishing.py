@@ -57,8 +57,6 @@ def take_addresses(app: Sphinx, config: Config) -> None:
     source = address("repository.url", repository.get("url"), REPOSITORY)
     config.published_repository = source.removesuffix(".git")
     config.published_branch = edition or repository.get("branch") or "main"
-    if site or source:
-        app.add_css_file("page-links.css", priority=950)
 
 
 def address(name: str, value: str | None, allowed: re.Pattern[str]) -> str:

@@ -13,8 +13,15 @@ from sphinx.config import Config
 from . import languages, palette
 
 HERE = Path(__file__).parent
-# Docutils gives bibliography entries ARIA roles that are deprecated or not allowed there.
-BIBLIOGRAPHY_ROLES = re.compile(r' role="doc-biblioentry"| role="list"(?= class="citation-list")')
+# Docutils gives bibliography entries ARIA roles that are deprecated or not allowed there. And
+# nothing reads these classes, of which a page has hundreds.
+NEEDLESS = re.compile(
+    r' role="doc-biblioentry"| role="list"(?= class="citation-list")| docutils container(?=")'
+    r"|(?<=<pre>)<span></span>|sd-sphinx-override | sd-card sd-mb-3"
+    r'|(?<=<th class=")head (?=text-right)| version="1.1"(?= width="1.5em")'
+    r'| class="(?:row-odd|row-even|reference internal|head text-left|text-left|std std-ref'
+    r'|sd-octicon [\w-]+)"'
+)
 TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
 # Of packages whose markup course.css styles: folded boxes, boxes of cells, colors of code.
 UNUSED = ("design-tabs", "sphinx-design", "mystnb", "pygments")
@@ -43,9 +50,9 @@ def prepare_page(
     context["favicon_url"] = context["pathto"](f"_static/{palette.ICON}", resource=True)
     # Path of the site's top on its server, if known.
     context["site_path"] = site_path(app.config.html_baseurl)
-    body = BIBLIOGRAPHY_ROLES.sub("", context.get("body", ""))
+    body = NEEDLESS.sub("", context.get("body", ""))
     context["body"] = TABLE.sub(r'<div class="scrolls">\g<0></div>', body)
-    context["page_contents"] = sections(context.get("toc") or "")
+    context["page_contents"] = NEEDLESS.sub("", sections(context.get("toc") or ""))
     context["author"] = app.config.author
     context["social"] = social(app, page, context, doctree)
     unused = list(UNUSED)

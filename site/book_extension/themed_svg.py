@@ -20,7 +20,14 @@ FONT_SIZE = re.compile(r"font(?:-size)?: ([\d.]+)px")
 FONTS = re.compile(r"font-family: [^;]*;? ?")
 NO_TURN = re.compile(r" ?rotate\(-?0 [^)]*\)")
 FINE = re.compile(r"\d+\.\d{3,}")
-PLACES = ("d", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "points", "transform")
+USUAL = re.compile(r"font-size:[^;]+;")
+SPACES = re.compile(r"([:;]) ")
+PATH_SPACES = re.compile(r"\s+(?=[A-Za-z])|(?<=[A-Za-z])\s+|\s+$")
+PLACES = (
+    *("d", "x", "y", "x1", "x2", "y1", "y2"),
+    *("width", "height", "points", "transform", "viewBox"),
+)
+LINE = re.compile(r"M ([\d.]+) ([\d.]+)\s+L ([\d.]+) ([\d.]+)\s*")
 LETTER = 0.58  # mean width of a letter in matplotlib's font, as a share of its size
 
 
@@ -46,22 +53,31 @@ def themed_svg(
         for child in list(parent):
             if child.tag in (f"{{{SVG}}}metadata", f"{{{SVG}}}style", f"{{{SVG}}}title"):
                 parent.remove(child)
-    used = references(svg)
+    unclip(svg)
+    new = {name: f"{prefix}-{number}" for number, name in enumerate(references(svg))}
     for element in svg.iter():
         paint_by_style(element)
         simplify(element)
-        name = element.attrib.pop("id", None)
-        if name in used:
-            element.set("id", f"{prefix}-{name}")
+        if address := element.attrib.pop(f"{{{XLINK}}}href", ""):
+            element.set("href", address)
+        if name := new.get(element.attrib.pop("id", "")):
+            element.set("id", name)
         for key, value in element.attrib.items():
-            if key in ("href", f"{{{XLINK}}}href") and value.startswith("#"):
-                value = f"#{prefix}-{value[1:]}"
-            value = REFERENCE.sub(rf"url(#{prefix}-\1)", value)
+            if key == "href" and value.startswith("#"):
+                value = f"#{new[value[1:]]}"
+            value = REFERENCE.sub(lambda found: f"url(#{new[found[1]]})", value)
             if key == "style":
                 value = COLOR.sub(lambda color: names.get(color[0].lower(), color[0]), value)
             element.set(key, value)
-    # This is the content of matplotlib's <style> element, which would apply to the whole page.
-    svg.set("style", "stroke-linejoin: round; stroke-linecap: butt")
+    unwrap(svg)
+    # Nearly all texts have the same size. The rest is the content of matplotlib's <style> element,
+    # which would apply to the whole page.
+    sizes = USUAL.findall(" ".join(text.get("style", "") for text in svg.iter(f"{{{SVG}}}text")))
+    usual = max(sizes, key=sizes.count, default="")
+    for text in svg.iter(f"{{{SVG}}}text"):
+        text.set("style", text.get("style", "").replace(usual, ""))
+    svg.set("style", f"{usual}stroke-linejoin:round;stroke-linecap:butt")
+    svg.attrib.pop("version", None)
     svg.set("class", "figure")
     svg.set("role", "img")
     svg.set("aria-label", label)
@@ -136,26 +152,58 @@ def paint_by_style(element: ElementTree.Element) -> None:
 
 
 def simplify(element: ElementTree.Element) -> None:
-    """Drop fonts, turns by nothing, fractions that nobody sees and the indentation."""
+    """Drop fonts, turns by nothing, fractions that nobody sees, and spaces."""
     element.attrib |= {
-        "style": FONTS.sub("", element.get("style", "")),
+        "style": SPACES.sub(r"\1", FONTS.sub("", element.get("style", ""))),
         "transform": NO_TURN.sub("", element.get("transform", "")),
     }
     for key, value in list(element.attrib.items()):
         if not value:
             del element.attrib[key]
         elif key in PLACES and "scale" not in value:
-            element.set(key, FINE.sub(lambda number: f"{float(number[0]):.2f}", value))
+            value = FINE.sub(
+                lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), value
+            )
+            element.set(key, PATH_SPACES.sub("", value) if key == "d" else value)
     element.text = (element.text or "").strip() and element.text
     element.tail = (element.tail or "").strip() and element.tail
 
 
-def references(svg: ElementTree.Element) -> set[str]:
+def unclip(svg: ElementTree.Element) -> None:
+    """Let the lines of a grid, which end at the edges of the plot, do without clipping."""
+    plots = {}
+    for path in svg.iter(f"{{{SVG}}}clipPath"):
+        x, y, width, height = (path[0].get(name, "0") for name in ("x", "y", "width", "height"))
+        right, bottom = (f"{float(a) + float(b):.6g}" for a, b in ((x, width), (y, height)))
+        plots[f"url(#{path.get('id')})"] = {f"{float(x):.6g}", right}, {f"{float(y):.6g}", bottom}
+    for line in svg.iter(f"{{{SVG}}}path"):
+        found = LINE.fullmatch(line.get("d", ""))
+        if found and line.get("clip-path") in plots:
+            x1, y1, x2, y2 = (f"{float(number):.6g}" for number in found.groups())
+            across, down = plots[line.attrib["clip-path"]]
+            if (x1 == x2 and {y1, y2} == down) or (y1 == y2 and {x1, x2} == across):
+                del line.attrib["clip-path"]
+                line.set("style", line.get("style", "").replace("; stroke-linecap: square", ""))
+
+
+def unwrap(parent: ElementTree.Element) -> None:
+    """Remove groups that say nothing of what is in them, and areas that nobody sees."""
+    kept: list[ElementTree.Element] = []
+    for child in list(parent):
+        unwrap(child)
+        if child.tag == f"{{{SVG}}}g" and not child.attrib:
+            kept += child
+        elif child.get("style") != "fill:none" and (child.tag != f"{{{SVG}}}defs" or len(child)):
+            kept.append(child)
+    parent[:] = kept
+
+
+def references(svg: ElementTree.Element) -> list[str]:
     """Return the ids that the picture refers to."""
-    used = set()
+    used: dict[str, None] = {}
     for element in svg.iter():
         for key, value in element.attrib.items():
             if key in ("href", f"{{{XLINK}}}href"):
-                used.add(value.removeprefix("#"))
-            used.update(REFERENCE.findall(value))
-    return used
+                used[value.removeprefix("#")] = None
+            used |= dict.fromkeys(REFERENCE.findall(value))
+    return list(used)

@@ -56,7 +56,6 @@ def state(book: Path) -> dict[str, object]:
     """Return hashes of a build's inputs, and the modification times of its output."""
     html = book / "_build" / "html"
     pages = [path for name in FOLDERS for path in (book / name).rglob("*")]
-    site = [*(book / "site").rglob("*")]
     return {
         "python": [sys.version, *(os.environ.get(name, "") for name in ("SOLUTIONS", "EDITION"))],
         "page python": os.environ[PYODIDE],
@@ -64,9 +63,7 @@ def state(book: Path) -> dict[str, object]:
         "languages": contents.languages(book),
         "pages": digest(book, [*book.iterdir(), *pages, ROOT / "requirements.txt"]),
         "packages": digest(book, [path for name in PACKED for path in (book / name).rglob("*")]),
-        "extensions": digest(book, [path for path in site if path.suffix == ".py"]),
-        "contents": digest(book, [book / "_toc.yml"]),
-        "theme": digest(book, [path for path in site if path.suffix != ".py"]),
+        "site": digest(book, [book / "_toc.yml", *(book / "site").rglob("*")]),
         "output": {str(p.relative_to(html)): p.stat().st_mtime_ns for p in html.rglob("*")},
     }
 
@@ -105,8 +102,10 @@ def prepare_kernels(book: Path, profile: Path) -> None:
     os.environ["IPYTHONDIR"] = str(profile)
     settings = profile / "profile_default" / "ipython_kernel_config.json"
     settings.parent.mkdir(parents=True, exist_ok=True)
-    # Hide each kernel's warning that it uses TCP: the connections stay on this machine.
-    settings.write_text(json.dumps({"IPKernelApp": {"log_level": logging.ERROR}}))
+    # Hide each kernel's warning that it uses TCP: the connections stay on this machine. A kernel
+    # runs several pages, each of which counts its cells from 1: a history would complain.
+    quiet = {"IPKernelApp": {"log_level": logging.ERROR}, "HistoryManager": {"enabled": False}}
+    settings.write_text(json.dumps(quiet))
 
 
 def must_download() -> bool:
@@ -184,18 +183,16 @@ def build(book: Path, python: Path | None = None) -> bool:
     environment = output / ".doctrees" / "environment.pickle"
     # Sphinx caches parsed pages. It does not notice a change in our extensions, and its page of
     # contents still lists a page that has gone.
-    fresh = any(built.get(part) != now[part] for part in ("extensions", "contents"))
+    fresh = built.get("site") != now["site"]
     if fresh:
         environment.unlink(missing_ok=True)
     cache = run_pages(book)
     # Import late: the check above is much faster than these imports.
     from commands import handouts, slides
 
-    # A change in style sheets, templates, buttons or languages affects every page. So does one in
-    # the packages, which changes the address of the page's Python.
-    affecting = ("theme", "library", "languages", "packages")
-    force_all = any(built.get(part) != now[part] for part in affecting)
-    force_all |= bool(built.get("page python")) != bool(now["page python"])
+    # So do languages, whether pages have Python, and packages, which change its address.
+    affecting = ("library", "languages", "packages", "page python")
+    force_all = fresh or any(built.get(part) != now[part] for part in affecting)
     options = ["--fresh"] * fresh + ["--force-all"] * force_all
     translations = start_translations(book, cache, *options)
     status = build_pages(book, output / "html", cache, force_all=force_all)

@@ -1,16 +1,14 @@
 """A reader's copies of the course's notebooks: made once, then kept up to date.
 
-The metadata of a copy says which version of which page it is. A copy with unedited cells, run or
-not, counts as untouched and is updated. An edited copy is never changed; a new version is saved
-next to it.
+A file beside them has what was given. A copy with unedited cells, run or not, counts as untouched
+and is updated. An edited copy is never changed; a new version is saved next to it.
 """
 
-import copy
 import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,8 +17,7 @@ import nbformat
 from nbformat import NotebookNode
 from nbformat.sign import NotebookNotary
 
-MARK = "course_copy"  # key in a copy's metadata
-GIVEN = ".course-copies.json"  # docname → hash of its notebook at the last update
+GIVEN = ".course-copies.json"  # docname → hashes: of its last version, and of the cells of all
 
 
 @dataclass
@@ -53,64 +50,61 @@ def bring_up_to_date(
     """Create or update each page's copy, which lies below `work`."""
     report = Report()
     notary = NotebookNotary()  # JupyterLab shows pictures of notebooks that are signed
-    try:
-        given = json.loads((work / GIVEN).read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # the first time, or the file is damaged
-        given = {}
+    given = read_given(work / GIVEN)
     for page, notebook in supplied.items():
-        mark = {"page": page, "version": version_of(notebook), "cells": cells_of(notebook)}
-        target = work / names[page]
-        if target.exists() and given.get(page) == mark["version"]:
+        version, cells, target = version_of(notebook), cells_of(notebook), work / names[page]
+        before, known = given.get(page, ["", []])
+        if target.exists() and before == version:
             outcome, place = "kept", target
-        elif not target.exists():
-            outcome, place = bring_first(target, page)
         else:
-            outcome, place = bring(target, mark)
+            outcome, place = plan(target, cells, known)
         if outcome != "kept":
-            marked = copy.deepcopy(notebook)
-            marked.metadata[MARK] = mark
-            notary.sign(marked)
-            write_whole(place, f"{nbformat.writes(marked)}\n")
+            notary.sign(notebook)
+            write_whole(place, f"{nbformat.writes(notebook)}\n")
         getattr(report, outcome).append(place.relative_to(work).as_posix())
-        given[page] = mark["version"]
+        given[page] = [version, sorted({*known, cells})]
     write_whole(work / GIVEN, json.dumps(given) + "\n")
     return report
 
 
-def bring_first(target: Path, page: str) -> tuple[str, Path]:
-    """Remove untouched copies that were made when the chapter had another number."""
-    like = re.compile(rf"(?:\d+-)?{re.escape(re.sub(r'^[0-9]+-', '', target.name))}")
-    folder = target.parent
-    others = [path for path in folder.glob("*.ipynb") if like.fullmatch(path.name)]
-    old = [path for path in others if is_untouched(read(path), page)]
-    for path in old:
-        path.unlink()
-    left = len(others) > len(old)
-    return ("beside" if left else "updated" if old else "made"), target
+def read_given(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # the first time, or the file is damaged
+        return {}
+    return {page: told for page, told in found.items() if isinstance(told, list)}
 
 
-def bring(target: Path, mark: Mapping[str, Any]) -> tuple[str, Path]:
-    """Return what is to be done with a page whose copy exists, and the place of a new one."""
+def plan(target: Path, cells: str, known: Collection[str]) -> tuple[str, Path]:
+    """Return what is to be done with a page, and the place of a new copy.
+
+    cells: those of the new version. known: those of all versions before; a copy that has them is
+    untouched, and goes if it was made when the chapter had another number.
+    """
+
+    def is_untouched(path: Path) -> bool:
+        return cells_of(read(path)) in known
+
+    if not target.exists():
+        like = re.compile(rf"(?:\d+-)?{re.escape(re.sub(r'^[0-9]+-', '', target.name))}")
+        others = [path for path in target.parent.glob("*.ipynb") if like.fullmatch(path.name)]
+        edited = [path for path in others if not is_untouched(path)]
+        for path in set(others) - set(edited):
+            path.unlink()
+        return ("beside" if edited else "updated" if others else "made"), target
+    if is_untouched(target):
+        return "updated", target
     places = [target, target.with_suffix(".new.ipynb")]
     while places[-1].exists():
         places.append(target.with_suffix(f".new-{len(places)}.ipynb"))
-    found = {place: read(place) for place in places}
-    marks = [mark_of(notebook) for notebook in found.values()]
-    if any(known.get("version") == mark["version"] for known in marks):
+    if cells in map(cells_of, map(read, places)):
         return "kept", target
-    if is_untouched(found[target], mark["page"]):
-        return "updated", target
-    texts = [cells_of(notebook) for notebook in found.values()]
-    if mark["cells"] in (*texts, *(known.get("cells") for known in marks)):
-        return "kept", target
-    untouched = [place for place in places if is_untouched(found[place], mark["page"])]
-    return "beside", next(iter(untouched), places[-1])
+    return "beside", next(filter(is_untouched, places), places[-1])
 
 
 def version_of(notebook: NotebookNode) -> str:
     """Return a hash of a notebook's cells and metadata, without outputs."""
-    metadata = {key: value for key, value in notebook.metadata.items() if key != MARK}
-    return digest([metadata, [[*content(cell), cell.metadata] for cell in notebook.cells]])
+    return digest([notebook.metadata, [[*content(cell), cell.metadata] for cell in notebook.cells]])
 
 
 def cells_of(notebook: NotebookNode | None) -> str:
@@ -134,18 +128,6 @@ def read(path: Path) -> NotebookNode | None:
     except Exception:  # an invalid file may raise anything
         return None
     return notebook
-
-
-def mark_of(notebook: NotebookNode | None) -> Mapping[str, Any]:
-    """Return the course's mark in a copy's metadata; empty if it has none."""
-    mark = notebook.metadata.get(MARK) if notebook else None
-    return mark if isinstance(mark, Mapping) else {}
-
-
-def is_untouched(notebook: NotebookNode | None, page: str) -> bool:
-    """Return whether the reader has not edited a copy; one without a mark counts as edited."""
-    mark = mark_of(notebook)
-    return mark.get("page") == page and mark.get("cells") == cells_of(notebook)
 
 
 def write_whole(target: Path, text: str) -> None:

@@ -88,21 +88,18 @@ def uv_entry() -> str:
 
 
 def commands(python: str, kind: str, uv: str) -> "list[list[str]]":
-    """Return the commands that install uv, the locked packages and our own, and remove what went.
+    """Return the commands that install uv, the locked packages and our own.
 
     The folder `uv` has uv.txt.
     """
     pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "-qq", "--no-deps"]
-    uv_pip = [python, "-m", "uv", "pip"]
-    install = [*uv_pip, "install", "--python", python, "--quiet", "--no-deps"]
+    install = [python, "-m", "uv", "pip", "install", "--python", python, "--quiet", "--no-deps"]
     locks = [word for name in LOCKS[kind] for word in ("-r", name)]
     return [
         [*pip, "--target", uv, "-r", f"{uv}/uv.txt"],
         # Compile now: the grading sandbox sees these files read-only.
         [*install, "--compile-bytecode", "--require-hashes", *locks],
         [*install, "--no-build-isolation", "-e", ".", "-e", "kit"],
-        # An earlier edition installed it here. It would lead links between notebooks astray.
-        [*uv_pip, "uninstall", "--python", python, "--quiet", "jupyterlab-myst"],
     ]
 
 

@@ -10,7 +10,7 @@ import posixpath
 import re
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -25,10 +25,7 @@ from pypdf.generic import Fit
 from commands.press import READY, check_font, main, press
 
 STYLE = Path(__file__).with_name("paper.css")
-# Attributes, other than href, that refer to ids of the same page.
-POINTERS = ("aria-labelledby", "aria-describedby", "aria-controls", "for", "headers")
-# A picture's reference to its own patterns and paths.
-REFERENCE = re.compile(r"url\(\s*(['\"]?)#([^)'\"]+)\1\s*\)")
+REFERENCE = re.compile(r"url\(#([^)]+)\)")  # a picture's, to its own patterns and paths
 
 
 @dataclass
@@ -46,14 +43,17 @@ class Printed:
 
     @property
     def title(self) -> str:
-        heading = self.article.h1
-        assert heading is not None, f"{self.name} has no title"
-        return text(heading)
+        assert self.article.h1, f"{self.name} has no title"
+        return text(self.article.h1)
 
-    def sections(self) -> dict[str, str]:
-        """Return the sections' titles by their ids."""
-        found = self.article.select("section[id] > h2")
-        return {str(heading.parent["id"]): text(heading) for heading in found if heading.parent}
+    @property
+    def foot(self) -> str:
+        """Styles that put the page's title at the foot of its sheets."""
+        title = json.dumps(self.title, ensure_ascii=False)
+        return (
+            f"#{self.anchor} {{ page: {self.anchor}; }}\n"
+            f"@page {self.anchor} {{ @bottom-left {{ content: {title}; }} }}"
+        )
 
 
 def text(heading: Tag) -> str:
@@ -78,16 +78,15 @@ def join(pages: list[Printed]) -> None:
     """Prefix ids with their page's name; turn links between pages into inner links."""
     known = {page.name: page for page in pages}
     for page in pages:
+        own = f"{page.anchor}--"
         for tag in page.article.find_all(True):
             for key, value in tag.attrs.items():
                 if key == "id":
-                    tag[key] = f"{page.anchor}--{value}"
-                elif key in POINTERS:
-                    tag[key] = " ".join(f"{page.anchor}--{name}" for name in str(value).split())
+                    tag[key] = f"{own}{value}"
                 elif "href" in key and str(value).startswith("#"):
-                    tag[key] = f"#{page.anchor}--{str(value)[1:]}"
+                    tag[key] = f"#{own}{str(value)[1:]}"
                 elif isinstance(value, str):
-                    tag[key] = REFERENCE.sub(rf"url(#{page.anchor}--\2)", value)
+                    tag[key] = REFERENCE.sub(rf"url(#{own}\1)", value)
         page.article["id"] = page.anchor
         for link in page.article.select("a[href]"):
             address = urlsplit(str(link["href"]))
@@ -102,90 +101,85 @@ def join(pages: list[Printed]) -> None:
                 del link["href"]
 
 
-class Book:
-    """A built book's pages, joined, and the words of its title page."""
-
-    def __init__(self, folder: Path, language: Language) -> None:
-        self.site = folder / "_build" / "html" / language.folder
-        self.language, self._ = language, words(folder, language)
-        listed = [("index", ""), *((p.docname, p.caption) for p in contents(folder / "_toc.yml"))]
-        self.pages = [read(self.site, name, self._(part) if part else "") for name, part in listed]
-        join(self.pages)
-        self.cited = yaml.safe_load((folder / "CITATION.cff").read_text(encoding="utf-8"))
-        self.title = self.pages[0].title
-        self.authors = ", ".join(
-            self._(author.get("name") or f"{author['given-names']} {author['family-names']}")
-            for author in self.cited["authors"]
-        )
-        # Titles of sections that occur on several pages, such as "Hints", say little in a list.
-        plain = [re.sub(r"^[\d. ]+", "", one) for p in self.pages for one in p.sections().values()]
-        self.common = {title for title, times in Counter(plain).items() if times > 1}
-
-    def sections(self, page: Printed) -> dict[str, str]:
-        found = page.sections().items()
-        return {id: one for id, one in found if re.sub(r"^[\d. ]+", "", one) not in self.common}
-
-    def document(self, numbers: Mapping[str, int]) -> str:
-        """Return the document; numbers: anchor → the number of its sheet."""
-        _ = self._
-        version, date = self.cited["version"], self.cited["date-released"]
-        imprint = [
-            self.authors,
-            _("Version {version}, {date}").format(version=version, date=date),
-            _("The code is under the MIT license, the text and the figures under CC BY 4.0."),
-            _(
-                "Code that the site folds away is left out here. "
-                "Figures that move there stand still."
-            ),
+def document(folder: Path, language: Language, pages: list[Printed], at: Mapping[str, int]) -> str:
+    """Return the book as one document; at: anchor → the number of its sheet."""
+    _, cited = words(folder, language), yaml.safe_load((folder / "CITATION.cff").read_text("utf-8"))
+    authors = [
+        one.get("name") or f"{one['given-names']} {one['family-names']}" for one in cited["authors"]
+    ]
+    imprint = [
+        ", ".join(map(_, authors)),
+        _("Version {version}, {date}").format(
+            version=cited["version"], date=cited["date-released"]
+        ),
+        _("The code is under the MIT license, the text and the figures under CC BY 4.0."),
+        _("Code that the site folds away is left out here. Figures that move there stand still."),
+    ]
+    # Pages load the same style sheets in the same order, some less than others.
+    styles = [*max((page.styles for page in pages), key=len), STYLE.as_uri()]
+    first, *others = pages
+    return "\n".join(
+        [
+            f'<!DOCTYPE html><html lang="{language.tag}" data-theme="light"><head>',
+            f'<meta charset="utf-8"><title>{html.escape(first.title)}</title>',
+            *(f'<link rel="stylesheet" href="{style}">' for style in styles),
+            "<style>",
+            *(page.foot for page in others),
+            f'</style></head><body><header class="title-page">{first.article}',
+            '<div class="imprint">',
+            *(f"<p>{html.escape(line)}</p>" for line in imprint),
+            '</div></header><nav class="book-contents" id="contents">',
+            f"<h1>{_('Contents')}</h1>",
+            *(in_contents(*line, at) for line in lines(others)),
+            "</nav>",
+            *(str(page.article) for page in others),
+            "</body></html>",
         ]
-        # Pages load the same style sheets in the same order, some less than others.
-        most = max((page.styles for page in self.pages), key=len)
-        styles = [*most, STYLE.as_uri()]
-        first, *pages = self.pages
-        return "\n".join(
-            [
-                f'<!DOCTYPE html><html lang="{self.language.tag}" data-theme="light"><head>',
-                f'<meta charset="utf-8"><title>{html.escape(self.title)}</title>',
-                *(f'<link rel="stylesheet" href="{style}">' for style in styles),
-                "<style>",
-                *map(foot, pages),
-                f'</style></head><body><header class="title-page">{first.article}',
-                '<div class="imprint">',
-                *(f"<p>{html.escape(line)}</p>" for line in imprint),
-                '</div></header><nav class="book-contents" id="contents">',
-                f"<h1>{_('Contents')}</h1>",
-                *self.lines(numbers),
-                "</nav>",
-                *(str(page.article) for page in pages),
-                "</body></html>",
-            ]
-        )
-
-    def lines(self, numbers: Mapping[str, int]) -> list[str]:
-        """Return the lines of the contents, with the same width before numbers are known."""
-
-        def line(kind: str, anchor: str, title: str) -> str:
-            number = numbers.get(anchor, "000")
-            shown = f"<span>{html.escape(title)}</span><i></i><b>{number}</b>"
-            return f'<p class="{kind}"><a href="#{anchor}">{shown}</a></p>'
-
-        found, part = [], ""
-        for page in self.pages[1:]:
-            if page.part != part:
-                part = page.part
-                found.append(f'<p class="part">{html.escape(part)}</p>')
-            found.append(line("page", page.anchor, page.title))
-            found += [line("section", *one) for one in self.sections(page).items()]
-        return found
-
-
-def foot(page: Printed) -> str:
-    """Return styles that put a page's title at the foot of its sheets."""
-    title = json.dumps(page.title, ensure_ascii=False)
-    return (
-        f"#{page.anchor} {{ page: {page.anchor}; }}\n"
-        f"@page {page.anchor} {{ @bottom-left {{ content: {title}; }} }}"
     )
+
+
+def unnumbered(heading: Tag) -> str:
+    return re.sub(r"^[\d. ]+", "", text(heading))
+
+
+def lines(pages: list[Printed]) -> Iterator[tuple[str, str, str]]:
+    """Yield the kind, the anchor and the title of each line of the contents."""
+    sections = {page.name: page.article.select("section[id] > h2") for page in pages}
+    # Titles of sections that occur on several pages, such as "Hints", say little in a list.
+    times = Counter(unnumbered(h2) for found in sections.values() for h2 in found)
+    part = ""
+    for page in pages:
+        if page.part != part:
+            part = page.part
+            yield "part", page.anchor, part
+        yield "page", page.anchor, page.title
+        for h2 in sections[page.name]:
+            if times[unnumbered(h2)] == 1 and h2.parent:
+                yield "section", str(h2.parent["id"]), text(h2)
+
+
+def in_contents(kind: str, anchor: str, title: str, at: Mapping[str, int]) -> str:
+    """Return a line of the contents, with the same width before numbers are known."""
+    if kind == "part":
+        return f'<p class="part">{html.escape(title)}</p>'
+    shown = f"<span>{html.escape(title)}</span><i></i><b>{at.get(anchor, '000')}</b>"
+    return f'<p class="{kind}"><a href="#{anchor}">{shown}</a></p>'
+
+
+def add_bookmarks(file: Path, pages: list[Printed], contents: str) -> None:
+    pdf, writer = PdfReader(file), PdfWriter(clone_from=file)
+    writer.add_outline_item(pages[0].title, 0)
+    writer.add_outline_item(contents, 1)
+    above = None
+    for kind, anchor, title in lines(pages[1:]):
+        if kind != "part":
+            place = pdf.named_destinations[f"/{anchor}"]
+            number, fit = pdf.get_destination_page_number(place), Fit.xyz(top=place.top)
+            parent = above if kind == "section" else None
+            made = writer.add_outline_item(title, number, parent=parent, fit=fit)
+            above = made if kind == "page" else above
+    writer.page_mode = "/UseOutlines"
+    writer.write(file)
 
 
 def places(pdf: PdfReader) -> dict[str, int]:
@@ -195,33 +189,6 @@ def places(pdf: PdfReader) -> dict[str, int]:
     return {name: number + 1 for name, number in numbers.items() if number is not None}
 
 
-def finish(book: Book, source: Path, target: Path) -> None:
-    """Write the PDF with bookmarks, which are shown when it opens, and with metadata."""
-    pdf, writer = PdfReader(source), PdfWriter(clone_from=source)
-
-    def mark(title: str, anchor: str, above: object = None) -> object:
-        at = pdf.named_destinations[f"/{anchor}"]
-        number = pdf.get_destination_page_number(at)
-        return writer.add_outline_item(
-            title=title, page_number=number, parent=above, fit=Fit.xyz(top=at.top)
-        )
-
-    writer.add_outline_item(title=book.title, page_number=0)
-    writer.add_outline_item(title=book._("Contents"), page_number=1)
-    for page in book.pages[1:]:
-        above = mark(page.title, page.anchor)
-        for anchor, title in book.sections(page).items():
-            mark(title, anchor, above)
-    writer.page_mode = "/UseOutlines"
-    # Use the release's date, so that the same pages give the same file.
-    day = f"D:{str(book.cited['date-released']).replace('-', '')}000000Z"
-    writer.metadata = {
-        **{"/Title": book.title, "/Author": book.authors, "/Creator": "roofline course"},
-        **{"/CreationDate": day, "/ModDate": day},
-    }
-    writer.write(target)
-
-
 def print_book(folder: Path, language: Language) -> list[Path]:
     """Print a built book in a language and return the PDF's path.
 
@@ -229,23 +196,24 @@ def print_book(folder: Path, language: Language) -> list[Path]:
     time with their numbers in the contents, which have a fixed width.
     """
     check_font(language.tag)  # to report a missing font before the work begins
+    _, site = words(folder, language), folder / "_build" / "html" / language.folder
+    listed = [("index", ""), *((p.docname, p.caption) for p in contents(folder / "_toc.yml"))]
+    pages = [read(site, name, _(part) if part else "") for name, part in listed]
+    join(pages)
     work = folder / "_build" / "print"
     work.mkdir(exist_ok=True)
-    document, printed = work / "book.html", work / "printed.pdf"
-    target = folder / "_build" / f"roofline{language.suffix}.pdf"
-    book = Book(folder, language)
+    source, target = work / "book.html", folder / "_build" / f"roofline{language.suffix}.pdf"
     numbers: Mapping[str, int] = {}
     with press() as browser:
         for _time in range(2):
-            document.write_text(book.document(numbers), encoding="utf-8")
+            source.write_text(document(folder, language, pages, numbers), encoding="utf-8")
             page = browser.new_page()
-            page.goto(document.as_uri())
+            page.goto(source.as_uri())
             page.evaluate(READY)
             # The style sheet sets the size of the paper.
-            page.pdf(path=printed, prefer_css_page_size=True, tagged=True)
-            before, numbers = numbers, places(PdfReader(printed))
-    assert numbers == before, "the numbers in the contents moved a heading"
-    finish(book, printed, target)
+            page.pdf(path=target, prefer_css_page_size=True, tagged=True)
+            numbers = places(PdfReader(target))
+    add_bookmarks(target, pages, _("Contents"))
     return [target]
 
 

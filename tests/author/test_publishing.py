@@ -1,13 +1,9 @@
 """A copy of the course that is put on the web: addresses, links to its sources, editions."""
 
 import re
-import signal
 import subprocess
-import sys
 from pathlib import Path
-from urllib.error import HTTPError
 from urllib.parse import parse_qs, unquote, urlsplit
-from urllib.request import urlopen
 from xml.etree import ElementTree
 
 import pytest
@@ -98,29 +94,6 @@ def test_an_address_that_is_none_stops_the_build(tmp_path: Path) -> None:
     done = book_at(tmp_path / "book", "here").build()
     assert done.returncode == 1
     assert re.search(r"html\.baseurl in _config\.yml is 'here'; allowed is", done.stderr)
-
-
-def test_make_serve_shows_the_site_until_it_is_stopped(site: Path) -> None:
-    command = [sys.executable, str(ROOT / "site"), "serve"]
-    with subprocess.Popen([*command, "0"], stdout=subprocess.PIPE, text=True) as server:
-        try:
-            assert server.stdout
-            address = server.stdout.readline().split()[0]
-            with urlopen(f"{address}chapters/time.html") as page:
-                assert page.read() == (site / "chapters" / "time.html").read_bytes()
-            with pytest.raises(HTTPError) as missing:
-                urlopen(f"{address}nowhere.html")
-            assert missing.value.code == 404
-            assert missing.value.read() == (site / "404.html").read_bytes()
-            port = urlsplit(address).port or 0
-            done = subprocess.run([*command, str(port)], capture_output=True, text=True, timeout=60)
-            assert done.returncode == 1
-            assert f"{port}: " in done.stderr
-            assert f"{port + 1}" in done.stderr
-            server.send_signal(signal.SIGINT)
-            assert server.wait(60) == 0
-        finally:
-            server.kill()
 
 
 @pytest.mark.long

@@ -69,7 +69,7 @@ def test_the_menu_lists_all_pages_and_marks_the_one_i_read(site: Path) -> None:
         if name not in WRITTEN[1:]:
             continue
         path = site / f"{FOLDERS[language]}{name}.html"
-        menu = parsed(path).select(".bd-links a.reference")
+        menu = parsed(path).select(".bd-links a")
         listed = [
             (path.parent / str(link["href"])).resolve() for link in menu if link["href"] != "#"
         ]
@@ -148,20 +148,6 @@ def test_an_exercises_page_leads_to_its_notebook_and_to_what_to_read_first(site:
         book = nbformat.read(path.parent / link, as_version=4)
         title = only(parsed(path), "article h1").get_text().removesuffix("#")
         assert book.cells[0].source.splitlines()[0] == f"# {title}"
-
-
-# Exercises that had a folder of their own. Pages elsewhere may link there.
-MOVED = (
-    "attention", "diagnose", "h100-spec-sheet", "int8-matmul", "int8-weights", "many-chips",
-    "mixture-of-experts", "roofline-plot", "weight-per-example",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("name", MOVED)
-def test_an_exercises_old_address_leads_to_its_page(site: Path, name: str) -> None:
-    for language in PAGES:
-        old_address = parsed(site / f"{FOLDERS[language]}exercises/{name}/{name}.html")
-        assert only(old_address, "a")["href"] == f"../{name}.html"
 
 
 # ---- titles, descriptions, languages
@@ -246,13 +232,6 @@ def test_the_other_language_is_one_press_away_at_the_same_place(reader: Reader) 
 
 
 # ---- the frame in use
-
-
-@pytest.mark.parametrize("folder", ["", "zh/"])
-def test_an_old_address_of_an_exercise_leads_to_the_new_one(reader: Reader, folder: str) -> None:
-    place = f"{reader.origin}/{folder}exercises/int8-weights"
-    reader.page.goto(f"{place}/int8-weights.html#work-on-it")
-    reader.page.wait_for_url(f"{place}.html#work-on-it")
 
 
 def test_the_theme_is_chosen_by_keyboard_and_kept(reader: Reader) -> None:

@@ -84,7 +84,11 @@ class Drawing:
         self.curves: list[list[Mark]] = []
         self.solid: list[bool] = []  # whether a curve is
         self.texts: list[tuple[str, dict[str, str]]] = []
-        for one in ET.fromstring(f"<svg>{picture.replace('&nbsp;', ' ')}</svg>").iter():
+        root = ET.fromstring(f"<svg>{picture.replace('&nbsp;', ' ')}</svg>")
+        for group in root.iter("g"):
+            for one in group:
+                one.attrib |= group.attrib
+        for one in root.iter():
             at = {name: float(text) for name, text in one.attrib.items() if NUMBER.fullmatch(text)}
             fill, stroke = (
                 one.get(name, "").removeprefix("var(--").removesuffix(")")
@@ -103,12 +107,16 @@ class Drawing:
             elif one.tag == "path" and fill == "none":
                 places = [place.split() for place in re.split("[ML]", one.get("d", ""))[1:]]
                 self.curves.append([Mark(stroke, float(x), float(y)) for x, y in places])
-                self.solid.append(one.get("stroke-dasharray") == "none")
+                self.solid.append("stroke-dasharray" not in one.attrib)
             elif one.tag == "polygon":
                 tip = one.get("points", "").split()[1].split(",")
                 self.ends.append(Mark(fill, float(tip[0]), float(tip[1])))
             elif one.tag == "text":
-                self.texts.append((one.text or "", dict(one.attrib)))
+                places = one.get("x", "").split()  # one for each sign, or one for all
+                for x, words in zip(
+                    places, one.text or "" if places[1:] else [one.text or ""], strict=True
+                ):
+                    self.texts.append((words, {**one.attrib, "x": x}))
         right = [bar._replace(x=bar.x + bar.wide) for bar in self.bars]
         self.points = [*self.ends, *self.dots, *self.bars, *right]
 

@@ -42,7 +42,8 @@ class Figure:
         """Return the element that the page's script fills; None where there is a widget."""
         if os.environ.get(PAGE) != "page" and sys.platform != "emscripten":
             return None
-        given = f' data-given="{escape(compact(self.given))}"' if self.given else ""
+        told = escape(compact(self.given), quote=False).replace("'", "&#39;")
+        given = f" data-given='{told}'" if self.given else ""
         return f'<figure class="live" data-figure="{self.name}"{given}></figure>'
 
     def _repr_mimebundle_(self, **options: Any) -> Any:

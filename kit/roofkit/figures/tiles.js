@@ -5,7 +5,7 @@
 // sums of a tile of out, like the loop in the chapter. N³/t² steps load 2t elements each. No order of the
 // products has loads that grow more slowly (Hong and Kung, 1981).
 import { slider, steps } from "./lib/figure.js";
-import { box, end, INK, label, line, middle, SERIES, squares, ZONES } from "./lib/svg.js";
+import { box, end, group, INK, label, line, middle, SERIES, signs, squares, ZONES } from "./lib/svg.js";
 import { text } from "./lib/units.js";
 
 const N = 8; // as many as a phone can draw with a number in each
@@ -131,26 +131,21 @@ function countOf(name, { t, done }, row, column) {
 // ---- the matrices: numbered cells, darker for higher numbers, and the edges of tiles
 function matrices(v, { cell, left, right, low }) {
   const edges = range(N / v.t + 1).map((i) => i * v.t * cell);
-  const thin = { stroke_width: 1.5 };
   const long = N * cell;
-  const across = (x, y) => edges.map((cut) => line(x, y + cut, x + long, y + cut, INK, thin));
-  const down = (x, y) => edges.map((cut) => line(x + cut, y, x + cut, y + long, INK, thin));
+  const across = (x, y) => edges.map((cut) => line(x, y + cut, x + long, y + cut, INK));
+  const down = (x, y) => edges.map((cut) => line(x + cut, y, x + cut, y + long, INK));
 
   function cells(name, x0, y0, fill) {
-    const all = range(N * N).map((i) => {
-      const [row, column] = [Math.floor(i / N), i % N];
-      return { x: x0 + column * cell, y: y0 + row * cell, count: countOf(name, v, row, column) };
+    const counts = range(N).map((row) => range(N).map((column) => countOf(name, v, row, column)));
+    const numbered = counts.map((some, row) =>
+      range(N).filter((column) => some[column] > 0).map((column) => [row, column, some[column]]));
+    const shaded = numbered.flat().map(([row, column, count]) => [row, column, 0.1 + (0.3 * count) / N]);
+    // No count has two digits.
+    const rows = numbered.filter((some) => some.length).map((some) => {
+      const xs = some.map(([, column]) => x0 + (column + 0.5) * cell);
+      return signs(xs, y0 + (some[0][0] + 0.5) * cell + 4, some.map(([, , count]) => text(count)).join(""));
     });
-    const counts = [...new Set(all.map(({ count }) => count))];
-    const shade = (count) => (count > 0 ? 0.1 + (0.3 * count) / N : 0);
-    const alike = (count) => all.filter((one) => one.count === count).map(({ x, y }) => [x, y]);
-    const numbered = all.filter(({ count }) => count > 0);
-    return [
-      ...counts.map((count) =>
-        squares(alike(count), cell, fill, { fill_opacity: shade(count), stroke_width: 0.6 }),
-      ),
-      ...numbered.map(({ x, y, count }) => label(x + cell / 2, y + cell / 2 + 4, text(count), middle)),
-    ];
+    return [squares(x0, y0, N, cell, fill, shaded), group(middle, rows)];
   }
   return [
     ...cells("x", left, low, SERIES[0]),

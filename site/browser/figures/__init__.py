@@ -35,7 +35,8 @@ print(json.dumps({**bundle.for_pages(), "": bundle.for_build()}))"""
 STYLE_SOURCE = Path("kit/roofkit/figures", STYLE)
 MARK = '<figure class="live"'
 FIGURE = re.compile(
-    r'<figure class="live" data-figure="(?P<name>\w+)"(?: data-given="(?P<given>[^"]*)")?></figure>'
+    r'<figure class="live" data-figure="(?P<name>\w+)"'
+    r"(?: data-given='(?P<given>[^']*)')?></figure>"
 )
 OWN = 'class="live-own"'
 # Strings go in and out as JSON: the engine's Python side can't read strings that were just joined.

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from book_extension import contents, exercise_pages, licenses
+from book_extension import contents, exercise_pages
 from book_extension.languages import catalogs, is_translation
 from book_extension.pages import PageError
 from book_extension.values import is_hidden, is_values_cell, values_in
@@ -73,8 +73,6 @@ def setup(app: Sphinx) -> None:
     app.connect("html-page-context", offer_python)
     app.add_directive("page-python-parts", made_of.PagePythonParts)
     app.connect("builder-inited", serve_python)
-    # Run after the license texts of the other packages are written (priority 500).
-    app.connect("builder-inited", add_licenses, priority=600)
 
 
 def files() -> Path | None:
@@ -230,14 +228,6 @@ def serve_python(app: Sphinx) -> None:
     total = sum(path.stat().st_size for path in [*counted, scripts / PACKAGES])
     files_json = {"bytes": total, "pyodide": f"../{runtime.name}/"}
     (scripts / "files.json").write_text(compact(files_json), encoding="utf-8")
-
-
-def add_licenses(app: Sphinx) -> None:
-    """Append the licenses of Python in the pages to the site's license file."""
-    texts, pyodide = Path(app.outdir) / licenses.FILE, files()
-    if pyodide is not None and app.builder.format == "html" and texts.is_file():
-        with texts.open("a", encoding="utf-8") as file:
-            file.write(f"\n{made_of.texts(pyodide)}")
 
 
 def link(source: Path, target: Path) -> None:

@@ -1,16 +1,14 @@
-"""Parts of Python in the pages and of its editor, with their license texts.
+"""Parts of Python in the pages and of its editor, with their licenses.
 
 The directive `{page-python-parts}` shows them in a table. The license of a package is quoted from
 its metadata; parts that aren't packages are listed in pyodide.toml.
 """
 
 import json
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from book_extension import licenses
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
@@ -28,7 +26,7 @@ HEAD = "| part | license | version |\n|:--|:--|:--|\n"
 class Part:
     """Row of the table of all parts.
 
-    `source` is an address, or "" if the license texts contain the license.
+    `source` is an address, or "" if `site/licenses.txt` has the license.
     """
 
     name: str
@@ -79,30 +77,3 @@ class PagePythonParts(SphinxDirective):
         for made in found.children:
             made["made"] = True  # its numbers are no mistake
         return list(found.children)
-
-
-def texts(runtime: Path) -> str:
-    """Return the license texts of all parts.
-
-    `runtime` is the folder of the packages' files. Empty files, which tests use, have none.
-    """
-    found = [licenses.entry(f"{p.name}, {p.version}", outside(p)) for p in parts() if p.source]
-    for package in lock()["packages"].values():
-        path = runtime / package["file_name"]
-        if path.stat().st_size:
-            title = f"{package['name']} {package['version']}, in the pages’ Python"
-            found.append(licenses.of_files(title, members(path)))
-    texts_of_editor = BUNDLE.with_name("LICENSES.txt").read_text(encoding="utf-8")
-    found.append(licenses.entry(EDITOR, texts_of_editor))
-    return "\n".join(found)
-
-
-def outside(part: Part) -> str:
-    """Return where to find the license text of a part that isn't a package."""
-    return f"License: {part.license}\nSources, and the text of the license: {part.source}"
-
-
-def members(wheel: Path) -> dict[str, zipfile.Path]:
-    """Return path → file of everything in a wheel."""
-    top = zipfile.Path(wheel)  # paths made from this one share its list of file names
-    return {name: top / name for name in top.root.namelist() if not name.endswith("/")}

@@ -13,7 +13,7 @@ export function outputElement({ kind, text }) {
 
 // Return an object that shows new outputs of a cell, with the built ones folded below, and restores those.
 export function outputs(cell) {
-  const place = cell.querySelector(".cell_output") ?? cell.appendChild(made("div", { className: "cell_output docutils container" }));
+  const place = cell.querySelector(".cell_output") ?? cell.appendChild(made("div", { className: "cell_output" }));
   const built = [...place.childNodes];
   // A figure keeps its frame, with the caption, whose values follow, too.
   const figures = [...place.querySelectorAll("svg.figure")];

@@ -44,7 +44,6 @@ class Page:
         self.module = ModuleType("__main__")
         self.names = self.module.__dict__
         self.before: list[dict[str, Any]] = []  # names at the start of each step
-        self.settings: list[Any] = []  # Matplotlib's, at the start of each step
         self.ran: list[Any] = []  # the steps that have run, None for one that failed
         self.files: dict[str, int] = {}  # file name of a cell's code → its step
         self.built: set[str] = set()  # the lines of the page's cells as built
@@ -61,17 +60,13 @@ class Page:
         if step < len(self.before):
             self.names.clear()
             self.names.update(snapshot(self.before[step]))
-            restore_settings(self.settings[step])
-        for record in (self.before, self.settings, self.ran):
-            del record[step:]
+        del self.before[step:], self.ran[step:]
         return step
 
     def run(self, step: str) -> str:
         """Run the next step; return JSON of what came out."""
         wanted = json.loads(step)
-        matplotlib = sys.modules.get("matplotlib")
         self.before.append(snapshot(self.names))
-        self.settings.append(matplotlib.rcParams.copy() if matplotlib else None)
         if "values" in wanted:
             self.ran.append(wanted)
             return json.dumps({"values": {each: self.value(each) for each in wanted["values"]}})
@@ -287,17 +282,6 @@ def is_small_array(value: Any) -> bool:
     """Return whether a value is an array of NumPy, with its own and not too many entries."""
     is_array = type(value).__name__ == "ndarray" and value.base is None
     return bool(is_array and value.nbytes <= MAX_COPIED)
-
-
-def restore_settings(saved: Any) -> None:
-    """Restore Matplotlib's settings, the defaults if it wasn't loaded when they were saved."""
-    if matplotlib := sys.modules.get("matplotlib"):
-        if saved is None:
-            matplotlib.rcdefaults()
-        else:
-            now = matplotlib.rcParams.copy()
-            changed = {name: value for name, value in saved.items() if now[name] != value}
-            matplotlib.rcParams.update(changed)
 
 
 def start(language: str, tries: str) -> Page:

@@ -4,7 +4,7 @@
 (() => {
   const { overview } = document.currentScript.dataset;
   const found = [];
-  for (const link of document.querySelectorAll(".bd-sidebar-primary a.reference")) {
+  for (const link of document.querySelectorAll(".bd-links a")) {
     // A page's link to itself is "#"; `link.href` has the full address.
     const name = /\/exercises\/([\w-]+)\.html$/.exec(new URL(link.href).pathname)?.[1];
     const count = name && stored.get(`roofline-parts:${name}`);

@@ -20,15 +20,6 @@
   const write = (all) => stored.set(KEY, Object.keys(all).length ? all : null);
   const keyOf = (all, number) => Object.keys(all).find((key) => all[key].built.trim() === built[number]);
   const codeIn = (all, number) => all[keyOf(all, number)]?.code;
-  // Earlier editions of the site kept code that belongs to no cell inside the entry of another, as `earlier`.
-  const all = read();
-  for (const [key, { built: of, code, earlier }] of Object.entries(all)) {
-    if (!earlier) continue;
-    if (of.trim() === code.trim()) delete all[key];
-    else all[key] = { built: of, code };
-    for (const [number, one] of earlier.entries()) all[`${key}.${number}`] = { built: "", code: one };
-    write(all);
-  }
   const saved = {
     code: (number) => codeIn(read(), number),
     set(number, code) {
