@@ -34,3 +34,42 @@ Search.performTermsSearch = (words, excluded) => {
     .map(([page, [scores, [title, anchor, description, , file]]]) =>
       [page, title, anchor, description, scores.reduce((sum, one) => sum + one) / words.size, file]);
 };
+
+// A page that was found by its text: lead to the section that is most about the query's words, and take the
+// excerpt from there. Sphinx takes it from the page's beginning, and leads there.
+const excerpt = Search.makeSearchSummary;
+Search.makeSearchSummary = (html, stems, anchor) => {
+  // The stem of "memory" is "memori", which no text has.
+  const words = [...stems].map((stem) => stem.toLowerCase().replace(/i$/, ""));
+  const section = anchor ? "" : sectionAbout(html, words);
+  if (!section) return excerpt(html, words, anchor);
+  const summary = excerpt(html, words, `#${CSS.escape(section)}`);
+  // The caller puts the excerpt into the result before this runs.
+  queueMicrotask(() => {
+    const link = summary?.closest("li")?.querySelector("a");
+    if (link) link.hash = section;
+  });
+  return summary;
+};
+
+// Return the section's id; "" for the text at the top of the page.
+function sectionAbout(html, words) {
+  const page = new DOMParser().parseFromString(html, "text/html");
+  for (const other of page.querySelectorAll("script, style, figure.live")) other.remove();
+  const count = (text, word) => text.toLowerCase().split(word).length - 1;
+  let most = 0;
+  let found = "";
+  for (const section of page.querySelectorAll("[role=main] section[id]")) {
+    // Without the sections inside it.
+    const own = [...section.childNodes].filter(({ nodeName }) => nodeName !== "SECTION");
+    const text = own.map(({ textContent }) => textContent).join(" ");
+    const heading = section.querySelector(":scope > :is(h1, h2, h3)")?.textContent ?? "";
+    // All words come before a word in the heading, and that before a word that occurs often.
+    const score = words.reduce((sum, word) =>
+      sum + 1000 * Number(count(text, word) > 0) + 100 * Number(count(heading, word) > 0) + Math.min(count(text, word), 99) / words.length, 0);
+    if (score <= most) continue;
+    most = score;
+    found = section.parentElement?.closest("section") ? section.id : "";
+  }
+  return found;
+}

@@ -48,6 +48,18 @@ def test_i_search_with_the_keyboard_and_find_the_word_on_the_page(
     assert query in (marked.text_content() or "").lower()
 
 
+def test_a_page_found_by_its_text_opens_at_the_section_with_the_word(reader: Reader) -> None:
+    reader.open("search")
+    reader.page.goto(f"{reader.page.url}?q=Krizhevsky")
+    reader.page.locator("#search-results p.context").first.wait_for()
+    assert "Krizhevsky" in reader.page.locator("#search-results p.context").first.inner_text()
+    with reader.page.expect_navigation():
+        reader.page.locator("#search-results li > a").first.click()
+    section = reader.page.locator("section:target")
+    assert "Krizhevsky" in section.inner_text()
+    assert section.locator("h1").count() == 0
+
+
 def test_search_works_on_a_site_opened_from_a_folder(browser: Browser, site: Path) -> None:
     """A browser forbids a page from a folder to fetch the excerpts: these requests alone fail."""
     context = browser.new_context()
