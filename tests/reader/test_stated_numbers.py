@@ -175,10 +175,11 @@ def test_the_right_answer_to_a_question_is_that_of_a_count_by_hand(site: Path, p
 
 def test_filled_points_of_a_plot_are_the_batches_that_fit(site: Path) -> None:
     (plot,) = article(site, "chapters/step").select("#fig-step-throughput svg")
-    styles = [str(point["style"]) for point in plot.select("use")]
+    looks = dict(re.findall(r"\.(\w+)\{(.*?)\}", plot.style.get_text()))
+    styles = [looks[name] for point in plot.select("use") for name in point["class"]]
     for color, S in (("blue", 512), ("rust", 8192), ("green", 65_536)):
-        points = [style for style in styles if f"stroke: var(--{color})" in style]
-        filled = sum(f"fill: var(--{color})" in style for style in points)
+        points = [style for style in styles if f"stroke:var(--{color})" in style]
+        filled = sum(f"fill:var(--{color})" in style for style in points)
         fit = [2**i for i in range(13) if 2 * WEIGHTS + 2**i * S * KEPT <= H100.memory]
         assert (filled, len(points)) == (len(fit), 13), S
 
