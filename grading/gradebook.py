@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import ceil
 from typing import Any
 
 import nbformat
@@ -48,8 +49,8 @@ class Marks:
 
     @property
     def hours(self) -> str:
-        """Return how many hours it is late."""
-        return f"{self.late / 3600:.3g}"
+        """Return how many hours it is late, rounded up: 0.01 for a second."""
+        return f"{ceil(self.late / 36) / 100:g}"
 
 
 def marks(book: Any) -> dict[Key, Marks]:

@@ -7,6 +7,7 @@ class has one student of each kind; the long tests grade all others as well.
 import contextlib
 import html
 import inspect
+import itertools
 import json
 import os
 import re
@@ -201,9 +202,13 @@ def half_done(room: Classroom, who: str) -> None:
 
 
 def by_heart(room: Classroom) -> NotebookNode:
-    """Return a notebook that knows the published cases, and tells about all others that it sees."""
+    """Return a notebook that knows the published cases, and tells about all others that it sees.
+
+    Of these, every second part raises an error, and the others return a wrong number.
+    """
     notebook = room.released()
-    for part in exercises.load(NAME).parts:
+    ends = itertools.cycle(("raise LookupError(f'ASKED {case}')", "return [*known.values()][0]"))
+    for part, end in zip(exercises.load(NAME).parts, ends, strict=False):
         known = {repr(dict(case)): exercises.expected(NAME, part, case) for case in part.cases}
         cell(notebook, f"{part.key}-solution").source = "\n".join(
             [
@@ -213,7 +218,7 @@ def by_heart(room: Classroom) -> NotebookNode:
                 "        return known[repr(case)]",
                 "    print('ASKED', case)",
                 "    open('asked.txt', 'a').write(f'ASKED {case}')",
-                "    raise LookupError(f'ASKED {case}')",
+                f"    {end}",
             ]
         )
     notebook.cells.append(code("import pathlib\nprint(*pathlib.Path().glob('asked*'))"))
@@ -492,7 +497,11 @@ def test_hidden_inputs_do_not_reach_what_learners_get(graded: Graded) -> None:
     seed = (graded.room.folder / ".grading" / "seed").read_text().strip()
     if "by-heart" in {one.name for one in graded.students}:
         assert "ASKED {'" not in json.dumps(graded.room.graded("by-heart"))
-        assert "ASKED {'" not in unescaped(graded.room.page("by-heart"))
+        page = graded.room.page("by-heart")
+        assert "ASKED {'" not in unescaped(page)
+        # Nor does it reach them what was wrong with the answers to these.
+        said = re.findall(r'<pre class="wrong">.*?points\.(.*?)</pre>', page, re.DOTALL)
+        assert (len(said), len(set(said))) == (len(points()), 1)
     for one in graded.students:
         assert seed not in graded.room.page(one.name) + json.dumps(graded.room.graded(one.name))
 

@@ -100,6 +100,11 @@ TAKEN: dict[str, tuple[dict[str, bytes | str], list[str], str]] = {
         ["A B 1/2-x.ipynb", "A B 1/x.ipynb"],
         "w.zip is a zip",
     ),
+    "a zip with what a browser has renamed": (
+        {of_moodle("A B", 1, "w.zip"): zipped({"x.ipynb.txt": NOTEBOOK})},
+        ["A B 1/x.ipynb.txt"],
+        "w.zip is a zip",
+    ),
     "backslashes": (
         {"all\\" + ADA.replace("/", "\\"): NOTEBOOK},
         [f"Ada Lovelace 7/{NAME}.ipynb"],

@@ -41,14 +41,14 @@ HANDED_IN = {
         "ada": ("wrong_output_not_counted", ""),
         "wang": ("wrong_output_not_counted", ""),
         "bjorn": ("right", ""),
-        "zoe": ("right", "2026-11-04 20:00:00 UTC"),
+        "zoe": ("right", "2026-11-04 20:00:01 UTC"),
         "kim1": ("right", ""),
         "kim2": ("empty", ""),
     },
     2: {
         "ada": ("right", ""),
         "wang": ("the notebook of attention", ""),
-        "bjorn": ("wrong_always_two", "2026-11-13 10:00:00 UTC"),
+        "bjorn": ("wrong_always_two", "2026-11-13 10:00:40 UTC"),
         "zoe": ("right", "2026-11-12 05:59:00 UTC"),
         "kim2": ("right", ""),
     },
@@ -311,8 +311,8 @@ def test_the_grades_of_a_semester_are_those_of_the_table(
     assert parts[student("wang"), WEEKS[0], first] == "1.5"
     late = {(row["student"], row["assignment"]): row["remark"] for row in room.remarks("late")}
     assert late == {
-        (student("bjorn"), WEEKS[1]): "10 h late, 2 points taken off",
-        (student("zoe"), WEEKS[0]): "44 h late, 4 points taken off",
+        (student("bjorn"), WEEKS[1]): "10.03 h late, 2 points taken off",
+        (student("zoe"), WEEKS[0]): "44.02 h late, 4 points taken off",
         (student("zoe"), WEEKS[1]): "30 h late, 4 points taken off",
     }
     assert not room.remarks("changed"), "the notebook of another exercise is no tampering"

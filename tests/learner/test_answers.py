@@ -95,7 +95,10 @@ def misnamed(name: str, key: str, told: str, said: str) -> str:
     mistakes = {known.key: known.says for known in parts(name)[key].misconceptions}
     named = [mistake for mistake, says in mistakes.items() if says in said]
     if told in mistakes:
-        return "" if told in named else f"{told} is not named"
+        (read,) = (one.read for one in parts(name)[key].misconceptions if one.key == told)
+        if told not in named:
+            return f"{told} is not named"
+        return "" if "Read: " in said and read in said else "what to read is not named"
     if named:
         return f"{', '.join(named)} named"
     if told in PROBLEMS:
@@ -218,3 +221,22 @@ def test_a_slip_without_a_name_is_hinted_at_by_its_own_hint(right: list[float]) 
         said = hinted(change, right)
         assert [one for one, words in HINTS.items() if words in said] == [hint], (what, said)
         assert "For B = " in said
+
+
+# Which of several numbers are wrong → what is said of them.
+OFF = {
+    (True, False): "(the first)",
+    (False, True): "(the second)",
+    (True, True): "(neither of the two)",
+    (True, False, True): "(number 1, 3)",
+}
+
+
+@pytest.mark.parametrize(("off", "words"), OFF.items(), ids=OFF.values())
+def test_of_several_numbers_those_are_named_that_are_wrong(
+    off: tuple[bool, ...], words: str
+) -> None:
+    right = [3.7, 92.5, 7_130.0][: len(off)]
+    given = [7.77 if is_off else number for number, is_off in zip(right, off, strict=True)]
+    found = judge([Answer(given)], [right], [], 1e-5, [{"B": 1}], private=True)
+    assert words in " ".join(found.sentences)

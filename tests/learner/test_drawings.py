@@ -35,9 +35,10 @@ def verdict(drawn: LibraryFigure, known: Cases) -> Verdict:
     )
 
 
-# Every ninth plot runs with the published case, and every twentieth with the hidden cases of one
-# course. The long tests try all plots, and each in 20 courses.
-SOME = [(None, drawn) for drawn in library[::9]] + [(1, drawn) for drawn in library[::20]]
+# A plot with each problem runs with the published case, and every twentieth right or wrong one with
+# the hidden cases of one course. The long tests try all plots, and each in 20 courses.
+EACH = {(drawn.is_right, drawn.expected): drawn for drawn in library}
+SOME = [(None, drawn) for drawn in EACH.values()] + [(1, drawn) for drawn in library[::20]]
 ALL = [(seed, drawn) for seed in (None, *range(20)) for drawn in library]
 
 

@@ -51,6 +51,9 @@ def test_the_site_works_from_a_folder_without_network(
         # Python can't run there, which a press says.
         page.locator(".run-cell").first.click()
         expect(page.locator(".run-note").first).not_to_be_empty()
+        page.goto((site / name).with_name("exercises").joinpath("int8-matmul.html").as_uri())
+        page.locator(".answer-bar button").click()
+        expect(page.locator(".answer-bar .run-note")).to_contain_text("make lab")
         other = "en" if "zh" in name else "zh-CN"
         page.locator(f"a.language[lang={other}]").first.click()
         page.wait_for_load_state()

@@ -153,6 +153,18 @@ def test_an_exercises_page_leads_to_its_notebook_and_to_what_to_read_first(site:
 # ---- titles, descriptions, languages
 
 
+def test_no_space_stands_between_chinese_characters(site: Path) -> None:
+    """Nor beside full-width punctuation: also where a value or a reference is Chinese."""
+    marks = "，。；：？！（）、“”《》"
+    spaced = re.compile(rf"[\u4e00-\u9fff{marks}] +[\u4e00-\u9fff]|[\u4e00-\u9fff] +[{marks}]")
+    found = []
+    for name in TRANSLATED:
+        for block in page_of(site, "zh", name).select("article :is(p, td, th, dt, h1, h2, h3)"):
+            text = "".join("x" if one.find_parent("math") else one for one in block.strings)
+            found += [f"{name}, {one[0]}: {text[:40]}" for one in spaced.finditer(text)]
+    assert found == []
+
+
 def test_each_page_says_in_its_language_what_it_is_about(site: Path) -> None:
     """Search engines and link previews show a page's title, description and picture."""
     seen: dict[tuple[str, str], str] = {}

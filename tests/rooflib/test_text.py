@@ -133,6 +133,9 @@ def test_a_table_is_text_in_a_terminal_and_markdown_in_a_notebook():
     assert table._repr_markdown_().splitlines() == [
         "| chip | rate |", "| :-- | --: |", f"| A | 45{SPACE}GB/s |", r"| long \| name | – |",
     ]  # fmt: skip
+    # In a terminal, a Chinese character is as wide as two others.
+    chinese = rl.Table({"芯片": ["A", "很长的名字"], "n": [5, 20]})
+    assert str(chinese).splitlines() == ["芯片         n", "A            5", "很长的名字  20"]
 
 
 WIRES = (rl.Link("near", 4e10, 2, latency=1e-6), rl.Link("far", 1e9, topology="host"))
