@@ -75,8 +75,15 @@ class Findings:
         if isinstance(expected, list) and not self.names and len(expected) > 1:
             pairs = enumerate(zip(value, expected, strict=True), start=1)
             off = [str(place) for place, pair in pairs if not self._same(*pair)]
-            said = _("For {case} you returned {value}, which is not it (number {places}).")
-            about |= {"places": ", ".join(off)}
+            if off == ["1"]:
+                said = _("For {case} you returned {value}, which is not it (the first).")
+            elif off == ["2"]:
+                said = _("For {case} you returned {value}, which is not it (the second).")
+            elif len(expected) == 2:
+                said = _("For {case} you returned {value}, which is not it (neither of the two).")
+            else:
+                said = _("For {case} you returned {value}, which is not it (number {places}).")
+                about |= {"places": ", ".join(off)}
         return said.format(**about)
 
     def _curve(self, value: Plain, expected: Plain, case: Mapping[str, Any]) -> str:
