@@ -34,9 +34,10 @@ ENCRYPTED = 0x1  # a flag of an entry
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # The person, the number and the title of a path; the first match counts, since a learner chooses
 # the title. Moodle has a folder for each learner, or none; a zip that was packed again has one
-# around all. Canvas has the number of the file, too, and LATE behind the name.
+# around all. Canvas has the number of the file, too, and LATE behind the name; what was typed into
+# its form is text.html or link.html.
 MOODLE = r"(?:.*?/)??([^/]+?)_(\d+)_assignsubmission_(?:file|onlinetext)[/_](?:.*/)?([^/]+)"
-CANVAS = r"(?:.*/)?([^/]+?)(?:_LATE)?_(\d+)_\d+_([^/]+)"
+CANVAS = r"(?:.*/)?([^/]+?)(?:_LATE)?_(\d+)_(?:\d+_([^/]+)|(text\.html|link\.html))"
 Files = dict[str, bytes]
 
 
@@ -77,7 +78,8 @@ def opened(file: Path) -> Iterator[tuple[list[HandIn], list[str]]]:
             for path, entry in _entries(zipped):
                 if parsed := re.fullmatch(MOODLE, path) or re.fullmatch(CANVAS, path):
                     content = partial(_content, zipped, entry)
-                    found.append(HandIn(path, parsed[1], parsed[2], parsed[3], content))
+                    title = parsed[parsed.lastindex or 0]
+                    found.append(HandIn(path, parsed[1], parsed[2], title, content))
                 else:
                     lines.append(f"{printable(path)}: not named as Moodle or Canvas does")
             yield found, lines

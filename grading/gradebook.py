@@ -1,13 +1,15 @@
 """nbgrader's gradebook: what results it gets, and what instructors have put into it."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from math import ceil
 from typing import Any
 
 import nbformat
+from nbgrader import utils  # type: ignore[import-untyped]
 from nbgrader.api import (  # type: ignore[import-untyped]
     Assignment,
     BaseCell,
@@ -19,6 +21,7 @@ from nbgrader.api import (  # type: ignore[import-untyped]
 from nbgrader.preprocessors import AssignLatePenalties  # type: ignore[import-untyped]
 from traitlets.config import Config
 
+TIMESTAMP = r"\d[\w :.,+/-]{5,60}"  # a date, a time and perhaps a time zone
 Key = tuple[str, str]  # (student, exercise)
 
 
@@ -116,8 +119,11 @@ def _apply_penalty(notebook: str, assignment: str, student: str, config: Config)
 
 def time_of(text: str) -> datetime | None:
     """Return the time in the text of a timestamp.txt in UTC, as nbgrader stores it, or None."""
-    try:
-        time = datetime.fromisoformat(text.replace(" UTC", "+00:00"))
-        return time.astimezone(UTC).replace(tzinfo=None) if time.tzinfo else time
-    except (ValueError, OverflowError):
+    # The parser opens a file named after the time zone, so refuse paths that lead elsewhere.
+    if not re.fullmatch(TIMESTAMP, text, re.ASCII) or ".." in text:
         return None
+    try:
+        time: datetime | None = utils.parse_utc(text)
+    except Exception:  # nbgrader's time parsers raise many kinds of errors
+        return None
+    return time

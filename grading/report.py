@@ -33,6 +33,7 @@ from grading.release import exercises, translation
 from roofkit.check.wording import before
 from roofkit.notebook_language import language_of
 from roofkit.words import N_, _, language, spoken
+from rooflib.table import columns_of
 
 HERE = Path(__file__).parent
 TEMPLATES = jinja2.Environment(
@@ -137,6 +138,8 @@ def _cell(cell: NotebookNode, points: Mapping[str, float], marks: Marks) -> dict
     key = key_of(cell)
     outputs = [{"said": ""} | _output(one) for one in cell.get("outputs", ())]
     verdict = ""
+    if key == exercises.GIVEN:  # a sandbox has no catalogs
+        outputs = [one | {"text": _with_headings(one.get("text", ""))} for one in outputs]
     if key in points:
         if CHECK.match(cell.source) and outputs:  # the last has the points, for nbgrader
             *outputs, graded = outputs
@@ -152,6 +155,17 @@ def _cell(cell: NotebookNode, points: Mapping[str, float], marks: Marks) -> dict
         "verdict": verdict,
         "comment": marks.comments.get(key, ""),
     }
+
+
+def _with_headings(table: str) -> str:
+    """Return a printed table with its headings in the language in force, where they were."""
+    first, end, rest = table.partition("\n")
+
+    def heading(found: re.Match[str]) -> str:
+        said = _(found[1])
+        return said + " " * (len(found[0]) - columns_of(said))
+
+    return re.sub(r"(\S+(?: \S+)*) *", heading, first) + end + rest
 
 
 def _with_code(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -53,7 +54,8 @@ def size(
     # Compared without converting: 10**400 does not fit into a float.
     if not ((low > 0 or (zero and low == 0)) and high <= largest):
         least = "zero or above" if zero else "above zero"
-        raise ValueError(f"{name} must be {least} and at most {largest:g}; got {short(value)}")
+        most = f"at most {largest:g}" if largest < math.inf else "finite"
+        raise ValueError(f"{name} must be {least} and {most}; got {short(value)}")
     if whole:
         rounded = np.trunc(number) if isinstance(number, np.ndarray) else int(number)
         if np.any(rounded != number):

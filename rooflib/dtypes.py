@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from rooflib.checks import one_of
+from rooflib.checks import one_of, size
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,8 @@ class DType:
     """A data type: its name and its width in bits.
 
     A custom type may be passed wherever a name is accepted. Where `group` elements share a scale
-    of `scale_bits` bits, the scale counts as part of each element.
+    of `scale_bits` bits, the scale counts as part of each element. Raises a ValueError for `bits`
+    or `group` that are not whole numbers above zero.
 
     >>> DType("int3", 3).bytes, DType("fp4", 4, scale_bits=8, group=32).bytes
     (0.375, 0.53125)
@@ -23,6 +24,11 @@ class DType:
     bits: int
     scale_bits: int = 0
     group: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("bits", "group"):
+            size(name, getattr(self, name), single=True, whole=True)
+        size("scale_bits", self.scale_bits, single=True, whole=True, zero=True)
 
     @property
     def bytes(self) -> float:

@@ -46,7 +46,7 @@ class Chip:
     """A chip: a set of rates, all dense and one way.
 
     `chip["bf16"]` and `chip["NVLink"]` are rates, `chip | {"HBM": 5e12}` is a chip with another
-    one. Raises a ValueError if a figure is not above zero.
+    one. Raises a ValueError if a figure is not above zero, or two links share a name.
 
     Attributes
     ----------
@@ -82,6 +82,9 @@ class Chip:
         object.__setattr__(self, "on_chip", read_only(on_chip))
         object.__setattr__(self, "memory", rate("memory", self.memory, "B"))
         object.__setattr__(self, "links", tuple(self.links))
+        names = [link.name for link in self.links]
+        if len(set(names)) < len(names):
+            raise ValueError(f"links of {self.name} must differ in name; got {', '.join(names)}")
 
     def __getitem__(self, resource: str) -> Quantity:
         """Return a rate; that of a link is its bytes/s to one peer."""
@@ -150,7 +153,8 @@ class Chip:
 class Link:
     """A connection from a chip to other chips or to its host.
 
-    Raises a ValueError for a bandwidth that is not above zero, or an unknown topology.
+    Raises a ValueError for a bandwidth that is not above zero, a count that is not whole, a
+    negative latency, an unknown topology, or the name of a roof.
 
     Attributes
     ----------
@@ -177,9 +181,15 @@ class Link:
     reduces: bool = False
 
     def __post_init__(self) -> None:
-        bandwidth = rate(f"bandwidth of link {self.name!r}", self.bandwidth, "B/s")
-        object.__setattr__(self, "bandwidth", bandwidth)
-        object.__setattr__(self, "latency", Quantity(self.latency, "s"))
+        if self.name in ROOFS:
+            wanted = f"must not be the name of a roof: {', '.join(ROOFS)}"
+            raise ValueError(f"name of a link {wanted}; got {self.name!r}")
+        of = f"of link {self.name!r}"
+        object.__setattr__(self, "bandwidth", rate(f"bandwidth {of}", self.bandwidth, "B/s"))
+        latency = size(f"latency {of}", self.latency, single=True, zero=True)
+        object.__setattr__(self, "latency", Quantity(latency, "s"))
+        size(f"links_per_axis {of}", self.links_per_axis, single=True, whole=True)
+        size(f"axes {of}", self.axes, single=True, whole=True)
         one_of("topology", self.topology, ("torus", "mesh", "switch", "host"))
 
     @property

@@ -139,7 +139,7 @@ def attention(
     Raises a ValueError, too, if a size is not whole, N is not a multiple of K, or S is below T with
     a causal mask.
     """
-    for name, flag in (("causal", causal), ("fused", fused)):
+    for name, flag in (("causal", causal), ("fused", fused), ("softmax", softmax)):
         instance(name, flag, (bool, np.bool_), "True or False")
     read, cache, _, kind = matmul_types(x, kv, compute=compute, second="kv")
     B, T, S, N, K, H = sizes(B=B, T=T, S=S, N=N, K=K, H=H, whole=True)

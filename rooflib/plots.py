@@ -20,7 +20,7 @@ from matplotlib.ticker import EngFormatter, NullLocator
 from matplotlib.transforms import Bbox
 
 from rooflib.catalog import read_toml
-from rooflib.hardware import Chip
+from rooflib.hardware import Chip, rate
 from rooflib.quantities import text
 from rooflib.work import Times, Work
 
@@ -111,12 +111,17 @@ def roofline(
         slopes = slopes or {"HBM": chip["HBM"]}
     if not ceilings or not slopes:
         raise ValueError("a roofline needs at least one ceiling and one slope")
+    for what, rates in (("ceilings", ceilings), ("slopes", slopes)):
+        for name in rates:
+            rate(f"{what}[{name!r}]", rates[name])
     slowest, steepest = min(slopes.values()), max(slopes.values())
     lowest, top = min(ceilings.values()), max(ceilings.values())
     spots: dict[str, tuple[float, float]] = {}
     for name, at in points.items():
         x: Any = at.intensity if isinstance(at, Work) else at
-        spots[name] = x if isinstance(at, tuple) else (x, min(lowest, x * slowest))
+        for part in at if isinstance(at, tuple) else (x,):
+            rate(f"points[{name!r}]", part)
+        spots[name] = at if isinstance(at, tuple) else (x, min(lowest, x * slowest))
     shown = [peak / width for peak in ceilings.values() for width in slopes.values()]
     shown += [x for x, _ in spots.values()]
     decades = np.floor(np.log10(min(shown) / 2.5)), np.ceil(np.log10(max(shown) * 2.5))

@@ -161,6 +161,8 @@ def _checked(own: str, key: str, given: Mapping[str, Any], default: Any, nested:
         null = any(name in given for name in names)
         if own in ROWS["usual"] and default and (null or not nested):
             raise ValueError(f"{key} must be given for {given['model_type']}; got none")
+        if null and default and own in ("num_experts", "decoder_sparse_step"):
+            raise ValueError(f"{key} must be given for {given['model_type']}; got none")
         return 0 if null and own in SIZES["may_be_none"] else default
     kind = type(default)
     if kind in KINDS:

@@ -81,6 +81,11 @@ TAKEN: dict[str, tuple[dict[str, bytes | str], list[str], str]] = {
         ["lovelaceada 7/a.ipynb"],
         "",
     ),
+    "canvas, typed into the form": (
+        {"lovelaceada_7_text.html": "<p>My answer</p>"},
+        ["lovelaceada 7/text.html"],
+        "no notebook",
+    ),
     "two files of one name": (
         {of_canvas("Ada L", 7, "a.ipynb", file=one): NOTEBOOK for one in (1, 2)},
         ["lada 7/2-a.ipynb", "lada 7/a.ipynb"],

@@ -50,6 +50,9 @@ BROKEN = [
     (without(LLAMA, "hidden_size"), "hidden_size must be given for llama"),
     (without(LLAMA, "vocab_size"), "vocab_size must be given for llama"),
     (LLAMA | {"hidden_size": None}, "hidden_size must be given for llama; got none"),
+    # Not a dense model, which a null could be taken for.
+    (DEEPSEEK | {"n_routed_experts": None}, "experts must be given for deepseek_v3; got none"),
+    (QWEN | {"decoder_sparse_step": None}, "decoder_sparse_step must be given for qwen3_moe"),
     (LLAMA | {"hidden_size": "64"}, f"hidden_size {SIZE} '64'"),
     (LLAMA | {"hidden_size": 64.5}, f"hidden_size {SIZE} 64.5"),
     (LLAMA | {"hidden_size": 0}, f"hidden_size {SIZE} 0"),

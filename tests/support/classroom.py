@@ -167,7 +167,8 @@ class Classroom:
             name = str(path.relative_to(self.folder))
             if path.is_file() and not name.startswith((".grading", "submitted", "gradebook.db")):
                 found[name] = path.read_bytes()
-        found.pop("nbgrader_config.py", None)  # says where the gradebook is
+        for name in ("report.html", "nbgrader_config.py"):  # name the folder
+            found.pop(name, None)
         return found
 
 

@@ -108,8 +108,8 @@ def _asked(
     try:
         with limit():
             if figure:
-                return Answer(facts(function, arguments))
-            return Answer(plain(function(**arguments), kind))
+                return Answer(facts(lambda **drawn: _call(function, drawn), arguments))
+            return Answer(plain(_call(function, arguments), kind))
     except TooLate:
         return Answer(problem="too-late")
     except Unusable as unusable:
@@ -121,14 +121,23 @@ def _asked(
         return _failure(function, error)
 
 
+def _call(function: Callable[..., object], named: Mapping[str, Any]) -> object:
+    """Call `function` with arguments by name; those before a `/` by position."""
+    signature = _signature(function)
+    if signature is None:
+        return function(**named)
+    positional, rest = _placed(signature, named)
+    return function(*positional, **rest)
+
+
 def _mismatch(function: Callable[..., object], names: Sequence[str]) -> str:
     """Return the names and the parameter list if it doesn't accept them, else ""."""
-    try:
-        signature = inspect.signature(function)
-    except (TypeError, ValueError):  # as for some functions written in C
+    signature = _signature(function)
+    if signature is None:
         return ""  # an invalid call raises its own error
+    positional, rest = _placed(signature, dict.fromkeys(names))
     try:
-        signature.bind(**dict.fromkeys(names))
+        signature.bind(*positional, **rest)
     except TypeError:
         empty = inspect.Parameter.empty
         plain = [p.replace(default=empty, annotation=empty) for p in signature.parameters.values()]
@@ -138,6 +147,28 @@ def _mismatch(function: Callable[..., object], names: Sequence[str]) -> str:
             said = _("{names} (yours takes none)")
         return said.format(names=", ".join(names), parameters=takes)
     return ""
+
+
+def _placed(
+    signature: inspect.Signature, named: Mapping[str, Any]
+) -> tuple[list[Any], dict[str, Any]]:
+    """Split arguments into those before a `/` and the others.
+
+    The axes go to the first parameter if none is named `ax`.
+    """
+    rest, parameters = dict(named), list(signature.parameters.values())
+    by_place = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if AXIS in rest and AXIS not in signature.parameters and by_place:
+        rest = {by_place[0].name: rest.pop(AXIS)} | rest
+    first = [p.name for p in parameters if p.kind == p.POSITIONAL_ONLY and p.name in rest]
+    return [rest.pop(name) for name in first], rest
+
+
+def _signature(function: Callable[..., object]) -> inspect.Signature | None:
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):  # as for some functions written in C
+        return None
 
 
 def _describe_non_function(value: object) -> str:
