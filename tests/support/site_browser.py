@@ -190,7 +190,9 @@ STICKING_OUT = """() => {
     if (!node.data.trim() || !parent.checkVisibility({ visibilityProperty: true })) continue;
     if (parent.closest(".visually-hidden, noscript")) continue;
     range.selectNodeContents(node);
-    const boxes = [...range.getClientRects()].filter((box) => box.width > 1);
+    // Of signs with a place each, Firefox's range knows only the first place.
+    const around = parent.closest("svg") ? parent : range;
+    const boxes = [...around.getClientRects()].filter((box) => box.width > 1);
     if (!boxes.length) continue;
     const left = Math.min(...boxes.map((box) => box.left));
     const right = Math.max(...boxes.map((box) => box.right));
