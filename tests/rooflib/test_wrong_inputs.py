@@ -99,8 +99,8 @@ WRONG = [
     ("rl.DType('odd', 2.5)", "bits must be", "2.5"),
     ("rl.DType('odd', -8)", "bits must be above zero", "-8"),
     ("rl.attention(1, 1, 1, 1, 1, 1, softmax='bf16')", "softmax must be True or False", "'bf16'"),
-    ("rl.plots.roofline(rl.plots.axes(), {'bf16': 0}, {'HBM': 1})", "ceilings['bf16'] must be", "0"),
-    ("rl.plots.roofline(rl.plots.axes(), H100, points={'mine': '5'})", "points['mine'] must", "'5'"),
+    ("rl.plots.roofline(rl.plots.axes(), {'bf16': 0}, {'HBM': 1})", "ceilings['bf16'] must", "0"),
+    ("rl.plots.roofline(rl.plots.axes(), H100, points={'own': '5'})", "points['own'] must", "'5'"),
     ("rl.Link('wire', 1, topology='star')", "topology must be one of torus, mesh", "'star'"),
     # what isn't a config
     ("rl.model_from_config(7)", "config must be a path or a mapping", "7"),
