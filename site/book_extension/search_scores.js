@@ -17,6 +17,14 @@ globalThis.Scorer = {
   partialTerm: 2,
 };
 
+// Sphinx leaves numbers out of a query, but "4090" is the name of a chip.
+const parsed = Search._parseQuery;
+Search._parseQuery = (query) => {
+  const found = parsed(query);
+  for (const number of query.match(/\b\d{3,}\b/g) ?? []) found[1].add(number), found[3].add(number);
+  return found;
+};
+
 // Pages that have nearly all of a query's words, with the mean of what these count. Sphinx asks for all words,
 // or for those of three letters and more; but no Chinese word is so long, and of its pairs of characters some
 // join two words, as no page may do.

@@ -91,6 +91,13 @@ def test_a_file_that_cannot_be_read_says_why_and_the_figure_shows_nothing(
     assert reader.choose_model(FOLDER / "llama-3.1-8b.json")
     read = reader.shows("model")
     assert read["numbers"]["held"] != shown["numbers"]["held"]
+    # A file of over 3 MB exists: each token of its vocabulary has a label.
+    labels = {str(token): f"LABEL_{token}" for token in range(LLAMA["vocab_size"])}
+    large = tmp_path / "large.json"
+    large.write_text(json.dumps(LLAMA | {"id2label": labels}), encoding="utf-8")
+    assert large.stat().st_size > 3e6
+    assert reader.choose_model(large)
+    assert reader.shows("model")["numbers"] == read["numbers"]
     # Any other choice shows the catalog's models again.
     (again,) = reader.move([{"model": {"model": 0}}])
     for found in (read, again["model"]):

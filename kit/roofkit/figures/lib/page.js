@@ -3,7 +3,7 @@
 import { inside, phrases, show } from "./figure.js";
 import { percent, text } from "./units.js";
 
-const MAX_CONFIG = 2 ** 20 + 1; // bytes: one more than Python accepts
+const MAX_CONFIG = 2 ** 23 + 1; // bytes: one more than rooflib reads
 const READ_SECONDS = 60;
 
 // Returns a function that gives what is inside a figure before any script runs, for the build.
