@@ -12,10 +12,12 @@ time is the roof. Work adds up and repeats; a quantity prints its own unit:
 Amounts are FLOPs and bytes, rates are dense FLOP/s and one-way bytes/s, times are seconds.
 Sizes are numbers or numpy arrays; arrays broadcast.
 
-To read the code, start with `Chip` in `hardware.py` and `Work.on` in `work.py`: that is the whole
-idea. Then read `operations.py`, which counts. `catalog.py` reads `chips.toml`;
-`quantities.py`, `dtypes.py`, `table.py`, `checks.py` and `plots.py` help. `rooflib.llm` stands on
-top, and its names are reached from here, like `rl.model`.
+To read the code, know that `size` checks a number and `quantity` gives it a unit, and start with
+`Chip` in `hardware.py` and `Work.on` in `work.py`: that is the whole idea. Then read
+`operations.py`, which counts, `dtypes.py`, and `catalog.py`, which reads `chips.toml`. The rest can
+wait: `quantities.py`, `table.py` and `checks.py` print and check, `plots.py` draws, `measured.py`
+and `__main__.py` stand on all of it, and so does `rooflib.llm`, whose names are reached from here,
+like `rl.model`. A new roof is a name in `ROOFS` and a rate of `Chip`.
 """
 
 from __future__ import annotations

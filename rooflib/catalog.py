@@ -63,8 +63,8 @@ class Figure:
 
         All conversions of printed figures happen here.
         """
-        share = (1 + self.sparse) * (1 + self.two_way) * self.links
-        number = to_base(self.printed, self.unit) / share * self.cores * self.clock
+        included = (1 + self.sparse) * (1 + self.two_way) * self.links
+        number = to_base(self.printed, self.unit) / included * self.cores * self.clock
         base = self.unit.replace("bit/s", "B/s").replace("/clock", "/s").lstrip("kKMGTPEi")
         return Quantity(number, base)
 

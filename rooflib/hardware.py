@@ -41,6 +41,11 @@ def unit_of(resource: str) -> str:
     return "B" if resource == HBM else "OP" if integer else "FLOP"
 
 
+def positive(name: str, value: Any, unit: str = "") -> Quantity:
+    """Return a single number with its unit, if it is above zero; else raise."""
+    return Quantity(size(name, value, single=True, largest=math.inf), unit)
+
+
 @dataclass(frozen=True, repr=False)
 class Chip:
     """A chip: a set of rates, all dense and one way.
@@ -63,7 +68,7 @@ class Chip:
     """
 
     name: str
-    rates: Mapping[str, Any] = field(hash=False)
+    rates: Mapping[str, Any] = field(hash=False)  # a mapping has no hash
     memory: float = math.inf
     links: tuple[Link, ...] = ()
     maker: str = ""
@@ -74,22 +79,23 @@ class Chip:
     def __post_init__(self) -> None:
         # Copies, so that later changes by the caller don't affect the chip.
         rates = {
-            name: rate(f"rates[{name!r}]", given, f"{unit_of(name)}/s")
+            name: positive(f"rates[{name!r}]", given, f"{unit_of(name)}/s")
             for name, given in self.rates.items()
         }
-        on_chip = {name: rate(name, given, "B") for name, given in self.on_chip.items()}
+        on_chip = {name: positive(name, given, "B") for name, given in self.on_chip.items()}
         object.__setattr__(self, "rates", read_only(rates))
         object.__setattr__(self, "on_chip", read_only(on_chip))
-        object.__setattr__(self, "memory", rate("memory", self.memory, "B"))
+        object.__setattr__(self, "memory", positive("memory", self.memory, "B"))
         object.__setattr__(self, "links", tuple(self.links))
         names = [link.name for link in self.links]
-        if len(set(names)) < len(names):
-            raise ValueError(f"links of {self.name} must differ in name; got {', '.join(names)}")
+        if len({*names, *rates}) < len(names) + len(rates):
+            wanted = f"links of {self.name} must differ in name, also from its rates"
+            raise ValueError(f"{wanted}; got {', '.join(names)}")
 
     def __getitem__(self, resource: str) -> Quantity:
         """Return a rate; that of a link is its bytes/s to one peer."""
         rates: dict[str, Quantity] = {**self.rates}
-        if resource not in rates:
+        if resource not in rates:  # links take time to look up
             rates |= {link.name: link.to_one_peer for link in self.links}
         return rates[one_of("rate", resource, rates, f"one that {self.name} has:")]
 
@@ -116,6 +122,7 @@ class Chip:
     def ridge(self, compute: str = "bf16", over: str | Link = HBM) -> Quantity:
         """Return the rate of `compute` over that of HBM, or of a link: the ridge point."""
         slope = over.to_one_peer if isinstance(over, Link) else self[over]
+        # A float, since for integers the unit would be OP/B.
         return Quantity(float(self[compute]) / slope, "FLOP/byte")
 
     def attainable(self, intensity: Size, compute: str = "bf16") -> Number:
@@ -185,7 +192,7 @@ class Link:
             wanted = f"must not be the name of a roof: {', '.join(ROOFS)}"
             raise ValueError(f"name of a link {wanted}; got {self.name!r}")
         of = f"of link {self.name!r}"
-        object.__setattr__(self, "bandwidth", rate(f"bandwidth {of}", self.bandwidth, "B/s"))
+        object.__setattr__(self, "bandwidth", positive(f"bandwidth {of}", self.bandwidth, "B/s"))
         latency = size(f"latency {of}", self.latency, single=True, zero=True)
         object.__setattr__(self, "latency", Quantity(latency, "s"))
         size(f"links_per_axis {of}", self.links_per_axis, single=True, whole=True)
@@ -210,10 +217,6 @@ class Link:
         """
         if self.topology != "mesh":
             return self.to_one_peer
+        # A chip alone sends nothing, but 0 bytes/s would make its time 0 ÷ 0.
         peers = np.clip(size("chips", chips, whole=True) - 1, 1, self.links_per_axis * self.axes)
         return quantity(float(self.bandwidth) * peers, "B/s")
-
-
-def rate(name: str, value: Any, unit: str = "") -> Quantity:
-    """Return a rate or an amount of memory with its unit, if it is above zero; else raise."""
-    return Quantity(size(name, value, single=True, largest=math.inf), unit)

@@ -24,7 +24,7 @@ from rooflib.checks import Number, Size, instance, larger, one_of, size, sizes
 from rooflib.dtypes import DType, Type, common_type, dtype
 from rooflib.hardware import HBM, Chip, Link
 from rooflib.quantities import quantity
-from rooflib.work import Work, type_name
+from rooflib.work import Work, resource_of
 
 
 def dot(N: Size, x: Type = "bf16", *, compute: Type = "") -> Work:
@@ -36,7 +36,7 @@ def dot(N: Size, x: Type = "bf16", *, compute: Type = "") -> Work:
     >>> dot(1000).flops, dot(1000).bytes
     (2 kFLOP, 4 kB)
     """
-    read, _, _, kind = matmul_types(x, compute=compute)
+    read, _, _, kind = types_of(x, compute=compute)
     (N,) = sizes(N=N)
     return _work("dot product", {kind: 2 * N - 1}, (2 * N + 1) * read.bytes, read.bytes)
 
@@ -55,11 +55,12 @@ def elementwise(
     N · flops_per_element FLOPs, inputs · N elements of type `x` loaded, N of type `out` written.
     An addition has two inputs and one FLOP per element; a ReLU has one of each.
     """
-    read, _, result, kind = matmul_types(x, out=out, compute=compute)
+    read, _, result, kind = types_of(x, out=out, compute=compute)
     N, inputs = sizes(N=N, inputs=inputs)
     each = size("flops_per_element", flops_per_element, zero=True)
     written = N * result.bytes
-    return _work("element-wise", {kind: N * each}, inputs * N * read.bytes + written, written)
+    flops = {kind: N * each} if np.any(each) else {}
+    return _work("element-wise", flops, inputs * N * read.bytes + written, written)
 
 
 def rms_norm(B: Size, D: Size, x: Type = "bf16", *, compute: Type = "") -> Work:
@@ -70,7 +71,7 @@ def rms_norm(B: Size, D: Size, x: Type = "bf16", *, compute: Type = "") -> Work:
     multiplications per element: 4D + 2 FLOPs. Source of the formula: Zhang & Sennrich, "Root
     Mean Square Layer Normalization", 2019.
     """
-    read, _, _, kind = matmul_types(x, compute=compute)
+    read, _, _, kind = types_of(x, compute=compute)
     B, D = sizes(B=B, D=D)
     written = B * D * read.bytes
     return _work("RMS norm", {kind: B * (4 * D + 2)}, 2 * written + D * read.bytes, written)
@@ -87,7 +88,7 @@ def matmul(
     >>> matmul(64, 4096, 16384)
     <Work matmul: 8.59 GFLOP in bf16, 137 MB, 62.8 FLOP/byte>
     """
-    read, weight, result, kind = matmul_types(x, w, out, compute)
+    read, weight, result, kind = types_of(x, w, out, compute)
     B, D, F = sizes(B=B, D=D, F=F)
     written, moved = B * F, D * (read.bytes * B + weight.bytes * F)
     flops = 2 * D * written
@@ -141,7 +142,7 @@ def attention(
     """
     for name, flag in (("causal", causal), ("fused", fused), ("softmax", softmax)):
         instance(name, flag, (bool, np.bool_), "True or False")
-    read, cache, _, kind = matmul_types(x, kv, compute=compute, second="kv")
+    read, cache, _, kind = types_of(x, kv, compute=compute, second="kv")
     B, T, S, N, K, H = sizes(B=B, T=T, S=S, N=N, K=K, H=H, whole=True)
     if np.any(N % K):
         raise ValueError(f"N must be a multiple of K, the key/value heads; got N={N}, K={K}")
@@ -253,12 +254,12 @@ def spared(bytes: Size, N: Size) -> Number:
     return larger(2 * reduce_scatter(bytes, N) - size("bytes", bytes, zero=True), 0)
 
 
-def matmul_types(
+def types_of(
     x: Type, w: Type = "", out: Type = "", compute: Type = "", second: str = "w"
 ) -> tuple[DType, DType, DType, str]:
     """Return the data types of input, weight and output, and the resource of the arithmetic."""
     read, weight = dtype(x, "x"), dtype(w or x, second)
-    kind = type_name(compute, "compute") if compute else common_type(read, weight).name
+    kind = resource_of(compute, "compute") if compute else common_type(read, weight).name
     return read, weight, dtype(out or x, "out"), kind
 
 
@@ -289,11 +290,11 @@ def critical_batch(
     of `matmul`.
     Source: How To Scale Your Model, "All About Rooflines", with all three arrays counted.
     """
-    read, weight, output, kind = matmul_types(x, **types)
+    read, weight, result, kind = types_of(x, **types)
     D, F = (size(name, each, largest=math.inf) for name, each in (("D", D), ("F", F)))
     ridge = float(catalog.chip(chip).ridge(kind))
     # Numerator and denominator are divided by DF, so that large sizes don't lose precision.
-    room = np.maximum(2 - ridge * (read.bytes / F + output.bytes / D), 0.0)
+    room = np.maximum(2 - ridge * (read.bytes / F + result.bytes / D), 0.0)
     with np.errstate(divide="ignore"):
         return quantity(ridge * weight.bytes / room)
 

@@ -20,7 +20,7 @@ from matplotlib.ticker import EngFormatter, NullLocator
 from matplotlib.transforms import Bbox
 
 from rooflib.catalog import read_toml
-from rooflib.hardware import Chip, rate
+from rooflib.hardware import Chip, positive
 from rooflib.quantities import text
 from rooflib.work import Times, Work
 
@@ -106,21 +106,21 @@ def roofline(
     points = points or {}
     if isinstance(ceilings, Chip):
         chip, works = ceilings, [at for at in points.values() if isinstance(at, Work)]
-        kinds = [kind for work in works for kind in work.compute.split(" and ")]
+        kinds = [kind for work in works for kind in work.types]
         ceilings = {kind: chip[kind] for kind in kinds or list(chip.rates)[:1]}
         slopes = slopes or {"HBM": chip["HBM"]}
     if not ceilings or not slopes:
         raise ValueError("a roofline needs at least one ceiling and one slope")
     for what, rates in (("ceilings", ceilings), ("slopes", slopes)):
         for name in rates:
-            rate(f"{what}[{name!r}]", rates[name])
+            positive(f"{what}[{name!r}]", rates[name])
     slowest, steepest = min(slopes.values()), max(slopes.values())
     lowest, top = min(ceilings.values()), max(ceilings.values())
     spots: dict[str, tuple[float, float]] = {}
     for name, at in points.items():
         x: Any = at.intensity if isinstance(at, Work) else at
         for part in at if isinstance(at, tuple) else (x,):
-            rate(f"points[{name!r}]", part)
+            positive(f"points[{name!r}]", part)
         spots[name] = at if isinstance(at, tuple) else (x, min(lowest, x * slowest))
     shown = [peak / width for peak in ceilings.values() for width in slopes.values()]
     shown += [x for x, _ in spots.values()]

@@ -47,10 +47,10 @@ class Work:
         Amounts by resource, as the module says: FLOPs, exponentials, bytes, launches.
     written, held
         How many of the HBM bytes are written, and how many are there at the same time; by default
-        all that are loaded and written.
+        all that are loaded and written. They add up, so a sum holds all that its parts do.
     sent, hops, spared
         Bytes sent to other chips, one way, in so many messages one after another, each of which
-        adds the link's latency; and how many fewer it are with a switch that adds them up.
+        adds the link's latency; and how many bytes less a link sends whose switch adds up.
     chips
         How many chips share the work, and send to each other.
     parts
@@ -89,12 +89,15 @@ class Work:
         or if a link is needed.
         """
         chip = catalog.chip(chip)
-        busy: dict[str, Number] = {HBM: 0, roof_of(next(iter(self._arithmetic), "")): 0}
+        # HBM and the units that compute always have a time: by default the matrix units.
+        computing = roof_of(self.types[0]) if self.types else "compute"
+        busy: dict[str, Number] = {HBM: 0, computing: 0}
         for resource, amount in self.amounts.items():
-            optional = resource in ("exponentials", "launch")
-            if resource in chip or (not optional and np.any(amount)):
-                roof, time = roof_of(resource), amount / float(chip[resource])
-                busy[roof] = plus(busy.get(roof, 0), time)
+            may_lack = resource in ("exponentials", "launch") or not np.any(amount)
+            if may_lack and resource not in chip:
+                continue
+            roof, time = roof_of(resource), amount / float(chip[resource])
+            busy[roof] = plus(busy.get(roof, 0), time)
         times = {roof: busy[roof] for roof in ROOFS if roof in busy}
         if link is not None:
             over = chip.link(link)
@@ -130,18 +133,22 @@ class Work:
         return quantity(_ratio(self.flops, self.bytes), "FLOP/byte")
 
     @property
+    def types(self) -> tuple[str, ...]:
+        """The data types of the arithmetic: ("bf16",), ("fp8", "bf16"), ("vector fp32",)."""
+        return tuple(self._arithmetic)
+
+    @property
     def compute(self) -> str:
-        """The data types of the arithmetic: "bf16", "fp8 and bf16", "vector fp32"."""
-        return " and ".join(self._arithmetic)
+        """The data types of the arithmetic, in words: "bf16", "fp8 and bf16", "vector fp32"."""
+        return " and ".join(self.types)
 
     @property
     def _arithmetic(self) -> dict[str, Number]:
         """What `flops` counts, by data type."""
-        on_matrix, on_vector = (
-            {kind: n for kind, n in self.amounts.items() if roof_of(kind) == roof}
-            for roof in ("compute", "vector")
-        )
-        return on_matrix or on_vector
+        on_matrix = {kind: n for kind, n in self.amounts.items() if roof_of(kind) == "compute"}
+        return on_matrix or {
+            kind: n for kind, n in self.amounts.items() if roof_of(kind) == "vector"
+        }
 
     @property
     def _unit(self) -> str:
@@ -244,7 +251,7 @@ class Times:
     def table(self) -> Table:
         """Table of the amounts, the times and the bounds; arrays show their range."""
         work, unit = self.work, self.work._unit
-        rows = {"FLOPs": shown(work.flops, unit), "computed in": work.compute}
+        rows = {"FLOPs": shown(work.flops, unit), "computed in": work.compute or "–"}
         for name in ("loaded", "written", *(["sent"] if np.any(work.sent) else [])):
             rows[name] = shown(getattr(work, name), "B")
         rows["intensity"] = shown(work.intensity, "FLOP/byte")
@@ -336,11 +343,13 @@ def work(
     held = None if held is None else size("held", held, zero=True)
     # Copies: work would otherwise change if the caller changed an array.
     n = {name: copy(size(name, each, zero=True)) for name, each in given.items()}
-    amounts = {type_name(type): n["flops"], HBM: n["loaded"] + n["written"], "launch": 1}
+    amounts = {HBM: n["loaded"] + n["written"], "launch": 1}
+    if np.any(n["flops"]):  # else the type would say where there are none
+        amounts = {resource_of(type): n["flops"], **amounts}
     return Work(name, amounts, n["written"], copy(held), n["sent"], n["hops"])
 
 
-def type_name(type: Type, argument: str = "type") -> str:
+def resource_of(type: Type, argument: str = "type") -> str:
     """Return the resource of FLOPs in a data type: its name, "vector " before it is kept."""
     if isinstance(type, str) and type.startswith("vector "):
         return f"vector {dtype(type.removeprefix('vector '), argument).name}"
@@ -358,4 +367,4 @@ def _ratio(above: Number, below: Number) -> Number:
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = np.divide(np.asarray(above, float), np.asarray(below, float))
     # Only 0 ÷ 0 gives a nan, since neither is ever infinite.
-    return (quotient if np.min(below) else np.where(np.isnan(quotient), 0, quotient))[()]
+    return (quotient if np.all(below) else np.where(np.isnan(quotient), 0, quotient))[()]

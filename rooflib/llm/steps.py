@@ -14,7 +14,7 @@ from rooflib.dtypes import DType, Type, common_type, dtype
 from rooflib.hardware import HBM
 from rooflib.llm.layers import Layer, Matrix, positions_read, weight_type
 from rooflib.operations import all_gather, all_reduce, spared
-from rooflib.work import Work, added, type_name
+from rooflib.work import Work, added, resource_of
 
 ROWS = (
     "embedding, norms",
@@ -175,7 +175,7 @@ class Step:
 
     def _product(self, x: DType, w: DType) -> str:
         if self.compute:
-            return type_name(self.compute, "compute")
+            return resource_of(self.compute, "compute")
         return x.name if x.name == w.name else common_type(x, w).name
 
     def projections(self, kind: Layer) -> Iterator[Work]:

@@ -265,6 +265,12 @@ def test_nothing_to_do_takes_no_time_and_nothing_to_load_no_infinity():
     for flops, moved, intensity, attained in [(0, 0, 0, 0), (0, 1, 0, 0), (1, 0, math.inf, 1)]:
         op = rl.work("op", flops, loaded=moved)
         assert (op.intensity, op.on(chip).attained) == (intensity, attained)
+    # What is only moved leaves the arithmetic of a sum to the others.
+    added = rl.work("load", loaded=10) + rl.elementwise(10, compute="vector fp32")
+    copied = rl.elementwise(10, flops_per_element=0) + rl.elementwise(10, compute="vector fp32")
+    assert (added.flops, copied.flops, added.compute) == (10, 10, "vector fp32")
+    # No sizes give no numbers.
+    assert rl.matmul(np.array([]), 4, 4).intensity.shape == (0,)
 
 
 def test_what_fits_is_exact_to_the_byte():

@@ -23,7 +23,7 @@ CALLS: list[tuple[Callable[..., Any], list[Any], dict[str, Any], tuple[str, ...]
     (rl.attention, [2, 4, 4, 4, 2, 8], {}, ()),
     (rl.split, ["D", 2, 4, 8, 8], {}, ("w", "compute")),
     (rl.all_reduce, [64, 4], {}, ()),
-    (rl.work, [], {}, ()),
+    (rl.work, [], {"flops": 1e9}, ()),
     (rl.critical_batch, [V5E, 4096, 4096], {"w": "int8"}, ("out", "compute")),
     (rl.critical_depth, [V5E, "ICI"], {}, ()),
     (rl.kv_bytes_per_token, [2, 2, 8], {}, ()),

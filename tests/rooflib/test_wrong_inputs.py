@@ -96,11 +96,13 @@ WRONG = [
     ("rl.Link('wire', 1, latency=-1)", "latency of link 'wire' must be zero or above", "-1"),
     ("rl.Link('HBM', 1e9)", "name of a link must not be", "'HBM'"),
     ("own(links=2 * [rl.Link('wire', 1)])", "must differ in name", "wire, wire"),
+    ("own(rates={'bf16': 1}, links=[rl.Link('bf16', 1)])", "must differ in name", "bf16"),
     ("rl.DType('odd', 2.5)", "bits must be", "2.5"),
     ("rl.DType('odd', -8)", "bits must be above zero", "-8"),
     ("rl.attention(1, 1, 1, 1, 1, 1, softmax='bf16')", "softmax must be True or False", "'bf16'"),
     ("rl.plots.roofline(rl.plots.axes(), {'bf16': 0}, {'HBM': 1})", "ceilings['bf16'] must", "0"),
     ("rl.plots.roofline(rl.plots.axes(), H100, points={'own': '5'})", "points['own'] must", "'5'"),
+    ("rl.plots.roofline(rl.plots.axes(), H100, points={'copy': rl.work()})", "points['copy'] must"),
     ("rl.Link('wire', 1, topology='star')", "topology must be one of torus, mesh", "'star'"),
     # what isn't a config
     ("rl.model_from_config(7)", "config must be a path or a mapping", "7"),
