@@ -167,10 +167,11 @@ class Model:
 
         The chips split heads, the width F and the vocabulary; key/value heads that are fewer,
         latent caches, routers, norms and biases are on each. Each layer takes two ring all-reduces
-        of BD elements of type `x`. Communication for the embedding lookup is not counted. Raises a
-        ValueError if `chips` doesn't divide N, F and the vocabulary, or if neither of `chips` and K
-        divides the other. Sources: How To Scale Your Model, "All About Transformer Inference";
-        Shoeybi et al., "Megatron-LM", 2019.
+        of BD elements of type `x`. Communication for the embedding lookup is not counted, and
+        neither is what servers add to a vocabulary that `chips` doesn't divide. Raises a ValueError
+        if `chips` doesn't divide N and F, or if neither of `chips` and K divides the other. Sources:
+        How To Scale Your Model, "All About Transformer Inference"; Shoeybi et al., "Megatron-LM",
+        2019.
         """
         S, new = sizes(whole=True, S=S, T=T)
         if np.any(new > S):
@@ -267,7 +268,7 @@ class Model:
     def _misfit(self, chips: Number, expert_parallel: bool) -> str:
         """Return the first rule that a split over `chips` breaks, with the size; "" if none."""
         for kind in self.kinds:
-            shape = {"N": kind.N, "F": kind.F, "vocabulary": self.vocabulary}
+            shape = {"N": kind.N, "F": kind.F}
             shape |= {"state heads": kind.state_heads, "state groups": kind.state_groups}
             if kind.experts and not expert_parallel:
                 shape["X"] = kind.X
