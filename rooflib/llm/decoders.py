@@ -169,9 +169,9 @@ class Model:
         latent caches, routers, norms and biases are on each. Each layer takes two ring all-reduces
         of BD elements of type `x`. Communication for the embedding lookup is not counted, and
         neither is what servers add to a vocabulary that `chips` doesn't divide. Raises a ValueError
-        if `chips` doesn't divide N and F, or if neither of `chips` and K divides the other. Sources:
-        How To Scale Your Model, "All About Transformer Inference"; Shoeybi et al., "Megatron-LM",
-        2019.
+        if `chips` doesn't divide N and F, or if neither of `chips` and K divides the other.
+        Sources: How To Scale Your Model, "All About Transformer Inference"; Shoeybi et al.,
+        "Megatron-LM", 2019.
         """
         S, new = sizes(whole=True, S=S, T=T)
         if np.any(new > S):
