@@ -14,10 +14,12 @@ from . import languages, palette
 
 HERE = Path(__file__).parent
 # Docutils gives bibliography entries ARIA roles that are deprecated or not allowed there. And
-# nothing reads these classes, of which a page has hundreds.
+# nothing reads these classes, of which a page has hundreds. The name that MyST-NB gives each folded
+# cell would hide what its summary says.
 NEEDLESS = re.compile(
     r' role="doc-biblioentry"| role="list"(?= class="citation-list")| docutils container(?=")'
     r"|(?<=<pre>)<span></span>|sd-sphinx-override | sd-card sd-mb-3"
+    r'|(?<=<summary) aria-label="Toggle hidden content"'
     r'|(?<=<th class=")head (?=text-right)| version="1.1"(?= width="1.5em")'
     r'| class="(?:row-odd|row-even|reference internal|head text-left|text-left|std std-ref'
     r'|sd-octicon [\w-]+)"'

@@ -29,7 +29,6 @@ from . import catalogs, page_words, search, spacing, value_words
 from .markdown import has_words
 
 _ = get_translation("sphinx")
-TOGGLE = "Toggle hidden content"  # MyST-NB's accessible name of each folded cell
 RELEASE = "/course/release/"
 BUNDLE = "exercises.zip"
 
@@ -231,13 +230,10 @@ class LeadUp(SphinxTransform):
 
 
 def visit_folded(writer: Any, node: HideCodeCellNode) -> None:
-    """Translate the prompts and the accessible name of a folded cell."""
+    """Translate the prompts of a folded cell."""
     for name in ("prompt_show", "prompt_hide"):
         node[name] = _(node[name])
-    start = len(writer.body)
     visit_HideCellInput(writer, node)
-    label = str(_("Toggle hidden content"))
-    writer.body[start:] = [part.replace(TOGGLE, label) for part in writer.body[start:]]
 
 
 def link_handouts(app: Sphinx, doctree: nodes.document) -> None:
