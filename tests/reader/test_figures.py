@@ -262,3 +262,12 @@ def test_a_figure_of_steps_plays_to_its_end_and_steps_back(reader: Reader) -> No
     expect(play).to_have_attribute("aria-pressed", "false")
     play.click()  # from the end it starts again
     assert step() < last
+    # Pause keeps the place between two steps, of which each takes two seconds.
+    byte, places = reader.figure("byte"), []
+    clock.pause_at(reader.page.evaluate("Date.now() / 1000 + 1"))
+    for after in (1200, PLAYED, 1200):
+        byte.locator("[data-does=play]").click()
+        clock.run_for(after)
+        places.append(byte.get_by_role("slider").input_value())
+    clock.resume()  # the clock is that of other pages, too
+    assert places == ["0", "0", "1"]

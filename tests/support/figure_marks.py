@@ -61,8 +61,6 @@ FOLLOWED = {
     "w": [("x", False, False), ("out", False, True)],
     "out": [("x", True, False), ("w", False, False)],
 }
-# Figure → the names of dots, and their numbers on the x axis.
-DOTS = {"one_roof": {"dot product": "dot", "batch 32": "small", "batch 1,024": "large"}}
 CELLS = {"ring": r"\d+/\d+", "tiles": r"\d+"}  # texts in a grid, without its empty cells
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 KEY = 12  # the side of a square that explains a color
@@ -240,11 +238,12 @@ def misplaced(figure: str, values: dict[str, Any], picture: str) -> Iterator[str
              for text, looks in drawing.texts if text[1:2] == "["}  # fmt: skip
     if named and not (named["x"][0] < named["w"][0] and named["x"][1] > named["w"][1]):
         yield f"the names of arrays are at {named}"
+    for name, value in values.get("dots", {}).items():
+        at = axes["x"].at(value)
+        own = [float(looks["x"]) for text, looks in drawing.texts if text.endswith(name)]
+        if not any(abs(x - at) < 8 for x in own):
+            yield f"{name} is written at {own}, its dot is at {at}"
     for text, looks in drawing.texts:
-        for name, which in DOTS.get(figure, {}).items():
-            far = abs(float(looks["x"]) - axes["x"].at(values[which]))
-            if text.endswith(name) and far > 8:
-                yield f"{text} stands {far} pixels beside its dot"
         if color := NAMES.get(figure, {}).get(text):
             left, below = float(looks["x"]) - 7, float(looks["y"]) - 10
             has = [looks.get("fill")]

@@ -89,9 +89,9 @@ def of_one_roof(intensity: float, chip: str) -> Numbers:
     reached = at.attainable(intensity)
     share = reached / at["bf16"]
     shares = {"share": share, "idle": 1 - share}
-    known = {"dot": rl.dot(10**6), "small": LAYER(32), "large": LAYER(1024)}
-    shares |= {name: op.intensity for name, op in known.items()}
-    return {"reached": reached, "peak": at["bf16"], "ridge": at.ridge(), **shares}
+    known = {"dot product": rl.dot(10**6), "batch 32": LAYER(32), "batch 1,024": LAYER(1024)}
+    dots = {name: op.intensity for name, op in known.items()}
+    return {"reached": reached, "peak": at["bf16"], "ridge": at.ridge(), "dots": dots, **shares}
 
 
 def of_chip(chip: str) -> Numbers:
@@ -384,6 +384,7 @@ def of_model(**at: Any) -> Numbers:
         "rate": tokens / bound.lower,
         "compute": "+".join(kind for kind in op.amounts if kind in DTYPES),
         "spent": {name: float(time) for name, time in spent.items()},
+        "dots": {part.name: part.intensity for part in op.parts if part.flops},
         "largest": largest,
         "largest_share": spent[largest] / sum(spent.values()),
         "routed": any(kind.experts for kind in model.kinds),
