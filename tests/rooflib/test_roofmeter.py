@@ -203,14 +203,14 @@ def test_a_wrong_argument_is_named_in_one_line(arguments: tuple[str, str], words
 @pytest.mark.long
 def test_a_machine_that_is_too_busy_is_refused_in_one_line() -> None:
     """It is stopped again and again, each time for longer."""
-    pipe, pause = subprocess.PIPE, 0.02
+    pipe, pause = subprocess.PIPE, 0.001
     with subprocess.Popen(ROOFMETER, **HERE, stdout=pipe, stderr=pipe) as run:
         while run.returncode is None:
             for number, seconds in ((signal.SIGCONT, 0.01), (signal.SIGSTOP, pause)):
                 run.send_signal(number)
                 with suppress(subprocess.TimeoutExpired):
                     run.wait(seconds)
-            pause *= 1.03
+            pause *= 1.05
         told, error = run.communicate()
     assert (run.returncode, told) == (3, "")
     assert error.splitlines()[-1].startswith("roofmeter: this machine is too busy")
