@@ -46,17 +46,20 @@ def test_numbers_words_and_marks_of_a_figure_are_right_at_any_setting(name: str)
     for at in [{}, *each, *(drawn_setting(draw, count) for _ in range(25))]:
         found = shows(name, at, draw.choice(WIDTHS))
         wrong += [f"{found['chosen']}: {one}" for one in faults(name, found, "en")]
+        if len(at) != 1:
+            wrong += faults(name, shows(name, at, language="zh_CN"), "zh")
     assert not wrong, "\n".join(wrong[:20])
 
 
 @pytest.mark.parametrize("count", [2, pytest.param(20, marks=pytest.mark.long)])
-def test_a_step_of_every_model_takes_what_rooflib_says(count: int) -> None:
+def test_a_step_of_every_model_and_on_every_chip_takes_what_rooflib_says(count: int) -> None:
     draw, seen, places = random.Random(1), [], options("model")
-    for model in range(places["model"]):
-        for _ in range(count):
-            # Most layouts fit only some models: often try the one that fits all.
-            alone = {"chips": 0, "replicas": 0, "experts": 0, "x": 0} if draw.random() < 0.6 else {}
-            seen.append(shows("model", drawn_setting(draw, places) | alone | {"model": model}))
+    given = [{"model": model} for model in range(places["model"])] * count
+    given += [{"chip": one, "chips": N} for one in range(places["chip"]) for N in (1, 2)]
+    for at in given:
+        # Most layouts fit only some models: often try the one that fits all.
+        alone = {"chips": 0, "replicas": 0, "experts": 0, "x": 0} if draw.random() < 0.6 else {}
+        seen.append(shows("model", drawn_setting(draw, places) | alone | at))
     wrong = [one for found in seen for one in faults("model", found, "en")]
     assert not wrong, "\n".join(wrong[:20])
     possible = [found for found in seen if found["numbers"]["lower"][0]]
@@ -94,6 +97,8 @@ def test_a_byte_waits_as_long_as_rooflib_says(
         found = shows("byte", {"step": quarter / 4}, WIDTHS[quarter % 2], given)
         assert [*faults("byte", found, "en")] == []
         found["chosen"]["chip"] = chip.name
+        values["second"] = values["lower"] / found["seconds"]["step"]
+        values["used"] = 128 * (quarter / 4 % 1) * values["lower"] // values["math"]
         assert [*false_claims("byte", {}, values, found)] == []
         assert float(found["numbers"][shown][0]) == pytest.approx(float(values[shown]))
 
@@ -257,3 +262,12 @@ def test_a_figure_of_steps_plays_to_its_end_and_steps_back(reader: Reader) -> No
     expect(play).to_have_attribute("aria-pressed", "false")
     play.click()  # from the end it starts again
     assert step() < last
+    # Pause keeps the place between two steps, of which each takes two seconds.
+    byte, places = reader.figure("byte"), []
+    clock.pause_at(reader.page.evaluate("Date.now() / 1000 + 1"))
+    for after in (1200, PLAYED, 1200):
+        byte.locator("[data-does=play]").click()
+        clock.run_for(after)
+        places.append(byte.get_by_role("slider").input_value())
+    clock.resume()  # the clock is that of other pages, too
+    assert places == ["0", "0", "1"]

@@ -3,11 +3,28 @@
 from typing import Any
 
 import pytest
+from figure_engine import WIDTHS, shows
+from figure_faults import faults
+from figure_marks import misplaced
 from figure_oracles import number
 from playwright.sync_api import expect
 from reader import SECONDS, Reader
 
 PAGE, FIGURE = "chapters/machine", "browser_roof"
+
+
+ROOF = {"peak": 4e10, "read": 2e10, "nearest": 9e10}
+TOLD = dict.fromkeys(("seconds", "workers", "by", "memory", "spread"), "some")
+
+
+def test_a_measured_roof_bends_at_its_ridge_and_so_does_the_one_of_the_page() -> None:
+    given = {"peak": 1e11, "bandwidth": 1e10}
+    values = ROOF | {"ridge": 2, "before": 10, "peak_before": 1e11}
+    for wide in WIDTHS:
+        measured = {"found": ROOF, "told": TOLD, "why": "", "measured": 1}
+        found = shows(FIGURE, measured, wide, given)
+        assert {name: values[name] for name in found["numbers"]} == told_values(found)
+        assert [*faults(FIGURE, found, "en"), *misplaced(FIGURE, values, found["picture"])] == []
 
 
 def opened(reader: Reader, before: str = "") -> Reader:
@@ -32,7 +49,7 @@ def told(reader: Reader) -> str:
     return reader.page.locator("[data-part=told]").inner_text()
 
 
-def values(found: dict[str, Any]) -> dict[str, float]:
+def told_values(found: dict[str, Any]) -> dict[str, float]:
     return {name: float(value or "nan") for name, (value, _) in found["numbers"].items()}
 
 
@@ -50,7 +67,7 @@ def test_a_browser_is_measured_and_can_be_ones_own_chip_or_is_refused_with_a_rea
         return
     assert found["says"] != before["says"]
     assert "apart" in found["says"]
-    roof = values(found)
+    roof = told_values(found)
     assert 1e8 < roof["peak"] < 1e13
     assert 1e8 < roof["read"] < 1e13
     assert roof["ridge"] == pytest.approx(roof["peak"] / roof["read"])

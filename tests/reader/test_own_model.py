@@ -9,6 +9,8 @@ import pytest
 from reader import Reader
 from repository import ROOT
 
+import rooflib as rl
+
 FOLDER = ROOT / "tests" / "tables" / "configs"
 # Independent totals: transformers' parameters on the meta device, and what a position caches.
 EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
@@ -34,6 +36,7 @@ def test_a_chosen_model_has_its_own_weights_cache_and_times(reader: Reader) -> N
         # In one line: weights, those of a token, cache and type; and the entry has the file's name.
         assert f"{expected['parameters'] / 1e9:.3g} billion" in said
         assert Path(file).stem in said
+        assert rl.model_from_config(FOLDER / file).named_towers in said
         found = settings(reader, w="bf16", kv="bf16", chip="B200")
         name = found["chosen"]["model"]
         assert name not in models, said

@@ -16,6 +16,10 @@ THIS_CELL = {"en": "this cell", "zh": "这个单元格"}
 OWN = "compute 5 TFLOP"  # as a line of the page, which is translated there, but the reader's own
 OWN_TABLE = 'print(rl.matmul(3, 5, 7).on("H100 NVL").table)'
 CHINESE_PLOT = "import matplotlib.pyplot as plt\nplt.figure().suptitle('批大小')"
+WARNS_AND_SHOWS = """import warnings
+from roofkit import figures
+warnings.warn('take care')
+display(figures.tiles())"""
 ENGLISH = ("Line", "cell", "error (", "a page", "not run", "Traceback", "and so on")
 
 
@@ -65,11 +69,12 @@ def test_an_error_names_its_line_and_cells_below_say_they_were_not_run(
         assert "HBM" in shown
         assert re.findall("[a-z]{2,} [a-z]{2,}|Warning", shown) == []
         reader.edit(f"{CHINESE_PLOT}\n{OWN_TABLE}", "x = input('Who?')")
-    warned = reader.edit("x = input('Who?')", "import warnings\nwarnings.warn('take care')")
+    warned = reader.edit("x = input('Who?')", WARNS_AND_SHOWS)
     assert warned.startswith(("Done.", "完成"))
     shown = reader.output("warnings.warn")
     assert "take care" in shown
     assert ".py" not in shown
+    expect(reader.figure("tiles")).to_have_attribute("data-state", "live")
     reader.reset()
     assert (reader.places(), reader.outputs()) == (built, outputs)
     assert not reader.stale()

@@ -4,10 +4,12 @@ import csv
 import datetime
 import re
 import shutil
+import signal
 import statistics
 import subprocess
 import sys
 import tomllib
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,15 +25,14 @@ FOLDERS = sorted(path for path in RUNS.iterdir() if path.is_dir())
 stored = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 
 
+ROOFMETER = [sys.executable, "-m", "roofmeter"]
+HERE: dict[str, Any] = {"cwd": ROOT / "kit", "text": True}
+HERE["env"] = {"PYTHONPATH": f"{ROOT}:{ROOT / 'kit'}", "PATH": "/usr/bin:/bin"}
+
+
 def command(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "roofmeter", *map(str, arguments)],
-        cwd=ROOT / "kit",
-        env={"PYTHONPATH": f"{ROOT}:{ROOT / 'kit'}", "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    words = [*ROOFMETER, *map(str, arguments)]
+    return subprocess.run(words, **HERE, capture_output=True, check=False)
 
 
 def test_all_stored_runs_are_found() -> None:
@@ -197,6 +198,23 @@ def test_a_wrong_argument_is_named_in_one_line(arguments: tuple[str, str], words
     assert done.stderr.startswith("roofmeter: ")
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.long
+def test_a_machine_that_is_too_busy_is_refused_in_one_line() -> None:
+    """It is stopped again and again, each time for longer."""
+    pipe, pause = subprocess.PIPE, 0.001
+    with subprocess.Popen(ROOFMETER, **HERE, stdout=pipe, stderr=pipe) as run:
+        while run.returncode is None:
+            for number, seconds in ((signal.SIGCONT, 0.01), (signal.SIGSTOP, pause)):
+                run.send_signal(number)
+                with suppress(subprocess.TimeoutExpired):
+                    run.wait(seconds)
+            pause *= 1.05
+        told, error = run.communicate()
+    assert (run.returncode, told) == (3, "")
+    assert error.splitlines()[-1].startswith("roofmeter: this machine is too busy")
+    assert "Traceback" not in error
 
 
 @pytest.mark.long

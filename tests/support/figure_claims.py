@@ -45,12 +45,13 @@ UNITS = {
     "%": "waits share second_share matmul_share dot_share add_share idle busy caches matrix_busy "
     "vector_busy largest_share above math_waits road_waits",
 }
-TIMES = {*UNITS["s"].split(), "load", "math", "store", "link"}
+TIMES = {*UNITS["s"].split(), "load", "math", "store", "link", "second"}
 UNIT = re.compile(r"^[^\s%]*(?:\s?[kMGTPEmµnp]?(FLOP/byte|(?:FL)?OP/s|(?:FL)?OP|B/s|B|s|%))?$")
 # Figure → texts in the drawing whose numbers are those of a list.
 LISTS = {
     "byte": {r"^[\d.,]+\s[mµnp]?s$": "marked"},
-    "chip": {"B/s": "rates", r"^[\d.,]+$": "ridges"},
+    "chip": {"B/s": "rates", r"^[\d.,]+$": "ridges", r"\s[kM]B$": "each_memory"},
+    "ring": {r"^(chip )?\d$": "places"},
     "units": {"^ridge": "ridges"},
 }
 ANYWHERE = "lower upper; lower; held memory"
@@ -61,8 +62,12 @@ DRAWN = {
         "^road to HBM: waits": "road_waits", "^(?!road|link).*: waits": "waits",
         "^link: waits": "link_waits", "^link [^:]*$": "link", "^It travels": "load",
         "works with it:": "math", "^Its sum goes": "link", "^Its result goes": "store",
+        "^It is used": "used uses", "of play": "1 second",
     },
-    "chip": {"in bf16$": "ceiling", r"^[^:]*\sFLOP/byte$": "ridge"},
+    "chip": {
+        "in bf16$": "ceiling", r"^[^:]*\sFLOP/byte$": "ridge", "neighbors$": "lanes",
+        "^memory:": "1e9", "^compute:": "1e14",
+    },
     "chips": {"^D =": "first"},
     "intensity": {"^ridge": "ridge"},
     "matmul": {"^ridge": "ridge", "^B =": "B"},
@@ -74,8 +79,12 @@ DRAWN = {
         "^Step": "done last", "^Each arrow": "1 N piece", "^The array": "N size",
         "^Each chip has": "done last", "^[^I]*the array =": "share sent",
         "^In all": "2 pass total_share total", "^(reduce-|all-).*:": "pass", "how many": "part 1",
+        "^the ring": "N 1",
     },
-    "shards": {"× out": "times sent", "^The frame": "out", "on each$": "part", "^Split": "N"},
+    "shards": {
+        "× out": "times sent", "^The frame": "out", "on each$": "part", "^Split": "N",
+        "^1 to": "1 N",
+    },
     "tiles": {
         "^step": "done last", "^[^=]*elements$": "loaded", "in bf16": "loaded_bytes",
         "^2n³/t": "total", "^least": "least", "^t = 1": "most",
@@ -89,7 +98,9 @@ DRAWN = {
         "bf16$": "matrix", "fp32$": "vector", "busy$": "busy", ": [^/]*FLOP/byte$": "intensity",
     },
 }  # fmt: skip
-NOT_NUMBERS = re.compile(r"2n[²³]|t = 1:|\b(?:bf|fp|int|tf)\d+|numpy")
+NOT_NUMBERS = re.compile(r"2n[²³]|t = 1:|\b(?:bf|fp|int|tf|L)\d+|numpy")
+# Numbers on axes and in cells; and texts that figure_marks.py or the shares below look at.
+ELSEWHERE = r"^[\d.,×⁰¹²³⁴⁵⁶⁷⁸⁹⁻/]+(\s[kMGTPEmµnp]?s?)?$|%, |, 8\]$|batch|elements, all"
 
 
 def numbers_in(text: str, names: list[str]) -> list[float]:
@@ -154,6 +165,11 @@ def false_claims(
             told = numbers_in(text, names) if re.search(begins, text) else []
             if told and not matches(told, row.split(), values):
                 yield f"{text!r} is drawn, not {row}"
+    patterns = "|".join((ELSEWHERE, *DRAWN.get(figure, ()), *LISTS.get(figure, ())))
+    for text in found["drawn"]:
+        others = [] if re.search(patterns, text) else numbers_in(text, names)
+        if not all(any(matches([one], [name], values) for name in values) for one in others):
+            yield f"no such numbers are drawn: {text!r}"
     for pattern, name in LISTS.get(figure, {}).items():
         texts = " ".join(text for text in found["drawn"] if re.search(pattern, text))
         if not matches(numbers_in(texts, names), [f"{float(n)}" for n in values[name]], {}):

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from figure_claims import false_claims, unit_of
+from figure_engine import shows
 from figure_marks import misplaced
 from figure_oracles import ORACLES, OWN, number, settings
 from reader import Reader
@@ -64,6 +65,8 @@ def changed_at_the_start(reader: Reader) -> Iterator[str]:
         for part in ("chosen", "beside", "labels", "numbers", "says", "lines"):
             if stills[figure][part] != found[part]:
                 yield f"{figure}: {part} change when the page's script starts"
+        if figure in ORACLES and [*found["numbers"]] != [*shows(figure, {})["numbers"]]:
+            yield f"{figure}: it has only the numbers {[*found['numbers']]}"
 
 
 def drawn_setting(draw: random.Random, options: dict[str, int]) -> dict[str, int]:

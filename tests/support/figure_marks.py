@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from figure_claims import TIMES
 from figure_oracles import number
 
 # Figure → its marks: color, number on the x axis, number on the y axis if it has one.
 POINTS = {
     "attention": "rust rate lower",
+    "browser_roof": "blue ridge peak, ink ridge peak, muted before peak_before",
     "chips": "blue D t_math, rust D t_comms, green D t_link, muted D -",
     "intensity": "blue n dot, rust n add, green n matmul, ink - ridge, muted n -",
     "matmul": "rust intensity attained, blue ridge peak, ink ridge peak, muted ridge -",
@@ -122,12 +124,16 @@ class Drawing:
 
 
 class Axis(NamedTuple):
-    """A log scale, or another one from 0 on: two numbers on it, and their places."""
+    """A log scale, or another one from 0 on: two numbers on it, and their places.
+
+    seconds: whether this is the unit of all its numbers.
+    """
 
     low: float
     high: float
     first: float
     last: float
+    seconds: bool
 
     def at(self, value: float) -> float:
         log = math.log(value / self.low) / math.log(self.high / self.low) if self.low else 0
@@ -151,15 +157,16 @@ def axis(texts: list[tuple[str, dict[str, str]]], along: str) -> Axis:
     """Return the axis whose numbers stand in a row, or in a column."""
     across, anchor = ("y", "middle") if along == "x" else ("x", "end")
     down = 4 if along == "y" else 0  # from a line to the baseline of its number
-    rows: dict[str, list[tuple[float, float]]] = {}
+    rows: dict[str, list[tuple[float, float, str]]] = {}
     for text, looks in texts:
         value = number(f"{text}FLOP" if along == "y" and not text.endswith("s") else text)
         if looks.get("text-anchor") == anchor and value >= 0 and len(text.split()) <= 2:
-            rows.setdefault(looks[across], []).append((value, float(looks[along]) - down))
+            rows.setdefault(looks[across], []).append((value, float(looks[along]) - down, text))
     long = [rows[place] for place in sorted(rows, key=float) if len(rows[place]) > 1]
     # That of x stands lowest.
-    ticks = sorted(long[-1] if along == "x" and long else max(long, key=len, default=[(1, 0)]))
-    return Axis(ticks[0][0], ticks[-1][0], ticks[0][1], ticks[-1][1])
+    ticks = sorted(long[-1] if along == "x" and long else max(long, key=len, default=[(1, 0, "")]))
+    seconds = all(text.endswith("s") for *_, text in ticks)
+    return Axis(ticks[0][0], ticks[-1][0], ticks[0][1], ticks[-1][1], seconds)
 
 
 def between(dot: Mark, left: Mark, right: Mark) -> bool:
@@ -184,6 +191,9 @@ def misplaced(figure: str, values: dict[str, Any], picture: str) -> Iterator[str
             for along, name in zip("xy", names, strict=True)
             if name != "-"
         ]
+        for along, name in zip("xy", names, strict=True):
+            if name != "-" and axes[along].seconds != (name in TIMES):
+                yield f"the numbers beside {name} have another unit"
         # Beyond the end of an axis, a line ends where that is, at any height.
         if wanted[0][0] == "x" and not axes["x"].holds(wanted[0][2]):
             wanted = wanted[:1]
@@ -223,6 +233,16 @@ def misplaced(figure: str, values: dict[str, Any], picture: str) -> Iterator[str
         roof = min(values["peak"], axes["x"].back(dot.x) * values["peak"] / values["ridge"])
         if not axes["y"].has(dot.y, roof) and axes["x"].first < dot.x < axes["x"].last:
             yield f"{dot} is not on the roof"
+    # In a matmul, x[B, D] stands at the left of w[D, F] and lower.
+    named = {text[0]: (float(looks["x"]), float(looks["y"]))
+             for text, looks in drawing.texts if text[1:2] == "["}  # fmt: skip
+    if named and not (named["x"][0] < named["w"][0] and named["x"][1] > named["w"][1]):
+        yield f"the names of arrays are at {named}"
+    for name, value in values.get("dots", {}).items():
+        at = axes["x"].at(value)
+        own = [float(looks["x"]) for text, looks in drawing.texts if text.endswith(name)]
+        if not any(abs(x - at) < 8 for x in own):
+            yield f"{name} is written at {own}, its dot is at {at}"
     for text, looks in drawing.texts:
         if color := NAMES.get(figure, {}).get(text):
             left, below = float(looks["x"]) - 7, float(looks["y"]) - 10
@@ -235,6 +255,10 @@ def misplaced(figure: str, values: dict[str, Any], picture: str) -> Iterator[str
             if f"var(--{color})" not in has:
                 yield f"{text} is {has}, not {color}"
     if figure == "matmul_blocks":
+        long = [last.x - first.x for first, last, _ in drawing.lines if first.color == "ink"]
+        scale = next(number(text) for text, _ in drawing.texts if "elements, all" in text) * side
+        if not any(abs(one - scale) < 1 for one in long):
+            yield f"the scale is as long as none of {long}"
         arrays = dict(zip(("x", "w", "out"), drawing.bars, strict=False))
         found = {
             (name, first.y == last.y, dashed)

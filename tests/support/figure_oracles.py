@@ -81,12 +81,17 @@ def of_roofline(intensity: float, second: float, chip: str) -> Numbers:
     }
 
 
+LAYER = functools.partial(rl.matmul, D=4096, F=16384)
+
+
 def of_one_roof(intensity: float, chip: str) -> Numbers:
     at = chip_of(chip)
     reached = at.attainable(intensity)
     share = reached / at["bf16"]
     shares = {"share": share, "idle": 1 - share}
-    return {"reached": reached, "peak": at["bf16"], "ridge": at.ridge(), **shares}
+    known = {"dot product": rl.dot(10**6), "batch 32": LAYER(32), "batch 1,024": LAYER(1024)}
+    dots = {name: op.intensity for name, op in known.items()}
+    return {"reached": reached, "peak": at["bf16"], "ridge": at.ridge(), "dots": dots, **shares}
 
 
 def of_chip(chip: str) -> Numbers:
@@ -108,6 +113,8 @@ def of_chip(chip: str) -> Numbers:
         "compute_and_key": at["bf16"] + 1e14,
         "memories": len(at.on_chip),
         "on_chip": sum(at.on_chip.values()),
+        "each_memory": [*at.on_chip.values()],
+        "lanes": _lanes(peer)[0],
         "held_share": sum(at.on_chip.values()) / at.memory,
     }
 
@@ -127,7 +134,7 @@ def of_units(work: str, chip: str) -> Numbers:
         "ReLU": rl.elementwise(n, compute="vector fp32"),
         "GELU": rl.elementwise(n, flops_per_element=9, compute="vector fp32"),
         **{
-            f"matmul, {rows}": rl.matmul(B, 4096, 16384)
+            f"matmul, {rows}": LAYER(B)
             for B, rows in ((1, "1 row"), (32, "32 rows"), (4096, "4,096 rows"))
         },
     }
@@ -229,6 +236,7 @@ def of_ring(step: float, N: float, size: float) -> Numbers:
         "last": 2 * (N - 1),
         "part": 1 / N,
         "slots": N + 2 * (N - 1),
+        "places": [*range(1, int(N) + 1)],
         # Piece c reaches chip k in step (k - c) mod N, and finished in as many of the second pass.
         "cells": [
             f"{_parts((chip - piece) % int(N), step, int(N))}/{N:g}"
@@ -376,6 +384,7 @@ def of_model(**at: Any) -> Numbers:
         "rate": tokens / bound.lower,
         "compute": "+".join(kind for kind in op.amounts if kind in DTYPES),
         "spent": {name: float(time) for name, time in spent.items()},
+        "dots": {part.name: part.intensity for part in op.parts if part.flops},
         "largest": largest,
         "largest_share": spent[largest] / sum(spent.values()),
         "routed": any(kind.experts for kind in model.kinds),
