@@ -3,9 +3,11 @@
 The answers are in tables beside this file, one for each exercise; see tests/support/submissions.py.
 """
 
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -13,9 +15,11 @@ from learner import PASSED, Result, answered, by_heart, graded, parts, results
 from submissions import Submission, submissions
 
 from grading.release import exercises
-from roofkit.check.answers import Answer
-from roofkit.check.compare import judge
-from roofkit.check.messages import PROBLEMS
+from roofkit.check import headline
+from roofkit.check.answers import Answer, ask
+from roofkit.check.compare import MisconceptionValues, judge
+from roofkit.check.messages import PROBLEMS, sentence
+from roofkit.words import spoken
 
 NAMES = [name for name in exercises.names() if submissions(name)]
 CLASSES = 1
@@ -240,3 +244,36 @@ def test_of_several_numbers_those_are_named_that_are_wrong(
     given = [7.77 if is_off else number for number, is_off in zip(right, off, strict=True)]
     found = judge([Answer(given)], [right], [], 1e-5, [{"B": 1}], private=True)
     assert words in " ".join(found.sentences)
+
+
+CASES: list[dict[str, Any]] = [{"B": 3, "D": ["a"]}, {"B": 4, "D": ["a"]}]
+EXPECTED = {"number": 1.5, "numbers": {"loaded": 8.5, "kept": 3.25}, "names": ["a"]}
+LATE = MisconceptionValues("late", "It comes late.", "here", [9.5, 4.75])
+# What a learner's function does → its question's kind, and what is said of it, in this order.
+SAID: dict[str, tuple[Callable[..., Any], str, str]] = {
+    "a mistake": (lambda B, D: 9.5 / (B - 2), "number", r"\(0 of 2 published cases\)\. It comes"),
+    "in part": (lambda B, D: 9.5 if B == 3 else 1.5, "number", r"\(1 of 2 .* Where .*: It comes"),
+    "other arguments": (lambda B, depth: 1, "number", r": B, D \(yours takes B, depth\)"),
+    "other keys": (lambda B, D: {"loaded": 8, "lost": 1}, "numbers", "missing: kept; .*: lost"),
+    "many names": (lambda B, D: [*"vwxyz"], "names", ": v, w, x and 2 more"),
+}
+
+
+@pytest.mark.parametrize(("function", "kind", "words"), SAID.values(), ids=SAID)
+def test_what_is_said_of_an_answer_has_its_own_numbers_and_names(
+    function: Callable[..., Any], kind: str, words: str
+) -> None:
+    answers = [ask(function, case, kind) for case in CASES]
+    known = [LATE] if kind == "number" else []
+    found = judge(answers, [EXPECTED[kind]] * 2, known, 1e-5, CASES, private=True)
+    assert re.search(words, " ".join([headline("part", found), *found.sentences]))
+
+
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+def test_what_is_said_of_a_problem_ends_with_one_stop(language: str) -> None:
+    with spoken(language):
+        for problem in PROBLEMS:
+            for detail in ("", "1.5"):
+                said = sentence(problem, detail, 2.5)
+                assert re.search(r"[^.?。？ ][.?。？]$", said), said
+                assert not re.search(r"[.。] ?[.。]", said), said
