@@ -16,11 +16,13 @@ def N_(message: str) -> str:
     return message
 
 
-# {name} stands for a name, any other place for a number, with its unit if it has one.
+# {name} stands for a name, any other place for a number, with its unit if it has one; {held} may be
+# a range of numbers.
 WITH_PLACES = (
     N_("{name} on the chip"),
     N_("{name} to one peer"),
     N_("on {chips} × {name}"),
+    N_("on {name}"),
     N_("{share}% of {memory}"),
     N_("{held} of {memory}"),
     N_("{held} of {memory}, does not fit"),
@@ -56,7 +58,8 @@ WHOLE = (
 # A figure has a control of the same name.
 RENAMED = {"step": N_("whole step")}
 PLACE = re.compile(r"\{(\w+)\}")
-NAME, QUANTITY = r"\w.*", r"[-–<∞\d][^ ]*(?: [^\s,]+)?"
+QUANTITY = r"[-–<∞\d][^ ]*(?: [^\s,]+)?"
+KINDS = {"name": r"\w.*", "held": f"{QUANTITY}(?: to {QUANTITY})?"}
 
 
 def translated(text: str, translate: Callable[[str], str]) -> str:
@@ -67,7 +70,7 @@ def translated(text: str, translate: Callable[[str], str]) -> str:
         return found
     for template in WITH_PLACES:
         if parts := pattern(template).fullmatch(text):
-            words = {name: translate(part) for name, part in parts.groupdict().items()}
+            words = {name: translated(part, translate) for name, part in parts.groupdict().items()}
             return translate(template).format(**words)
     return text
 
@@ -78,7 +81,7 @@ def pattern(message: str) -> re.Pattern[str]:
     found = ""
     for number, part in enumerate(PLACE.split(message)):
         if number % 2:
-            found += f"(?P<{part}>{NAME if part == 'name' else QUANTITY})"
+            found += f"(?P<{part}>{KINDS.get(part, QUANTITY)})"
         else:
             found += re.escape(part)
     return re.compile(found)

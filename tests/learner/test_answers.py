@@ -3,9 +3,11 @@
 The answers are in tables beside this file, one for each exercise; see tests/support/submissions.py.
 """
 
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import nbformat
 import pytest
@@ -13,9 +15,11 @@ from learner import PASSED, Result, answered, by_heart, graded, parts, results
 from submissions import Submission, submissions
 
 from grading.release import exercises
-from roofkit.check.answers import Answer
-from roofkit.check.compare import judge
-from roofkit.check.messages import PROBLEMS
+from roofkit.check import headline
+from roofkit.check.answers import Answer, ask
+from roofkit.check.compare import MisconceptionValues, judge
+from roofkit.check.messages import PROBLEMS, sentence
+from roofkit.words import spoken
 
 NAMES = [name for name in exercises.names() if submissions(name)]
 CLASSES = 1
@@ -223,20 +227,39 @@ def test_a_slip_without_a_name_is_hinted_at_by_its_own_hint(right: list[float]) 
         assert "For B = " in said
 
 
-# Which of several numbers are wrong → what is said of them.
-OFF = {
-    (True, False): "(the first)",
-    (False, True): "(the second)",
-    (True, True): "(neither of the two)",
-    (True, False, True): "(number 1, 3)",
+CASES: list[dict[str, Any]] = [{"B": 3, "D": ["a"]}, {"B": 4, "D": ["a"]}]
+LATE = MisconceptionValues("late", "It comes late.", "here", [9.5, 4.75])
+TWO, THREE, NAMED = [3.7, 92.5], [3.7, 92.5, 7_130.0], {"loaded": 8.5, "kept": 3.25}
+# What a learner's function does → what is expected, and what is said, in this order.
+SAID: dict[str, tuple[Callable[..., Any], Any, str]] = {
+    "a mistake": (lambda B, D: 9.5 / (B - 2), 1.5, r"\(0 of 2 published cases\)\. It comes late"),
+    "in part": (lambda B, D: 9.5 if B == 3 else 1.5, 1.5, r"\(1 of 2 .* Where .*: It comes late"),
+    "other arguments": (lambda B, depth: 1, 1.5, r": B, D \(yours takes B, depth\)"),
+    "other keys": (lambda B, D: {"loaded": 8, "lost": 1}, NAMED, "missing: kept; .*: lost"),
+    "many names": (lambda B, D: [*"vwxyz"], ["a"], ": v, w, x and 2 more"),
+    "the first": (lambda B, D: (7.77, 92.5), TWO, r"\(the first\)"),
+    "the second": (lambda B, D: (3.7, 7.77), TWO, r"\(the second\)"),
+    "both": (lambda B, D: (7.77, 7.77), TWO, r"\(neither of the two\)"),
+    "two of three": (lambda B, D: (7.77, 92.5, 7.77), THREE, r"\(number 1, 3\)"),
 }
 
 
-@pytest.mark.parametrize(("off", "words"), OFF.items(), ids=OFF.values())
-def test_of_several_numbers_those_are_named_that_are_wrong(
-    off: tuple[bool, ...], words: str
+@pytest.mark.parametrize(("function", "right", "words"), SAID.values(), ids=SAID)
+def test_what_is_said_of_an_answer_has_its_own_numbers_and_names(
+    function: Callable[..., Any], right: Any, words: str
 ) -> None:
-    right = [3.7, 92.5, 7_130.0][: len(off)]
-    given = [7.77 if is_off else number for number, is_off in zip(right, off, strict=True)]
-    found = judge([Answer(given)], [right], [], 1e-5, [{"B": 1}], private=True)
-    assert words in " ".join(found.sentences)
+    kind = "number" if right == 1.5 else "names" if right == ["a"] else "numbers"
+    answers = [ask(function, case, kind) for case in CASES]
+    known = [LATE] if kind == "number" else []
+    found = judge(answers, [right] * 2, known, 1e-5, CASES, private=True)
+    assert re.search(words, " ".join([headline("part", found), *found.sentences]))
+
+
+@pytest.mark.parametrize("language", ["en", "zh_CN"])
+def test_what_is_said_of_a_problem_ends_with_one_stop(language: str) -> None:
+    with spoken(language):
+        for problem in PROBLEMS:
+            for detail in ("", "1.5"):
+                said = sentence(problem, detail, 2.5)
+                assert re.search(r"[^.?。？ ][.?。？]$", said), said
+                assert not re.search(r"[.。] ?[.。]", said), said

@@ -99,11 +99,13 @@ def test_a_wrong_number_is_shown_beside_its_case_and_the_right_one_is_not() -> N
 
 
 def test_an_error_names_the_function_and_its_line() -> None:
-    code = "def bytes_moved(B, D, F):\n    x = 1\n    return [B, D][x + 1]"
-    said = told(bytes_moved=code)["bytes-moved"]
-    assert "IndexError" in said
-    assert "bytes_moved" in said
-    assert "line 3" in said
+    """Also if it is raised in a library that the function calls."""
+    code = "def bytes_moved(B, D, F):\n    import statistics as s\n    return "
+    for raising, error in (("[B, D][2]", "IndexError"), ("s.mean([])", "StatisticsError")):
+        said = told(bytes_moved=code + raising)["bytes-moved"]
+        assert error in said
+        assert "bytes_moved" in said
+        assert "line 3" in said
 
 
 def test_an_unwritten_part_is_told_so_and_does_not_count_as_a_failure() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import nbformat
 import pytest
+from classroom import Classroom
 from learner import PASSED, answered, parts, released, results
 from repository import ROOT
 from submissions import Submission
@@ -85,6 +86,24 @@ def test_no_solution_is_packed_into_a_released_notebook() -> None:
     words = said[last.metadata.nbgrader.grade_id]
     assert PASSED in words
     assert "def " not in words
+
+
+def test_a_solution_that_is_released_is_shown_once_all_parts_are_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "int8-weights"
+    monkeypatch.setenv("SOLUTIONS", "1")
+    room = Classroom(tmp_path / "course")
+    assert room.here("release", name).returncode == 0
+    book = room.solved(name)
+    for cell in filter(exercises.is_check, book.cells):
+        cell.source += "\ncheck.solution()"
+    ((said, _),) = results(name, [book])
+    shown = [
+        [f"def {part.function}(" in words for part in parts(name).values()]
+        for words in said.values()
+    ]
+    assert shown == [[False] * 3, [False] * 3, [True] * 3]
 
 
 @pytest.mark.parametrize("name", exercises.names())

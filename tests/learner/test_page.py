@@ -1,6 +1,7 @@
 """A learner answers an exercise on its page, in a real browser with real Python."""
 
 import contextlib
+import copy
 import io
 import re
 from pathlib import Path
@@ -9,7 +10,8 @@ import nbformat
 import pytest
 from learner import PASSED, answered, by_heart, graded_points, parts, released, results, solutions
 from nbformat import NotebookNode
-from reader import COMPARE, EDITOR, FULL, Reader
+from playwright.sync_api import expect
+from reader import EDITOR, FULL, Reader
 from submissions import Submission, hand_in, submissions
 
 from grading.release import exercises
@@ -74,14 +76,15 @@ def test_an_exercise_answered_on_its_page_gets_the_same_points_in_grading(
         assert [bool(reader.mark(one)) for one in keys] == [
             keys.index(one) < number for one in keys
         ]
+        assert not reader.offers_to_compare()
     assert PASSED not in reader.check(last, by_hand(last, 1.25))
     # A hint goes once its part is right.
     assert parts(NAME)[first].hint not in " ".join(reader.part(first).inner_text().split())
     # The exercise is open when the learner comes back, with answers alone or with own cells.
     reader.page.reload()
     reader.page.locator(".answers h3").first.wait_for()
-    reader.write_words("Half the *bytes*.\n\nNothing else.")
     assert reader.own_cell("print('peak', peak > 1)").strip() == "peak True"
+    reader.write_words("Half the *bytes*.\n\nNothing else.")
     # Nothing is lost by loading the page again, or by downloading twice.
     handed_in = reader.download(tmp_path)
     before = handed_in.read_bytes()
@@ -119,11 +122,14 @@ def test_a_finished_exercise_tells_its_moral_and_is_taken_back_from_its_file(
     code, text = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
     for place, cell in ((0, text("Mine *here*.")), (9, code("mine = 3")), (10, code("mine += 1"))):
         mine.cells.insert(place, cell)
-    mine.cells.append(text("The end."))
+    # A copy of an answer has its marks, and is a cell of the learner's own.
+    copied = copy.deepcopy(next(c for c in mine.cells if c.source == right[next(iter(right))]))
+    copied.id, copied.source = "copied", f"{copied.source}\n# as it was"
+    mine.cells += [copied, text("The end.")]
     nbformat.write(mine, tmp_path / "mine.ipynb")
     reader.answer_here(NAME)
-    assert count(reader.take(tmp_path / "mine.ipynb"), "mine.ipynb") == [3, 3, 2]
-    assert not reader.page.locator(".answers-end button", has_text=COMPARE).is_visible()
+    assert count(reader.take(tmp_path / "mine.ipynb"), "mine.ipynb") == [3, 3, 3]
+    assert not reader.offers_to_compare()
     with reader.a_run():
         reader.press("Check all")
     reader.page.locator(".part-done").nth(2).wait_for()
@@ -151,7 +157,7 @@ def test_a_finished_exercise_tells_its_moral_and_is_taken_back_from_its_file(
             cell.source = f"{cell.source}\n# again"
     mine.cells = [cell for cell in mine.cells if cell.source != right[others[-1]]]
     nbformat.write(mine, tmp_path / "less.ipynb")
-    assert count(reader.take(tmp_path / "less.ipynb"), "less.ipynb") == [2, 3, 2]
+    assert count(reader.take(tmp_path / "less.ipynb"), "less.ipynb") == [2, 3, 3]
     now = own_answers(nbformat.read(reader.download(tmp_path), as_version=4))
     assert now == own_answers(back) | {f"{first}-solution": f"{right[first]}\n# again"}
     # An answer that changes is no longer done, nor are those that call it.
@@ -243,13 +249,18 @@ def test_a_part_is_to_be_checked_again_after_a_change_above(reader: Reader, tmp_
     reader.answer_here(NAME)
     right = solutions(NAME)
     first, second, _ = right
-    for key in (first, second):
+    editors = [reader.part(key).locator(EDITOR) for key in right]
+    for number, key in enumerate((first, second)):
         assert PASSED in reader.check(key, right[key])
-    reader.write(reader.part(first).locator(".code-editor .cm-content"), "peak = 0")
+        expect(editors[number]).to_be_focused()
+        with reader.a_run():
+            reader.page.keyboard.press("Shift+Enter")
+        expect(editors[number + 1]).to_be_focused()
+    reader.write(editors[0], "peak = 0")
     assert reader.done().startswith("0 of 3 parts done. 1 to check again")
     marks = [reader.mark(key) for key in right]
     assert [bool(mark) for mark in marks] == [False, True, False]
-    reader.check(first, right[first])
+    reader.write(editors[0], right[first])
     assert reader.done().startswith("2 of 3 parts done. Your")
     assert [bool(reader.mark(key)) for key in right] == [True, True, False]
     assert reader.mark(second) != marks[1]
@@ -274,6 +285,7 @@ def test_two_tabs_of_an_exercise_keep_each_others_answers(reader: Reader) -> Non
     first, second, _ = parts(NAME)
     editor = ".code-editor .cm-content"
     reader.write(reader.part(first).locator(editor), "mine = 1")
+    expect(other.part(first).locator(".cell_input pre")).to_have_text("mine = 1")
     other.write(other.part(second).locator(editor), "mine = 2")
     reader.write(reader.page.locator(".own-cell").last.locator(editor), "mine = 3")
     other.page.wait_for_function(

@@ -142,6 +142,11 @@ def test_an_exercises_page_leads_to_its_notebook_and_to_what_to_read_first(site:
         assert only(effort, "a")["href"] == f"../chapters/{chapter}.html#chapter-{chapter}"
         said = only(effort, ".computed").get_text()
         assert told(name, "minutes") in said
+        assert told(name, "difficulty") in said or language != "en"
+        # That chapter leads back, at its end.
+        assert parsed(path.parent / "../chapters" / f"{chapter}.html").select(
+            f"article li a[href*='exercises/{own}.html']"
+        )
         assert bool(HAN.search(said)) == bool(HAN.search(said.split()[-1])) == (language == "zh")
         link = str(only(parsed(path), "a.download")["href"])
         assert Path(link).name == f"{own}.ipynb"

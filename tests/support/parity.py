@@ -3,7 +3,7 @@
 import calendar
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 ROLE = re.compile(r"\{(?P<name>[\w:+-]+)\}`(?P<text>[^`]*)`")
 TITLED = re.compile(r"(?P<title>.*?)\s*<(?P<target>[^<>]+)>", re.DOTALL)
@@ -18,6 +18,14 @@ MONTH = re.compile(rf"\b({'|'.join(calendar.month_name[1:])})(?= (?:\d{{4}}|\{{y
 VALUES = {"eval", "math", "code"}
 HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 VALUE = "\ufffc"  # stands for a value or a piece of code in a text
+
+# Of words that stand in each other's place, a sentence with one has the translation of this one.
+OPPOSITES = (
+    {"first": "第一", "second": "第二", "third": "第三"},
+    {"input": "输入", "output": "输出"},
+    {"row": "行", "column": "列"},
+    {"at least": "至少", "at most": "至多|最多"},
+)
 
 # Rules of style: pattern that a translation must not contain → what is wrong with it.
 STYLE = {
@@ -71,11 +79,19 @@ def shown(role: re.Match[str]) -> str:
 def differences(english: str, chinese: str) -> list[str]:
     """Return a line for each kind of part in which message and translation differ."""
     one, other = parts(english), parts(chinese)
-    return [
+    return [*exchanged(english, chinese)] + [
         f"{kind}: {dict(one[kind] - other[kind])} missing, {dict(other[kind] - one[kind])} added"
         for kind in one
         if one[kind] != other[kind]
     ]
+
+
+def exchanged(english: str, chinese: str) -> Iterator[str]:
+    for words in OPPOSITES:
+        said = {one for one in words if re.search(rf"\b{one}s?\b", english, re.IGNORECASE)}
+        found = {one for one, chinese_one in words.items() if re.search(chinese_one, chinese)}
+        if len(said) == len(found) == 1 and said != found:
+            yield f"{said.pop()} is {found.pop()} in Chinese"
 
 
 def plain(message: str) -> str:

@@ -426,6 +426,9 @@ class Reader:
     def offers_hint(self, key: str) -> bool:
         return self.part(key).locator("button", has_text=HINT).is_visible()
 
+    def offers_to_compare(self) -> bool:
+        return self.page.locator(".answers-end button", has_text=COMPARE).is_visible()
+
     def done(self) -> str:
         """What the page says about how many parts are done."""
         return self.page.locator(".answers-done").inner_text()
