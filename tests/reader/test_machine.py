@@ -8,6 +8,17 @@ from playwright.sync_api import expect
 from reader import SECONDS, Reader
 
 PAGE, FIGURE = "chapters/machine", "browser_roof"
+# A quiet machine: what a worker measures first, it measures again each time.
+QUIET = """window.workers = [];
+window.Worker = class extends Worker {
+  first = {};
+  constructor(...given) { super(...given); workers.push(this); }
+  postMessage(request) { this.bytes = request.bytes; super.postMessage(request); }
+  set onmessage(act) {
+    const same = ({ answer, error }) => ({ error, answer: this.first[this.bytes] ??= answer });
+    super.onmessage = ({ data }) => act({ data: same(data) });
+  }
+};"""
 
 
 def opened(reader: Reader, before: str = "") -> Reader:
@@ -36,23 +47,22 @@ def values(found: dict[str, Any]) -> dict[str, float]:
     return {name: float(value or "nan") for name, (value, _) in found["numbers"].items()}
 
 
-def test_a_browser_is_measured_and_can_be_ones_own_chip_or_is_refused_with_a_reason(
-    reader: Reader,
-) -> None:
-    reader = opened(reader)
+def test_a_browser_is_measured_and_can_be_ones_own_chip(reader: Reader) -> None:
+    reader = opened(reader, QUIET)
     before = reader.shows(FIGURE)
-    for _ in range(3):
-        found = measure(reader)
-        if found["says"] != before["says"] and "apart" in found["says"]:
-            break
-    else:
-        assert "apart" in told(reader)
-        return
+    found = measure(reader)
     assert found["says"] != before["says"]
     assert "apart" in found["says"]
     roof = values(found)
-    assert 1e8 < roof["peak"] < 1e13
-    assert 1e8 < roof["read"] < 1e13
+    # A pass multiplies and adds the four numbers of twelve registers, or reads the whole array.
+    rates = [
+        {int(size): rate for size, rate in one.items() if size.isdigit()}
+        for one in reader.page.evaluate("workers.map(({ first }) => first)")
+    ]
+    size = max(rates[0])
+    assert roof["peak"] == pytest.approx(sum(one[0] for one in rates) * 12 * 4 * 2)
+    assert roof["read"] == pytest.approx(sum(one[size] for one in rates) * size)
+    assert 1e8 < roof["read"] < roof["peak"] * 100 < 1e15
     assert roof["ridge"] == pytest.approx(roof["peak"] / roof["read"])
     for name, (value, text) in found["numbers"].items():
         assert number(text) == pytest.approx(float(value), rel=6e-3), name
