@@ -9,7 +9,11 @@ import jupytext
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from pybtex.database import parse_file
 from repository import ROOT
+
+import roofkit
+import rooflib
 
 LOCKS = ("requirements", "requirements-cluster", "requirements-dev")
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -109,6 +113,24 @@ def test_make_help_lists_what_make_can_do() -> None:
     said = run("make", "help").stdout
     for target in ("book", "lab", "test", "check", "grade", "release", "pdf", "translations"):
         assert re.search(rf"^\s*(?:make )?{target}\b", said, re.MULTILINE), (target, said)
+
+
+def test_every_place_that_names_the_version_names_the_same() -> None:
+    cited = re.findall(r"Version ([\d.]+)", read("chapters/references.md"))
+    packages = [roofkit.__version__, rooflib.__version__]
+    assert {*cited, *packages} == {yaml.safe_load(read("CITATION.cff"))["version"]}
+    assert cited
+
+
+def test_a_page_about_a_chip_is_cited_with_the_address_that_the_catalog_has() -> None:
+    known: dict[str, set[str]] = {}
+    for figure in rooflib.figures():
+        known.setdefault(figure.chip, set()).add(figure.source.url)
+    works = [work.fields for work in parse_file(ROOT / "references.bib").entries.values()]
+    cited = {re.sub("[{}]", "", work["title"]): work.get("url") for work in works}
+    about = cited.keys() & known.keys()
+    assert about
+    assert {chip: cited[chip] for chip in about if cited[chip] not in known[chip]} == {}
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "site/README.md"])

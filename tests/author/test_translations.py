@@ -1,5 +1,6 @@
 """A translation says what its page says: the same roles, links, formulas, code and numbers."""
 
+import gettext
 import re
 import subprocess
 import tomllib
@@ -7,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sphinx
 from book_extension.languages import catalogs
 from lab import fresh_course
-from parity import differences, style, wrong_terms
+from parity import differences, exchanged, style, wrong_terms
 from repository import ROOT
 
 ADDED = "A sentence for which there is no translation."
@@ -24,6 +26,7 @@ def settings(name: str) -> dict[str, Any]:
 
 TERMS = {term: words for group in settings("terms.toml").values() for term, words in group.items()}
 SAME = settings("edition.toml")["same"]
+PAGES = {path.relative_to(ROOT).with_suffix("").as_posix() for path in ROOT.glob("*/*.*")}
 
 
 @pytest.mark.parametrize("name", catalogs.names(FOLDER))
@@ -37,10 +40,22 @@ def test_translations_keep_the_parts_the_terms_and_the_style(name: str) -> None:
         for problem in (
             *differences(english, chinese),
             *wrong_terms(english, chinese, TERMS),
+            *exchanged(english, chinese, TERMS),
             *style(chinese),
+            # Of a page, the names of works stay English; test_every_page.py looks for sentences.
+            *(["English"] if english == chinese and name not in PAGES else ()),
         )
     ]
     assert problems == []
+
+
+def test_a_word_of_the_frame_is_the_one_that_sphinx_has_for_it() -> None:
+    """So that, for instance, the links to the previous and the next page are not exchanged."""
+    folder = Path(sphinx.__file__).parent / "locale"
+    theirs = gettext.translation("sphinx", folder, ["zh_CN"]).gettext
+    frame = catalogs.messages(catalogs.read(FOLDER / "course.po", "zh_CN"))
+    ours = {str(one.id): str(one.string) for one in frame if theirs(str(one.id)) != one.id}
+    assert ours == {word: theirs(word) for word in ours} != {}
 
 
 @pytest.mark.long

@@ -27,6 +27,7 @@ declare const made: Window["made"];
 declare const stored: Window["stored"];
 /** The build defines them above browser/roof/roof.js. */
 declare const KERNELS: Record<"plain" | "fused", string>;
+declare const FLOPS: number;
 declare function importScripts(...addresses: string[]): void;
 declare function loadPyodide(options: any): Promise<Pyodide>;
 

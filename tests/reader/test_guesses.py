@@ -90,6 +90,11 @@ def test_one_switch_shows_all_answers_of_all_pages_until_it_is_turned_off(reader
     assert shown() == (True, True, True)
     reader.open("chapters/time", covered=True)
     assert shown() == (True, True, True)
+    reader.open("chapters/hardware", covered=True)
+    long = reader.page.locator("details.hide:has(tr:nth-child(40))")
+    assert long.count()
+    assert not long.evaluate_all("(all) => all.some(({ open }) => open)")  # no answer
+    reader.open("chapters/time", covered=True)
     switch.uncheck()
     assert shown() == (False, False, False)
     reader.page.reload()

@@ -155,6 +155,13 @@ def test_an_exercises_page_leads_to_its_notebook_and_to_what_to_read_first(site:
         assert book.cells[0].source.splitlines()[0] == f"# {title}"
 
 
+def test_the_syllabus_adds_up_the_minutes_of_a_session(site: Path) -> None:
+    for row in page_of(site, "en", "chapters/instructors").select("tr:has(a[href*='exercises/'])"):
+        names = [Path(str(a["href"])).name.split(".")[0] for a in row.select("a[href*=exercises]")]
+        minutes = sum(int(told(f"exercises/{name}", "minutes")) for name in names)
+        assert row.select("td")[-1].get_text() == f"{minutes}", names
+
+
 # ---- titles, descriptions, languages
 
 

@@ -2,14 +2,18 @@
 
 import re
 import time
+from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from playwright.sync_api import Route, expect
 from reader import EDITOR, SECONDS, Reader
+from repository import ROOT
 
 PAGE = "chapters/introduction"
 SPLIT = "share = rl.split"  # in another cell than the first chip
 CHIP = 'rl.chip("H100 SXM")'
+STEP = 'step = rl.Quantity(50e-3, "s")'
 FOR_BELOW = "many = [[1], np.ones(1), {}]\ndef inverse(x):\n    return 1 / x"
 OTHER_CHIP = 'rl.chip("A100 80GB SXM")'
 THIS_CELL = {"en": "this cell", "zh": "这个单元格"}
@@ -22,6 +26,18 @@ from roofkit import figures
 warnings.warn('take care')
 display(figures.tiles())"""
 ENGLISH = ("Line", "cell", "error (", "a page", "not run", "Traceback", "and so on")
+
+
+PACKAGES = ("rooflib", "kit/roofkit", "kit/roofmeter")
+# Code, and what only the build and type checkers read.
+NO_DATA = {".py", ".pyc", ".js", ".css", ".typed", ".po", ".mo"}
+
+
+def test_pages_load_all_data_that_the_packages_read(site: Path) -> None:
+    (archive,) = site.glob("_static/python/*/course.zip")
+    files = (path for name in PACKAGES for path in (ROOT / name).rglob("*.*") if path.is_file())
+    needed = {p.relative_to(ROOT).as_posix() for p in files if p.suffix not in NO_DATA}
+    assert needed - {*ZipFile(archive).namelist()} == set()
 
 
 # Keeps what the status bar says.
@@ -70,6 +86,11 @@ def test_an_error_names_its_line_and_cells_below_say_they_were_not_run(
         assert "HBM" in shown
         assert re.findall(r"[a-z]{2,} [a-z]{2,}|\b(?:on|of|to)\b|Warning", shown) == []
         reader.edit(f"{CHINESE_PLOT}\n{OWN_TABLE}", "x = input('Who?')")
+        # A value with words, which a text shows.
+        reader.edit(STEP, f"{STEP}\nslower = 'compute'")
+        (changed,) = (text for text, is_marked, _ in reader.places() if is_marked)
+        assert re.search("→ [\u4e00-\u9fff]+$", changed)
+        reader.edit("\nslower = 'compute'", "")
     warned = reader.edit("x = input('Who?')", WARNS_AND_SHOWS)
     assert warned.startswith(("Done.", "完成"))
     shown = reader.output("warnings.warn")

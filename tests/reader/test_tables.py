@@ -1,4 +1,4 @@
-"""A column of a chapter's table has in each row the number that its heading names.
+"""A column of a table, in chapters and slides, has in each row the number that its heading names.
 
 Rates and memories come from the catalog, which tests/rooflib compares with the data sheets; all
 else is computed here, from the other cells of the row.
@@ -16,11 +16,18 @@ import rooflib as rl
 import roofmeter
 
 G, T = 1e9, 1e12
-H100, V5E = rl.chip("H100 SXM"), rl.chip("TPU v5e")
+H100, V5E, ALL = rl.chip("H100 SXM"), rl.chip("TPU v5e"), rl.chips(hidden=True)
+INTENSITIES = {"ReLU": 1 / 4, "addition": 1 / 6, "RMS norm": 4 / 4, "dot product": 1 / 2}
 (RUN,) = (run.figures for run in roofmeter.runs().values())  # the one that the course shows
 MEASURED = {"peak, fp32": "peak fp32", "peak, fp64": "peak fp64", "memory, read": "read",
             "memory, updated in place": "update", "a call of numpy": "call"}  # fmt: skip
 Row = dict[str, str]  # heading → cell
+# What a slide calls a measured step → its seconds.
+STEPS = {
+    (f"{one.model.split()[-1]}, {one.w}", f"{one.chips} × {one.chip.split()[0]}", f"{one.B}"):
+        one.seconds
+    for one in rl.published_steps()
+}  # fmt: skip
 
 
 def ridge(chip: rl.Chip, kind: str = "bf16") -> float:
@@ -44,6 +51,29 @@ def depth(chips: float, chip: rl.Chip, link: float) -> float:
 def cached(row: Row, kind: str) -> float:
     """Return the bytes that a sequence of 8,192 positions keeps."""
     return 8192 * float(rl.model(row["model, weights"].split(", ")[0]).kv_bytes_per_token(kind))
+
+
+def room(row: Row, kind: str) -> float:
+    """Return half a sequence less than fit on an H100 beside the weights in bf16."""
+    left = H100.memory - 2 * float(rl.model(row["model"]).parameters)
+    return math.floor(left / cached({"model, weights": row["model"]}, kind))
+
+
+def linked(chip: rl.Chip, row: Row) -> float:
+    """Return the bandwidth to a peer, for a row that begins with a chip and a link."""
+    return float(chip.link(next(iter(row.values())).split(", ")[1]).to_one_peer)
+
+
+def trained(row: Row) -> float | str:
+    """Return what one of eight chips keeps of Llama 3 8B; other rows stay as they are."""
+    # Two bytes of each weight, with a whole layer gathered; two of each gradient; 12 of the state.
+    layer, model = 2 * 4096 * 5120 + 3 * 4096 * 14_336, float(rl.model("Llama 3 8B").parameters)
+    held = {
+        "weights": model / 4 + 2 * layer,
+        "gradients": model / 4,
+        "optimizer’s state": 1.5 * model,
+    }
+    return held.get(row["on each chip"], row["recomputed"])
 
 
 def n(row: Row, heading: str) -> float:
@@ -147,17 +177,56 @@ COLUMNS: dict[str, Callable[[rl.Chip, Row], float | str]] = {
     "of the read bandwidth": lambda chip, row: (
         n(row, "loaded, with the hidden load") / RUN["read"].median
     ),
+    "own-model: recomputed": lambda chip, row: trained(row),
+    # slides
+    "GPU": lambda chip, row: "a TPU" if "TPU" in chip.name else chip.name,
+    "TPU": lambda chip, row: chip.name.removeprefix("TPU ") if "TPU" in chip.name else "a GPU",
+    "slides/roofline: FLOP/byte": lambda chip, row: (
+        INTENSITIES[row["operation in bf16"]] if "operation in bf16" in row else ridge(chip)
+    ),
+    "slides/roofline: bf16": lambda chip, row: chip["bf16"] if "time" in row else ridge(chip),
+    "int4 weights": lambda chip, row: ridge(chip) / 4,
+    "slides/roofline: HBM": lambda chip, row: chip["HBM"],
+    "slides/roofline: time": lambda chip, row: (
+        1e12 / chip["bf16"] if "bf16" in row else 16e9 / chip["HBM"]
+    ),
+    "to a peer, one way": linked,
+    "its HBM is faster": lambda chip, row: chip["HBM"] / linked(chip, row),
+    "slides/roofline: D at least": lambda chip, row: depth(2, chip, linked(chip, row)),
+    "exponentials per second": lambda chip, row: chip["exponentials"],
+    "of the matmuls’ time in bf16": lambda chip, row: chip["bf16"] / 512 / chip["exponentials"],
+    "slides/attention: in fp8": lambda chip, row: chip["fp8"] / 512 / chip["exponentials"],
+    "own keys": lambda chip, row: prompt(chip, 1),
+    "four heads share": lambda chip, row: prompt(chip, 1 / 4),
+    "cache in bf16": lambda chip, row: room(row, "bf16"),
+    "slides/attention: in int8": lambda chip, row: room(row, "int8"),
+    "slides/attention: measured": lambda chip, row: STEPS[
+        row["Llama 2"], row["chips"], row["batch"]
+    ],
+    "slides/attention: bound": lambda chip, row: min(n(row, "bound"), n(row, "measured")),
 }
 
 
 def tables(site: Path) -> Iterator[tuple[str, list[Row]]]:
-    for path in sorted((site / "chapters").glob("*.html")):
-        for table in parsed(path).select("article table:has(thead)"):
+    for path in sorted([*site.glob("chapters/*.html"), *site.glob("slides/*.html")]):
+        page = f"slides/{path.stem}" if path.parent.name == "slides" else path.stem
+        for table in parsed(path).select(":is(article, .slides) table:has(thead)"):
             lines = [
                 [" ".join(cell.get_text().split()) for cell in line.select("th, td")]
                 for line in table.select("tr")
             ]
-            yield path.stem, [dict(zip(lines[0], line, strict=True)) for line in lines[1:]]
+            # Slides have TPUs beside GPUs.
+            middle = lines[0].index("TPU") if "TPU" in lines[0] else None
+            for part in (slice(middle), slice(middle, None))[: 2 if middle else 1]:
+                rows = [dict(zip(lines[0][part], line[part], strict=True)) for line in lines[1:]]
+                yield page, [row for row in rows if any(row.values())]
+
+
+def chip_of(row: Row) -> rl.Chip:
+    """Return the chip that a row begins with, otherwise the one that tables are about."""
+    name = row.get("road", next(iter(row.values()))).split(", ")[0]
+    known = {one.name.removeprefix("TPU ") if "TPU" in row else one.name: one for one in ALL}
+    return known.get(name, V5E)
 
 
 def says(text: str, value: float | str) -> bool:
@@ -177,8 +246,7 @@ def test_a_column_has_what_its_heading_names(site: Path) -> None:
     seen, wrong = Counter[str](), []
     for page, rows in tables(site):
         for row in rows:
-            name = row.get("chip", row.get("road", "")).split(", ")[0]
-            chip = rl.chip(name) if name in {each.name for each in rl.chips(hidden=True)} else V5E
+            chip = chip_of(row)
             for heading, cell in row.items():
                 key = f"{page}: {heading}" if f"{page}: {heading}" in COLUMNS else heading
                 if key in COLUMNS and cell not in ("–", "∞"):

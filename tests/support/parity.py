@@ -4,6 +4,7 @@ import calendar
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
 
 ROLE = re.compile(r"\{(?P<name>[\w:+-]+)\}`(?P<text>[^`]*)`")
 TITLED = re.compile(r"(?P<title>.*?)\s*<(?P<target>[^<>]+)>", re.DOTALL)
@@ -18,6 +19,8 @@ MONTH = re.compile(rf"\b({'|'.join(calendar.month_name[1:])})(?= (?:\d{{4}}|\{{y
 VALUES = {"eval", "math", "code"}
 HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 VALUE = "\ufffc"  # stands for a value or a piece of code in a text
+SENTENCE = re.compile(r"(?<=[.?!])(?<!\d\.)[)”]*\s+(?=[A-Z{“$(])|(?<=[。？！])[）”]*(?=.)")
+PLACE = r"(\{\w+\})(?!`)"
 
 # Of words that stand in each other's place, a sentence with one has the translation of this one.
 OPPOSITES = (
@@ -79,14 +82,14 @@ def shown(role: re.Match[str]) -> str:
 def differences(english: str, chinese: str) -> list[str]:
     """Return a line for each kind of part in which message and translation differ."""
     one, other = parts(english), parts(chinese)
-    return [*exchanged(english, chinese)] + [
+    return [*opposed(english, chinese)] + [
         f"{kind}: {dict(one[kind] - other[kind])} missing, {dict(other[kind] - one[kind])} added"
         for kind in one
         if one[kind] != other[kind]
     ]
 
 
-def exchanged(english: str, chinese: str) -> Iterator[str]:
+def opposed(english: str, chinese: str) -> Iterator[str]:
     for words in OPPOSITES:
         said = {one for one in words if re.search(rf"\b{one}s?\b", english, re.IGNORECASE)}
         found = {one for one, chinese_one in words.items() if re.search(chinese_one, chinese)}
@@ -112,15 +115,49 @@ def style(chinese: str) -> list[str]:
     ]
 
 
-def wrong_terms(english: str, chinese: str, terms: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return the English message's terms that the Chinese one doesn't translate.
-
-    The Chinese has neither a word allowed for such a term, nor the term itself, a name in code.
-    """
-    text, words = plain(english), plain(chinese).casefold()
-    return [
-        f"{term}: none of {', '.join(allowed)}"
-        for term, allowed in terms.items()
+def terms_in(english: str, terms: Mapping[str, Sequence[str]]) -> set[str]:
+    """Return the terms that an English text has, in the singular or plural."""
+    text = plain(english)
+    return {
+        term
+        for term in terms
         if re.search(rf"(?<![\w-]){re.escape(term)}(?:e?s)?(?![\w-])", text, re.IGNORECASE)
-        and not any(word.casefold() in words for word in (term, *allowed))
-    ]
+    }
+
+
+def translated_in(chinese: str, terms: Mapping[str, Sequence[str]]) -> set[str]:
+    """Return the terms of which a text has an allowed word, or the term itself, a name in code."""
+    words = plain(chinese).casefold()
+    return {
+        term
+        for term, allowed in terms.items()
+        if any(word.casefold() in words for word in (term, *allowed))
+    }
+
+
+def wrong_terms(english: str, chinese: str, terms: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return the English message's terms that the Chinese one doesn't translate."""
+    missing = terms_in(english, terms) - translated_in(chinese, terms)
+    return [f"{term}: none of {', '.join(terms[term])}" for term in sorted(missing)]
+
+
+def values_in(text: str) -> set[str]:
+    values = {role[0] for role in ROLE.finditer(text) if role["name"] in VALUES}
+    return values | {*re.findall(PLACE, text), *FORMULA.findall(text)}
+
+
+def exchanged(english: str, chinese: str, terms: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield what stands in each other's place: in two sentences, or as a part and its whole."""
+    one, other = SENTENCE.split(english), SENTENCE.split(chinese)
+    pairs = list(zip(one, other, strict=True)) if len(one) == len(other) > 1 else []
+    for marks in (
+        [(values_in(text), values_in(said)) for text, said in pairs],
+        [(terms_in(text, terms), translated_in(said, terms)) for text, said in pairs],
+    ):
+        for (a, b), (c, d) in combinations(marks, 2):
+            if (later := (a - c - b) & d) and (earlier := (c - a - d) & b):
+                yield f"{sorted(later)} and {sorted(earlier)} are exchanged"
+    # Chinese names the whole first, or says which it is: 3/5, 共 5, 满分 5.
+    for part, whole in re.findall(rf"{PLACE} of (?:the |all )?{PLACE}", english):
+        if re.search(rf"{re.escape(part)}[^/共满]*{re.escape(whole)}", chinese):
+            yield f"{part} stands where {whole} should"

@@ -22,11 +22,13 @@ def script() -> str:
     """Return the text of the script that measures the roof; a figure's script calls it."""
     from wasmtime import wat2wasm  # only a build needs wasmtime
 
-    plain = (HERE / "kernels.wat").read_text(encoding="utf-8")
+    plain = re.sub(";;.*", "", (HERE / "kernels.wat").read_text(encoding="utf-8"))
     texts = {"plain": plain, "fused": PAIR.sub(r"\1 f32x4.relaxed_madd", plain)}
     kernels = {name: base64.b64encode(wat2wasm(text)).decode() for name, text in texts.items()}
+    flops = 2 * 4 * len(PAIR.findall(plain))  # of a pass: each pair is of four numbers
+    names = f"const KERNELS = {json.dumps(kernels)};\nconst FLOPS = {flops};\n"
     measuring = (HERE / "roof.js").read_text(encoding="utf-8")
-    return f"(() => {{\nconst KERNELS = {json.dumps(kernels)};\n{measuring}}})();\n"
+    return f"(() => {{\n{names}{measuring}}})();\n"
 
 
 @functools.cache

@@ -10,7 +10,7 @@
   (import "page" "memory" (memory 1))
 
   ;; 12 independent sums of 4 numbers, each s = s * m + c: enough to hide the latency of the
-  ;; instructions, few enough for the registers of every processor. 12 * 4 * 2 = 96 FLOPs each time.
+  ;; instructions, few enough for the registers of every processor. The build counts the pairs.
   (func (export "multiply_add") (param $times i32) (result f32)
     (local $m v128) (local $c v128)
     (local $s0 v128) (local $s1 v128) (local $s2 v128) (local $s3 v128)

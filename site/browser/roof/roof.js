@@ -74,7 +74,7 @@ async function measure(workers, code, bytes, say) {
     })));
   await ask({ code, pages: bytes / PAGE_BYTES });
   const kernels = [
-    { name: "peak", what: phrase("multiply-add"), amount: 12 * 4 * 2, bytes: 0 },
+    { name: "peak", what: phrase("multiply-add"), amount: FLOPS, bytes: 0 },
     { name: "read", what: phrase("read"), amount: bytes, bytes },
     { name: "nearest", what: phrase("read again"), amount: NEAREST_BYTES, bytes: NEAREST_BYTES },
   ];
