@@ -1,8 +1,8 @@
 """Submitted notebooks: reading one, and putting the learner's cells into the released one.
 
 Editors strip metadata; learners copy cells, change their type, move and delete them. That costs no
-points: a cell is known by nbgrader's mark, by its id, by the check that it calls, or by the
-function that it defines. Where a cell stands hardly matters: see `grade.run`.
+points: a cell is known by nbgrader's mark, by its id, by the check that it calls, by the
+function that it defines, or by its text. Where a cell stands hardly matters: see `grade.run`.
 """
 
 import ast
@@ -145,11 +145,14 @@ def restored(
     source = nbformat.reads(released[language], as_version=4)
     ours = {key: cell for cell in source.cells if (key := key_of(cell))}
     by_id = {cell.id: key for key, cell in ours.items()}
+    by_text = {tuple(cell.source.split()): key for key, cell in ours.items()}
     keys = [one.key if one.key in ours else by_id.get(one.id, "") for one in cells]
     known = {*keys}
     for place, one in enumerate(cells):
-        found = "" if keys[place] else _by_content(one.source, functions)
-        keys[place] = keys[place] or (found if found not in known else "")
+        if not keys[place]:
+            text = tuple(one.source.split())
+            found = _by_content(one.source, functions) or by_text.get(text, "")
+            keys[place] = found if found not in known else ""
     nb, remarks = new_notebook(metadata=source.metadata), []
     nb.metadata.setdefault("exercise", {})["language"] = language
     for place, (one, key) in enumerate(zip(cells, keys, strict=True)):

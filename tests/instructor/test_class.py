@@ -51,7 +51,7 @@ OFTEN = {
         first-and-last-deleted check-retyped merged-cells metadata-stripped points-edited
         answer-in-the-check in-reverse-order magics the-stub-left-below-an-answer""",
     "costs": "memory-last memory-in-an-answer ends-last newer-python a-package-that-is-missing",
-    "beside": "a-copy-that-is-nested-deeply an-untouched-copy in-a-folder",
+    "beside": "a-copy-that-is-nested-deeply untouched-copies in-a-folder",
     "notebook": "hard-spaces",
     "first": "own-print waits-at-exit",
     "returns": "text-for-number",
@@ -69,7 +69,8 @@ CELLS_TOGETHER = {
         course_walk devices hidden_tests host_writes inherited limits neighbors network proc_walk
         ptrace setuid sql watches""",
     "shows": """
-        ansi asks_for_input fat_html leaves namesake odd_texts output_names syntax_error warns""",
+        own_timers ansi asks_for_input fat_html leaves namesake odd_texts output_names
+        syntax_error warns""",
 }
 FOLDER_TOGETHER = {
     "beside": """
@@ -422,7 +423,11 @@ def test_everybody_gets_the_points_of_the_tables(graded: Graded) -> None:
 
 def test_what_cannot_be_graded_is_listed_with_a_reason_and_nothing_else_is(graded: Graded) -> None:
     listed = graded.room.not_graded()
-    expected = {f"{one.name}/{NAME}" for one in graded.students if one.listed}
+    expected = {
+        f"{one.name}/{NAME}"
+        for one in graded.students
+        if one.listed or one.name.startswith("costs-ends")
+    }
     # What ends its process or takes too long is listed, too, whether or not it has points.
     own = {f"{one.name}/{NAME}" for one in graded.of("cell", "cheat", "costs", "answer", "first")}
     assert expected <= listed.keys() <= expected | own
@@ -466,6 +471,14 @@ def test_lost_points_are_explained_on_the_page_in_words(graded: Graded) -> None:
             if cause == "" or not found:
                 silent.append((name, part, cause))
     assert silent == []
+
+
+def test_a_cell_that_is_stopped_is_told_after_how_long(graded: Graded) -> None:
+    """As the manual has it: 30 s of computing, or two minutes by the clock."""
+    for one in graded.students:
+        if one.name in ("together-shows", "cell-own_timers"):
+            page = unescaped(graded.room.page(one.name))
+            assert re.findall(r"ran for more than (\d+) s", page) == ["30", "120"], one.name
 
 
 def test_hostile_code_reaches_nothing(graded: Graded) -> None:
@@ -533,7 +546,7 @@ def test_changed_locked_cells_and_files_named_like_modules_are_stated(graded: Gr
     told: dict[str, str] = {}
     for row in graded.room.remarks("changed"):
         told[row["student"]] = told.get(row["student"], "") + row["remark"] + "\n"
-    assert not told.keys() & {one.name for one in graded.of("honest", "notebook")}
+    assert not told.keys() & {one.name for one in graded.of("honest", "notebook", "editor")}
     expected = {
         "mistake-check-edited": "times",
         "mistake-check-emptied": "times",
@@ -543,6 +556,12 @@ def test_changed_locked_cells_and_files_named_like_modules_are_stated(graded: Gr
     for name, words in expected.items():
         if name in {one.name for one in graded.students}:
             assert words in told[name]
+    for name in told.keys() & {"together-beside", "folder-many_files"}:
+        folder = graded.room.folder / "submitted" / name / NAME
+        files = {one.name for one in folder.iterdir() if one.is_symlink() or not one.is_dir()}
+        files -= {f"{NAME}.ipynb", "timestamp.txt"}
+        ((names, more),) = re.findall("left aside: (.*?)(?: and (.*) more)?$", told[name], re.M)
+        assert len(names.split(", ")) + int(more or 0) == len(files), name
 
 
 def test_graded_notebooks_and_pages_stay_small(graded: Graded) -> None:

@@ -1,6 +1,7 @@
 """Many machines, and another database: the same class gives the same files."""
 
 import contextlib
+import os
 import shutil
 import subprocess
 import sys
@@ -11,10 +12,12 @@ from pathlib import Path
 import postgres
 import pytest
 from classroom import COMMAND, NAME, Classroom, command, one_line, said
-from repository import ROOT
+from repository import ROOT, with_other_words
 from submissions import submissions
 
 pytestmark = pytest.mark.long
+DASK = Path(sys.executable).with_name("dask")
+SCHEDULER = (DASK, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
 WORKER = (sys.executable, "-m", "distributed.cli.dask_worker")
 
 
@@ -36,11 +39,12 @@ def alone(handed_in: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroo
 
 
 @contextlib.contextmanager
-def started(*words: object) -> Iterator[str]:
-    """Start a process; yield the address that it prints."""
+def started(*words: object, folder: Path = ROOT) -> Iterator[str]:
+    """Start a process in the repository, or in another state of it; yield what it prints last."""
     with subprocess.Popen(
         [str(word) for word in words],
-        cwd=ROOT,
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": f"{folder}:{folder / 'kit'}"},
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -58,16 +62,26 @@ def test_a_scheduler_that_is_there_already_gives_the_same_files(
     alone: Classroom, handed_in: Path, tmp_path: Path
 ) -> None:
     room = Classroom(tmp_path / "there", handed_in)
-    dask = Path(sys.executable).with_name("dask")
-    options = ("--host", "127.0.0.1", "--port", "0", "--no-dashboard")
     with (
-        started(dask, "scheduler", *options) as address,
+        started(*SCHEDULER) as address,
         started(*WORKER, address, "--nthreads", "1"),
         started(*WORKER, address, "--nthreads", "1"),
     ):
         assert "7 graded" in said(room.run("grade", "--scheduler", address))
     assert room.files() == alone.files()
-    assert room.scores() == alone.scores()
+
+
+def test_a_worker_in_another_state_of_the_course_grades_nothing(
+    handed_in: Path, tmp_path: Path
+) -> None:
+    room = Classroom(tmp_path / "there", handed_in)
+    later = with_other_words(tmp_path / "later", "The output is not", "The result is not")
+    with (
+        started(*SCHEDULER) as address,
+        started(*WORKER, address, "--nthreads", "1", folder=later),
+    ):
+        assert "another state of" in one_line(room.here("grade", "--scheduler", address))
+    assert not (room.folder / "grades.csv").exists()
 
 
 def test_a_scheduler_that_is_not_there_is_named_in_one_line(

@@ -182,6 +182,7 @@ def test_the_formgrader_shows_points_and_comments_and_nothing_that_acts(
         page.goto(f"{address}/formgrader/submissions/{key}/", wait_until="networkidle")
         assert page.evaluate("document.documentElement.dataset.ran") is None
         assert page.evaluate(texts.INJECTED) == []
+        page.wait_for_url("**/?index=0")  # the first field is selected
         part, worth = next(iter(points().items()))
         assert page.locator(f"input#{part}").get_attribute("placeholder") == f"{worth:g}"
         comment = page.locator(f"#{part}-solution-comment")
@@ -208,16 +209,13 @@ def set_up(room: Classroom, exchange: Path) -> str:
     return root
 
 
-@pytest.mark.long
 def test_the_exchange_takes_what_students_submit_and_skips_what_harms(
     release: Path, tmp_path: Path
 ) -> None:
     room, exchange = Classroom(tmp_path / "course", release), tmp_path / "exchange"
     set_up(room, exchange)
-    said(room.nbgrader("release_assignment", NAME))
-    (outbound,) = exchange.glob(f"*/outbound/{NAME}/{NAME}.ipynb")
-    assert outbound.read_text() == nbformat.writes(room.released()) + "\n" or outbound.exists()
-    inbound = outbound.parents[2] / "inbound"
+    inbound = exchange / "roofline" / "inbound"
+    inbound.mkdir(parents=True)
     at = "2026-03-02 10:00:00.000000 UTC"
 
     def submit(student: str, text: str, time: str = at) -> Path:

@@ -1,12 +1,12 @@
-"""An exercise of a class's own, beside those of this course."""
+"""An exercise of a class's own, beside those of this course, and one that the course corrects."""
 
 import re
 import shutil
 from pathlib import Path
 
 import pytest
-from classroom import NAME, Classroom, cell, one_line, said
-from repository import ROOT
+from classroom import COMMAND, NAME, Classroom, cell, command, one_line, said
+from repository import ROOT, with_other_words
 
 OWN = "loading-time"
 WITHOUT_THE_WIDTH = """\
@@ -66,6 +66,24 @@ def test_an_exercise_of_ones_own_that_cannot_be_used_is_named_with_the_reason(
     file.unlink()
     assert "other.py" in line
     assert "no question" in line
+
+
+def test_what_the_course_corrects_reaches_notebooks_and_feedback(
+    release: Path, tmp_path: Path
+) -> None:
+    room = Classroom(tmp_path / "course", release)
+    for one in (room.folder / "release").iterdir():
+        if one.name != NAME:
+            shutil.rmtree(one)
+    said(room.here("release", NAME, "--language", "zh_CN"))
+    before = [cell(room.released(language=one), "cases").source for one in ("", "zh_CN")]
+    room.hand_in("bob", NAME, room.solved(submission="wrong_output_not_counted"))
+    later = with_other_words(tmp_path / "later", "The output is not", "The result is not")
+    paths = f"{later}:{later / 'kit'}"
+    said(command(*COMMAND, "grade", room.folder, cwd=later, PYTHONPATH=paths))
+    after = [cell(room.released(language=one), "cases").source for one in ("", "zh_CN")]
+    assert [old == new for old, new in zip(before, after, strict=True)] == [False, False]
+    assert "The result is not counted" in room.page("bob")
 
 
 def test_nbgrader_does_not_run_an_ordinary_assignment_with_the_instructors_rights(

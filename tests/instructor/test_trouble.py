@@ -86,8 +86,8 @@ class Running:
 def test_a_grading_that_is_refused_interrupted_or_killed_goes_on_where_it_was(
     room: Classroom, undisturbed: dict[str, bytes]
 ) -> None:
-    """The gradebook is in use; then a second grading, Ctrl-C and a kill come while one runs."""
-    file, own = room.folder / "gradebook.db", room.folder / "nbgrader_config.py"
+    """A gradebook of one's own is in use; then come a second grading, Ctrl-C and a kill."""
+    file, own = room.folder / ".grading" / "own.db", room.folder / "nbgrader_config.py"
     before = own.read_text()
     own.write_text(f"{before}c.CourseDirectory.db_url = 'sqlite:///{file}?timeout=0.1'\n")
     with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as formgrader:

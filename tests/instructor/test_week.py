@@ -157,6 +157,8 @@ def test_a_mistake_has_the_same_cause_in_both_languages_and_a_page_in_each(week:
     assert not HAN.search(re.sub(r"<style.*?</style>", "", english, flags=re.DOTALL))
     visible = re.sub(r"<(style|pre|code).*?</\1>|<[^>]*>", " ", chinese, flags=re.DOTALL)
     assert len(HAN.findall(visible)) > 200
+    title = week.room.released(language="zh_CN").cells[0].source.partition("\n")[0].lstrip("# ")
+    assert re.findall(r"<(?:title|h1)>(.*?) \(", chinese.replace("（", " (")) == [title, title]
     for words in ("Score:", "Comments", "points"):
         assert words not in visible, words
     assert not re.search(r"\d points", chinese)  # nor in what its cells printed
@@ -165,10 +167,11 @@ def test_a_mistake_has_the_same_cause_in_both_languages_and_a_page_in_each(week:
     assert not any(HAN.search(table) for table in tables)
 
 
-def test_nbgrader_makes_no_course_of_a_mistyped_name(tmp_path: Path) -> None:
+def test_no_course_is_made_of_a_mistyped_name(tmp_path: Path) -> None:
     room = Classroom(tmp_path / "typo")
-    assert "typo" in one_line(room.nbgrader("db", "student", "list"))
-    assert not room.folder.exists()
+    for words in (["nbgrader", "db", "student", "list"], ["grade"]):
+        assert "typo" in one_line(room.here(*words))
+        assert not room.folder.exists()
 
 
 @pytest.mark.parametrize(

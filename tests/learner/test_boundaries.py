@@ -97,6 +97,19 @@ def test_rounded_compute_bound_lengths_are_within_the_tolerance(
             assert math.isclose(cut(expected), expected, rel_tol=part.tolerance), case
 
 
+@pytest.mark.parametrize("name", exercises.names())
+def test_each_class_has_inputs_of_its_own_of_the_kind_that_a_check_names(name: str) -> None:
+    for part in exercises.load(name).parts:
+        classes = [in_class(name, part.key, seed).inputs for seed in range(3)]
+        assert len({repr(inputs) for inputs in classes}) == 3, part.key
+        for argument, span in part.ranges.items():
+            if isinstance(span, Whole):
+                values = [case[argument] for inputs in classes for case in inputs]
+                step, powers = math.gcd(*values), all(one.bit_count() == 1 for one in values)
+                kind = "power of two" if powers else f"multiple of {step}" if step > 1 else "whole"
+                assert kind in str(span), (part.key, argument, values)
+
+
 @pytest.mark.parametrize(("name", "part"), BOUNDED)
 def test_boundary_cases_are_within_the_ranges(name: str, part: Part) -> None:
     drawn = itertools.islice(part.draws(random.Random(name)), 600)

@@ -111,7 +111,8 @@ def test_validate_lists_what_each_failed_check_says(lab: Lab) -> None:
 def test_an_exercise_is_solved_checked_and_validated(lab: Lab, work: Path) -> None:
     lab.open(f"{FIRST}/{FIRST}.ipynb")
     keys = list(parts(FIRST))
-    lab.run_all()  # continues past unwritten parts
+    lab.write(f"{keys[0]}-solution", "def half(")  # its check finds no function
+    lab.run_all()  # continues past it, and past unwritten parts
     for key, source in solutions(FIRST).items():
         lab.write(f"{key}-solution", source)
     lab.run_all()

@@ -25,12 +25,13 @@ def colab(notebook: NotebookNode) -> str:
 
 
 def vs_code(notebook: NotebookNode) -> str:
-    """VS Code names the environment as the kernel, and marks cells with a language."""
+    """VS Code names the environment, marks cells with a language, and may end each with a line."""
     saved = copy.deepcopy(notebook)
     saved.metadata.kernelspec = {"display_name": ".venv", "language": "python", "name": "venv"}
     saved.metadata.language_info = LANGUAGE
     for cell in saved.cells:
         cell.metadata["vscode"] = {"languageId": "python"}
+        cell.source += "\n"
     return json.dumps(json.loads(nbformat.writes(saved)), indent=4)
 
 

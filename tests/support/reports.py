@@ -30,6 +30,11 @@ def grouped(rows: list[Row], *heads: str) -> dict[tuple[str, ...], list[Row]]:
     return found
 
 
+def check_links(page: BeautifulSoup) -> None:
+    lost = [one["href"] for one in page.select("a[href^='#']") if not page.find(id=one["href"][1:])]
+    assert lost == []
+
+
 def check_tables(room: Classroom) -> None:
     """Compare the grades with the parts and with the remarks."""
     grades = grouped(room.table("grades.csv"), "student", "assignment")
@@ -51,6 +56,7 @@ def check_tables(room: Classroom) -> None:
 def check_report(room: Classroom) -> None:
     """Compare each number and row of the report with the tables."""
     page = BeautifulSoup((room.folder / "report.html").read_text(encoding="utf-8"), "html.parser")
+    check_links(page)
     shown = {str(one["id"]): lines(one.parent) for one in page.select("section > h2") if one.parent}
     grades, parts = room.table("grades.csv"), room.table("parts.csv")
     of_students = grouped(grades, "student")

@@ -71,6 +71,20 @@ def small_book(folder: Path, *pages: str) -> Book:
     return Book(folder)
 
 
+def with_other_words(folder: Path, old: str, new: str) -> Path:
+    """Copy what grades, with other words about a mistake; return the folder."""
+    leave = shutil.ignore_patterns("__pycache__")
+    for name in ("grading", "exercises", "rooflib", "kit", "locale", "chapters"):
+        shutil.copytree(ROOT / name, folder / name, ignore=leave)
+    for name in ("_toc.yml", "_config.yml"):
+        shutil.copy(ROOT / name, folder)
+    file = folder / "exercises" / "misconceptions.toml"
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+    return folder
+
+
 def set_addresses(config: Path, site: str, repository: str) -> None:
     """Set the course's published addresses in a copy of our configuration."""
     text = config.read_text(encoding="utf-8")

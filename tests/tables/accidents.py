@@ -156,6 +156,13 @@ def stub_below(nb):
     return nb
 
 
+def magics(nb):
+    """Use magics, one of which writes a file that an answer imports."""
+    nb = answering("bounds", "import mine\nmine.ONE")(nb)
+    nb = with_first(nb, "%matplotlib inline\n!ls\n%timeit -n1 -r1 sum([1])")
+    return with_first(nb, "%%writefile mine.py\nONE = 1")
+
+
 # name → (edit of a correct notebook, points that it should get)
 RIGHT = {
     "as-it-is": (lambda nb: nb, FULL),
@@ -188,16 +195,9 @@ RIGHT = {
         lambda nb: answering("bounds", "import a_package_that_nobody_has, math\nmath.pi")(nb),
         FULL,
     ),
-    "an-import-of-its-own-file": (
-        lambda nb: answering("bounds", "open('mine.py', 'w').write('')\nimport mine")(nb),
-        FULL,
-    ),
     "the-stub-left-below-an-answer": (stub_below, FULL),
     "an-error-of-its-own": (lambda nb: with_first(nb, "1 / 0"), FULL),
-    "magics": (
-        lambda nb: with_first(nb, "%matplotlib inline\n!ls\n%timeit -n1 -r1 sum([1])"),
-        FULL,
-    ),
+    "magics": (lambda nb: magics(nb), FULL),
     "input": (lambda nb: with_first(nb, "name = input('Your name? ')"), FULL),
     "a-long-output": (lambda nb: with_first(nb, "print('x' * 10_000_000)"), FULL),
 }
@@ -289,13 +289,12 @@ def wrong(nb):
 
 # name → (file → which notebook it is; points; part of the note for the instructor)
 BESIDE = {
-    "a-copy-beside-the-untouched": (
-        {"int8-matmul.ipynb": untouched, "int8-matmul (1).ipynb": copy.deepcopy},
-        FULL,
-        "",
-    ),
-    "an-untouched-copy": (
-        {"int8-matmul.ipynb": copy.deepcopy, "int8-matmul (1).ipynb": untouched},
+    "untouched-copies": (
+        {
+            "int8-matmul.ipynb": untouched,
+            "int8-matmul (1).ipynb": copy.deepcopy,
+            "int8-matmul (2).ipynb": untouched,
+        },
         FULL,
         "",
     ),
