@@ -320,5 +320,6 @@ def critical_depth(
     over, N = chip.link(link), size("N", N, whole=True)
     reduced = one_of("split", split, ("B", "D", "F")) == "D"
     sent = all_reduce(1, N, in_switch=over.reduces) if reduced else all_gather(1, N)
-    seconds = dtype(out, "out").bytes * sent / over.to_group(N)
-    return quantity(N / 2 * float(chip[compute]) * seconds)
+    # Divided last, so that a whole number of rows comes out whole.
+    of_column = N / 2 * dtype(out, "out").bytes * sent
+    return quantity(of_column * float(chip[compute]) / over.to_group(N))

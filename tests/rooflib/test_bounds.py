@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -182,6 +183,13 @@ def test_the_critical_depth_is_where_compute_overtakes_the_link(chip, B, D, F, N
     depth = rl.critical_depth(chip, "wire", N, split=split, compute=kind)
     found = rl.split(split, N, 8 * B, 8 * D, 8 * F, compute=kind).on(chip, "wire")
     assert found.times["compute"] / found.times["wire"] == pytest.approx(8 * D / depth, rel=1e-9)
+
+
+@pytest.mark.parametrize("chip", [c for c in rl.chips(hidden=True) if "bf16" in c], ids=str)
+def test_a_whole_critical_depth_comes_out_whole(chip):
+    for link in (each for each in chip.links if not each.reduces and each.topology != "mesh"):
+        exact = Fraction(127 * 2 * Fraction(chip["bf16"]), Fraction(link.to_one_peer))
+        assert math.ceil(rl.critical_depth(chip, link, 128)) == math.ceil(exact)
 
 
 @pytest.mark.parametrize("option", [{}, {"recompute": True}])

@@ -20,7 +20,8 @@ function shared(s, adds, D = s.D) {
   const op = matmul(part(s.B, "B", s), part(D, "D", s), part(s.F, "F", s), 2, 2, 2);
   return { ...op, sent: sent(2 * s.B * s.F, s, adds) };
 }
-const criticalDepth = (s, adds, { peak, link }) => (s.N / 2) * peak * ((2 * sent(1, s, adds)) / link);
+// Divided last, so that a whole number of rows comes out whole.
+const criticalDepth = (s, adds, { peak, link }) => (s.N * peak * sent(1, s, adds)) / link;
 
 export const chips = (catalog, _) => {
   const links = Object.fromEntries(
