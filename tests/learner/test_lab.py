@@ -289,7 +289,7 @@ def test_a_changed_course_overwrites_nothing(told: str, work: Path, mine: dict[s
     ]
 
 
-def test_a_language_that_was_chosen_is_remembered(told: str, course: Path) -> None:
+def test_a_chosen_language_is_remembered(told: str, course: Path) -> None:
     said = solution(course, "no-such", "zh_CN.UTF-8").stderr
     assert "got 'no-such'" in said
 
