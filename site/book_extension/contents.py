@@ -11,6 +11,9 @@ import yaml
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 START = "start-here.ipynb"  # the notebook that lists all others
 LANGUAGES = "locale"
+# Environment variables that change pages and notebooks: an edition's name, and whether reference
+# solutions are shown.
+VARIABLES = ("EDITION", "SOLUTIONS")
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,10 @@ def _name(page: Page, *, before: bool) -> str:
         return f"{stem}/{stem}.ipynb"
     number = page.number or ("0" if before else "")
     return f"{folder}/{number}-{stem}.ipynb" if number else f"{folder}/{stem}.ipynb"
+
+
+def variables() -> list[str]:
+    return [os.environ.get(name, "") for name in VARIABLES]
 
 
 def languages(book: Path) -> list[str]:

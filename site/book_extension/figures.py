@@ -106,4 +106,5 @@ def translation_of(app: Sphinx, page: str) -> Callable[[str], str]:
     folders = [str(Path(app.srcdir, folder)) for folder in app.config.locale_dirs]
     domain = docname_to_domain(page, app.config.gettext_compact)
     catalog, _ = read_catalog(folders, app.config.language, domain)
-    return lambda message: catalog.gettext(message) if is_message(message) else message
+    # The message "" is a catalog's head.
+    return lambda message: catalog.gettext(message) if message else message

@@ -55,17 +55,21 @@ def page_python() -> str:
 def state(book: Path) -> dict[str, object]:
     """Return hashes of a build's inputs, and the modification times of its output."""
     html = book / "_build" / "html"
-    pages = [path for name in FOLDERS for path in (book / name).rglob("*")]
     return {
-        "python": [sys.version, *(os.environ.get(name, "") for name in ("SOLUTIONS", "EDITION"))],
+        "python": [sys.version, *contents.variables()],
         "page python": os.environ[PYODIDE],
         "library": pyodide_files.how_made(Path(os.environ[PYODIDE])),
         "languages": contents.languages(book),
-        "pages": digest(book, [*book.iterdir(), *pages, ROOT / "requirements.txt"]),
+        "pages": digest(book, [*sources(book), ROOT / "requirements.txt"]),
         "packages": digest(book, [path for name in PACKED for path in (book / name).rglob("*")]),
         "site": digest(book, [book / "_toc.yml", *(book / "site").rglob("*")]),
         "output": {str(p.relative_to(html)): p.stat().st_mtime_ns for p in html.rglob("*")},
     }
+
+
+def sources(book: Path) -> list[Path]:
+    """Return the files that pages and notebooks are made from."""
+    return [*book.iterdir(), *(path for name in FOLDERS for path in (book / name).rglob("*"))]
 
 
 def digest(book: Path, files: Iterable[Path]) -> str:
@@ -84,8 +88,8 @@ def code_digest(book: Path) -> str:
     own code alone. With this hash in the cache's path, a changed number in the catalog reruns all
     pages, and changed prose none.
     """
-    sources = [path for name in ("rooflib", "kit") for path in (book / name).rglob("*")]
-    files = [path for path in sources if path.suffix in (".py", ".toml")]
+    packages = [path for name in ("rooflib", "kit") for path in (book / name).rglob("*")]
+    files = [path for path in packages if path.suffix in (".py", ".toml")]
     digest = hashlib.sha256()
     for path in [*sorted(files), ROOT / "requirements.txt"]:
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")

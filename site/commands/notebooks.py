@@ -11,7 +11,7 @@ from pathlib import Path
 
 from book_extension.languages import ORIGINAL
 
-from commands.build import FOLDERS, GC_THRESHOLD, ROOT, build_pages, digest, run_pages
+from commands.build import GC_THRESHOLD, ROOT, build_pages, digest, run_pages, sources
 from commands.translated import settings
 
 
@@ -24,8 +24,8 @@ def make(book: Path, language: str) -> bool:
     target = folder(book, language)
     stamp, output = target.with_name("made-from.json"), target.parent
     extensions = [book / "_toc.yml", *(book / "site").rglob("*.py")]
-    sources = [path for name in (*FOLDERS, "site") for path in (book / name).rglob("*")]
-    now = [sys.version, digest(book, extensions), digest(book, [*book.iterdir(), *sources])]
+    files = [*sources(book), *(book / "site").rglob("*")]
+    now = [sys.version, digest(book, extensions), digest(book, files)]
     before = json.loads(stamp.read_text()) if stamp.exists() else []
     if before == now:
         return True

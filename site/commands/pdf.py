@@ -195,7 +195,7 @@ def print_book(folder: Path, language: Language) -> list[Path]:
     The sheets of headings are known only after printing. So the book is printed twice, the second
     time with their numbers in the contents, which have a fixed width.
     """
-    check_font(language.tag)  # to report a missing font before the work begins
+    check_font(language)  # to report a missing font before the work begins
     _, site = words(folder, language), folder / "_build" / "html" / language.folder
     listed = [("index", ""), *((p.docname, p.caption) for p in contents(folder / "_toc.yml"))]
     pages = [read(site, name, _(part) if part else "") for name, part in listed]

@@ -24,7 +24,6 @@ CHROMIUM = (
     "google-chrome-stable",
     "chromium-headless-shell",
 )
-FONTS = {"zh-CN": "sudo apt install fonts-wqy-microhei"}
 MISSING = "no Chromium found, which prints the book: sudo apt install chromium"
 ARGUMENTS = (
     "--headless",
@@ -54,17 +53,18 @@ def chromium() -> str:
     return found
 
 
-def check_font(tag: str) -> None:
+def check_font(language: Language) -> None:
     """Raise CannotPrint if no font has a language's characters.
 
-    Without one, Chromium would print boxes. `tag` is as in HTML, such as zh-CN. A system without
-    fontconfig is not asked.
+    Without one, Chromium would print boxes. A system without fontconfig is not asked.
     """
     if (listing := shutil.which("fc-list")) is None:
         return
-    fonts = subprocess.run([listing, f":lang={tag.lower()}"], capture_output=True, check=True)
+    asked = [listing, f":lang={language.tag.lower()}"]
+    fonts = subprocess.run(asked, capture_output=True, check=True)
     if not fonts.stdout.strip():
-        raise CannotPrint(f"no font has the characters of {tag}: {FONTS.get(tag, 'install one')}")
+        how = f"sudo apt install {language.font}" if language.font else "install one"
+        raise CannotPrint(f"no font has the characters of {language.tag}: {how}")
 
 
 @contextmanager

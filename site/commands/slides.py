@@ -173,7 +173,7 @@ def build(book: Path, cache: Path, language: Language = ORIGINAL) -> bool:
 def handouts(book: Path, language: Language) -> list[Path]:
     """Print each deck in a language, with a page of notes after each slide."""
     made = []
-    check_font(language.tag)
+    check_font(language)
     decks = book / "_build" / "html" / language.folder / NAME
     with press() as browser:
         for deck in sorted(decks.glob("*.html")):

@@ -1,10 +1,13 @@
 """An author writes a page and builds the book: what is shown, what is refused, and where."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from repository import HEADER, Book, small_book
+from browser.pyodide import files
+from repository import HEADER, ROOT, Book, small_book
 from series import in_part
 
 CELL = "\n```{code-cell} ipython3\n%s\n```\n"
@@ -100,6 +103,9 @@ def test_an_honest_page_builds_and_what_changes_is_built_again_and_nothing_else(
     tmp_path: Path,
 ) -> None:
     book, deck = small_book(tmp_path, "one", "two"), tmp_path / "slides" / "roofline.md"
+    toc = book.folder / "_toc.yml"
+    toc.write_text(toc.read_text().replace("Book\n", "Book\n    numbered: true\n"))
+    (book.folder / "index.md").write_text(HEADER + "\n# A small book\n\n```{cards}\n```\n")
     deck.parent.mkdir()
     deck.write_text(HEADER + DECK, encoding="utf-8")
     figure = (
@@ -123,13 +129,17 @@ def test_an_honest_page_builds_and_what_changes_is_built_again_and_nothing_else(
     assert moment
     # Another sentence writes its page again, but runs no cell again.
     deck.write_text(HEADER + DECK.replace("Some words", "Other words"), encoding="utf-8")
-    assert build(book, two=two.replace("At", "Exactly at")) == ""
+    asking = HEADER.replace("---\n", "---\nquestion: How so?\n", 1) + "\n# Two\n" + two
+    (book.folder / "chapters" / "two.md").write_text(asking.replace("At", "Exactly at"))
+    assert build(book) == ""
+    assert "How so?" in (html / "index.html").read_text(encoding="utf-8")
     assert "Exactly at" in book.html("two")
     assert moment[0] in book.html("two")
     assert "Other words" in (html / "slides" / "roofline.html").read_text(encoding="utf-8")
-    # A page that has gone leaves nothing behind; a chip with another peak changes the others.
+    # A page or a language that has gone leaves nothing behind; a chip with another peak changes
+    # the others.
     (book.folder / "chapters" / "two.md").unlink()
-    toc = book.folder / "_toc.yml"
+    (html / "zh").mkdir()
     toc.write_text(toc.read_text().replace("      - file: chapters/two\n", ""))
     catalog = book.folder / "rooflib" / "chips.toml"
     figure_of = re.compile(r'(name = "TPU v5e".*?peak\.bf16 = \{ printed = )197', re.DOTALL)
@@ -139,4 +149,25 @@ def test_an_honest_page_builds_and_what_changes_is_built_again_and_nothing_else(
     assert re.search(r"Peak\s*(?:<[^>]*>)*197\b", book.html("one"))
     assert build(book) == ""
     assert not (html / "chapters" / "two.html").exists()
+    assert not (html / "zh").exists()
     assert re.search(r"Peak\s*(?:<[^>]*>)*394\b", book.html("one"))
+
+
+def test_downloads_are_kept_in_the_cache_that_the_user_has_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert files.cache().is_relative_to(tmp_path)
+
+
+def test_drawings_that_changed_came_or_went_are_shown(tmp_path: Path) -> None:
+    figure = '<svg class="figure">{}</svg>'
+    for name, kinds in {"old": "abcd", "new": "axc"}.items():
+        for style in ("palette.css", "course.css"):
+            (tmp_path / name / "_static").mkdir(parents=True, exist_ok=True)
+            (tmp_path / name / "_static" / style).touch()
+        (tmp_path / name / "page.html").write_text("".join(map(figure.format, kinds)))
+    command = [sys.executable, str(ROOT / "site"), "drawings", "old", "new", "page.html"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    shown = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert re.findall(r"figure&quot;&gt;(.)&lt;", shown) == ["b", "x", "d"]

@@ -15,11 +15,11 @@ PAGE = "\n# A page\n\n```{code-cell} ipython3\n1 + 1\n```\n\n"
 PAGE += "(place)=\n## A section\n\n{ref}`place`, {doc}`/index`, {repository}`a copy <README.md>`\n"
 
 
-def book_at(folder: Path, site: str) -> Book:
+def book_at(folder: Path, site: str, repository: str = REPOSITORY) -> Book:
     folder.mkdir()
     book = small_book(folder)
     book.write(PAGE)
-    set_addresses(folder / "_config.yml", site, REPOSITORY)
+    set_addresses(folder / "_config.yml", site, repository)
     return book
 
 
@@ -79,19 +79,26 @@ def test_a_page_leads_to_its_notebook_its_source_and_a_report_of_mistakes(publis
         assert f"{SITE}/{page}.html" in asked["body"][0]
 
 
-def test_a_page_of_an_edition_leads_to_the_sources_of_its_tag(
+def test_a_page_of_an_edition_leads_to_the_sources_of_its_tag_at_gitlab_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EDITION", "1.0.0")
-    book = book_at(tmp_path / "book", SITE)
+    gitlab = "https://gitlab.com/example/course"
+    book = book_at(tmp_path / "book", SITE, gitlab)
     done = book.build()
     assert done.returncode == 0, done.stderr
-    for kind in ("source", "binder"):
-        assert "/1.0.0" in links_of(book)[kind]
+    links = links_of(book)
+    assert links["source"] == f"{gitlab}/-/blob/1.0.0/chapters/page.md"
+    assert "/1.0.0" in links["binder"]
+    asked = urlsplit(links["report"])
+    assert asked.path == "/example/course/-/issues/new"
+    assert f"{SITE}/1.0.0/chapters/page.html" in parse_qs(asked.query)["issue[description]"][0]
 
 
-def test_an_address_that_is_none_stops_the_build(tmp_path: Path) -> None:
-    done = book_at(tmp_path / "book", "here").build()
+def test_an_address_that_is_none_stops_the_next_build(published: Book) -> None:
+    config = published.folder / "_config.yml"
+    config.write_text(config.read_text(encoding="utf-8").replace(SITE, "here"), encoding="utf-8")
+    done = published.build()
     assert done.returncode == 1
     assert re.search(r"html\.baseurl in _config\.yml is 'here'; allowed is", done.stderr)
 
@@ -103,9 +110,13 @@ def test_a_tag_keeps_its_edition_beside_the_newest_site(tmp_path: Path) -> None:
     subprocess.run(["git", "tag", "0.0.1"], cwd=clone, check=True)
     home = clone / "index.md"
     home.write_text(f"{home.read_text(encoding='utf-8')}\nNewer than the tag.\n", encoding="utf-8")
-    for step in ("make", "book"), (".ci/editions",):
+    page = clone / "_build" / "html" / "exercises" / "attention.html"
+    worked = []
+    for step in ("make", "book", "SOLUTIONS=1"), ("make", "book"), (".ci/editions",):
         done = subprocess.run(step, cwd=clone, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr[-3000:]
+        worked.append("Worked solution" in page.read_text(encoding="utf-8"))
+    assert worked == [True, False, False]  # solutions are shown on demand only
     public = clone / "_build" / "public"
     newest, edition = (
         (folder / "index.html").read_text(encoding="utf-8") for folder in (public, public / "0.0.1")

@@ -1,5 +1,6 @@
 """Locks, CI and the README: what a newcomer installs, and what runs for a pull request."""
 
+import os
 import re
 import subprocess
 import sys
@@ -92,21 +93,31 @@ def test_each_supported_python_is_tested() -> None:
 @pytest.mark.parametrize(
     "asked",
     [
-        "translations PAGE=chapters/time",
-        "grade COURSE=my-class ARGS=--again",
-        "collect COURSE=my-class ARGS=int8-matmul",
-        "release COURSE=my-class LANGUAGE=zh_CN",
-        "nbgrader COURSE=my-class ARGS=list",
-        "solution EXERCISE=attention",
-        "serve PORT=8123",
-        "lab LANGUAGE=zh_CN",
-        "pdf LANGUAGE=zh_CN",
+        "make translations PAGE=chapters/time",
+        "make grade COURSE=my-class ARGS=--again",
+        "make collect COURSE=my-class ARGS=int8-matmul",
+        "make release COURSE=my-class LANGUAGE=zh_CN",
+        "make nbgrader COURSE=my-class ARGS=list",
+        "make solution EXERCISE=attention",
+        "make serve PORT=8123",
+        "PORT=8123 make serve",
+        "PYTHON=python3.14 make book",
+        "make lab LANGUAGE=zh_CN",
+        "make pdf LANGUAGE=zh_CN",
     ],
 )
 def test_make_passes_on_what_is_asked_of_it(asked: str) -> None:
-    command = run("make", "--dry-run", "--always-make", *asked.split()).stdout
+    command = run("env", *asked.split(), "--dry-run", "--always-make").stdout
     for value in re.findall(r"=(\S+)", asked):
         assert value in command
+
+
+def test_binder_opens_the_learners_copies_as_make_lab_does() -> None:
+    path = f"{PROGRAMS}:{os.environ['PATH']}"
+    said = run("env", f"PATH={path}", ".binder/start", "echo", "jupyter", "lab").stdout
+    assert said.startswith("jupyter lab ")
+    assert f"--ServerApp.root_dir={ROOT / 'my-work'} " in said
+    assert "/lab/tree/start-here.ipynb" in said
 
 
 def test_make_help_lists_what_make_can_do() -> None:

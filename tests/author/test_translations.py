@@ -70,6 +70,9 @@ def test_a_translator_is_shown_what_is_left_and_from_which_english(tmp_path: Pat
     assert WRITTEN in text
     text = text.replace(WRITTEN, CHANGED)
     page.write_text(f"{text}\n{ADDED}\n", encoding="utf-8")
+    other = course / "index.md"
+    other.write_text(f"{other.read_text(encoding='utf-8')}\n{ADDED}\n", encoding="utf-8")
+    command += ["PAGE=chapters/time"]  # of this page alone
     run = subprocess.run(command, cwd=course, capture_output=True, text=True, check=False)
     assert run.returncode != 0
     assert re.findall(r"time.po:\d+: outdated\n  - .*(?:\n  \+ ).*", run.stdout)

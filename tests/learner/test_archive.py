@@ -16,6 +16,7 @@ import pytest
 from learner import PASSED, answered, parts
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+from repository import ROOT
 from submissions import Submission
 
 from grading.release import exercises
@@ -90,6 +91,10 @@ def test_the_archive_has_every_exercise_and_what_its_readme_names(unpacked: Path
     installed = (unpacked / "requirements.txt").read_text(encoding="utf-8")
     for package in ("jupyterlab", "nbgrader", "anywidget", "matplotlib"):
         assert re.search(rf"^{package}==", installed, re.MULTILINE), package
+    wheels = map(zipfile.ZipFile, (unpacked / "wheels").glob("*.whl"))
+    packed = {name for wheel in wheels for name in wheel.namelist()}
+    ours = run(["git", "ls-files", "rooflib", "kit/roof*"], ROOT).stdout.splitlines()
+    assert {name.removeprefix("kit/") for name in ours} - packed == set()
     for name in exercises.names():
         nbformat.validate(nbformat.read(unpacked / name / f"{name}.ipynb", as_version=4))
 

@@ -5,6 +5,7 @@ tests of each start share its page, and run in this order.
 """
 
 import html
+import os
 import re
 import shutil
 import subprocess
@@ -70,12 +71,25 @@ def work(course: Path) -> Path:
     return course / "my-work"
 
 
-def solution(course: Path, name: str) -> subprocess.CompletedProcess[str]:
+def solution(course: Path, name: str, system: str = "C.UTF-8") -> subprocess.CompletedProcess[str]:
+    """Ask for a solution on a system in this language."""
     command = ["make", "--silent", "solution", f"EXERCISE={name}"]
-    return subprocess.run(command, cwd=course, capture_output=True, text=True, check=False)
+    given = os.environ | {"LC_ALL": system}
+    return subprocess.run(command, cwd=course, env=given, capture_output=True, text=True)
 
 
 # ---- in English
+
+
+def test_a_folder_that_cannot_be_written_is_named_in_one_line(course: Path, home: Path) -> None:
+    place = course / "my-work"
+    place.touch()  # a file where the folder would be
+    command = ["make", "--silent", "lab", "LAB_ARGS=--version"]
+    done = subprocess.run(command, cwd=course, env=own(home), capture_output=True, text=True)
+    place.unlink()
+    (said,) = (line for line in done.stderr.splitlines() if not line.startswith("make:"))
+    assert said.startswith(str(place))
+    assert done.returncode != 0
 
 
 def test_the_start_page_lists_the_whole_course_and_leads_to_it(lab: Lab) -> None:
@@ -102,6 +116,7 @@ def test_validate_lists_what_each_failed_check_says(lab: Lab) -> None:
     assert "not right yet" in said
     assert said.count("still to be written") == len(others)
     lab.write(f"{first}-solution", solutions(SECOND)[first])
+    lab.run_all()
     lab.save()
     said = lab.validate()
     assert f'check("{first}"' not in said
@@ -128,6 +143,7 @@ def test_a_chapter_runs_from_top_to_bottom_and_an_edit_changes_its_outputs(
     lab: Lab, work: Path
 ) -> None:
     lab.open(CHAPTER)
+    assert lab.trusts()
     printed = lab.prose()
     assert not [text for text in printed if "{eval}" in text or "Error:" in text]
     assert "numbers in the text" in printed[0]
@@ -205,9 +221,13 @@ def test_nothing_is_written_outside_of_the_learners_folder(home: Path, lab: Lab)
 def test_make_solution_shows_the_solution_of_finished_exercises_only(
     course: Path, lab: Lab
 ) -> None:
-    refused = solution(course, SECOND)
+    # Until the learner chooses a language, that of the system is spoken.
+    refused = solution(course, SECOND, "zh_CN.UTF-8")
     assert refused.returncode != 0
-    assert SECOND in refused.stderr
+    (line,) = (line for line in refused.stderr.splitlines() if SECOND in line)
+    assert HAN.search(line)
+    named = [key for key in parts(SECOND) if re.search(rf"(?<![\w-]){key}(?![\w-])", line)]
+    assert named == list(parts(SECOND))[1:]  # the first is right
     assert "return" not in refused.stdout
     shown = solution(course, FIRST)
     assert shown.returncode == 0, shown.stderr
@@ -232,6 +252,9 @@ def mine(work: Path, lab: Lab) -> dict[str, bytes]:
     # A chapter that had another number when the learner wrote in it.
     (numbered,) = (work / "chapters").glob("*-intensity.ipynb")
     old = numbered.rename(numbered.with_name("99-intensity.ipynb"))
+    for path in (work / "chapters").glob("[0-9]*-*.ipynb"):  # others, in which nothing is written
+        if path.name not in (Path(CHAPTER).name, old.name):
+            path.rename(path.with_name(f"9{path.name}"))
     old.write_text(old.read_text(encoding="utf-8").replace("import", "# Mine.\\nimport", 1))
     names = (
         f"{FIRST}/{FIRST}.ipynb",
@@ -248,7 +271,8 @@ def told(course: Path, home: Path, mine: dict[str, bytes]) -> str:
     for page in ("time", "roofline"):
         path = course / "chapters" / f"{page}.md"
         path.write_text(path.read_text(encoding="utf-8") + f"\n{ADDED}\n", encoding="utf-8")
-    command = ["make", "lab", "LAB_ARGS=--version"]  # it prepares all, and opens nothing
+    # It prepares all, and opens nothing.
+    command = ["make", "lab", "LANGUAGE=en", "LAB_ARGS=--version"]
     done = subprocess.run(command, cwd=course, env=own(home), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -261,6 +285,14 @@ def test_a_changed_course_overwrites_nothing(told: str, work: Path, mine: dict[s
     for path in (work / beside, next((work / "chapters").glob("*-roofline.ipynb"))):
         cells = nbformat.read(path, as_version=4).cells
         assert any(cell.source.endswith(ADDED) for cell in cells), path
+    assert [path.name for path in (work / "chapters").glob("9[0-9]*-*.ipynb")] == [
+        "99-intensity.ipynb"
+    ]
+
+
+def test_a_chosen_language_is_remembered(told: str, course: Path) -> None:
+    said = solution(course, "no-such", "zh_CN.UTF-8").stderr
+    assert "got 'no-such'" in said
 
 
 # ---- in Chinese, over the same work
@@ -293,6 +325,9 @@ def test_jupyterlab_and_its_start_page_are_in_chinese(chinese: Lab) -> None:
     lines = "\n".join(chinese.prose()).splitlines()
     english = [line for line in lines if not HAN.search(line) and len(line) > 30]
     assert english == []
+    efforts = re.findall(r"\d+ 分钟，(\S+)", "\n".join(lines))
+    assert all(map(HAN.search, efforts))
+    assert len(efforts) == len(exercises.names())
     chinese.page.locator(".lm-MenuBar-itemLabel", has_text="运行").wait_for()
     assert HAN.search(chinese.told)
 

@@ -99,6 +99,8 @@ def test_a_missing_address_shows_a_page_of_the_site_that_leads_on(
             assert home.evaluate("(a) => a.href") == f"{server.origin}/index.html"
             chinese = page.locator("main [lang=zh-CN] a").first
             assert chinese.evaluate("(a) => a.href") == f"{server.origin}/zh/index.html"
+            search = page.locator("main [lang=zh-CN] form")
+            assert search.evaluate("(form) => form.action") == f"{server.origin}/zh/search.html"
         page.locator("main input[name=q]").first.fill("ridge point")
         page.locator("main input[name=q]").first.press("Enter")
         page.locator("#search-results li a").first.wait_for()

@@ -1,5 +1,6 @@
 """What is around and in a page: links, languages, menus, terms, themes, notebooks, licenses."""
 
+import ast
 import inspect
 import json
 import os
@@ -15,6 +16,7 @@ from pathlib import Path
 import nbformat
 import pytest
 import yaml
+from book_extension.languages import catalogs
 from bs4 import BeautifulSoup, Tag
 from playwright.sync_api import Browser, expect
 from reader import Reader
@@ -23,7 +25,7 @@ from site_browser import DESK, PHONE, axe, ready
 from site_links import broken, parsed
 from site_server import Server
 from site_sweep import FOLDERS, PAGES, TRANSLATED, WRITTEN
-from untranslated import without
+from untranslated import CHINESE, without
 
 import rooflib
 from rooflib import plots
@@ -93,8 +95,8 @@ def told(name: str, fact: str) -> str:
     """Return a fact at the top of a page's source, "" if it isn't told there."""
     (source,) = ROOT.glob(f"{name}.*")
     top = re.split("^(?:# )?---$", source.read_text(encoding="utf-8"), maxsplit=2, flags=re.M)[1]
-    found = re.search(rf'^(?:# )?{fact}: "?(.*?)"?$', top, re.M)
-    return found[1] if found else ""
+    facts = yaml.safe_load(re.sub("^# ?", "", top, flags=re.M))
+    return str({**facts.get("myst", {}).get("html_meta", {}), **facts}.get(fact, ""))
 
 
 PARTS = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))["parts"]
@@ -162,6 +164,26 @@ def test_the_syllabus_adds_up_the_minutes_of_a_session(site: Path) -> None:
         assert row.select("td")[-1].get_text() == f"{minutes}", names
 
 
+def test_a_number_in_a_link_is_that_of_the_chapter_or_exercise(site: Path) -> None:
+    """Also where it is typed, as in "exercise 4"; the next chapter is the next one."""
+    wrong = []
+    for name in WRITTEN:
+        path = site / f"{name}.html"
+        for link in parsed(path).select("article a[href]"):
+            target = (path.parent / str(link["href"]).partition("#")[0]).resolve()
+            text = link.get_text()
+            if target == path or target.suffix != ".html" or not target.is_file():
+                continue
+            number = re.match(r"(?:(?:chapter|exercise) )?(\d+)\b", text, re.IGNORECASE)
+            title = "".join(one.get_text() for one in parsed(target).select("article h1"))
+            numbered = re.search(r"\d+", title)
+            is_wrong = number and numbered and number[1] != numbered[0]
+            if text == "The next chapter":
+                is_wrong = target.stem != Path(WRITTEN[WRITTEN.index(name) + 1]).name
+            wrong += [f"{name}: {text} leads to {title}"] if is_wrong else []
+    assert wrong == []
+
+
 # ---- titles, descriptions, languages
 
 
@@ -177,6 +199,18 @@ def test_no_space_stands_between_chinese_characters(site: Path) -> None:
     assert found == []
 
 
+def test_words_in_formulas_are_in_the_language_of_the_page(site: Path) -> None:
+    found = catalogs.messages(catalogs.of_code(CHINESE, "zh_CN"))
+    chinese = {str(one.id): str(one.string) for one in found}
+    left = [
+        f"{name}: {word}"
+        for name in TRANSLATED
+        for word in (one.get_text() for one in page_of(site, "zh", name).select("mtext"))
+        if chinese.get(word, word) != word
+    ]
+    assert left == []
+
+
 def test_each_page_says_in_its_language_what_it_is_about(site: Path) -> None:
     """Search engines and link previews show a page's title, description and picture."""
     seen: dict[tuple[str, str], str] = {}
@@ -187,20 +221,23 @@ def test_each_page_says_in_its_language_what_it_is_about(site: Path) -> None:
         assert page.title
         if name not in WRITTEN:
             continue
-        told = {
-            str(meta.get("name") or meta.get("property")): str(meta["content"])
-            for meta in page.select("meta[content]")
+        meta = {
+            str(one.get("name") or one.get("property")): str(one["content"])
+            for one in page.select("meta[content]")
         }
         title = only(page, "article h1").get_text()
-        assert told["og:title"] in title, place
-        assert told["og:title"] in page.title.get_text(), place
-        assert "description" in told, f"{place}: its front matter has no description or question"
-        assert told["description"] == told["og:description"], place
-        assert len(told["description"]) > 10, place
-        described = (language, told["description"])
+        assert meta["og:title"] in title, place
+        assert meta["og:title"] in page.title.get_text(), place
+        assert "description" in meta, f"{place}: its front matter has no description or question"
+        assert meta["description"] == meta["og:description"], place
+        assert len(meta["description"]) > 10, place
+        if language == "en":
+            written = told(name, "description") or told(name, "question")
+            assert meta["description"] == written, place
+        described = (language, meta["description"])
         assert described not in seen, (place, seen[described])
         seen[described] = place
-        picture = (site / f"{FOLDERS[language]}{name}.html").parent / told["og:image"]
+        picture = (site / f"{FOLDERS[language]}{name}.html").parent / meta["og:image"]
         assert picture.is_file(), place
 
 
@@ -360,8 +397,9 @@ def test_the_note_of_every_term_begins_what_the_glossary_says(site: Path, langua
     glossary = page_of(site, language, "chapters/glossary")
     for term in glossary.select("dt[id^=term-]"):
         said = term.find_next_sibling("dd")
-        note = plain(notes.pop(str(term["id"]))) or "nothing"
-        assert plain(said.get_text() if said else "").startswith(note), term
+        note = notes.pop(str(term["id"]))
+        assert plain(said.get_text() if said else "").startswith(plain(note) or "nothing"), term
+        assert not re.search(r"[.?!]\s|[。？！].", note), "more than its first sentence"
     assert notes == {}
 
 
@@ -397,6 +435,12 @@ def test_tables_too_wide_for_a_phone_keep_their_headings_in_sight(reader: Reader
     assert table.evaluate(scrolled) > 100
     assert cell.bounding_box() == before  # the first column stays
     reader.desk()
+
+
+def test_drawings_have_only_colors_that_follow_the_theme(site: Path) -> None:
+    for language, name in BOTH:
+        for drawing in page_of(site, language, name).select("svg.figure"):
+            assert re.findall(r"[\w-]+(?:=\"|:)#\w{6}\b", str(drawing)) == [], name
 
 
 # ---- a chapter as a notebook
@@ -458,6 +502,11 @@ def test_the_notebook_of_a_page_has_its_text_and_cells(site: Path, language: str
         printed = page.select("article .cell_output .stream pre")
         if language == "en":  # a page's are translated, a notebook's when it is run
             assert [pre.get_text() for pre in printed if pre.get_text() not in outputs] == [], name
+        data = [output.get("data", {}) for cell in code for output in cell.outputs]
+        tables = "\n".join(one.get("text/markdown", "") for one in data)
+        cells = {plain(one) for one in re.sub(ADDRESSES_AND_MARKS, "", tables).split("|")}
+        in_tables = [one.get_text() for one in page.select("article .cell_output :is(th, td)")]
+        assert [one for one in in_tables if plain(one) not in cells] == [], name
         assert bool(HAN.search(prose)) == (language == "zh"), name
     assert offered > 10
 
@@ -514,6 +563,11 @@ def test_the_page_of_functions_has_every_name_with_its_arguments_and_text(site: 
         missing += [f"{name}: {one}" for one in arguments if one not in head.get_text()]
         told = words((inspect.getdoc(value) or "").partition("\n")[0])
         body = head.find_next_sibling("dd")
+        heading = re.search(r"\(.*\)", head.get_text(), re.DOTALL)
+        try:  # a person could write it so
+            ast.parse(f"def f{heading[0] if heading else '()'}: ...")
+        except SyntaxError:
+            missing.append(f"{name}: {head.get_text()}")
         if body is None or words(body.get_text())[: len(told)] != told:
             missing.append(f"{name}: what it does")
     assert missing == []

@@ -1,5 +1,6 @@
 """The course on paper and on the wall: the printed book, a printed page, the lectures' slides."""
 
+import os
 import re
 import subprocess
 import sys
@@ -100,6 +101,19 @@ def test_the_book_has_numbered_pages_its_answers_and_no_source_of_formulas(
     assert pdf.metadata.title
 
 
+def test_a_missing_font_is_named_with_the_command_that_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fonts = tmp_path / "fc-list"
+    fonts.write_text("#!/bin/sh\n")  # on a system without any
+    fonts.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    command = [sys.executable, str(ROOT / "site"), "pdf", str(tmp_path), "--language", "zh_CN"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert re.fullmatch(r".*: sudo apt install fonts-\S+\n", run.stderr)
+
+
 def test_a_page_prints_without_what_needs_a_screen(reader: Reader) -> None:
     reader.open("chapters/time", covered=True)
     put_theme(reader.page, "dark")
@@ -114,10 +128,13 @@ def test_a_page_prints_without_what_needs_a_screen(reader: Reader) -> None:
     assert reader.page.locator(f":is({gone}):visible").count() == 0
     assert reader.page.locator("figure.live svg:visible").count()
     assert all(reader.shown_after(guess) for guess in reader.guesses(folded=False))
-    theme = "document.documentElement.dataset.theme"
-    assert reader.page.evaluate(theme) == "light"
+    paper = "['backgroundColor', 'color'].map((one) => getComputedStyle(document.body)[one])"
+    printed = reader.page.evaluate(paper)
     reader.page.evaluate("() => { dispatchEvent(new Event('afterprint')); }")
-    assert reader.page.evaluate(theme) == "dark"
+    reader.page.emulate_media(media="screen")
+    assert reader.page.evaluate(paper) != printed
+    put_theme(reader.page, "light")
+    assert reader.page.evaluate(paper) == printed
     assert reader.page.evaluate(folds) == folded
 
 
@@ -130,7 +147,6 @@ TEXT, IN_PICTURES = 32, 18
 # Reveal.js gives the deck the role application, inside which axe accepts no main landmark.
 MAIN_IN_REVEAL = "landmark-main-is-top-level: .slides:"
 OPENED = """async () => {
-  await new Promise((done) => Reveal.isReady() ? done() : Reveal.on("ready", done));
   await document.fonts.ready;
   return Reveal.getTotalSlides();
 }"""
@@ -182,6 +198,7 @@ class Deck:
         self.unnamed: list[str] = []
         self.pale: list[str] = []
         styles: set[str] = set()
+        page.wait_for_function("() => window.Reveal?.isReady()")
         for number in range(page.evaluate(OPENED)):
             self.show(number)
             self.slides.append(page.evaluate(MEASURE))

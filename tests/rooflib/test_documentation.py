@@ -5,6 +5,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -36,6 +37,14 @@ def test_the_python_examples_in_the_readme_have_the_values_that_it_says():
                 )
                 checked += 1
     assert checked
+
+
+def test_the_commands_in_the_readme_that_ask_rooflib_get_an_answer():
+    asked = re.findall(r"^python (-m rooflib .+)", README, re.MULTILINE)
+    for words in map(shlex.split, asked):
+        run = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+        assert (run.returncode, run.stderr) == (0, ""), words
+    assert asked
 
 
 @pytest.mark.parametrize("name", ["rooflib", "roofkit", *MODULES])

@@ -39,6 +39,8 @@ RUN = f"""() => {{
   const cells = {PANEL}.content.widgets.filter((cell) => cell.model.type === "code");
   return cells.every((cell) => cell.model.executionState === "idle" && cell.model.executionCount);
 }}"""
+TRUSTED = f"""() => {PANEL}.content.widgets.every(
+  ({{ model }}) => model.type !== "code" || model.trusted)"""
 CELLS = f"() => {PANEL}.content.model.toJSON().cells"
 WRITE = f"""([number, source]) =>
   {PANEL}.content.widgets[number].model.sharedModel.setSource(source)"""
@@ -128,6 +130,10 @@ class Lab:
         self.page.keyboard.press("Escape")
         self.page.locator(".jp-Dialog").wait_for(state="detached")
         return said
+
+    def trusts(self) -> bool:
+        """Return whether JupyterLab shows pictures and tables of cells before they are run."""
+        return bool(self.page.evaluate(TRUSTED))
 
     def outputs(self) -> list[dict[str, Any]]:
         return [output for cell in self.cells() for output in cell.get("outputs", ())]

@@ -1,6 +1,7 @@
 """Finds broken addresses in a built site, from its files alone."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -57,7 +58,7 @@ def addresses(soup: BeautifulSoup) -> Iterator[tuple[Tag, str]]:
 
 
 def broken(site: Path, own: str = "") -> list[str]:
-    """Return a line for each address that is broken, not https or loaded from afar.
+    """Return a line for each address that is broken, double, not https or loaded from afar.
 
     The last are addresses on another host that the browser loads without a click. own: the site's
     published address, if any; addresses that start with it are resolved to files.
@@ -65,6 +66,8 @@ def broken(site: Path, own: str = "") -> list[str]:
     found = []
     for page in (page for folder in ("", *TRANSLATED) for page in html_files(site / folder)):
         name = page.relative_to(site).as_posix()
+        ids = Counter(str(tag["id"]) for tag in parsed(page).find_all(id=True))
+        found += [f"{name}: #{one} is there {n} times" for one, n in ids.items() if n > 1]
         for tag, address in addresses(parsed(page)):
             problem = problem_of(site, page, tag, address, own)
             if problem:

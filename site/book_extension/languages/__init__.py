@@ -35,13 +35,17 @@ BUNDLE = "exercises.zip"
 
 @dataclass(frozen=True)
 class Language:
-    """A language: gettext code, HTML tag, folder in the site, and its own name."""
+    """A language: gettext code, HTML tag, folder in the site, and its own name.
+
+    font: a system's package with a font for it, where not every font will do.
+    """
 
     code: str
     tag: str
     folder: str
     name: str
     same_page: str
+    font: str = ""
 
     @property
     def prefix(self) -> str:
@@ -59,8 +63,8 @@ ORIGINAL = Language("en", "en", "", "English", "This page in English")
 
 def read_language(settings: Path) -> Language:
     """Return the language of a folder in `locale`, from its `edition.toml`."""
-    found = tomllib.loads(settings.read_text(encoding="utf-8"))
-    named = (found[key] for key in ("tag", "folder", "name", "same_page"))
+    found = {"font": ""} | tomllib.loads(settings.read_text(encoding="utf-8"))
+    named = (found[key] for key in ("tag", "folder", "name", "same_page", "font"))
     return Language(settings.parent.name, *named)
 
 

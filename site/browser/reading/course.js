@@ -131,17 +131,13 @@
   });
   boxes.forEach((box) => fit.observe(box));
 
-  // For print, unfold everything and use the light theme.
+  // For print, unfold everything.
   let opened = [];
-  let theme;
   addEventListener("beforeprint", () => {
     opened = [...document.querySelectorAll("details:not([open]):not(.above-input)")];
     opened.forEach((details) => (details.open = true));
-    theme = html.dataset.theme;
-    html.dataset.theme = "light";
   });
   addEventListener("afterprint", () => {
     opened.forEach((details) => (details.open = false));
-    html.dataset.theme = theme;
   });
 })();

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from book_extension import exercise_pages
+from book_extension import contents, exercise_pages
 from book_extension.languages import BUNDLE, chosen
 
 from commands.handouts import bundle, wheels
@@ -60,7 +60,7 @@ def digest_of(book: Path) -> str:
     inputs = [path for name in ("exercises", "grading") for path in (book / name).rglob("*")]
     files = [path for path in inputs if path.suffix in (".py", ".toml", ".md")]
     # The notebooks contain the configured address, the edition's folder and perhaps solutions.
-    settings = "\0".join(os.environ.get(name, "") for name in ("EDITION", "SOLUTIONS"))
+    settings = "\0".join(contents.variables())
     printing = "\0".join(sorted(printing_lines(book)))  # the wheel has them
     digest = hashlib.sha256(f"{settings}\0{printing}".encode())
     files += (book / "locale").rglob("*.po")

@@ -21,7 +21,6 @@ PROJECTS = {
     Path(): ("pyproject.toml", "README.md", "LICENSE", "rooflib"),
     Path("kit"): ("pyproject.toml", "roofkit", "roofmeter"),
 }
-PACKED = (".py", ".toml", ".csv", ".txt", ".json", ".js", ".css", ".typed")
 INDEX = "index.html"
 BUILD = "import sys; from setuptools import build_meta; build_meta.build_wheel(sys.argv[1])"
 PAGE = """\
@@ -88,11 +87,11 @@ def sha256(wheel: Path) -> str:
 
 
 def _files(book: Path, project: Path) -> list[Path]:
-    """Return one project's files; of a package, only those that are installed."""
+    """Return one project's files."""
     files = []
     for path in (book / project / name for name in PROJECTS[project]):
         inside = sorted(path.rglob("*")) if path.is_dir() else [path]
-        files += [file for file in inside if file == path or file.suffix in PACKED]
+        files += [file for file in inside if file.is_file() and file.suffix != ".pyc"]
     return files
 
 
