@@ -30,7 +30,7 @@ FAMILIES = read_toml("llm/families.toml")
 PARTS = ("rows", "names", "sizes", "fixed", "layer_types", "spelled_layer_types", "every")
 ROWS, NAMES, SIZES, FIXED, LAYER_TYPES, SPELLED, EVERY = (FAMILIES.pop(part) for part in PARTS)
 OUTER = ("dtype", "torch_dtype", "tie_word_embeddings")
-SPEAKS = re.compile("expert|moe_|mamba|ssm_|linear_|lora_rank|index_|compress_r")
+SPEAKS = re.compile("expert|moe_|mamba|ssm_|linear_|lora_rank|index_|compress_rat")
 KINDS: dict[type, str] = {bool: "true or false", str: "a string", list: "a list"}
 
 Values: TypeAlias = Mapping[str, Any]

@@ -34,6 +34,8 @@ SYNONYMS = {
     r"\brouter\b": "gate(?!_)",
     r"\bmamba\b": "linear_attn",
     r"\bmixer\b": "(self_attn|linear_attn|mlp)",
+    r"\battn\b": "(self_attn|linear_attn)",
+    r"^head$": "lm_head",
     r"\bw1\b": "gate_proj",
     r"\bw3\b": "up_proj",
     r"\bw2\b|\boutput_linear\b": "down_proj",
@@ -103,6 +105,9 @@ def stored_types(both: Mapping[str, Any], beside: Any, c: Mapping[str, Any]) -> 
     how = dict(be("quantization_config", how, Mapping, "an object"))
     how |= be("quantization", how.pop("quantization", {}), Mapping, "an object")
     how.setdefault("expert_dtype", both.get("expert_dtype"))
+    if how.get("quant_method") == "fp8" and how.get("moe_quant_algo"):
+        # ModelOpt wrote the experts anew, and left all else in fp8.
+        how |= {"expert_dtype": how["moe_quant_algo"], "ignore": None, "exclude_modules": None}
     belongs = {
         "modelopt": "quant_algo" in how,
         "bitsandbytes": how.get("load_in_4bit") or how.get("load_in_8bit"),
@@ -196,7 +201,7 @@ def _matrices(form: Format) -> Rules:
 def _fp8(how: Mapping[str, Any]) -> Rules:
     sides = how.get("weight_block_size")
     form = FP8 if sides is None else Format(_block(sides), "fp8")
-    experts = {"fp4": MXFP4._replace(x="fp8"), "fp8": form}
+    experts = {"fp4": MXFP4._replace(x="fp8"), "fp8": form, **ALGORITHMS}
     of_experts = experts[one_of("expert_dtype", how.get("expert_dtype") or "fp8", experts)]
     return (("mlp.experts", of_experts), *_matrices(form))
 

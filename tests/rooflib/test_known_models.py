@@ -109,7 +109,8 @@ def read(row: dict[str, Any], folder: Path) -> rl.Model:
 
 
 # Small models of each family with sizes drawn at random, and some keys left out; weights by role as
-# transformers 5.24.0 counts them on the meta device.
+# transformers 5.24.0 counts them on the meta device. Of DeepSeek V4 also the published files, with
+# the sum of the shapes in its class.
 FAMILIES = [
     json.loads(line)
     for line in (ROOT / "tests/tables/families.jsonl").read_text(encoding="utf-8").splitlines()
@@ -337,6 +338,10 @@ def test_experts_can_be_left_out_one_by_one_or_have_a_type_of_their_own():
     assert held("mixtral-8x7b", modules_to_not_convert=names) - all_of_them == of_a_layer
     narrow = held("mixtral-8x7b", expert_dtype="fp4")
     assert all_of_them - narrow == pytest.approx(32 * of_a_layer * (8 - 4.25) / 8)
+    # NVIDIA's files of DeepSeek V4 are in fp8 but for the experts, with names that DeepSeek gives.
+    nvidia = {"moe_quant_algo": "NVFP4", "expert_dtype": "fp4", "ignore": ["*.attn.*", "head"]}
+    narrow = held("mixtral-8x7b", **nvidia)
+    assert all_of_them - narrow == pytest.approx(32 * of_a_layer * (8 - 4.5) / 8)
 
 
 @pytest.mark.parametrize("name", ["gemma-3-4b", "mosaicml_mpt-7b"])
