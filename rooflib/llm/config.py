@@ -82,7 +82,7 @@ def model_from_config(
     P = c.get("hidden_size_per_layer_input", 0)
     own = be("name", given.get("_name_or_path") or family, str, "a string")
     last = kinds[-1]
-    return Model(
+    found = Model(
         own if name is None else instance("name", name, str, "a string"),
         *(layers, D, last.F or last.X or 1, last.N or 1, last.K or 1, last.H or 1, V),
         kinds=kinds,
@@ -94,6 +94,10 @@ def model_from_config(
         looked_up_each=layers * P,
         towers=towers(whole),
     )
+    if any(form for _, form in stored.rules) and len(found.stored_types()) == 1:
+        wanted = "name the model's matrices as its targets or layers, and not leave out all"
+        raise ValueError(f"quantization_config must {wanted}; it quantizes nothing")
+    return found
 
 
 def _outer(c: Values) -> Layer:
@@ -373,7 +377,8 @@ def _mlp(c: Values, i: int, kind: str) -> Layer:
     if c.get("use_double_wide_mlp") and i >= c["num_hidden_layers"] - c["num_kv_shared_layers"]:
         F *= 2
     if kind == "moe" or (kind != "mlp" and _has_experts(c, i)):
-        E, path = _at(c, "num_experts", i), "mlp.shared_experts"
+        E = _at(c, "num_experts", i)
+        path, routed = ("mlp", "experts") if c["beside"] else ("mlp.shared_experts", "mlp.experts")
         own = "moe_intermediate_size"
         wide = own if _at(c, own, i) else "intermediate_size"
         X = whole_number(wide, _at(c, wide, i), most=MAX_SIZE)
@@ -382,7 +387,7 @@ def _mlp(c: Values, i: int, kind: str) -> Layer:
         if further := 2 * D * latent + D * c["shared_gate"]:
             matrices.append(_projection("more", further))
         matrices.append(Matrix("router", "mlp.gate", D * E))
-        matrices += _matrices_of_mlp("experts", "mlp.experts.*", latent or D, X, gated)
+        matrices += _matrices_of_mlp("experts", f"{routed}.*", latent or D, X, gated)
         biases = c["sinks"] * ((1 + gated) * X + D)
         shape = {"experts": E, "active": k, "X": X, "expert_biases": biases}
         gains += E * (c["sinks"] or c["router_bias"])

@@ -203,7 +203,7 @@ def _fp8(how: Mapping[str, Any]) -> Rules:
     form = FP8 if sides is None else Format(_block(sides), "fp8")
     experts = {"fp4": MXFP4._replace(x="fp8"), "fp8": form, **ALGORITHMS}
     of_experts = experts[one_of("expert_dtype", how.get("expert_dtype") or "fp8", experts)]
-    return (("mlp.experts", of_experts), *_matrices(form))
+    return (("experts", of_experts), *_matrices(form))
 
 
 def _awq(how: Mapping[str, Any]) -> Rules:
@@ -320,7 +320,7 @@ METHODS = {
     "bitsandbytes": _bitsandbytes,
     "quark": _quark,
     **dict.fromkeys(("awq", "gptq", "auto-round"), _awq),
-    "mxfp4": lambda how: (("mlp.experts", MXFP4),),
+    "mxfp4": lambda how: (("experts", MXFP4),),
     "mlx": _mlx,
 }
 

@@ -344,6 +344,24 @@ def test_experts_can_be_left_out_one_by_one_or_have_a_type_of_their_own():
     assert all_of_them - narrow == pytest.approx(32 * of_a_layer * (8 - 4.5) / 8)
 
 
+# In a layer of Gemma 4, 128 experts of 3 · 704 · 2816 weights are beside an MLP of 3 · 2112 · 2816.
+GEMMA_4 = [
+    (["model.language_model.layers.*.mlp*", "model.language_model.layers.*.self_attn*"], 128 * 704),
+    (["re:.*experts.*", "re:.*self_attn.*"], 2112),
+]
+
+
+@pytest.mark.parametrize(("ignore", "width"), GEMMA_4, ids=str)
+def test_experts_beside_an_mlp_are_not_a_part_of_it(ignore, width):
+    config = next(row["config"] for row in CONFIGS if row["name"] == "gemma-4-26B-A4B")
+    how = {"quant_algo": "NVFP4", "exclude_modules": ignore}
+    model = rl.model_from_config(config | {"quantization_config": how})
+    narrow = 30 * 3 * width * 2816
+    assert model.decode(1, 1).held == pytest.approx(
+        2 * (model.parameters - narrow) + narrow * 4.5 / 8 + model.kv_bytes_per_token()
+    )
+
+
 @pytest.mark.parametrize("name", ["gemma-3-4b", "mosaicml_mpt-7b"])
 def test_an_output_that_shares_the_embedding_table_is_stored_as_the_table(name):
     config = next(row["config"] for row in CONFIGS if row["name"].startswith(name))
