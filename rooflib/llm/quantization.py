@@ -290,7 +290,7 @@ def _scheme(how: Any) -> DType:
     else:
         bits, kind = _bits(how.get("num_bits")), one_of("type", how.get("type"), ("int", "float"))
         name = {"int": "int", "float": "fp"}[kind] + str(bits)
-        strategy = how.get("strategy") or "tensor"
+        strategy = how.get("strategy") or ("group" if how.get("group_size") else "tensor")
         if strategy == "block" and kind == "float":
             return _block(how.get("block_structure"))
         grouped = strategy not in ("tensor", "channel", "token", "block")

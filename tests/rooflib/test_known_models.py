@@ -262,6 +262,7 @@ MODELOPT = [
     ("MXFP8", 8.25, "fp8"),
     ("W8A16", 8, "bf16"),
     ("W8A8_SQ_PER_CHANNEL", 8, "int8"),
+    ("W4A8_AWQ", 4 + 16 / 128, "fp8"),
 ]
 NF4 = {"quant_method": "bitsandbytes", "load_in_4bit": True, "bnb_4bit_quant_type": "nf4"}
 # Bits of an element with the scales of its group, as the formats' documents say, and the type in
@@ -280,6 +281,8 @@ QUANTIZED = [
     (compressed(scheme(8), input_activations=scheme(8)), 8, "int8"),
     (compressed(scheme(8, "float"), input_activations=scheme(8, "float")), 8, "fp8"),
     (compressed(scheme(4, "float", 16), input_activations=scheme(4, "float", 16)), 4.5, "fp4"),
+    (compressed(scheme(4, group=128), input_activations=scheme(8, "float")), 4 + 16 / 128, "fp8"),
+    (compressed({"num_bits": 4, "type": "float", "group_size": 16}), 4.5, "bf16"),  # ModelOpt's
     ({"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"]}, 4.5, "fp4"),
     ({"quant_algo": "FP8", "exclude_modules": ["lm_head"]}, 8, "fp8"),
     *(
@@ -439,6 +442,8 @@ def test_a_recurrent_state_is_loaded_and_written_by_each_step(kind, width):
     model, (B, S) = rl.model_from_config(config | {"text_config": text}), (3, 1000)
     # 48 layers: 48 heads of 128 · 128, and 3 inputs of queries, keys and values.
     state = B * 48 * (width * 48 * 128**2 + 2 * 3 * (2 * 16 + 48) * 128)
+    fp8 = config | {"text_config": text, "quantization_config": {"quant_method": "fp8"}}
+    assert part("state", rl.model_from_config(fp8).decode(B, S)).compute == "bf16"
     assert B * model.state_bytes() == state
     step, prompt = part("state", model.decode(B, S)), part("state", model.prefill(B, S, chunk=250))
     assert (step.loaded, step.written, step.held) == (state, state, state)
