@@ -216,7 +216,7 @@ def _kind(c: Values, i: int) -> str:
     if kind in ("window", "chunked"):
         last = c["last_full"] and i == c["num_hidden_layers"] - 1
         on = c["window"] and c.get("use_sliding_window", True) and not last
-        kind = "window" if on else "full"
+        kind = kind if on else "full"
     return "indexed" if kind == "full" and c["mixer"] == "indexed" else kind
 
 
@@ -266,8 +266,9 @@ def _attention(c: Values, i: int, kind: str) -> Layer:
     for name in ("k_proj", "v_proj")[:keys]:
         matrices.append(_projection(f"self_attn.{name}", D * K * H, K))
     matrices.append(_projection("self_attn.o_proj", N * H * D, N))
-    window = c["window"] if kind == "window" else 0
-    return Layer(0, tuple(matrices), gains, N=N, K=K, H=H, V=H, window=window, reuses=keys == 0)
+    shape = {"N": N, "K": K, "H": H, "V": H, "reuses": keys == 0, "aligned": kind == "chunked"}
+    window = c["window"] if kind in ("window", "chunked") else 0
+    return Layer(0, tuple(matrices), gains, window=window, **shape)
 
 
 def _latent_attention(c: Values, i: int, kind: str) -> Layer:

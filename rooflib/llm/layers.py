@@ -99,18 +99,36 @@ def smaller(one: Number, other: Number) -> Number:
     return np.minimum(one, other) if either else min(one, other)
 
 
-def positions_read(S: Number, chunk: Number, start: Number = 0, window: int = 0) -> Number:
+def positions_read(
+    S: Number, chunk: Number, start: Number = 0, window: int = 0, aligned: int = 0
+) -> Number:
     """Return how many positions all chunks of a prompt of S read, after the first `start`.
 
-    A query sees at most `window` positions (0: all).
+    A query sees at most `window` positions (0: all), and no earlier ones than the last multiple of
+    `window` if these are `aligned`.
     """
     full, rest = (S - start) // chunk, (S - start) % chunk
+    if aligned:  # a chunk reads all from the last multiple at or before its beginning to its end
+        ends = full * start + chunk * (full * (full + 1) // 2) + S * (rest > 0)
+        arrays = any(isinstance(each, np.ndarray) for each in (S, chunk, start))
+        multiples = np.vectorize(_multiples, otypes=[float]) if arrays else _multiples
+        return ends - window * multiples(full + (rest > 0), window, chunk, start)
     reach = chunk + (window or S) - 1  # what a chunk reads once there are as many positions
     growing = smaller(full, larger((reach - start) // chunk, 0))
     last = smaller(S, rest + (window or S) - 1) * (rest > 0)
     return (
         growing * start + chunk * (growing * (growing + 1) // 2) + (full - growing) * reach + last
     )
+
+
+def _multiples(n: Number, m: Number, step: Number, start: Number) -> Number:
+    """Return the sum of (start + i · step) // m for i < n, in as few turns as Euclid's."""
+    total: Number = 0
+    while n > 0:
+        total += n * (n - 1) // 2 * (step // m) + n * (start // m)
+        step, start = step % m, start % m
+        (n, start), m, step = divmod(n * step + start, m), step, m
+    return total
 
 
 @dataclass(frozen=True)
@@ -129,9 +147,9 @@ class Layer:
         biases of one routed expert.
     N, K, H, V
         Query heads, key/value heads, and the widths of a key and of a value.
-    reuses, window
-        Whether attention reads keys and values of an earlier layer; and how many positions a query
-        sees at most, its own included (0: all).
+    reuses, window, aligned
+        Whether attention reads keys and values of an earlier layer; how many positions a query sees
+        at most, its own included (0: all); and whether these begin at a multiple of `window`.
     q_rank, kv_rank, rope
         Latent attention: ranks of queries and of keys and values, and the rotary part of H, whose
         key all heads share.
@@ -162,6 +180,7 @@ class Layer:
     V: int = 0
     reuses: bool = False
     window: int = 0
+    aligned: int = 0
     q_rank: int = 0
     kv_rank: int = 0
     rope: int = 0
@@ -263,7 +282,7 @@ class Layer:
         reads no less than if its queries saw the last positions.
         """
         if not self.pooled:
-            return positions_read(S, chunk, start, self.window or self.top)
+            return positions_read(S, chunk, start, self.window or self.top, self.aligned)
         near = positions_read(S, chunk, start, self.window) if self.window else 0
         return near + positions_read(S, chunk, start, self.top * self.pooled) / self.pooled
 

@@ -476,6 +476,24 @@ def test_an_indexer_compares_all_positions_and_attention_reads_the_best():
     assert found.loaded == 61 * B * 2 * ((latent + rope) * top + 128 * S)
 
 
+def test_a_query_of_llama_4_sees_its_own_chunk_alone():
+    config = next(row["config"] for row in CONFIGS if row["name"].startswith("llama-4-scout"))
+    model, chunk = rl.model_from_config(config), 8192
+    # Of 48 layers, every fourth sees all. A position of all heads is 2 · 8 · 128 numbers.
+    for S, seen in ((chunk, chunk), (chunk + 1, 1), (3 * chunk, chunk)):
+        found = part("attention", model.decode(1, S))
+        assert found.loaded == 2 * 2 * 8 * 128 * (36 * seen + 12 * S)
+        assert found.flops == 4 * 40 * 128 * (36 * seen + 12 * S)
+        assert found.held == 2 * 2 * 8 * 128 * (36 * min(S, chunk) + 12 * S)
+    # In four chunks of 8,192 or of 10,000, and in one.
+    S, pairs = 4 * chunk, 4 * chunk * (chunk + 1) // 2
+    for each, near in ((chunk, S), (10_000, 10_000 + 20_000 + 30_000 + S - 6 * chunk), (S, S)):
+        step = model.prefill(1, S, chunk=each)
+        far = sum(min(end, S) for end in range(each, S + each, each))
+        assert part("attention", step).loaded == 2 * 2 * 8 * 128 * (36 * near + 12 * far)
+        assert part("attention", step).flops == 4 * 40 * 128 * (36 * pairs + 12 * S * (S + 1) // 2)
+
+
 def test_a_pooled_cache_has_a_window_and_an_entry_for_each_pool():
     config = next(row["config"] for row in FAMILIES if row["config"]["model_type"] == "deepseek_v4")
     config = config | {"num_hidden_layers": 3, "compress_ratios": [0, 4, 128]}

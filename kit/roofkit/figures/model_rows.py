@@ -142,6 +142,7 @@ def _kind(kind: Layer) -> dict[str, Any]:
         "multiplied": kind.weights("experts"),
         "window": kind.window or kind.top,
         "holds": kind.window,
+        "aligned": 1 * kind.aligned,
         "projections": [kind.weights("projections", count) for count in COUNTS],
         "expansion": [sum(each.on(count) for each in kind.expanding) for count in COUNTS],
         "cached": [kind.cached(count) for count in COUNTS],
