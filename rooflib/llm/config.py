@@ -137,9 +137,9 @@ def _values(given: Mapping[str, Any], family: str, nested: bool) -> Values:
         if c.get(key):
             letters = (one_of(key, str(each), spelled) for each in c[key][:layers])
             c["layer_types"] = [spelled[each] for each in letters]
-    for key in ("layer_types", "mlp_layer_types"):
+    for key in ("layer_types", "mlp_layer_types", "is_moe_layer"):
         if c.get(key) and len(c[key]) != layers:
-            wanted = f"a list of {layers} names, one for each layer"
+            wanted = f"a list of {layers}, one for each layer"
             raise ValueError(f"{key} must be {wanted}; got {len(c[key])}")
     # What the family fixes, or one of its keys says: from here on both are asked alike.
     return c | {trait: c.get(each, each) for trait, each in traits.items()}
@@ -409,6 +409,8 @@ def _has_experts(c: Values, i: int) -> bool:
     if c.get("mlp_layer_types"):
         names = ("dense", "sparse", "moe", "hash_moe")
         return one_of("mlp_layer_types", c["mlp_layer_types"][i], names) != "dense"
+    if each := c.get("is_moe_layer"):
+        return bool(be("is_moe_layer", each[i], bool, "true or false for each layer"))
     if not c.get("num_experts") or not c.get("enable_moe_block", True):
         return False
     if c.get("moe_layers"):

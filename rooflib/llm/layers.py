@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rooflib.checks import Number, larger
+from rooflib.checks import Number, larger, one_of
 from rooflib.dtypes import DType, Type, dtype
 
 # Bits of a weight in GGUF files with the scales of its block: llama.cpp, ggml-common.h.
@@ -85,7 +85,8 @@ def weight_type(name: Type) -> DType:
     >>> weight_type("q4_k").bytes * 8
     4.5
     """
-    bits = GGUF.get(name.lower()) if isinstance(name, str) else None
+    lower = name.lower() if isinstance(name, str) else ""
+    bits = GGUF[one_of("w", lower, GGUF)] if "_" in lower else GGUF.get(lower)
     if bits is None:
         return dtype(name, "w")
     whole = int(bits)

@@ -50,7 +50,7 @@ WORDS = re.compile(
     r"|projector|merger|connector|resampler|tower|patch|mtp|shared_head|bias|rotary|conv1d|A_log|\bD$"
     r"|gate\b|router|hc_|compressor|indexer|score"
 )
-# Routers and an indexer's weights choose; formats leave them as they are.
+# Routers and an indexer's weights choose; formats leave them as they are, unless they name them.
 CHOOSES = re.compile(r"^mlp\.gate$|^more$|weights_proj$")
 
 Rules: TypeAlias = "tuple[tuple[str, Format | None], ...]"
@@ -66,12 +66,14 @@ class Stored:
     """How a file stores its model.
 
     `plain` is the type of what is not quantized, `kv` that of the cache (None: that of
-    activations); `rules` say which matrices are quantized, and how.
+    activations); `rules` say which matrices are quantized, and how. If `tied`, the output is the
+    embedding table.
     """
 
     plain: str = "bf16"
     kv: Type | None = None
     rules: Rules = ()
+    tied: bool = False
 
     def layer(self, layer: Layer, index: str = "") -> Layer:
         """Return the layer with the formats of its matrices; "" is what stands beside all."""
@@ -80,9 +82,11 @@ class Stored:
         beginning = f"layers.{index}." if index else ""
 
         def form(name: str) -> Format | None:
-            full = beginning + name.replace("*", "0")
-            fitting = (form for pattern, form in rules if _fits(pattern, full))
-            return None if CHOOSES.search(name) else next(fitting, None)
+            own = "embed_tokens" if self.tied and name == "lm_head" else name
+            full = beginning + own.replace("*", "0")
+            fitting = (rule for rule in rules if _fits(rule[0], full))
+            pattern, form = next(fitting, ("", None))
+            return form if pattern or not CHOOSES.search(name) else None
 
         stored = (matrix._replace(of=form(matrix.name)) for matrix in layer.matrices)
         return replace(layer, matrices=tuple(stored))
@@ -117,15 +121,16 @@ def stored_types(both: Mapping[str, Any], beside: Any, c: Mapping[str, Any]) -> 
     named = how.get("quant_method") or next((each for each in belongs if belongs[each]), "")
     method = one_of("quant_method", str(named), METHODS)
     try:
-        kv, rules = _cache(how), METHODS[method](how)
+        rules = METHODS[method](how)
+        kv = _cache(how) or _cache((beside or {}).get("quantization", {}))
     except (AttributeError, IndexError, KeyError, TypeError):
         # Formats nest objects: one check, instead of one of each key, keeps a trace from users.
         wanted = f"as {method} writes it"
         raise ValueError(f"quantization_config must be {wanted}; got {short(how)}") from None
     left: Rules = tuple((pattern, None) for pattern in _left_out(how, c))
-    if method != "mlx":  # which alone quantizes the embedding, and so an output that shares it
-        left += (("embed_tokens", None), *(LOGITS if c["tie_word_embeddings"] else ()))
-    return Stored(plain, kv, (*left, *rules))
+    if method != "mlx":  # which alone quantizes the embedding
+        left += (("embed_tokens", None),)
+    return Stored(plain, kv, (*left, *rules), c["tie_word_embeddings"])
 
 
 def _left_out(how: Mapping[str, Any], c: Mapping[str, Any]) -> list[str]:
@@ -209,11 +214,16 @@ def _fp8(how: Mapping[str, Any]) -> Rules:
 def _awq(how: Mapping[str, Any]) -> Rules:
     if how.get("dynamic") or how.get("extra_config"):
         raise ValueError("quantization must be one for all matrices; got rules for some of them")
+    for key, usual in (("data_type", "int"), ("act_bits", 16)):  # auto-round's
+        if how.get(key) not in (None, usual):
+            raise ValueError(f"{key} must be {usual}; got {short(how[key])}")
     bits = _bits(how.get("bits", how.get("w_bit")))
     group = how.get("group_size", how.get("q_group_size", 128))
     # Each group has a scale in fp16 and a zero point. With group_size -1 a group is a column.
     form = Format(_type(f"int{bits}", group, 16 + bits))
-    return (("", form),) if how.get("lm_head") is True else _matrices(form)
+    named = how.get("modules_in_block_to_quantize") or [[""]]
+    rules = ((name, form) for names in named for name in names)
+    return (("lm_head", form if how.get("lm_head") is True else None), *rules)
 
 
 def _mlx(how: Mapping[str, Any]) -> Rules:
@@ -299,14 +309,15 @@ def _scheme(how: Any) -> DType:
     return _type(name, how.get("group_size") if grouped else None, scale)
 
 
-def _cache(how: Mapping[str, Any]) -> str | None:
+def _cache(how: Mapping[str, Any]) -> Type | None:
     """Return the type of the cache that a file names; None for that of activations."""
     for of in (how.get("kv_cache_quant_config") or {}).values():  # quark's
         return _scheme(of["output_tensors"]).name
     named = how.get("kv_cache_quant_algo") or how.get("kv_cache_scheme")
     if isinstance(named, Mapping):
         return _scheme(named).name
-    known = {None: None, "None": None, "auto": None, "FP8": "fp8", "NVFP4": "fp4", "INT8": "int8"}
+    known: dict[Any, Type | None] = {"FP8": "fp8", "INT8": "int8", "NVFP4": NVFP4.w}
+    known |= {None: None, "None": None, "auto": None}
     if named not in known:
         raise ValueError(f"kv_cache_scheme must be one of FP8, INT8, NVFP4; got {short(named)}")
     return known[named]

@@ -91,6 +91,10 @@ class Serving:
         if self.stages > self.model.layers:
             given = f"layers={self.model.layers}, stages={self.stages}"
             raise ValueError(f"stages must be at most the layers of {self.model.name}; got {given}")
+        lacks = [kind for kind in self.decode.types if kind not in self.chip]
+        if lacks and self.compute is None:
+            wanted = f"types that {self.chip.name} can multiply"
+            raise ValueError(f"w and x must be {wanted}; got products in {' and '.join(lacks)}")
         self.per_token, self.first_token  # noqa: B018  # Compute now: bad arguments must raise.
 
     @cached_property

@@ -328,6 +328,14 @@ def held(name: str, **how: Any) -> float:
     return rl.model_from_config(config | how).decode(1, 1).held
 
 
+def test_gptq_quantizes_only_the_modules_that_a_file_names():
+    how = {"quant_method": "gptq", "bits": 4, "group_size": 128}
+    named = how | {"modules_in_block_to_quantize": [["mlp.up_proj", "mlp.gate_proj"]]}
+    more = held("llama-3.1-8b", **named) - held("llama-3.1-8b", **how)
+    rest = 4096 * 14336 + 2 * 4096 * (4096 + 1024)
+    assert more == pytest.approx(32 * rest * (2 - (4 + 20 / 128) / 8))
+
+
 @pytest.mark.parametrize(("modules", "each"), SKIPPED, ids=str)
 def test_modules_that_a_file_leaves_out_are_not_quantized(modules, each):
     more = held("llama-3.1-8b", modules_to_not_convert=modules) - held("llama-3.1-8b")
@@ -393,6 +401,23 @@ def test_mlx_also_quantizes_tables(how, bits):
     assert held == pytest.approx((model.parameters - rest) * bits / 8 + 2 * rest)
 
 
+def test_mlx_quantizes_what_a_file_names_in_its_own_way():
+    eight = {"group_size": 64, "bits": 8}
+    for name, own, row, matrix in (
+        ("gemma-3-4b", "language_model.model.embed_tokens", "logits", 262_208 * 2560),
+        ("Qwen3-30B-A3B-FP8", "model.layers.7.mlp.gate", "router", 128 * 2048),
+    ):
+        config = next(row["config"] for row in CONFIGS if row["name"].startswith(name))
+        config = {key: each for key, each in config.items() if key != "quantization_config"}
+        how = {"group_size": 64, "bits": 4, "mode": "affine"}
+        plain, named = (
+            part(row, rl.model_from_config(config | {"quantization": how | more}).decode(1, 1)).held
+            for more in ({}, {own: eight})
+        )
+        usual = 4.5 if row == "logits" else 16
+        assert named - plain == pytest.approx(matrix * (8.5 - usual) / 8)
+
+
 # Bytes of a block and its weights: ggml-common.h of llama.cpp.
 BLOCKS = {
     "q2_k": (84, 256), "q3_k": (110, 256), "q4_k": (144, 256), "q5_k": (176, 256),
@@ -417,7 +442,7 @@ QUARK_CACHE = {"*v_proj": {"output_tensors": {"dtype": "fp8_e4m3", "qscheme": "p
 STORED_CACHES = [
     ({"quant_algo": "FP8"}, 2),
     ({"quant_algo": "FP8", "kv_cache_quant_algo": "FP8"}, 1),
-    ({"quant_algo": "FP8", "kv_cache_quant_algo": "NVFP4"}, 0.5),
+    ({"quant_algo": "FP8", "kv_cache_quant_algo": "NVFP4"}, 4.5 / 8),
     (compressed(scheme(8)) | {"kv_cache_scheme": EIGHT}, 1),
     (quark("fp8_e4m3") | {"kv_cache_quant_config": QUARK_CACHE}, 1),
 ]
@@ -429,6 +454,14 @@ def test_a_cache_has_the_type_that_its_file_says(how, width):
     model = rl.model_from_config(config | {"quantization_config": how})
     assert model.kv_bytes_per_token() == width * 2 * 32 * 8 * 128
     assert model.decode(1, 9).held - model.decode(1, 8).held == model.kv_bytes_per_token()
+
+
+def test_the_file_beside_a_config_says_what_its_quantization_leaves_open(tmp_path):
+    row = dict(next(row for row in CONFIGS if row["name"].startswith("llama-3.1-8b")))
+    row["config"] = row["config"] | {"quantization_config": {"quant_algo": "FP8"}}
+    assert read(row, tmp_path).kv is None
+    row["hf_quant_config"] = {"quantization": {"kv_cache_quant_algo": "FP8"}}
+    assert read(row, tmp_path).kv == "fp8"
 
 
 def part(name: str, step: rl.Work) -> rl.Work:

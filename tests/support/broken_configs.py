@@ -88,6 +88,9 @@ BROKEN = [
     ({"model_type": "jamba", "moe_layer_freq": 2}, "model_type must be one of"),
     (quantized(quant_method="gptq", bits=4, group_size=128, dynamic={"-:.*": {}}),
      "quantization must be one for all matrices"),
+    (quantized(quant_method="auto-round", bits=4, group_size=32, data_type="mx_fp"),
+     "data_type must be int; got 'mx_fp'"),
+    (quantized(quant_method="auto-round", bits=8, act_bits=8), "act_bits must be 16"),
     (quantized(quant_algo="NVFP3"), "quant_algo must be one of FP8"),
     # What fits no matrix of the model, or all that is left out.
     *((quantized(**how), "quantization_config must name the model's matrices") for how in (
