@@ -68,8 +68,10 @@ def model_from_config(
         # Without a hint: a file that is read as of another family is counted wrong.
         raise ValueError(f"model_type must be one of {', '.join(FAMILIES)}; got {short(family)}")
     for each in be("auto_map", whole.get("auto_map") or {}, Mapping, "an object").values():
-        if not isinstance(each, str) or not re.fullmatch(r"[\w./-]+", each):  # only checked
-            raise ValueError(f"auto_map must map to names of classes; got {short(each)}")
+        # Only checked: names of classes, of tokenizers two, one of which may be null.
+        for one in each if isinstance(each, list) else [each]:
+            if not re.fullmatch(r"[\w./-]+", str(one)):
+                raise ValueError(f"auto_map must map to names of classes; got {short(each)}")
     keys = ("hybrid_override_pattern", "layer_types", *NAMES["layer_types"])
     listed = next((given[key] for key in keys if isinstance(given.get(key), (str, list))), "")
     if listed and given.get("num_hidden_layers") is None:  # as many as the file lists
@@ -81,10 +83,14 @@ def model_from_config(
     kinds = tuple(replace(kind, count=count) for kind, count in alike.items())
     P = c.get("hidden_size_per_layer_input", 0)
     own = be("name", given.get("_name_or_path") or family, str, "a string")
-    last = kinds[-1]
+
+    def last(*names: str) -> int:
+        found = (getattr(kind, name) for kind in reversed(kinds) for name in names)
+        return next(filter(None, found), 1)
+
     found = Model(
         own if name is None else instance("name", name, str, "a string"),
-        *(layers, D, last.F or last.X or 1, last.N or 1, last.K or 1, last.H or 1, V),
+        *(layers, D, last("F", "X"), last("N"), last("K"), last("H"), V),
         kinds=kinds,
         outer=stored.layer(_outer(c)),
         tied=c["tie_word_embeddings"],
@@ -330,8 +336,8 @@ def _pooled_attention(c: Values, kind: str) -> Layer:
         _projection("self_attn.o_b_proj", out * c["o_groups"] * D, out * c["o_groups"]),
         _projection("more", 2 * mixed * hc * D),
     ]
-    shape = {"N": N, "K": 1, "H": H, "V": H, "q_rank": q, "window": c["window"]}
-    shape["pooled"] = {"sparse": 4, "heavy": 128}.get(kind, MAX_SIZE)
+    shape = {"N": N, "H": H, "V": H, "q_rank": q, "kv_rank": H, "window": c["window"]}
+    shape["pooled"] = {"sparse": 4, "heavy": 128}.get(kind, 0)
     if kind == "sparse":  # pools overlap: each is made of itself and its neighbor, with gates
         shape |= {"top": c["index_topk"], "index_N": c["index_n_heads"], "index_H": h}
         matrices += [_projection("self_attn.compressor", 4 * D * H), *_indexer(c, 4)]

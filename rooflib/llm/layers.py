@@ -233,24 +233,21 @@ class Layer:
 
     def cached(self, chips: Number = 1) -> Number:
         """Return how many elements one chip reads per cached position that a query sees."""
-        if self.pooled:
-            return self.H
         if self.kv_rank:
             return self.kv_rank + self.rope
         return larger(self.K // chips, 1) * (self.H + self.V) if self.N else 0
 
     def kept(self, chips: Number = 1) -> Number:
         """Return how many elements one chip adds to its cache per position."""
-        if self.pooled:
-            return (self.H + self.index_H) / self.pooled
-        return (0 if self.reuses else self.cached(chips)) + self.index_H
+        own = 0 if self.reuses else self.cached(chips)
+        return own + ((own + self.index_H) / self.pooled if self.pooled else self.index_H)
 
     def held(self, S: Number, chips: Number = 1) -> Number:
         """Return how many elements one chip caches of a sequence of S positions."""
+        near = smaller(S, self.window) if self.window else S
         if self.pooled:
-            entries = S // self.pooled
-            return smaller(S, self.window) * self.H + entries * (self.H + self.index_H)
-        return (smaller(S, self.window) if self.window else S) * self.kept(chips)
+            return near * self.H + S // self.pooled * (self.H + self.index_H)
+        return near * self.kept(chips)
 
     def state(self, chips: Number = 1) -> tuple[Number, Number]:
         """Return a sequence's elements of recurrent state, and of inputs of its convolution."""

@@ -253,7 +253,7 @@ class Serving:
     def changes(self) -> tuple[tuple[str, Serving], ...]:
         """What would help: single changes, most tokens/s at the lower bound first.
 
-        Those that don't fit come last. Narrower weights and cache keep the type of the arithmetic.
+        Those that don't fit come last. Narrower weights keep the type of most of the arithmetic.
         The next chip is the maker's with the next higher bandwidth.
         """
         found = []
@@ -276,12 +276,13 @@ class Serving:
 
     def _possible(self) -> Iterator[tuple[str, dict[str, Any]]]:
         model, here = self.model, self.chip
-        compute = self.decode.compute.split(" and ")
+        compute = self.decode.types
         same = {"compute": compute[0]} if len(compute) == 1 else {}
+        most = {"compute": max(compute, key=lambda kind: self.decode.amounts[kind])}
         x: Type = self.x or model.w
         for kind in ("int8", "int4"):
             if dtype(kind).bits < min(each.bits for each in model.stored_types(self.w)):
-                yield f"weights in {kind}", {"w": kind, "x": x, **same}
+                yield f"weights in {kind}", {"w": kind, "x": x, **most}
         if dtype(model.cache_type(self.x, self.kv)).bits > dtype("fp8").bits:
             yield "cache in fp8", {"kv": "fp8", **same}
         yield "twice the batch", {"B": 2 * self.B}

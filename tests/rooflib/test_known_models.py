@@ -527,19 +527,25 @@ def test_a_query_of_llama_4_sees_its_own_chunk_alone():
         assert part("attention", step).flops == 4 * 40 * 128 * (36 * pairs + 12 * S * (S + 1) // 2)
 
 
+def test_a_model_has_the_width_of_its_last_mlp():
+    config = next(row["config"] for row in CONFIGS if row["name"].startswith("NVIDIA-Nemotron"))
+    model = rl.model_from_config(config)  # which ends with a layer of another kind
+    assert (model.F, model.N, model.K, model.H) == (3712, 32, 2, 128)
+
+
 def test_a_pooled_cache_has_a_window_and_an_entry_for_each_pool():
     config = next(row["config"] for row in FAMILIES if row["config"]["model_type"] == "deepseek_v4")
     config = config | {"num_hidden_layers": 3, "compress_ratios": [0, 4, 128]}
     B, S, H = 2, 1024, 16
     model = rl.model_from_config(config)
     found = part("attention", model.decode(B, S))
-    # A position adds a fourth of an entry and of a key, and a 128th of an entry.
-    assert model.kv_bytes_per_token() == pytest.approx(2 * ((H + 16) / 4 + H / 128), rel=1e-4)
+    # A position adds itself to three windows, a fourth of an entry and of a key, and a 128th.
+    assert model.kv_bytes_per_token() == 2 * (3 * H + (H + 16) / 4 + H / 128)
     # All see a window of 8; the second also the best 4 of 256 pools, the third all 8.
     seen, indexed = 8 + (8 + 4) + (8 + 8), 256
     wanted = [B * 2 * (seen * H + indexed * 16), B * 2 * ((16 + 256 + 16) * H + indexed * 16)]
     wanted.append(B * (8 * 4 * H * seen + 4 * 2 * 16 * indexed))
-    assert [found.loaded, found.held, found.flops] == pytest.approx(wanted, rel=1e-4)
+    assert [found.loaded, found.held, found.flops] == wanted
 
 
 NESTED = [

@@ -227,6 +227,9 @@ def test_what_cannot_be_done_is_not_suggested():
     def names(*given: object, **options: object) -> set[str]:
         return {change for change, _ in rl.Serving(*given, **options).changes}
 
+    # Weights in int4 are multiplied as those in fp8 were.
+    narrower = dict(rl.Serving("DeepSeek-V3", "H200 SXM", chips=8).changes)["weights in int4"]
+    assert narrower.decode.compute == "fp8"
     many = names("Llama 3 8B", "H100 SXM", B=1, chips=32, S=64)
     assert "twice the chips" not in many  # 32 heads can't be split over 64 chips
     narrow = names("gpt-oss 120B", "H100 SXM", B=1, kv="fp8")

@@ -169,9 +169,10 @@ def test_a_file_and_its_content_give_the_same_model(tmp_path):
 def test_code_named_in_a_config_is_not_run(tmp_path):
     ran = tmp_path / "ran"
     code = f"__import__('pathlib').Path({str(ran)!r}).touch()"
-    with pytest.raises(ValueError, match="auto_map"):
-        rl.model_from_config(LLAMA | {"auto_map": {"AutoConfig": code}})
-    classes = {"AutoConfig": "own.OwnConfig"}
+    for each in (code, ["own.OwnTokenizer", code]):
+        with pytest.raises(ValueError, match="auto_map"):
+            rl.model_from_config(LLAMA | {"auto_map": {"AutoConfig": each}})
+    classes = {"AutoConfig": "own.OwnConfig", "AutoTokenizer": ["own.OwnTokenizer", None]}
     assert rl.model_from_config(LLAMA | {"auto_map": classes}) == rl.model_from_config(LLAMA)
     assert not ran.exists()
 
