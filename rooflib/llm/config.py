@@ -352,27 +352,29 @@ def _recurrence(c: Values) -> Layer:
     D, N, groups = c["hidden_size"], c["linear_num_value_heads"], c["linear_num_key_heads"]
     k, conv = c["linear_key_head_dim"], c["linear_conv_kernel_dim"]
     v = c["linear_value_head_dim"] or c["expand"] * D // N
-    width, channels = N * v, 2 * groups * k + N * v
-    gains = channels * (conv + c["conv_bias"])
+    width, shared = N * v, 2 * groups * k
+    gains = (width + shared) * (conv + c["conv_bias"])
     # Mamba 2 has a step width, a decay and a skip per head, and a norm of all; gated delta networks
     # have a step width and a decay, and one norm for each head's values.
     if c["delta"]:
         gains += 2 * N + v
-        made = {"in_proj_qkv": channels, "in_proj_z": width, "in_proj_ba": 2 * N}
+        made = {"in_proj_qkv": width, "in_proj_z": width, "in_proj_ba": 2 * N}
     else:
         gains += 3 * N + width
-        made = {"in_proj": channels + width + N}
-    gains += (sum(made.values()) + D) * c["state_bias"]
+        made = {"in_proj": 2 * width + N}
+    gains += (sum(made.values()) + shared + D) * c["state_bias"]
     widths = {"float32": 4, "bfloat16": 2, "float16": 2}
     stored = widths[one_of("the type of the state", c["state_dtype"], widths)]
     made["out_proj"] = width
-    matrices = (_projection(f"linear_attn.{name}", D * size, N) for name, size in made.items())
+    matrices = [_projection(f"linear_attn.{name}", D * size, N) for name, size in made.items()]
+    matrices.append(matrices[0]._replace(weights=D * shared, parts=groups))
     # A state decays (1), takes in a product of a key and a value (2), and is multiplied with a
     # query (2); a gated delta network first multiplies it with the key (2), too. Sources: Dao & Gu,
     # "Transformers are SSMs", 2024; Yang et al., "Gated Delta Networks", 2024. Chunked kernels
     # compute more, to multiply matrices.
     shape = {"state_heads": N, "state_groups": groups, "recurrent": N * k * v, "conv": conv}
-    shape |= {"channels": channels, "state_width": stored, "state_flops": 5 + 2 * c["delta"]}
+    shape |= {"channels": width, "group": 2 * k}
+    shape |= {"state_width": stored, "state_flops": 5 + 2 * c["delta"]}
     return Layer(0, tuple(matrices), gains, **shape)
 
 

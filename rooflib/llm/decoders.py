@@ -270,7 +270,8 @@ class Model:
         """Return the first rule that a split over `chips` breaks, with the size; "" if none."""
         for kind in self.kinds:
             shape = {"N": kind.N, "F": kind.F}
-            shape |= {"state heads": kind.state_heads, "state groups": kind.state_groups}
+            groups = kind.state_groups * (kind.state_groups > 1)  # a single one is on each chip
+            shape |= {"state heads": kind.state_heads, "state groups": groups}
             if kind.experts and not expert_parallel:
                 shape["X"] = kind.X
             for name, width in shape.items():

@@ -164,8 +164,9 @@ class Layer:
     state_heads, state_groups, recurrent, state_width, state_flops
         A recurrence: heads, heads of its keys and queries, the elements of its state, their bytes,
         and FLOPs per token and element.
-    channels, conv
-        Numbers per token that the recurrence takes in, and the kernel of the convolution before it.
+    channels, group, conv
+        Numbers per token that the recurrence takes in, for all heads and for each group, and the
+        kernel of the convolution before it.
     F, experts, active, X
         Width of the MLP that every token takes, dense or a shared expert; routed experts, how many
         of them a token takes, and the width of one.
@@ -195,6 +196,7 @@ class Layer:
     state_width: int = 0
     state_flops: int = 0
     channels: int = 0
+    group: int = 0
     conv: int = 0
     F: int = 0
     experts: int = 0
@@ -251,7 +253,11 @@ class Layer:
 
     def state(self, chips: Number = 1) -> tuple[Number, Number]:
         """Return a sequence's elements of recurrent state, and of inputs of its convolution."""
-        return self.recurrent // chips, self.channels * larger(self.conv - 1, 0) // chips
+        return self.recurrent // chips, self.taken(chips) * larger(self.conv - 1, 0)
+
+    def taken(self, chips: Number = 1) -> Number:
+        """Return how many numbers per token a recurrence takes in; a single group is on each."""
+        return self.channels // chips + larger(self.state_groups // chips, 1) * self.group
 
     def pair_flops(self, absorbed: bool) -> int:
         """Return the FLOPs of one head for one query and one position it sees.
@@ -268,7 +274,7 @@ class Layer:
         keys, values, the heads' results and latent vectors; and the outputs and their product in
         the MLP and in each expert that the token takes.
         """
-        latents = self.q_rank + self.kv_rank + self.rope + self.channels
+        latents = self.q_rank + self.kv_rank + self.rope + int(self.taken())
         widths = len(self.of("MLP")) * self.F + len(self.of("experts")) * self.active * self.X
         return 4 * D + (self.N + self.K) * (self.H + self.V) + latents + widths + self.experts
 

@@ -212,7 +212,7 @@ class Step:
     def recurrence(self, kind: Layer) -> Work:
         """A recurrent state: every token changes it; every pass loads and writes it once."""
         recurrent, inputs = kind.state(self.chips)
-        convolved = 2 * kind.conv * kind.channels // self.chips
+        convolved = 2 * kind.conv * kind.taken(self.chips)
         flops = self.n * (kind.state_flops * recurrent + convolved)
         size = self.sequences * (kind.state_width * recurrent + self.read.bytes * inputs)
         loaded = size * (self.repeats - (self.start == 0))  # a prompt's first chunk starts at zero

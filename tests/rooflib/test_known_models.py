@@ -485,6 +485,22 @@ def test_a_recurrent_state_is_loaded_and_written_by_each_step(kind, width):
     assert (spread.held, 8 * spread.flops) == (state / 8, step.flops)
 
 
+def test_a_single_group_of_a_recurrence_is_on_each_chip():
+    of = {"model_type": "granitemoehybrid", "num_hidden_layers": 1, "layer_types": ["mamba"]}
+    of |= {"hidden_size": 64, "num_attention_heads": 4, "vocab_size": 128, "num_local_experts": 0}
+    of |= {"shared_intermediate_size": 64, "intermediate_size": 64, "mamba_n_groups": 1}
+    of |= {"mamba_n_heads": 8, "mamba_d_state": 16, "mamba_d_head": 16}
+    model = rl.model_from_config(of)
+    assert model.splits() == [1, 2, 4, 8]
+    one, four = (model.decode(1, 9, chips) for chips in (1, 4))
+    # A key and a query, each of 16 numbers, of three earlier tokens; and what makes them.
+    again = {"state": 3 * 2 * 2 * 16, "projections": 2 * 2 * 16 * 64}
+    for name, bytes in again.items():
+        assert 4 * part(name, four).held - part(name, one).held == 3 * bytes
+    two = rl.model_from_config(of | {"mamba_n_groups": 2})
+    assert two.splits() == [1, 2]
+
+
 def test_experts_are_loaded_and_held_with_their_biases():
     config = next(row["config"] for row in CONFIGS if row["name"] == "gpt-oss-20b")
     found = part("experts", rl.model_from_config(config).decode(1, 9))
