@@ -67,11 +67,8 @@ def model_from_config(
     if not isinstance(family, str) or family not in FAMILIES:
         # Without a hint: a file that is read as of another family is counted wrong.
         raise ValueError(f"model_type must be one of {', '.join(FAMILIES)}; got {short(family)}")
-    for each in be("auto_map", whole.get("auto_map") or {}, Mapping, "an object").values():
-        # Only checked: names of classes, of tokenizers two, one of which may be null.
-        for one in each if isinstance(each, list) else [each]:
-            if not re.fullmatch(r"[\w./-]+", str(one)):
-                raise ValueError(f"auto_map must map to names of classes; got {short(each)}")
+    if not re.fullmatch(r"[\w./' :,\[\]{}-]+", str(code := whole.get("auto_map"))):  # only checked
+        raise ValueError(f"auto_map must map to names of classes; got {short(code)}")
     keys = ("hybrid_override_pattern", "layer_types", *NAMES["layer_types"])
     listed = next((given[key] for key in keys if isinstance(given.get(key), (str, list))), "")
     if listed and given.get("num_hidden_layers") is None:  # as many as the file lists
@@ -167,18 +164,15 @@ def _checked(own: str, key: str, given: Mapping[str, Any], default: Any, nested:
     names = [key, *NAMES.get(own, ())]
     key = next((name for name in names if given.get(name) is not None), key)
     value = given.get(key)
-    if value is None:
+    if value is None or (value == "auto" and own == "linear_value_head_dim"):
         null = any(name in given for name in names)
-        if own in ROWS["usual"] and default and (null or not nested):
-            raise ValueError(f"{key} must be given for {given['model_type']}; got none")
-        if null and default and own in ("num_experts", "decoder_sparse_step"):
+        usual, routed = own in ROWS["usual"], own in ("num_experts", "decoder_sparse_step")
+        if default and ((usual and not nested) or (null and (usual or routed))):
             raise ValueError(f"{key} must be given for {given['model_type']}; got none")
         return 0 if null and own in SIZES["may_be_none"] else default
     kind = type(default)
     if kind in KINDS:
         return be(key, value, kind, KINDS[kind])
-    if value == "auto" and own == "linear_value_head_dim" and not default:
-        return 0
     if own == "pattern" and isinstance(value, str):
         return len(value)  # such as LLLG
     most = MAX_LAYERS if key == "num_hidden_layers" else MAX_SIZE

@@ -294,6 +294,5 @@ class Model:
         for E in routed if spread else ():
             if np.any(E % over):
                 fitting = ", ".join(str(n) for n in range(1, MAX_LISTED + 1) if not E % n)
-                given = f"experts={E}, chips times replicas={over}"
-                hint = f"{self.name} can be spread over {fitting}"
-                raise ValueError(f"chips times replicas must divide experts; got {given}; {hint}")
+                given = f"experts={E}, chips times replicas={over}; {self.name} can be spread over"
+                raise ValueError(f"chips times replicas must divide experts; got {given} {fitting}")

@@ -111,9 +111,7 @@ def positions_read(
     full, rest = (S - start) // chunk, (S - start) % chunk
     if aligned:  # a chunk reads all from the last multiple at or before its beginning to its end
         ends = full * start + chunk * (full * (full + 1) // 2) + S * (rest > 0)
-        arrays = any(isinstance(each, np.ndarray) for each in (S, chunk, start))
-        multiples = np.vectorize(_multiples, otypes=[float]) if arrays else _multiples
-        return ends - window * multiples(full + (rest > 0), window, chunk, start)
+        return ends - window * _multiples(full + (rest > 0), window, chunk, start)
     reach = chunk + (window or S) - 1  # what a chunk reads once there are as many positions
     growing = smaller(full, larger((reach - start) // chunk, 0))
     last = smaller(S, rest + (window or S) - 1) * (rest > 0)
@@ -125,10 +123,10 @@ def positions_read(
 def _multiples(n: Number, m: Number, step: Number, start: Number) -> Number:
     """Return the sum of (start + i · step) // m for i < n, in as few turns as Euclid's."""
     total: Number = 0
-    while n > 0:
-        total += n * (n - 1) // 2 * (step // m) + n * (start // m)
+    while np.any(n > 0):
+        total = total + n * (n - 1) // 2 * (step // m) + n * (start // m)
         step, start = step % m, start % m
-        (n, start), m, step = divmod(n * step + start, m), step, m
+        (n, start), m, step = divmod(n * step + start, m), larger(step, 1), m
     return total
 
 

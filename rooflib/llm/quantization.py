@@ -253,10 +253,9 @@ def _bitsandbytes(how: Mapping[str, Any]) -> Rules:
 
 def _modelopt(how: Mapping[str, Any]) -> Rules:
     def form(of: Mapping[str, Any]) -> Format:
-        named = one_of("quant_algo", of.get("quant_algo"), ALGORITHMS)
-        found = ALGORITHMS[named]
-        awq = named in ("W4A16_AWQ", "W4A8_AWQ")
-        return found._replace(w=_type("int4", of.get("group_size", 128))) if awq else found
+        found = ALGORITHMS[one_of("quant_algo", of.get("quant_algo"), ALGORITHMS)]
+        own = _type("int4", of.get("group_size", 128))
+        return found._replace(w=own) if found.w == INT4.w else found
 
     own = how.get("quantized_layers")
     if how.get("quant_algo") == "MIXED_PRECISION":

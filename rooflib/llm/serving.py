@@ -277,14 +277,13 @@ class Serving:
     def _possible(self) -> Iterator[tuple[str, dict[str, Any]]]:
         model, here = self.model, self.chip
         compute = self.decode.types
-        same = {"compute": compute[0]} if len(compute) == 1 else {}
-        most = {"compute": max(compute, key=lambda kind: self.decode.amounts[kind])}
+        most = max(compute, key=lambda kind: self.decode.amounts[kind])
         x: Type = self.x or model.w
         for kind in ("int8", "int4"):
             if dtype(kind).bits < min(each.bits for each in model.stored_types(self.w)):
-                yield f"weights in {kind}", {"w": kind, "x": x, **most}
+                yield f"weights in {kind}", {"w": kind, "x": x, "compute": most}
         if dtype(model.cache_type(self.x, self.kv)).bits > dtype("fp8").bits:
-            yield "cache in fp8", {"kv": "fp8", **same}
+            yield "cache in fp8", {"kv": "fp8"}
         yield "twice the batch", {"B": 2 * self.B}
         yield "twice the chips", {"chips": 2 * self.chips}
         if self._all_chips > 1 and not self.expert_parallel:
@@ -318,16 +317,12 @@ class Serving:
 
     @cached_property
     def _layout(self) -> dict[str, Any]:
-        options = {name: getattr(self, name) for name in ("w", "kv", "x", "compute")}
+        names = ("chips", "replicas", "expert_parallel", "experts", "w", "kv", "x", "compute")
+        options = {name: getattr(self, name) for name in names}
         known = (dtype(each).name in self.chip for each in self.model.activation_types)
         if self.x is self.compute is self.w is None and not all(known):
             options |= {"x": self.model.w, "kv": self.kv or self.model.kv}
-        return options | self._split
-
-    @property
-    def _split(self) -> dict[str, Any]:
-        names = ("chips", "replicas", "expert_parallel", "experts")
-        return {name: getattr(self, name) for name in names}
+        return options
 
     @property
     def _all_chips(self) -> int:
