@@ -80,14 +80,12 @@ def model_from_config(
     kinds = tuple(replace(kind, count=count) for kind, count in alike.items())
     P = c.get("hidden_size_per_layer_input", 0)
     own = be("name", given.get("_name_or_path") or family, str, "a string")
-
-    def last(*names: str) -> int:
-        found = (getattr(kind, name) for kind in reversed(kinds) for name in names)
-        return next(filter(None, found), 1)
-
+    last = {"F": 1, "N": 1, "K": 1, "H": 1}
+    for kind in kinds:
+        last |= {name: n for name, n in (vars(kind) | {"F": kind.F or kind.X}).items() if n}
     found = Model(
         own if name is None else instance("name", name, str, "a string"),
-        *(layers, D, last("F", "X"), last("N"), last("K"), last("H"), V),
+        *(layers, D, last["F"], last["N"], last["K"], last["H"], V),
         kinds=kinds,
         outer=stored.layer(_outer(c)),
         tied=c["tie_word_embeddings"],
@@ -367,9 +365,8 @@ def _recurrence(c: Values) -> Layer:
     # "Transformers are SSMs", 2024; Yang et al., "Gated Delta Networks", 2024. Chunked kernels
     # compute more, to multiply matrices.
     shape = {"state_heads": N, "state_groups": groups, "recurrent": N * k * v, "conv": conv}
-    shape |= {"channels": width, "group": 2 * k}
-    shape |= {"state_width": stored, "state_flops": 5 + 2 * c["delta"]}
-    return Layer(0, tuple(matrices), gains, **shape)
+    shape |= {"channels": width, "group": 2 * k, "state_width": stored}
+    return Layer(0, tuple(matrices), gains, state_flops=5 + 2 * c["delta"], **shape)
 
 
 def _mlp(c: Values, i: int, kind: str) -> Layer:

@@ -17,29 +17,11 @@ from rooflib.dtypes import DType, Type, dtype
 
 # Bits of a weight in GGUF files with the scales of its block: llama.cpp, ggml-common.h.
 GGUF = {
-    "q2_k": 2.625,
-    "q3_k": 3.4375,
-    "q4_0": 4.5,
-    "q4_1": 5,
-    "q4_k": 4.5,
-    "q5_0": 5.5,
-    "q5_1": 6,
-    "q5_k": 5.5,
-    "q6_k": 6.5625,
-    "q8_0": 8.5,
-    "iq1_s": 1.5625,
-    "iq1_m": 1.75,
-    "iq2_xxs": 2.0625,
-    "iq2_xs": 2.3125,
-    "iq2_s": 2.5625,
-    "iq3_xxs": 3.0625,
-    "iq3_s": 3.4375,
-    "iq4_nl": 4.5,
-    "iq4_xs": 4.25,
-    "tq1_0": 1.6875,
-    "tq2_0": 2.0625,
-    "mxfp4": 4.25,
-}
+    "q2_k": 2.625, "q3_k": 3.4375, "q4_0": 4.5, "q4_1": 5, "q4_k": 4.5, "q5_0": 5.5, "q5_1": 6,
+    "q5_k": 5.5, "q6_k": 6.5625, "q8_0": 8.5, "iq1_s": 1.5625, "iq1_m": 1.75, "iq2_xxs": 2.0625,
+    "iq2_xs": 2.3125, "iq2_s": 2.5625, "iq3_xxs": 3.0625, "iq3_s": 3.4375, "iq4_nl": 4.5,
+    "iq4_xs": 4.25, "tq1_0": 1.6875, "tq2_0": 2.0625, "mxfp4": 4.25,
+}  # fmt: skip
 
 EXPANDS = "self_attn.kv_b_proj"
 """Name of the matrix that turns latents into keys and values."""
@@ -100,18 +82,12 @@ def smaller(one: Number, other: Number) -> Number:
     return np.minimum(one, other) if either else min(one, other)
 
 
-def positions_read(
-    S: Number, chunk: Number, start: Number = 0, window: int = 0, aligned: int = 0
-) -> Number:
+def positions_read(S: Number, chunk: Number, start: Number = 0, window: int = 0) -> Number:
     """Return how many positions all chunks of a prompt of S read, after the first `start`.
 
-    A query sees at most `window` positions (0: all), and no earlier ones than the last multiple of
-    `window` if these are `aligned`.
+    A query sees at most `window` positions (0: all).
     """
     full, rest = (S - start) // chunk, (S - start) % chunk
-    if aligned:  # a chunk reads all from the last multiple at or before its beginning to its end
-        ends = full * start + chunk * (full * (full + 1) // 2) + S * (rest > 0)
-        return ends - window * _multiples(full + (rest > 0), window, chunk, start)
     reach = chunk + (window or S) - 1  # what a chunk reads once there are as many positions
     growing = smaller(full, larger((reach - start) // chunk, 0))
     last = smaller(S, rest + (window or S) - 1) * (rest > 0)
@@ -283,8 +259,11 @@ class Layer:
         token, these are the pairs of a query and a position that it sees. Sparse attention
         reads no less than if its queries saw the last positions.
         """
+        if self.aligned:  # what is before the multiple at which a chunk's first query begins, isn't
+            before = _multiples(-(-(S - start) // chunk), self.window, chunk, start)
+            return positions_read(S, chunk, start) - self.window * before
         if not self.pooled:
-            return positions_read(S, chunk, start, self.window or self.top, self.aligned)
+            return positions_read(S, chunk, start, self.window or self.top)
         near = positions_read(S, chunk, start, self.window) if self.window else 0
         return near + positions_read(S, chunk, start, self.top * self.pooled) / self.pooled
 

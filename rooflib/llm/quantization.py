@@ -8,7 +8,6 @@ one scale for a whole matrix or column is neglected.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -66,8 +65,7 @@ class Stored:
     """How a file stores its model.
 
     `plain` is the type of what is not quantized, `kv` that of the cache (None: that of
-    activations); `rules` say which matrices are quantized, and how. If `tied`, the output is the
-    embedding table.
+    activations); `rules` say which matrices are quantized, and how; `tied` is as in `Model`.
     """
 
     plain: str = "bf16"
@@ -137,21 +135,14 @@ def _left_out(how: Mapping[str, Any], c: Mapping[str, Any]) -> list[str]:
     """Return the patterns of modules that are left as they are, if all of them are understood."""
     lists = {key: be(key, how.get(key) or [], list, "a list") for key in LEFT_OUT}
     patterns = [be(key, each, str, "a list of names") for key in lists for each in lists[key]]
-    one_by_one: Counter[str] = Counter()
     for pattern in patterns:
-        name = _expression(pattern)
-        layer = re.match(r"layers\\?\.(\d+)\b", name)
-        if layer and int(layer[1]) >= c["num_hidden_layers"]:
-            continue  # a layer that predicts further tokens
-        if not WORDS.search(name):
+        if not WORDS.search(_expression(pattern)):
             raise ValueError(f"modules_to_not_convert must name modules; got {short(pattern)}")
-        of_all, of_one = re.subn(r"experts\\?\.\d+\b", "experts", name)
-        one_by_one[of_all] += of_one
+    named = {each for p in patterns for each in re.findall(r"experts\\?\.(\d+)", _expression(p))}
     experts = c.get("num_experts", 0)
-    known = {0, *(experts if isinstance(experts, list) else [experts])}
-    if some := set(one_by_one.values()) - known:
-        wanted = "name modules, of experts all of a layer or none"
-        raise ValueError(f"modules_to_not_convert must {wanted}; got {max(some)} of a layer")
+    if len(named) not in {0, *(experts if isinstance(experts, list) else [experts])}:
+        wanted = "name modules, of experts all or none"
+        raise ValueError(f"modules_to_not_convert must {wanted}; got {len(named)} experts")
     return patterns
 
 
@@ -164,23 +155,15 @@ MXFP4 = Format(DType("fp4", 4, scale_bits=8, group=32))
 INT8 = Format(DType("int8", 8), "int8")
 INT4 = Format(DType("int4", 4, scale_bits=16, group=128))
 ALGORITHMS = {
-    "FP8": FP8,
-    "FP8_PER_CHANNEL_PER_TOKEN": FP8,
-    "FP8_PB_WO": Format(FP8_BLOCKS.w),
-    "FP8_PB_REAL": FP8_BLOCKS,
-    "NVFP4": NVFP4,
-    "NVFP4_AWQ": NVFP4,
-    "W4A16_NVFP4": Format(NVFP4.w),
-    "W4A8_NVFP4_FP8": Format(NVFP4.w, "fp8"),
+    "FP8": FP8, "FP8_PER_CHANNEL_PER_TOKEN": FP8,
+    "FP8_PB_WO": Format(FP8_BLOCKS.w), "FP8_PB_REAL": FP8_BLOCKS,
+    "NVFP4": NVFP4, "NVFP4_AWQ": NVFP4,
+    "W4A16_NVFP4": Format(NVFP4.w), "W4A8_NVFP4_FP8": Format(NVFP4.w, "fp8"),
     "W4A8_MXFP4_FP8": Format(MXFP4.w, "fp8"),
     "MXFP8": Format(DType("fp8", 8, scale_bits=8, group=32), "fp8"),
-    "W8A16": Format(INT8.w),
-    "W8A8_SQ_PER_CHANNEL": INT8,
-    "INT8_SQ": INT8,
-    "W4A16": Format(DType("int4", 4)),
-    "W4A16_AWQ": INT4,
-    "W4A8_AWQ": Format(INT4.w, "fp8"),
-}
+    "W8A16": Format(INT8.w), "W8A8_SQ_PER_CHANNEL": INT8, "INT8_SQ": INT8,
+    "W4A16": Format(DType("int4", 4)), "W4A16_AWQ": INT4, "W4A8_AWQ": Format(INT4.w, "fp8"),
+}  # fmt: skip
 
 
 def _type(name: str, group: Any = None, scale: int = 16, bits: int = 0) -> DType:

@@ -89,12 +89,12 @@ class Serving:
             given = f"B={self.B}, stages={self.stages}, replicas={self.replicas}"
             raise ValueError(f"stages times replicas must divide B; got {given}")
         if self.stages > self.model.layers:
-            given = f"layers={self.model.layers}, stages={self.stages}"
-            raise ValueError(f"stages must be at most the layers of {self.model.name}; got {given}")
+            most = f"{self.model.layers}, the layers of {self.model.name}"
+            raise ValueError(f"stages must be at most {most}; got {self.stages}")
         lacks = [kind for kind in self.decode.types if kind not in self.chip]
         if lacks and self.compute is None:
-            wanted = f"types that {self.chip.name} can multiply"
-            raise ValueError(f"w and x must be {wanted}; got products in {' and '.join(lacks)}")
+            names = f"types that {self.chip.name} multiplies"
+            raise ValueError(f"w and x must be {names}; got {lacks[0]}")
         self.per_token, self.first_token  # noqa: B018  # Compute now: bad arguments must raise.
 
     @cached_property

@@ -108,10 +108,9 @@ class Step:
         It is fp8 for narrower activations, as in FlashAttention-3 (Shah et al., 2024); kernels with
         a cache in bf16 usually compute attention in bf16, as all is with x="bf16".
         """
-        narrow = {"fp8", "fp4"} & self.model.activation_types
-        if narrow and self.w is None and self.x is None and not self.compute:
-            return "fp8"
-        return self.plain_type
+        said = self.w is None and self.x is None and not self.compute
+        narrow = said and {"fp8", "fp4"} & self.model.activation_types
+        return "fp8" if narrow else self.plain_type
 
     @cached_property
     def plain_type(self) -> str:

@@ -547,6 +547,7 @@ def test_a_model_has_the_width_of_its_last_mlp():
     config = next(row["config"] for row in CONFIGS if row["name"].startswith("NVIDIA-Nemotron"))
     model = rl.model_from_config(config)  # which ends with a layer of another kind
     assert (model.F, model.N, model.K, model.H) == (3712, 32, 2, 128)
+    assert rl.model("Qwen3 30B-A3B").F == 768  # of an expert, where there is no other
 
 
 def test_a_pooled_cache_has_a_window_and_an_entry_for_each_pool():

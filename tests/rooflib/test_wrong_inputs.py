@@ -85,7 +85,7 @@ WRONG = [
     ("rl.Serving(llama, H100, S=1.5)", "S must be a whole number", "1.5"),
     ("rl.Serving(llama, H100, chips=3)", "chips must divide N", "can be split over 1, 2, 4"),
     ("rl.Serving(llama, H100, chips=2, link='ICI')", "link must be one that H100 SXM has"),
-    ("rl.Serving(llama, H100, B=99, stages=33)", "must be at most the layers", "layers=32", "33"),
+    ("rl.Serving(llama, H100, B=99, stages=33)", "must be at most 32, the layers of", "got 33"),
     ("rl.Serving(llama, H100, B=6, stages=2, replicas=2)", "stages times replicas", "got B=6,"),
     ("rl.Serving(llama, H100, price=0)", "price must be above zero", "0"),
     ("rl.Serving(llama, H100, compute='fp4')", "rate must be one that H100 SXM has", "'fp4'"),
