@@ -312,8 +312,9 @@ def _indexer(c: Values, keys: int) -> list[Matrix]:
 def _pooled_attention(c: Values, kind: str) -> Layer:
     """Return attention of DeepSeek V4.
 
-    One vector is the key and the value of all heads. Beside a window, a "sparse" layer caches one
-    vector for 4 positions and picks some by an indexer, and a "heavy" one reads one for each 128.
+    One vector, a latent of width H, is the key and the value of all heads. Beside a window, a
+    "sparse" layer caches one for 4 positions and picks some by an indexer, and a "heavy" one reads
+    one for each 128.
     """
     D, N, H, q = c["hidden_size"], c["num_attention_heads"], c["head_dim"], c["q_lora_rank"]
     out, h, hc = c["o_lora_rank"], c["index_head_dim"], c["hc_mult"]
