@@ -69,7 +69,7 @@ def published_steps(more: bool = False) -> tuple[PublishedStep, ...]:
 
     With `more`, also those of mixtures of experts, and times to the first token.
     """
-    files = ("published_steps.toml", "more_steps.toml")[: 1 + more]
+    files = ["published_steps.toml", *(["more_steps.toml"] if more else [])]
     return tuple(PublishedStep(**entry) for file in files for entry in read_catalog(file)["step"])
 
 

@@ -30,7 +30,7 @@ FAMILIES = read_toml("llm/families.toml")
 PARTS = ("rows", "names", "sizes", "fixed", "layer_types", "spelled_layer_types", "every")
 ROWS, NAMES, SIZES, FIXED, LAYER_TYPES, SPELLED, EVERY = (FAMILIES.pop(part) for part in PARTS)
 OUTER = ("dtype", "torch_dtype", "tie_word_embeddings")
-SPEAKS = re.compile("expert|moe_|mamba|ssm_|linear_|lora_rank|index_|compress_r")
+SPEAKS = re.compile("expert|moe_|mamba|ssm_|linear_|lora_rank|index_|compress_rat")
 KINDS: dict[type, str] = {bool: "true or false", str: "a string", list: "a list"}
 
 Values: TypeAlias = Mapping[str, Any]
@@ -67,9 +67,8 @@ def model_from_config(
     if not isinstance(family, str) or family not in FAMILIES:
         # Without a hint: a file that is read as of another family is counted wrong.
         raise ValueError(f"model_type must be one of {', '.join(FAMILIES)}; got {short(family)}")
-    for each in be("auto_map", whole.get("auto_map") or {}, Mapping, "an object").values():
-        if not isinstance(each, str) or not re.fullmatch(r"[\w./-]+", each):  # only checked
-            raise ValueError(f"auto_map must map to names of classes; got {short(each)}")
+    if not re.fullmatch(r"[\w./' :,\[\]{}-]+", str(code := whole.get("auto_map"))):  # only checked
+        raise ValueError(f"auto_map must map to names of classes; got {short(code)}")
     keys = ("hybrid_override_pattern", "layer_types", *NAMES["layer_types"])
     listed = next((given[key] for key in keys if isinstance(given.get(key), (str, list))), "")
     if listed and given.get("num_hidden_layers") is None:  # as many as the file lists
@@ -81,10 +80,12 @@ def model_from_config(
     kinds = tuple(replace(kind, count=count) for kind, count in alike.items())
     P = c.get("hidden_size_per_layer_input", 0)
     own = be("name", given.get("_name_or_path") or family, str, "a string")
-    last = kinds[-1]
-    return Model(
+    last = {"F": 1, "N": 1, "K": 1, "H": 1}
+    for kind in kinds:
+        last |= {name: n for name, n in (vars(kind) | {"F": kind.F or kind.X}).items() if n}
+    found = Model(
         own if name is None else instance("name", name, str, "a string"),
-        *(layers, D, last.F or last.X or 1, last.N or 1, last.K or 1, last.H or 1, V),
+        *(layers, D, last["F"], last["N"], last["K"], last["H"], V),
         kinds=kinds,
         outer=stored.layer(_outer(c)),
         tied=c["tie_word_embeddings"],
@@ -94,6 +95,10 @@ def model_from_config(
         looked_up_each=layers * P,
         towers=towers(whole),
     )
+    if any(form for _, form in stored.rules) and len(found.stored_types()) == 1:
+        wanted = "name the model's matrices as its targets or layers, and not leave out all"
+        raise ValueError(f"quantization_config must {wanted}; it quantizes nothing")
+    return found
 
 
 def _outer(c: Values) -> Layer:
@@ -133,9 +138,9 @@ def _values(given: Mapping[str, Any], family: str, nested: bool) -> Values:
         if c.get(key):
             letters = (one_of(key, str(each), spelled) for each in c[key][:layers])
             c["layer_types"] = [spelled[each] for each in letters]
-    for key in ("layer_types", "mlp_layer_types"):
+    for key in ("layer_types", "mlp_layer_types", "is_moe_layer"):
         if c.get(key) and len(c[key]) != layers:
-            wanted = f"a list of {layers} names, one for each layer"
+            wanted = f"a list of {layers}, one for each layer"
             raise ValueError(f"{key} must be {wanted}; got {len(c[key])}")
     # What the family fixes, or one of its keys says: from here on both are asked alike.
     return c | {trait: c.get(each, each) for trait, each in traits.items()}
@@ -157,18 +162,15 @@ def _checked(own: str, key: str, given: Mapping[str, Any], default: Any, nested:
     names = [key, *NAMES.get(own, ())]
     key = next((name for name in names if given.get(name) is not None), key)
     value = given.get(key)
-    if value is None:
+    if value is None or (value == "auto" and own == "linear_value_head_dim"):
         null = any(name in given for name in names)
-        if own in ROWS["usual"] and default and (null or not nested):
-            raise ValueError(f"{key} must be given for {given['model_type']}; got none")
-        if null and default and own in ("num_experts", "decoder_sparse_step"):
+        usual, routed = own in ROWS["usual"], own in ("num_experts", "decoder_sparse_step")
+        if default and ((usual and not nested) or (null and (usual or routed))):
             raise ValueError(f"{key} must be given for {given['model_type']}; got none")
         return 0 if null and own in SIZES["may_be_none"] else default
     kind = type(default)
     if kind in KINDS:
         return be(key, value, kind, KINDS[kind])
-    if value == "auto" and own == "linear_value_head_dim" and not default:
-        return 0
     if own == "pattern" and isinstance(value, str):
         return len(value)  # such as LLLG
     most = MAX_LAYERS if key == "num_hidden_layers" else MAX_SIZE
@@ -212,7 +214,7 @@ def _kind(c: Values, i: int) -> str:
     if kind in ("window", "chunked"):
         last = c["last_full"] and i == c["num_hidden_layers"] - 1
         on = c["window"] and c.get("use_sliding_window", True) and not last
-        kind = "window" if on else "full"
+        kind = kind if on else "full"
     return "indexed" if kind == "full" and c["mixer"] == "indexed" else kind
 
 
@@ -262,8 +264,9 @@ def _attention(c: Values, i: int, kind: str) -> Layer:
     for name in ("k_proj", "v_proj")[:keys]:
         matrices.append(_projection(f"self_attn.{name}", D * K * H, K))
     matrices.append(_projection("self_attn.o_proj", N * H * D, N))
-    window = c["window"] if kind == "window" else 0
-    return Layer(0, tuple(matrices), gains, N=N, K=K, H=H, V=H, window=window, reuses=keys == 0)
+    shape = {"N": N, "K": K, "H": H, "V": H, "reuses": keys == 0, "aligned": kind == "chunked"}
+    window = c["window"] if kind in ("window", "chunked") else 0
+    return Layer(0, tuple(matrices), gains, window=window, **shape)
 
 
 def _latent_attention(c: Values, i: int, kind: str) -> Layer:
@@ -309,8 +312,9 @@ def _indexer(c: Values, keys: int) -> list[Matrix]:
 def _pooled_attention(c: Values, kind: str) -> Layer:
     """Return attention of DeepSeek V4.
 
-    One vector is the key and the value of all heads. Beside a window, a "sparse" layer caches one
-    vector for 4 positions and picks some by an indexer, and a "heavy" one reads one for each 128.
+    One vector, a latent of width H, is the key and the value of all heads. Beside a window, a
+    "sparse" layer caches one for 4 positions and picks some by an indexer, and a "heavy" one reads
+    one for each 128.
     """
     D, N, H, q = c["hidden_size"], c["num_attention_heads"], c["head_dim"], c["q_lora_rank"]
     out, h, hc = c["o_lora_rank"], c["index_head_dim"], c["hc_mult"]
@@ -325,8 +329,8 @@ def _pooled_attention(c: Values, kind: str) -> Layer:
         _projection("self_attn.o_b_proj", out * c["o_groups"] * D, out * c["o_groups"]),
         _projection("more", 2 * mixed * hc * D),
     ]
-    shape = {"N": N, "K": 1, "H": H, "V": H, "q_rank": q, "window": c["window"]}
-    shape["pooled"] = {"sparse": 4, "heavy": 128}.get(kind, MAX_SIZE)
+    shape = {"N": N, "H": H, "V": H, "q_rank": q, "kv_rank": H, "window": c["window"]}
+    shape["pooled"] = {"sparse": 4, "heavy": 128}.get(kind, 0)
     if kind == "sparse":  # pools overlap: each is made of itself and its neighbor, with gates
         shape |= {"top": c["index_topk"], "index_N": c["index_n_heads"], "index_H": h}
         matrices += [_projection("self_attn.compressor", 4 * D * H), *_indexer(c, 4)]
@@ -341,28 +345,29 @@ def _recurrence(c: Values) -> Layer:
     D, N, groups = c["hidden_size"], c["linear_num_value_heads"], c["linear_num_key_heads"]
     k, conv = c["linear_key_head_dim"], c["linear_conv_kernel_dim"]
     v = c["linear_value_head_dim"] or c["expand"] * D // N
-    width, channels = N * v, 2 * groups * k + N * v
-    gains = channels * (conv + c["conv_bias"])
+    width, shared = N * v, 2 * groups * k
+    gains = (width + shared) * (conv + c["conv_bias"])
     # Mamba 2 has a step width, a decay and a skip per head, and a norm of all; gated delta networks
     # have a step width and a decay, and one norm for each head's values.
     if c["delta"]:
         gains += 2 * N + v
-        made = {"in_proj_qkv": channels, "in_proj_z": width, "in_proj_ba": 2 * N}
+        made = {"in_proj_qkv": width, "in_proj_z": width, "in_proj_ba": 2 * N}
     else:
         gains += 3 * N + width
-        made = {"in_proj": channels + width + N}
-    gains += (sum(made.values()) + D) * c["state_bias"]
+        made = {"in_proj": 2 * width + N}
+    gains += (sum(made.values()) + shared + D) * c["state_bias"]
     widths = {"float32": 4, "bfloat16": 2, "float16": 2}
     stored = widths[one_of("the type of the state", c["state_dtype"], widths)]
     made["out_proj"] = width
-    matrices = (_projection(f"linear_attn.{name}", D * size, N) for name, size in made.items())
+    matrices = [_projection(f"linear_attn.{name}", D * size, N) for name, size in made.items()]
+    matrices.append(matrices[0]._replace(weights=D * shared, parts=groups))
     # A state decays (1), takes in a product of a key and a value (2), and is multiplied with a
     # query (2); a gated delta network first multiplies it with the key (2), too. Sources: Dao & Gu,
     # "Transformers are SSMs", 2024; Yang et al., "Gated Delta Networks", 2024. Chunked kernels
     # compute more, to multiply matrices.
     shape = {"state_heads": N, "state_groups": groups, "recurrent": N * k * v, "conv": conv}
-    shape |= {"channels": channels, "state_width": stored, "state_flops": 5 + 2 * c["delta"]}
-    return Layer(0, tuple(matrices), gains, **shape)
+    shape |= {"channels": width, "group": 2 * k, "state_width": stored}
+    return Layer(0, tuple(matrices), gains, state_flops=5 + 2 * c["delta"], **shape)
 
 
 def _mlp(c: Values, i: int, kind: str) -> Layer:
@@ -373,7 +378,8 @@ def _mlp(c: Values, i: int, kind: str) -> Layer:
     if c.get("use_double_wide_mlp") and i >= c["num_hidden_layers"] - c["num_kv_shared_layers"]:
         F *= 2
     if kind == "moe" or (kind != "mlp" and _has_experts(c, i)):
-        E, path = _at(c, "num_experts", i), "mlp.shared_experts"
+        E = _at(c, "num_experts", i)
+        path, routed = ("mlp", "experts") if c["beside"] else ("mlp.shared_experts", "mlp.experts")
         own = "moe_intermediate_size"
         wide = own if _at(c, own, i) else "intermediate_size"
         X = whole_number(wide, _at(c, wide, i), most=MAX_SIZE)
@@ -382,7 +388,7 @@ def _mlp(c: Values, i: int, kind: str) -> Layer:
         if further := 2 * D * latent + D * c["shared_gate"]:
             matrices.append(_projection("more", further))
         matrices.append(Matrix("router", "mlp.gate", D * E))
-        matrices += _matrices_of_mlp("experts", "mlp.experts.*", latent or D, X, gated)
+        matrices += _matrices_of_mlp("experts", f"{routed}.*", latent or D, X, gated)
         biases = c["sinks"] * ((1 + gated) * X + D)
         shape = {"experts": E, "active": k, "X": X, "expert_biases": biases}
         gains += E * (c["sinks"] or c["router_bias"])
@@ -403,6 +409,8 @@ def _has_experts(c: Values, i: int) -> bool:
     if c.get("mlp_layer_types"):
         names = ("dense", "sparse", "moe", "hash_moe")
         return one_of("mlp_layer_types", c["mlp_layer_types"][i], names) != "dense"
+    if each := c.get("is_moe_layer"):
+        return bool(be("is_moe_layer", each[i], bool, "true or false for each layer"))
     if not c.get("num_experts") or not c.get("enable_moe_block", True):
         return False
     if c.get("moe_layers"):

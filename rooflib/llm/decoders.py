@@ -34,8 +34,8 @@ class Model:
     Attributes
     ----------
     layers, D, F, N, K, H, vocabulary
-        Number of layers, model width; of the last kind of layer the width of its MLP, heads of
-        queries and of keys and values, and head width; and rows of the embedding table.
+        Number of layers, model width; width of the MLP, heads of queries and of keys and values,
+        and head width, of the last kind of layer that has them; and rows of the embedding table.
     kinds, outer
         The kinds of layers; and what stands beside them: the embedding table, the output matrix,
         the last norm.
@@ -225,7 +225,8 @@ class Model:
         Chips hold equal parts of weights (`held` of "forward"), gradients ("backward") and the
         state of Adam ("update"), a copy of the weight and two moments in fp32: fully sharded data
         parallelism. Each gathers all weights for the forward and again for the backward pass, and
-        reduce-scatters all gradients; HBM also holds the gathered weights of the largest layer.
+        reduce-scatters all gradients; HBM also holds the gathered weights of the largest layer;
+        tables are gathered piece by piece.
         Sources: Rajbhandari et al., "ZeRO", 2020; How To Scale Your Model, "How to Parallelize a
         Transformer".
 
@@ -269,7 +270,8 @@ class Model:
         """Return the first rule that a split over `chips` breaks, with the size; "" if none."""
         for kind in self.kinds:
             shape = {"N": kind.N, "F": kind.F}
-            shape |= {"state heads": kind.state_heads, "state groups": kind.state_groups}
+            groups = kind.state_groups * (kind.state_groups > 1)  # a single one is on each chip
+            shape |= {"state heads": kind.state_heads, "state groups": groups}
             if kind.experts and not expert_parallel:
                 shape["X"] = kind.X
             for name, width in shape.items():
@@ -292,6 +294,5 @@ class Model:
         for E in routed if spread else ():
             if np.any(E % over):
                 fitting = ", ".join(str(n) for n in range(1, MAX_LISTED + 1) if not E % n)
-                given = f"experts={E}, chips times replicas={over}"
-                hint = f"{self.name} can be spread over {fitting}"
-                raise ValueError(f"chips times replicas must divide experts; got {given}; {hint}")
+                given = f"experts={E}, chips times replicas={over}; {self.name} can be spread over"
+                raise ValueError(f"chips times replicas must divide experts; got {given} {fitting}")

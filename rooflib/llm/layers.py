@@ -12,34 +12,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rooflib.checks import Number, larger
+from rooflib.checks import Number, larger, one_of
 from rooflib.dtypes import DType, Type, dtype
 
 # Bits of a weight in GGUF files with the scales of its block: llama.cpp, ggml-common.h.
 GGUF = {
-    "q2_k": 2.625,
-    "q3_k": 3.4375,
-    "q4_0": 4.5,
-    "q4_1": 5,
-    "q4_k": 4.5,
-    "q5_0": 5.5,
-    "q5_1": 6,
-    "q5_k": 5.5,
-    "q6_k": 6.5625,
-    "q8_0": 8.5,
-    "iq1_s": 1.5625,
-    "iq1_m": 1.75,
-    "iq2_xxs": 2.0625,
-    "iq2_xs": 2.3125,
-    "iq2_s": 2.5625,
-    "iq3_xxs": 3.0625,
-    "iq3_s": 3.4375,
-    "iq4_nl": 4.5,
-    "iq4_xs": 4.25,
-    "tq1_0": 1.6875,
-    "tq2_0": 2.0625,
-    "mxfp4": 4.25,
-}
+    "q2_k": 2.625, "q3_k": 3.4375, "q4_0": 4.5, "q4_1": 5, "q4_k": 4.5, "q5_0": 5.5, "q5_1": 6,
+    "q5_k": 5.5, "q6_k": 6.5625, "q8_0": 8.5, "iq1_s": 1.5625, "iq1_m": 1.75, "iq2_xxs": 2.0625,
+    "iq2_xs": 2.3125, "iq2_s": 2.5625, "iq3_xxs": 3.0625, "iq3_s": 3.4375, "iq4_nl": 4.5,
+    "iq4_xs": 4.25, "tq1_0": 1.6875, "tq2_0": 2.0625, "mxfp4": 4.25,
+}  # fmt: skip
 
 EXPANDS = "self_attn.kv_b_proj"
 """Name of the matrix that turns latents into keys and values."""
@@ -85,7 +67,8 @@ def weight_type(name: Type) -> DType:
     >>> weight_type("q4_k").bytes * 8
     4.5
     """
-    bits = GGUF.get(name.lower()) if isinstance(name, str) else None
+    lower = name.lower() if isinstance(name, str) else ""
+    bits = GGUF[one_of("w", lower, GGUF)] if "_" in lower else GGUF.get(lower)
     if bits is None:
         return dtype(name, "w")
     whole = int(bits)
@@ -113,6 +96,16 @@ def positions_read(S: Number, chunk: Number, start: Number = 0, window: int = 0)
     )
 
 
+def _multiples(n: Number, m: Number, step: Number, start: Number) -> Number:
+    """Return the sum of (start + i · step) // m for i < n, in as few turns as Euclid's."""
+    total: Number = 0
+    while np.any(n > 0):
+        total = total + n * (n - 1) // 2 * (step // m) + n * (start // m)
+        step, start = step % m, start % m
+        (n, start), m, step = divmod(n * step + start, m), larger(step, 1), m
+    return total
+
+
 @dataclass(frozen=True)
 class Layer:
     """A kind of layer of a decoder, and how many layers are of this kind.
@@ -129,9 +122,9 @@ class Layer:
         biases of one routed expert.
     N, K, H, V
         Query heads, key/value heads, and the widths of a key and of a value.
-    reuses, window
-        Whether attention reads keys and values of an earlier layer; and how many positions a query
-        sees at most, its own included (0: all).
+    reuses, window, aligned
+        Whether attention reads keys and values of an earlier layer; how many positions a query sees
+        at most, its own included (0: all); and whether these begin at a multiple of `window`.
     q_rank, kv_rank, rope
         Latent attention: ranks of queries and of keys and values, and the rotary part of H, whose
         key all heads share.
@@ -145,8 +138,9 @@ class Layer:
     state_heads, state_groups, recurrent, state_width, state_flops
         A recurrence: heads, heads of its keys and queries, the elements of its state, their bytes,
         and FLOPs per token and element.
-    channels, conv
-        Numbers per token that the recurrence takes in, and the kernel of the convolution before it.
+    channels, group, conv
+        Numbers per token that the recurrence takes in, for all heads and for each group, and the
+        kernel of the convolution before it.
     F, experts, active, X
         Width of the MLP that every token takes, dense or a shared expert; routed experts, how many
         of them a token takes, and the width of one.
@@ -162,6 +156,7 @@ class Layer:
     V: int = 0
     reuses: bool = False
     window: int = 0
+    aligned: int = 0
     q_rank: int = 0
     kv_rank: int = 0
     rope: int = 0
@@ -175,6 +170,7 @@ class Layer:
     state_width: int = 0
     state_flops: int = 0
     channels: int = 0
+    group: int = 0
     conv: int = 0
     F: int = 0
     experts: int = 0
@@ -213,28 +209,29 @@ class Layer:
 
     def cached(self, chips: Number = 1) -> Number:
         """Return how many elements one chip reads per cached position that a query sees."""
-        if self.pooled:
-            return self.H
         if self.kv_rank:
             return self.kv_rank + self.rope
         return larger(self.K // chips, 1) * (self.H + self.V) if self.N else 0
 
     def kept(self, chips: Number = 1) -> Number:
         """Return how many elements one chip adds to its cache per position."""
-        if self.pooled:
-            return (self.H + self.index_H) / self.pooled
-        return (0 if self.reuses else self.cached(chips)) + self.index_H
+        own = 0 if self.reuses else self.cached(chips)
+        return own + ((own + self.index_H) / self.pooled if self.pooled else self.index_H)
 
     def held(self, S: Number, chips: Number = 1) -> Number:
         """Return how many elements one chip caches of a sequence of S positions."""
+        near = smaller(S, self.window) if self.window else S
         if self.pooled:
-            entries = S // self.pooled
-            return smaller(S, self.window) * self.H + entries * (self.H + self.index_H)
-        return (smaller(S, self.window) if self.window else S) * self.kept(chips)
+            return near * self.H + S // self.pooled * (self.H + self.index_H)
+        return near * self.kept(chips)
 
     def state(self, chips: Number = 1) -> tuple[Number, Number]:
         """Return a sequence's elements of recurrent state, and of inputs of its convolution."""
-        return self.recurrent // chips, self.channels * larger(self.conv - 1, 0) // chips
+        return self.recurrent // chips, self.taken(chips) * larger(self.conv - 1, 0)
+
+    def taken(self, chips: Number = 1) -> Number:
+        """Return how many numbers per token a recurrence takes in; a single group is on each."""
+        return self.channels // chips + larger(self.state_groups // chips, 1) * self.group
 
     def pair_flops(self, absorbed: bool) -> int:
         """Return the FLOPs of one head for one query and one position it sees.
@@ -251,7 +248,7 @@ class Layer:
         keys, values, the heads' results and latent vectors; and the outputs and their product in
         the MLP and in each expert that the token takes.
         """
-        latents = self.q_rank + self.kv_rank + self.rope + self.channels
+        latents = self.q_rank + self.kv_rank + self.rope + int(self.taken())
         widths = len(self.of("MLP")) * self.F + len(self.of("experts")) * self.active * self.X
         return 4 * D + (self.N + self.K) * (self.H + self.V) + latents + widths + self.experts
 
@@ -262,6 +259,9 @@ class Layer:
         token, these are the pairs of a query and a position that it sees. Sparse attention
         reads no less than if its queries saw the last positions.
         """
+        if self.aligned:  # what is before the multiple at which a chunk's first query begins, isn't
+            before = _multiples(-(-(S - start) // chunk), self.window, chunk, start)
+            return positions_read(S, chunk, start) - self.window * before
         if not self.pooled:
             return positions_read(S, chunk, start, self.window or self.top)
         near = positions_read(S, chunk, start, self.window) if self.window else 0

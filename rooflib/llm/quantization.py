@@ -8,7 +8,6 @@ one scale for a whole matrix or column is neglected.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -34,6 +33,8 @@ SYNONYMS = {
     r"\brouter\b": "gate(?!_)",
     r"\bmamba\b": "linear_attn",
     r"\bmixer\b": "(self_attn|linear_attn|mlp)",
+    r"\battn\b": "(self_attn|linear_attn)",
+    r"^head$": "lm_head",
     r"\bw1\b": "gate_proj",
     r"\bw3\b": "up_proj",
     r"\bw2\b|\boutput_linear\b": "down_proj",
@@ -48,7 +49,7 @@ WORDS = re.compile(
     r"|projector|merger|connector|resampler|tower|patch|mtp|shared_head|bias|rotary|conv1d|A_log|\bD$"
     r"|gate\b|router|hc_|compressor|indexer|score"
 )
-# Routers and an indexer's weights choose; formats leave them as they are.
+# Routers and an indexer's weights choose; formats leave them as they are, unless they name them.
 CHOOSES = re.compile(r"^mlp\.gate$|^more$|weights_proj$")
 
 Rules: TypeAlias = "tuple[tuple[str, Format | None], ...]"
@@ -64,12 +65,13 @@ class Stored:
     """How a file stores its model.
 
     `plain` is the type of what is not quantized, `kv` that of the cache (None: that of
-    activations); `rules` say which matrices are quantized, and how.
+    activations); `rules` say which matrices are quantized, and how; `tied` is as in `Model`.
     """
 
     plain: str = "bf16"
     kv: Type | None = None
     rules: Rules = ()
+    tied: bool = False
 
     def layer(self, layer: Layer, index: str = "") -> Layer:
         """Return the layer with the formats of its matrices; "" is what stands beside all."""
@@ -78,9 +80,11 @@ class Stored:
         beginning = f"layers.{index}." if index else ""
 
         def form(name: str) -> Format | None:
-            full = beginning + name.replace("*", "0")
-            fitting = (form for pattern, form in rules if _fits(pattern, full))
-            return None if CHOOSES.search(name) else next(fitting, None)
+            own = "embed_tokens" if self.tied and name == "lm_head" else name
+            full = beginning + own.replace("*", "0")
+            fitting = (rule for rule in rules if _fits(rule[0], full))
+            pattern, form = next(fitting, ("", None))
+            return form if pattern or not CHOOSES.search(name) else None
 
         stored = (matrix._replace(of=form(matrix.name)) for matrix in layer.matrices)
         return replace(layer, matrices=tuple(stored))
@@ -103,6 +107,9 @@ def stored_types(both: Mapping[str, Any], beside: Any, c: Mapping[str, Any]) -> 
     how = dict(be("quantization_config", how, Mapping, "an object"))
     how |= be("quantization", how.pop("quantization", {}), Mapping, "an object")
     how.setdefault("expert_dtype", both.get("expert_dtype"))
+    if how.get("quant_method") == "fp8" and how.get("moe_quant_algo"):
+        # ModelOpt wrote the experts anew, and left all else in fp8.
+        how |= {"expert_dtype": how["moe_quant_algo"], "ignore": None, "exclude_modules": None}
     belongs = {
         "modelopt": "quant_algo" in how,
         "bitsandbytes": how.get("load_in_4bit") or how.get("load_in_8bit"),
@@ -112,36 +119,30 @@ def stored_types(both: Mapping[str, Any], beside: Any, c: Mapping[str, Any]) -> 
     named = how.get("quant_method") or next((each for each in belongs if belongs[each]), "")
     method = one_of("quant_method", str(named), METHODS)
     try:
-        kv, rules = _cache(how), METHODS[method](how)
+        rules = METHODS[method](how)
+        kv = _cache(how) or _cache((beside or {}).get("quantization", {}))
     except (AttributeError, IndexError, KeyError, TypeError):
         # Formats nest objects: one check, instead of one of each key, keeps a trace from users.
         wanted = f"as {method} writes it"
         raise ValueError(f"quantization_config must be {wanted}; got {short(how)}") from None
     left: Rules = tuple((pattern, None) for pattern in _left_out(how, c))
-    if method != "mlx":  # which alone quantizes the embedding, and so an output that shares it
-        left += (("embed_tokens", None), *(LOGITS if c["tie_word_embeddings"] else ()))
-    return Stored(plain, kv, (*left, *rules))
+    if method != "mlx":  # which alone quantizes the embedding
+        left += (("embed_tokens", None),)
+    return Stored(plain, kv, (*left, *rules), c["tie_word_embeddings"])
 
 
 def _left_out(how: Mapping[str, Any], c: Mapping[str, Any]) -> list[str]:
     """Return the patterns of modules that are left as they are, if all of them are understood."""
     lists = {key: be(key, how.get(key) or [], list, "a list") for key in LEFT_OUT}
     patterns = [be(key, each, str, "a list of names") for key in lists for each in lists[key]]
-    one_by_one: Counter[str] = Counter()
     for pattern in patterns:
-        name = _expression(pattern)
-        layer = re.match(r"layers\\?\.(\d+)\b", name)
-        if layer and int(layer[1]) >= c["num_hidden_layers"]:
-            continue  # a layer that predicts further tokens
-        if not WORDS.search(name):
+        if not WORDS.search(_expression(pattern)):
             raise ValueError(f"modules_to_not_convert must name modules; got {short(pattern)}")
-        of_all, of_one = re.subn(r"experts\\?\.\d+\b", "experts", name)
-        one_by_one[of_all] += of_one
+    named = {each for p in patterns for each in re.findall(r"experts\\?\.(\d+)", _expression(p))}
     experts = c.get("num_experts", 0)
-    known = {0, *(experts if isinstance(experts, list) else [experts])}
-    if some := set(one_by_one.values()) - known:
-        wanted = "name modules, of experts all of a layer or none"
-        raise ValueError(f"modules_to_not_convert must {wanted}; got {max(some)} of a layer")
+    if len(named) not in {0, *(experts if isinstance(experts, list) else [experts])}:
+        wanted = "name modules, of experts all or none"
+        raise ValueError(f"modules_to_not_convert must {wanted}; got {len(named)} experts")
     return patterns
 
 
@@ -154,23 +155,15 @@ MXFP4 = Format(DType("fp4", 4, scale_bits=8, group=32))
 INT8 = Format(DType("int8", 8), "int8")
 INT4 = Format(DType("int4", 4, scale_bits=16, group=128))
 ALGORITHMS = {
-    "FP8": FP8,
-    "FP8_PER_CHANNEL_PER_TOKEN": FP8,
-    "FP8_PB_WO": Format(FP8_BLOCKS.w),
-    "FP8_PB_REAL": FP8_BLOCKS,
-    "NVFP4": NVFP4,
-    "NVFP4_AWQ": NVFP4,
-    "W4A16_NVFP4": Format(NVFP4.w),
-    "W4A8_NVFP4_FP8": Format(NVFP4.w, "fp8"),
+    "FP8": FP8, "FP8_PER_CHANNEL_PER_TOKEN": FP8,
+    "FP8_PB_WO": Format(FP8_BLOCKS.w), "FP8_PB_REAL": FP8_BLOCKS,
+    "NVFP4": NVFP4, "NVFP4_AWQ": NVFP4,
+    "W4A16_NVFP4": Format(NVFP4.w), "W4A8_NVFP4_FP8": Format(NVFP4.w, "fp8"),
     "W4A8_MXFP4_FP8": Format(MXFP4.w, "fp8"),
     "MXFP8": Format(DType("fp8", 8, scale_bits=8, group=32), "fp8"),
-    "W8A16": Format(INT8.w),
-    "W8A8_SQ_PER_CHANNEL": INT8,
-    "INT8_SQ": INT8,
-    "W4A16": Format(DType("int4", 4)),
-    "W4A16_AWQ": INT4,
-    "W4A8_AWQ": Format(INT4.w, "fp8"),
-}
+    "W8A16": Format(INT8.w), "W8A8_SQ_PER_CHANNEL": INT8, "INT8_SQ": INT8,
+    "W4A16": Format(DType("int4", 4)), "W4A16_AWQ": INT4, "W4A8_AWQ": Format(INT4.w, "fp8"),
+}  # fmt: skip
 
 
 def _type(name: str, group: Any = None, scale: int = 16, bits: int = 0) -> DType:
@@ -196,19 +189,24 @@ def _matrices(form: Format) -> Rules:
 def _fp8(how: Mapping[str, Any]) -> Rules:
     sides = how.get("weight_block_size")
     form = FP8 if sides is None else Format(_block(sides), "fp8")
-    experts = {"fp4": MXFP4._replace(x="fp8"), "fp8": form}
+    experts = {"fp4": MXFP4._replace(x="fp8"), "fp8": form, **ALGORITHMS}
     of_experts = experts[one_of("expert_dtype", how.get("expert_dtype") or "fp8", experts)]
-    return (("mlp.experts", of_experts), *_matrices(form))
+    return (("experts", of_experts), *_matrices(form))
 
 
 def _awq(how: Mapping[str, Any]) -> Rules:
     if how.get("dynamic") or how.get("extra_config"):
         raise ValueError("quantization must be one for all matrices; got rules for some of them")
+    for key, usual in (("data_type", "int"), ("act_bits", 16)):  # auto-round's
+        if how.get(key) not in (None, usual):
+            raise ValueError(f"{key} must be {usual}; got {short(how[key])}")
     bits = _bits(how.get("bits", how.get("w_bit")))
     group = how.get("group_size", how.get("q_group_size", 128))
     # Each group has a scale in fp16 and a zero point. With group_size -1 a group is a column.
     form = Format(_type(f"int{bits}", group, 16 + bits))
-    return (("", form),) if how.get("lm_head") is True else _matrices(form)
+    named = how.get("modules_in_block_to_quantize") or [[""]]
+    rules = ((name, form) for names in named for name in names)
+    return (("lm_head", form if how.get("lm_head") is True else None), *rules)
 
 
 def _mlx(how: Mapping[str, Any]) -> Rules:
@@ -238,10 +236,9 @@ def _bitsandbytes(how: Mapping[str, Any]) -> Rules:
 
 def _modelopt(how: Mapping[str, Any]) -> Rules:
     def form(of: Mapping[str, Any]) -> Format:
-        named = one_of("quant_algo", of.get("quant_algo"), ALGORITHMS)
-        found = ALGORITHMS[named]
-        awq = named in ("W4A16_AWQ", "W4A8_AWQ")
-        return found._replace(w=_type("int4", of.get("group_size", 128))) if awq else found
+        found = ALGORITHMS[one_of("quant_algo", of.get("quant_algo"), ALGORITHMS)]
+        own = _type("int4", of.get("group_size", 128))
+        return found._replace(w=own) if found.w == INT4.w else found
 
     own = how.get("quantized_layers")
     if how.get("quant_algo") == "MIXED_PRECISION":
@@ -285,7 +282,7 @@ def _scheme(how: Any) -> DType:
     else:
         bits, kind = _bits(how.get("num_bits")), one_of("type", how.get("type"), ("int", "float"))
         name = {"int": "int", "float": "fp"}[kind] + str(bits)
-        strategy = how.get("strategy") or "tensor"
+        strategy = how.get("strategy") or ("group" if how.get("group_size") else "tensor")
         if strategy == "block" and kind == "float":
             return _block(how.get("block_structure"))
         grouped = strategy not in ("tensor", "channel", "token", "block")
@@ -294,14 +291,15 @@ def _scheme(how: Any) -> DType:
     return _type(name, how.get("group_size") if grouped else None, scale)
 
 
-def _cache(how: Mapping[str, Any]) -> str | None:
+def _cache(how: Mapping[str, Any]) -> Type | None:
     """Return the type of the cache that a file names; None for that of activations."""
     for of in (how.get("kv_cache_quant_config") or {}).values():  # quark's
         return _scheme(of["output_tensors"]).name
     named = how.get("kv_cache_quant_algo") or how.get("kv_cache_scheme")
     if isinstance(named, Mapping):
         return _scheme(named).name
-    known = {None: None, "None": None, "auto": None, "FP8": "fp8", "NVFP4": "fp4", "INT8": "int8"}
+    known: dict[Any, Type | None] = {"FP8": "fp8", "INT8": "int8", "NVFP4": NVFP4.w}
+    known |= {None: None, "None": None, "auto": None}
     if named not in known:
         raise ValueError(f"kv_cache_scheme must be one of FP8, INT8, NVFP4; got {short(named)}")
     return known[named]
@@ -315,7 +313,7 @@ METHODS = {
     "bitsandbytes": _bitsandbytes,
     "quark": _quark,
     **dict.fromkeys(("awq", "gptq", "auto-round"), _awq),
-    "mxfp4": lambda how: (("mlp.experts", MXFP4),),
+    "mxfp4": lambda how: (("experts", MXFP4),),
     "mlx": _mlx,
 }
 

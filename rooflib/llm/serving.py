@@ -85,8 +85,16 @@ class Serving:
             size("price", self.price, single=True)
         if not 0 <= size("reserve", self.reserve, zero=True, single=True) < 1:
             raise ValueError(f"reserve must be a share from 0 to below 1; got {self.reserve}")
-        if self.B % self.stages:
-            raise ValueError(f"stages must divide B; got B={self.B}, stages={self.stages}")
+        if self.stages > 1 and self.B % (self.stages * self.replicas):
+            given = f"B={self.B}, stages={self.stages}, replicas={self.replicas}"
+            raise ValueError(f"stages times replicas must divide B; got {given}")
+        if self.stages > self.model.layers:
+            most = f"{self.model.layers}, the layers of {self.model.name}"
+            raise ValueError(f"stages must be at most {most}; got {self.stages}")
+        lacks = [kind for kind in self.decode.types if kind not in self.chip]
+        if lacks and self.compute is None:
+            names = f"types that {self.chip.name} multiplies"
+            raise ValueError(f"w and x must be {names}; got {lacks[0]}")
         self.per_token, self.first_token  # noqa: B018  # Compute now: bad arguments must raise.
 
     @cached_property
@@ -166,19 +174,23 @@ class Serving:
     def guessed(self, guesses: int, rate: float, draft: Model | str | None = None) -> Times:
         """Return the bounds of one token if a step checks guesses, each right at a `rate`.
 
-        A model `draft` on the same chips makes the guesses of each sequence; without one, layers
-        that predict further tokens do, for nothing. A step yields 1 + rate + … + rate^guesses
-        tokens on average: the guesses before the first wrong one, and one that it makes itself.
+        A model `draft` on the same chips, or on as many of them as can split it, makes the guesses
+        of each sequence; without one, layers that predict further tokens do, for nothing. A step
+        yields 1 + rate + … + rate^guesses tokens on average: the guesses before the first wrong
+        one, and one that it makes itself. Both models and their caches are held.
         Source: Leviathan et al., "Fast Inference from Transformers via Speculative Decoding", 2023.
         """
         count = int(size("guesses", guesses, single=True, whole=True))
         if not 0 <= size("rate", rate, zero=True, single=True) <= 1:
             raise ValueError(f"rate must be a share from 0 to 1; got {rate}")
-        check = self._decode(self.B, self.S + count, T=count + 1)
-        if draft is not None:
-            check += count * model_of(draft).decode(self.B, self.S, **self._split)
         accepted = sum(rate**i for i in range(count + 1))
-        return (check * (1 / accepted)).named("a token").on(self.chip, self._link)
+        token = _scaled(self._decode(self.B, self.S + count, T=count + 1), 1 / accepted)
+        if draft is not None:
+            guess = model_of(draft)
+            chips = max(each for each in guess.splits() if not self.chips % each)
+            on = (self.chip, self.B, self.S, chips, self.replicas, self.link)
+            token += _scaled(Serving(guess, *on).decode, count / accepted)
+        return token.named("a token").on(self.chip, self._link)
 
     def separate(self, tokens: int, other: Chip | str | None = None) -> Table:
         """Return a table of prefill on chips of its own, with answers of so many `tokens`.
@@ -189,18 +201,22 @@ class Serving:
         ahead = self if other is None else replace(self, chip=other, link=None)
         answers = self.B / (tokens * self.per_token.lower)  # a second
         prompts = self.replicas / ahead.first_token.lower
-        parts = self.model.decode(self.replicas, self.S, **self._layout).parts
-        held = sum(part.held for part in parts if part.name in ("attention", "state"))
+
+        def cache(**split: Any) -> Any:
+            parts = self.model.decode(self.replicas, self.S, **self._layout | split).parts
+            return sum(part.held for part in parts if part.name in ("attention", "state"))
+
         rows = {
             "requests/s of decode, at most": text(answers),
             "requests/s of prefill, at most": text(prompts),
             "prefill for one of decode, at least": text(answers / prompts),
-            "a prompt's cache": text(held * self.chips, "B"),
+            "a prompt's cache": text(cache(chips=1, expert_parallel=False), "B"),
         }
         if self._link is not None:
             # A stage's chips send what they hold of it: a part of the layers.
-            moved = Work("cache", held=0, sent=held / self.stages, hops=1).on(self.chip, self._link)
-            rows["its way from chip to chip, at least"] = f"{moved.lower}"
+            moved = Work("cache", held=0, sent=cache() / self.stages, hops=1)
+            way = moved.on(self.chip, self._link).lower
+            rows["its way from chip to chip, at least"] = f"{way}"
         return from_rows(("prefill and decode apart", ahead.chip.name), rows.items())
 
     @property
@@ -237,7 +253,7 @@ class Serving:
     def changes(self) -> tuple[tuple[str, Serving], ...]:
         """What would help: single changes, most tokens/s at the lower bound first.
 
-        Those that don't fit come last. Narrower weights and cache keep the type of the arithmetic.
+        Those that don't fit come last. Narrower weights keep the type of most of the arithmetic.
         The next chip is the maker's with the next higher bandwidth.
         """
         found = []
@@ -260,14 +276,14 @@ class Serving:
 
     def _possible(self) -> Iterator[tuple[str, dict[str, Any]]]:
         model, here = self.model, self.chip
-        compute = self.decode.compute.split(" and ")
-        same = {"compute": compute[0]} if len(compute) == 1 else {}
+        compute = self.decode.types
+        most = max(compute, key=lambda kind: self.decode.amounts[kind])
         x: Type = self.x or model.w
         for kind in ("int8", "int4"):
             if dtype(kind).bits < min(each.bits for each in model.stored_types(self.w)):
-                yield f"weights in {kind}", {"w": kind, "x": x, **same}
+                yield f"weights in {kind}", {"w": kind, "x": x, "compute": most}
         if dtype(model.cache_type(self.x, self.kv)).bits > dtype("fp8").bits:
-            yield "cache in fp8", {"kv": "fp8", **same}
+            yield "cache in fp8", {"kv": "fp8"}
         yield "twice the batch", {"B": 2 * self.B}
         yield "twice the chips", {"chips": 2 * self.chips}
         if self._all_chips > 1 and not self.expert_parallel:
@@ -280,13 +296,13 @@ class Serving:
                 yield f"the next chip, {chip.name}", {"chip": chip}
                 break
 
-    def _decode(self, B: int, S: int, **options: Any) -> Work:
+    def _decode(self, B: int, S: int, T: int = 1) -> Work:
         """One chip's share of a step for B sequences, of which each stage has a group at a time."""
-        step: Work = self.model.decode(B // self.stages, S, **self._layout, **options)
+        step: Work = self.model.decode(B // self.stages, S, T=T, **self._layout)
         if self.stages == 1:
             return step
-        whole = self.model.decode(B, S, **self._layout, **options)
-        return replace(self._staged(step, self.stages, B), held=whole.held / self.stages)
+        whole = self.model.decode(B, S, T=T, **self._layout)
+        return replace(self._staged(step, self.stages, B * T), held=whole.held / self.stages)
 
     def _staged(self, whole: Work, times: float, tokens: int) -> Work:
         """Return one stage's share, that many times, and the tokens' way to the next stage."""
@@ -301,16 +317,12 @@ class Serving:
 
     @cached_property
     def _layout(self) -> dict[str, Any]:
-        options = {name: getattr(self, name) for name in ("w", "kv", "x", "compute")}
+        names = ("chips", "replicas", "expert_parallel", "experts", "w", "kv", "x", "compute")
+        options = {name: getattr(self, name) for name in names}
         known = (dtype(each).name in self.chip for each in self.model.activation_types)
         if self.x is self.compute is self.w is None and not all(known):
             options |= {"x": self.model.w, "kv": self.kv or self.model.kv}
-        return options | self._split
-
-    @property
-    def _split(self) -> dict[str, Any]:
-        names = ("chips", "replicas", "expert_parallel", "experts")
-        return {name: getattr(self, name) for name in names}
+        return options
 
     @property
     def _all_chips(self) -> int:
@@ -322,6 +334,12 @@ class Serving:
         return usual if self.link is None else self.link
 
     _repr_markdown_ = markdown
+
+
+def _scaled(step: Work, times: float) -> Work:
+    """Return the work of so many steps, which hold as much as one, and so does each part."""
+    parts = tuple(replace(part * times, held=part.held) for part in step.parts)
+    return replace(step * times, held=step.held, parts=parts)
 
 
 def mfu(step: Work, chip: Chip | str, seconds: float) -> Quantity:

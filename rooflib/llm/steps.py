@@ -103,13 +103,18 @@ class Step:
 
     @cached_property
     def own_type(self) -> str:
-        """The type of products without weights: that of activations and plain weights.
+        """The type of attention's products: that of activations and plain weights.
 
-        It is fp8 for narrower activations, as in FlashAttention-3 (Shah et al., 2024).
+        It is fp8 for narrower activations, as in FlashAttention-3 (Shah et al., 2024); kernels with
+        a cache in bf16 usually compute attention in bf16, as all is with x="bf16".
         """
-        narrow = {"fp8", "fp4"} & self.model.activation_types
-        if narrow and self.w is None and self.x is None and not self.compute:
-            return "fp8"
+        said = self.w is None and self.x is None and not self.compute
+        narrow = said and {"fp8", "fp4"} & self.model.activation_types
+        return "fp8" if narrow else self.plain_type
+
+    @cached_property
+    def plain_type(self) -> str:
+        """The type of activations and plain weights, in which a recurrence is computed."""
         return self._product(self.read, self.given_w or dtype(self.model.w))
 
     @cached_property
@@ -170,8 +175,8 @@ class Step:
         """Return the type in which a matrix is stored, and that of products with it."""
         of = self.model.stored(matrix)
         stored = self.given_w or dtype(of.w)
-        with_it = of.x if self.x is None and self.w is None else None
-        return stored, self._product(dtype(with_it) if with_it else self.read, stored)
+        own = dtype(of.x) if of.x and self.x is None and self.w is None else None
+        return stored, self._product(own or self.read, own or stored)  # it says the product's type
 
     def _product(self, x: DType, w: DType) -> str:
         if self.compute:
@@ -206,11 +211,11 @@ class Step:
     def recurrence(self, kind: Layer) -> Work:
         """A recurrent state: every token changes it; every pass loads and writes it once."""
         recurrent, inputs = kind.state(self.chips)
-        convolved = 2 * kind.conv * kind.channels // self.chips
+        convolved = 2 * kind.conv * kind.taken(self.chips)
         flops = self.n * (kind.state_flops * recurrent + convolved)
         size = self.sequences * (kind.state_width * recurrent + self.read.bytes * inputs)
         loaded = size * (self.repeats - (self.start == 0))  # a prompt's first chunk starts at zero
-        return _work("state", {self.own_type: flops}, loaded, size * self.repeats, held=size)
+        return _work("state", {self.plain_type: flops}, loaded, size * self.repeats, held=size)
 
     def routed(self, kind: Layer) -> Work:
         """The experts that at least one token takes; each chip holds its part of all."""

@@ -136,6 +136,28 @@ def test_a_step_that_checks_guesses_counts_their_positions_and_loads_weights_onc
     assert served.guessed(guesses, 1, model).lower > 0.99 * token
 
 
+# A model with a draft that is split as it is, or over fewer chips; stored in what the chip lacks.
+DRAFTS = [
+    ("Llama 3 70B", "H100 SXM", "Llama 3 8B", {"chips": 4}, 4),
+    ("Llama 3 70B", "H100 SXM", "Llama 3.2 1B", {"chips": 64}, 32),
+    ("Mixtral 8x7B", "H100 SXM", "Llama 3.2 1B", {"replicas": 4, "expert_parallel": True}, 1),
+    ("Llama 3 70B", "A100 80GB SXM", "DeepSeek-V3", {"chips": 16}, 16),
+]
+
+
+@pytest.mark.parametrize(("name", "chip", "draft", "how", "chips"), DRAFTS)
+def test_models_that_check_and_guess_are_both_held_once(name, chip, draft, how, chips):
+    served = rl.Serving(name, chip, B=16, S=1000, **how)
+    group = {"chips": chips, "replicas": served.replicas}
+    own = dataclasses.replace(served, S=1003).decode.held
+    held = own + rl.Serving(draft, chip, B=16, S=1000, **group).decode.held
+    for rate in (0, 0.9):
+        alone, both = (served.guessed(3, rate, each).work for each in (None, draft))
+        for step, expected in ((alone, own), (both, held)):
+            assert step.held == pytest.approx(expected)
+            assert sum(part.held for part in step.parts) == pytest.approx(expected)
+
+
 def test_a_cached_share_of_a_prompt_is_not_computed_again():
     model = rl.model("Gemma 3 27B")
     whole, start = model.prefill(1, 8192, logits="all"), model.prefill(1, 6000, logits="all")
@@ -156,6 +178,9 @@ def test_stages_hold_a_part_of_the_layers_and_pass_groups_on(replicas):
     assert two.decode.flops == pytest.approx(half.flops)
     assert two.decode.sent - half.sent == pytest.approx(2 * 16 * 8192)
     assert two.decode.hops == half.hops + 2
+    # Four positions that a step checks pass on together.
+    checks = rl.model("Llama 3 70B").decode(8, 8195, 4, T=4)
+    assert two.guessed(3, 0).work.sent - checks.sent == pytest.approx(4 * 2 * 16 * 8192)
     assert two.first_token.lower == pytest.approx(one.first_token.lower)  # one after the other
     chunked = dataclasses.replace(two, chunk=512)
     assert chunked.prefill.flops < 0.6 * one.prefill.flops
@@ -168,6 +193,9 @@ def test_prefill_and_decode_apart_need_chips_in_proportion(replicas, stages):
     each = 32 / (200 * served.per_token.lower)
     cache = 4096 * rl.model("Llama 3 70B").kv_bytes_per_token()
     way = cache / 8 / stages / rl.chip("H100 SXM")["NVLink"]  # each chip sends its part
+    # The cache counts once, though 16 chips hold each of its 8 heads twice.
+    spread = rl.Serving("Llama 3 70B", "H100 SXM", B=32, chips=16, S=4096, replicas=replicas)
+    assert dict(spread.separate(200).rows)["a prompt's cache"] == f"{cache}"
     for other in ("H100 SXM", "B200"):
         prompts = replicas / dataclasses.replace(served, chip=other).first_token.lower
         rates = [f"{rl.Quantity(rate)}" for rate in (each, prompts, each / prompts)]
@@ -199,6 +227,9 @@ def test_what_cannot_be_done_is_not_suggested():
     def names(*given: object, **options: object) -> set[str]:
         return {change for change, _ in rl.Serving(*given, **options).changes}
 
+    # Weights in int4 are multiplied as those in fp8 were.
+    narrower = dict(rl.Serving("DeepSeek-V3", "H200 SXM", chips=8).changes)["weights in int4"]
+    assert narrower.decode.compute == "fp8"
     many = names("Llama 3 8B", "H100 SXM", B=1, chips=32, S=64)
     assert "twice the chips" not in many  # 32 heads can't be split over 64 chips
     narrow = names("gpt-oss 120B", "H100 SXM", B=1, kv="fp8")

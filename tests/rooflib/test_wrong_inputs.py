@@ -55,6 +55,7 @@ WRONG = [
     ("rl.dtype('bfloat61')", "dtype must be one of", "got 'bfloat61'"),
     ("rl.attention(1, 1, 1, 1, 1, 1, kv='int7')", "kv must be one of", "'int7'"),
     ("llama.decode(1, 1, kv='int7')", "kv must be one of", "'int7'"),
+    ("llama.decode(1, 1, w='q4_k_m')", "w must be one of q2_k", "got 'q4_k_m'", "mean 'q4_k'?"),
     ("rl.matmul(1, 2, 3, w='fp16')", "compute must be given for bf16 times fp16"),
     ("rl.matmul(1, 2, 3, compute='vector fp23')", "compute must be one of", "mean 'fp32'?"),
     ("rl.split('E', 2, 2, 4, 4)", "split must be one of B, D, F", "got 'E'"),
@@ -84,8 +85,11 @@ WRONG = [
     ("rl.Serving(llama, H100, S=1.5)", "S must be a whole number", "1.5"),
     ("rl.Serving(llama, H100, chips=3)", "chips must divide N", "can be split over 1, 2, 4"),
     ("rl.Serving(llama, H100, chips=2, link='ICI')", "link must be one that H100 SXM has"),
+    ("rl.Serving(llama, H100, B=99, stages=33)", "must be at most 32, the layers of", "got 33"),
+    ("rl.Serving(llama, H100, B=6, stages=2, replicas=2)", "stages times replicas", "got B=6,"),
     ("rl.Serving(llama, H100, price=0)", "price must be above zero", "0"),
     ("rl.Serving(llama, H100, compute='fp4')", "rate must be one that H100 SXM has", "'fp4'"),
+    ("rl.Serving(llama, H100, w='fp32', x='fp32')", "w and x must be types that H100 SXM", "fp32"),
     # chips of one's own
     ("own(rates={'bf16': -1})", "rates['bf16'] must be above zero", "-1"),
     ("rl.dot(3).on(own(rates={'b16': 1}))", "one that mine has", "got 'bf16'", "mean 'b16'?"),
@@ -165,9 +169,10 @@ def test_a_file_and_its_content_give_the_same_model(tmp_path):
 def test_code_named_in_a_config_is_not_run(tmp_path):
     ran = tmp_path / "ran"
     code = f"__import__('pathlib').Path({str(ran)!r}).touch()"
-    with pytest.raises(ValueError, match="auto_map"):
-        rl.model_from_config(LLAMA | {"auto_map": {"AutoConfig": code}})
-    classes = {"AutoConfig": "own.OwnConfig"}
+    for each in (code, ["own.OwnTokenizer", code]):
+        with pytest.raises(ValueError, match="auto_map"):
+            rl.model_from_config(LLAMA | {"auto_map": {"AutoConfig": each}})
+    classes = {"AutoConfig": "own.OwnConfig", "AutoTokenizer": ["own.OwnTokenizer", None]}
     assert rl.model_from_config(LLAMA | {"auto_map": classes}) == rl.model_from_config(LLAMA)
     assert not ran.exists()
 

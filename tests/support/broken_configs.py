@@ -88,7 +88,17 @@ BROKEN = [
     ({"model_type": "jamba", "moe_layer_freq": 2}, "model_type must be one of"),
     (quantized(quant_method="gptq", bits=4, group_size=128, dynamic={"-:.*": {}}),
      "quantization must be one for all matrices"),
+    (quantized(quant_method="auto-round", bits=4, group_size=32, data_type="mx_fp"),
+     "data_type must be int; got 'mx_fp'"),
+    (quantized(quant_method="auto-round", bits=8, act_bits=8), "act_bits must be 16"),
     (quantized(quant_algo="NVFP3"), "quant_algo must be one of FP8"),
+    # What fits no matrix of the model, or all that is left out.
+    *((quantized(**how), "quantization_config must name the model's matrices") for how in (
+        {"config_groups": {"": {"targets": ["Linaer"], "weights": {"num_bits": 8, "type": "int"}}}},
+        {"quant_algo": "MIXED_PRECISION", "quantized_layers": {"model.foo": {"quant_algo": "FP8"}}},
+        {"quant_algo": "FP8", "ignore": ["*mlp*", "*attn*", "lm_head"]},
+        {"quant_method": "mxfp4"},
+    )),
     (QWEN | {"quantization_config": {"quant_method": "fp8", "modules_to_not_convert": [
         "model.layers.0.mlp.experts.3.up_proj"]}}, "modules_to_not_convert must name modules"),
     (quantized(quant_method="gptq", bits=3, group_size=128), "bits must be 4 or 8"),

@@ -133,7 +133,6 @@ def _names(name: str) -> Iterator[str]:
 
 def _kind(kind: Layer) -> dict[str, Any]:
     state = [kind.state(count) for count in COUNTS]
-    inputs = 2 * kind.conv * kind.channels
     return {
         **{name: getattr(kind, name) for name in ("count", "N", "F", "experts", "active", "gains")},
         "matrices": len(kind.of("MLP")),
@@ -142,6 +141,7 @@ def _kind(kind: Layer) -> dict[str, Any]:
         "multiplied": kind.weights("experts"),
         "window": kind.window or kind.top,
         "holds": kind.window,
+        "aligned": 1 * kind.aligned,
         "projections": [kind.weights("projections", count) for count in COUNTS],
         "expansion": [sum(each.on(count) for each in kind.expanding) for count in COUNTS],
         "cached": [kind.cached(count) for count in COUNTS],
@@ -153,7 +153,7 @@ def _kind(kind: Layer) -> dict[str, Any]:
         "recurrent": [recurrent for recurrent, _inputs in state],
         "inputs": [each for _recurrent, each in state],
         "state_flops": [
-            kind.state_flops * recurrent + inputs // count
+            kind.state_flops * recurrent + 2 * kind.conv * kind.taken(count)
             for count, (recurrent, _inputs) in zip(COUNTS, state, strict=True)
         ],
         "reached": [_reached(kind, count) for count in HOLDERS],
