@@ -261,7 +261,8 @@ class Step:
         """The output matrix, and the logits that are written."""
         rows, passes = (self.n, self.repeats) if self.logits == "all" else (self.sequences, 1)
         yield self.multiply("logits", self.model.outer.of("logits"), rows, passes)
-        written = self.read.bytes * rows * (self.model.vocabulary // self.chips)
+        rows_of_chip = -(-self.model.vocabulary // self.chips)  # an odd vocabulary is padded
+        written = self.read.bytes * rows * rows_of_chip
         yield _work("logits", {}, written=written)
 
 
