@@ -9,6 +9,7 @@ import nbformat
 import pytest
 from learner import PASSED, answered, by_heart, graded_points, parts, released, results, solutions
 from nbformat import NotebookNode
+from playwright.sync_api import expect
 from reader import COMPARE, EDITOR, FULL, Reader
 from submissions import Submission, hand_in, submissions
 
@@ -158,6 +159,14 @@ def test_a_finished_exercise_tells_its_moral_and_is_taken_back_from_its_file(
     key = list(right)[-1]  # no other part calls it
     reader.write(reader.part(key).locator(".code-editor .cm-content"), "# thinking again")
     assert not reader.done().startswith(f"{len(right)} of ")
+
+
+def test_a_press_on_answer_here_leads_into_the_first_editor(reader: Reader) -> None:
+    reader.answer_here(NAME)
+    first = reader.page.locator(EDITOR).first
+    expect(first).to_be_focused()
+    reader.page.keyboard.insert_text("7")
+    assert "7" in reader.written(first)
 
 
 def test_an_own_cell_on_the_page_prints_plots_fails_and_is_stopped(reader: Reader) -> None:
