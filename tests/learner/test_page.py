@@ -165,6 +165,7 @@ def test_a_press_on_answer_here_leads_into_the_first_editor(reader: Reader) -> N
     reader.answer_here(NAME)
     first = reader.page.locator(EDITOR).first
     expect(first).to_be_focused()
+    expect(first).to_be_in_viewport()
     reader.page.keyboard.insert_text("7")
     assert "7" in reader.written(first)
 

@@ -27,8 +27,13 @@
       return null;
     }
   }
-  // The button, which had the focus, has gone.
-  button.addEventListener("click", async () => (await open())?.focus());
+  button.addEventListener("click", async () => {
+    const first = await open();
+    if (!first) return;
+    // The button, which had the focus, has gone.
+    first.focus();
+    document.activeElement.scrollIntoView({ block: "nearest" });
+  });
   if (isOnDisk) return;
   try {
     if (sessionStorage.getItem("roofline-ran-python")) {
