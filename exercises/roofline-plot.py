@@ -10,7 +10,7 @@
 
 # %% page [markdown]
 # Take the layer and the chip of {ref}`exercise 2 <exercise-int8-weights>`, with square weights of
-# two sizes: $D = F =$ {eval}`f"{sizes[0]}"` and $D = F =$ {eval}`f"{sizes[1]}"`.
+# two sizes: $D = F =$ {eval}`f"{sizes[0]:,}"` and $D = F =$ {eval}`f"{sizes[1]:,}"`.
 #
 # - How many FLOP/s are attainable at each batch?
 # - Each curve reaches its ceiling at some batch. How many times as large is it for the small

@@ -66,6 +66,8 @@ class Figure:
         included = (1 + self.sparse) * (1 + self.two_way) * self.links
         number = to_base(self.printed, self.unit) / included * self.cores * self.clock
         base = self.unit.replace("bit/s", "B/s").replace("/clock", "/s").lstrip("kKMGTPEi")
+        if self.what == "exponentials":  # which papers may print as FLOPs
+            base = base.replace("FLOP", "OP")
         return Quantity(number, base)
 
     @property

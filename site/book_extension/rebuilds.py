@@ -1,5 +1,6 @@
 """Second builds: without these fixes, they would differ from first ones."""
 
+import hashlib
 import pickle
 from pathlib import Path
 
@@ -8,11 +9,13 @@ from pybtex.plugin import register_plugin
 from sphinx.application import ENV_PICKLE_FILENAME, Sphinx
 from sphinx.environment import BuildEnvironment
 
+WORKS = "hashes of the cited works"  # a key of the domain's data, which Sphinx keeps
 PAGE_FILES = (".html", ".ipynb", ".steps.json")
 
 
 def setup(app: Sphinx) -> None:
     app.connect("env-updated", empty_entries)
+    app.connect("env-updated", pages_that_cite)
     app.connect("env-updated", remove_pages_without_source)
     app.connect("build-finished", keep_terms)
     # Register the backend that sphinxcontrib-bibtex looks up for each citation: without this line,
@@ -44,6 +47,19 @@ def empty_entries(app: Sphinx, env: BuildEnvironment) -> list[str]:
         for entry in bibliography.citation_nodes.values():
             entry.clear()
     return [key.docname for key in bibliographies]
+
+
+def pages_that_cite(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Return all pages that cite if the works have changed since the last build.
+
+    A citation's label depends on other works too: a second one of the same authors and year makes
+    it “2020a”. Sphinx writes a page again only if its own source has changed.
+    """
+    data = env.get_domain("cite").data
+    files = [Path(name).read_bytes() for name in sorted(data["bibdata"].bibfiles)]
+    now = [hashlib.sha256(content).hexdigest() for content in files]
+    before, data[WORKS] = data.get(WORKS), now
+    return [] if before in (None, now) else sorted({ref.docname for ref in data["citation_refs"]})
 
 
 def remove_pages_without_source(app: Sphinx, env: BuildEnvironment) -> None:

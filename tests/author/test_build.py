@@ -80,6 +80,21 @@ def build(book: Book, **pages: str) -> str:
     return run.stderr
 
 
+def test_another_year_of_a_cited_work_is_on_all_pages_that_cite_it(tmp_path: Path) -> None:
+    book = small_book(tmp_path, "one", "two")
+    works = book.folder / "references.bib"
+    work = "@misc{work, author = {Doe, Jane}, title = {Rates}, year = {%s}}"
+    works.write_text(work % 1998, encoding="utf-8")
+    said = "\nSo says {cite:t}`work`.\n"
+    assert build(book, one=said, two="\n```{bibliography}\n```\n") == ""
+    assert "1998" in book.html("one")
+    works.write_text(work % 1999, encoding="utf-8")
+    assert build(book) == ""
+    for page in ("one", "two"):
+        assert "1999" in book.html(page)
+        assert "1998" not in book.html(page)
+
+
 def test_a_mistake_stops_the_build_and_the_page_and_the_line_are_named(tmp_path: Path) -> None:
     book = small_book(tmp_path)
     said = build(book, page="\n" + "\n\n".join(text for text, _ in MISTAKES.values()) + "\n")

@@ -166,6 +166,15 @@ def test_a_finished_exercise_tells_its_moral_and_is_taken_back_from_its_file(
     assert not reader.done().startswith(f"{len(right)} of ")
 
 
+def test_a_press_on_answer_here_leads_into_the_first_editor(reader: Reader) -> None:
+    reader.answer_here(NAME)
+    first = reader.page.locator(EDITOR).first
+    expect(first).to_be_focused()
+    expect(first).to_be_in_viewport()
+    reader.page.keyboard.insert_text("7")
+    assert "7" in reader.written(first)
+
+
 def test_an_own_cell_on_the_page_prints_plots_fails_and_is_stopped(reader: Reader) -> None:
     reader.answer_here(NAME)
     reader.own_cell("import matplotlib.pyplot as plt\n_ = plt.plot([1, 2])")

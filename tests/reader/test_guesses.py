@@ -11,6 +11,9 @@ from site_browser import PHONE, axe, contrast, put_theme, put_width, structure
 CHAPTER = "chapters/intensity"  # it asks for choices, numbers and a share
 BOXES = ".admonition.tip, .guess-told, .guess-skip"
 NUMBER = re.compile(r"\d[\d,]*\.?\d*")
+# Whether the focus is behind a guess's form.
+FOCUS_AFTER = """(name) => document.querySelector(`form.guess[name="${name}"]`)
+  .compareDocumentPosition(document.activeElement) === Node.DOCUMENT_POSITION_FOLLOWING"""
 
 
 def numbers(text: str) -> list[float]:
@@ -41,6 +44,8 @@ def test_what_follows_is_covered_until_i_guess_and_then_stays_open(reader: Reade
     assert not reader.shown_after(second)
     assert wrong in reader.told(first)
     assert reader.right(first) in reader.told(first)
+    # Reading goes on there: the focus is behind the form, whose controls are disabled soon.
+    assert reader.page.evaluate(FOCUS_AFTER, first)
     reader.page.reload()
     assert reader.shown_after(first)
     assert reader.form(first).get_by_label(wrong, exact=True).is_checked()

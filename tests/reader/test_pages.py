@@ -211,6 +211,20 @@ def test_words_in_formulas_are_in_the_language_of_the_page(site: Path) -> None:
     assert left == []
 
 
+CODE = ("code", "pre", "script", "style", "template")
+
+
+def test_no_markdown_is_left_in_the_text_of_a_page(site: Path) -> None:
+    """Bold that ends in full-width punctuation isn't bold, and a link may be broken as well."""
+    found = []
+    for language, name in [*BOTH, *((language, name) for language in PAGES for name in DECKS)]:
+        for text in page_of(site, language, name).strings:
+            is_code = any(e.name in CODE or "sig" in e.get("class", ()) for e in text.parents)
+            if not is_code and re.search(r"\*\*|\]\(", text):
+                found.append(f"{language} {name}: {text.strip()}")
+    assert found == []
+
+
 def test_each_page_says_in_its_language_what_it_is_about(site: Path) -> None:
     """Search engines and link previews show a page's title, description and picture."""
     seen: dict[tuple[str, str], str] = {}

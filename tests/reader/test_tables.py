@@ -77,7 +77,7 @@ def trained(row: Row) -> float | str:
 
 
 def n(row: Row, heading: str) -> float:
-    return number(row[heading].lstrip("+"))
+    return number(row[heading].lstrip("+").replace("−", "-"))
 
 
 # Heading, on all pages or on one of them → what stands below it, by the chip and the row.

@@ -44,8 +44,8 @@ export const time = (catalog, _) => ({
   },
 
   numbers: [
-    ["t_math", "T_math", "s"],
-    ["t_comms", "T_comms", "s"],
+    ["t_math", _("T_math"), "s"],
+    ["t_comms", _("T_comms"), "s"],
     ["lower", _("lower bound"), "s"],
     ["upper", _("upper bound"), "s"],
     ["idle", _("idle fraction"), "%"],

@@ -91,8 +91,8 @@ export const timeline = (catalog, _) => ({
   numbers: [
     ["takes", _("takes"), "s"],
     ["above", _("above the lower bound"), "%"],
-    ["t_math", "T_math", "s"],
-    ["t_comms", "T_comms", "s"],
+    ["t_math", _("T_math"), "s"],
+    ["t_comms", _("T_comms"), "s"],
     ["lower", _("lower bound"), "s"],
     ["upper", _("upper bound"), "s"],
     ["math_waits", _("compute units wait"), "%"],

@@ -93,10 +93,10 @@ def current(config: Config) -> Language:
     return found[0] if found else ORIGINAL
 
 
-def close_up(app: Sphinx, doctree: nodes.document, page: str) -> None:
+def space(app: Sphinx, doctree: nodes.document, page: str) -> None:
     if current(app.config).code == "zh_CN":
         spacing.close_up(doctree)
-        spacing.keep_punctuation(doctree)
+    spacing.keep_punctuation(doctree)
 
 
 def mark_works(app: Sphinx, doctree: nodes.document, page: str) -> None:
@@ -275,7 +275,7 @@ def setup(app: Sphinx) -> None:
     # Run before Sphinx collects files to download.
     app.connect("doctree-read", link_handouts, priority=400)
     app.add_node(HideCodeCellNode, override=True, html=(visit_folded, depart_HideCellInput))
-    app.connect("doctree-resolved", close_up)
+    app.connect("doctree-resolved", space)
     app.add_transform(MarkOriginals)
     app.add_transform(TranslateDescriptions)
     app.add_transform(LeadUp)

@@ -40,15 +40,15 @@ FOLDERS: dict[str, tuple[tuple[str, str], ...]] = {
     "slides": (("site/slides_extension", "**/*.py"),),
 }
 METHODS = {".html": "jinja2.ext:babel_extract", ".py": "python", ".js": "javascript"}
-# Words of Sphinx and of MyST-NB that they don't translate into Chinese themselves.
+# Words of Sphinx that it doesn't translate into Chinese itself, and of folded cells (_config.yml).
 THEMES = (
-    "Hide code cell output",
+    "Hide the output",
     "Link to this definition",
     "Link to this heading",
     "Link to this image",
     "Link to this table",
     "Link to this term",
-    "Show code cell output",
+    "Show the output",
 )
 KEYWORDS = {"_": None, "N_": None, "phrase": None}
 # Arguments that are messages: the hint of a part, and what a range of values is.

@@ -1,9 +1,9 @@
-"""Removal of the spaces between Chinese characters.
+"""Spaces between Chinese characters, which are removed, and punctuation beside formulas.
 
-This includes spaces around a value or a reference that turned out Chinese. A translator can't know
-what a value or the name of a figure will be, and sets a space around it, as around Latin letters
-and digits. Formulas keep the punctuation beside them on their line: Firefox would break lines
-there.
+The former include spaces around a value or a reference that turned out Chinese. A translator can't
+know what a value or the name of a figure will be, and sets a space around it, as around Latin
+letters and digits. Formulas of all languages keep the punctuation beside them on their line:
+browsers would break lines there.
 """
 
 import re
@@ -13,8 +13,10 @@ from docutils import nodes
 CHINESE = "\u3400-\u9fff\uff01-\uff60\u3001-\u3011“”"
 ENDS, STARTS = re.compile(f"[{CHINESE}] *$"), re.compile(f"^ *[{CHINESE}]")
 # Punctuation that must not end a line, and punctuation that must not begin one.
-OPENING = re.compile("[\uff08\u300a\u201c]+$")
-CLOSING = re.compile("^[\uff09\u300b\u201d\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f]+")
+OPENING = re.compile(r"[(\[\u2018\u201c\uff08\u300a]+$")
+CLOSING = re.compile(
+    r"^[-.,:;?!%)\]\u2019\u201d\uff09\u300b\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f]+"
+)
 # Nodes that are not text: the texts before and after one are not adjacent.
 BETWEEN = (nodes.literal, nodes.math, nodes.image, nodes.raw)
 

@@ -249,6 +249,9 @@
         for (const other of covered.notes) if (other !== note) other.textContent = "";
         open(covered);
       }
+      // The form is disabled once the answer is in view, so the focus goes to what was covered or unfolded.
+      if (covered && !isMissing) covered.part.focus({ preventScroll: true });
+      else if (folded?.open) folded.querySelector("summary").focus({ preventScroll: true });
     });
     if (box) {
       const { bar } = asked.get(box) ?? {};

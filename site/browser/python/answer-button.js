@@ -12,19 +12,28 @@
   link.closest("p").after(bar);
   const module = (file) => import(new URL(`${python}${file}`, document.baseURI).href);
 
+  // Open the exercise; return the editor of its first part, null if it could not be opened.
   async function open() {
     note.textContent = isOnDisk
       ? phrase("A page that was opened as a file cannot run code. “make serve” shows this site at an address of its own, and “make lab” opens the exercise in JupyterLab.")
       : "";
-    if (isOnDisk) return;
+    if (isOnDisk) return null;
     try {
-      await (await module("exercise.js")).open({ place, notebook: link.href, name, version });
+      const first = await (await module("exercise.js")).open({ place, notebook: link.href, name, version });
       bar.remove();
+      return first;
     } catch (error) {
       note.textContent = phrase("This could not be fetched ({reason}). Reload the page, and try again.", { reason: error.message });
+      return null;
     }
   }
-  button.addEventListener("click", open);
+  button.addEventListener("click", async () => {
+    const first = await open();
+    if (!first) return;
+    // The button, which had the focus, has gone.
+    first.focus();
+    document.activeElement.scrollIntoView({ block: "nearest" });
+  });
   if (isOnDisk) return;
   try {
     if (sessionStorage.getItem("roofline-ran-python")) {

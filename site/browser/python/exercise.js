@@ -45,7 +45,7 @@ const codeBox = (pre, ...more) =>
 const markdown = (words) => made("div", { innerHTML: asHtml(words) });
 
 // Show the exercise `name` in the element `place`; `notebook` is its released notebook's address,
-// `version` that of the page's Python.
+// `version` that of the page's Python. Returns the editor of the first part.
 export async function open({ place, notebook, name, version }) {
   const answer = await fetch(notebook);
   if (!answer.ok) throw new Error(`${notebook}: ${answer.status}`);
@@ -406,4 +406,5 @@ export async function open({ place, notebook, name, version }) {
   window.addEventListener("beforeunload", (event) => {
     if (!saved.isSaving) event.preventDefault();
   });
+  return parts[0].editor;
 }
