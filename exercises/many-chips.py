@@ -347,6 +347,7 @@ part(
         "delay-left-out": lambda **case: waiting(**case)[1],
         "one-delay": lambda **case: sum(waiting(**case, delays=1)),
         "one-delay-a-lap": lambda **case: sum(waiting(**case, delays=2)),
+        "delays-of-one-lap": lambda **case: sum(waiting(**case, delays=case["N"] - 1)),
         "one-lap": lambda **case: sum(waiting(**case, laps=1)),
         "a-piece-to-itself": lambda size, N, link, delay: 2 * N * delay + 2 * size / link,
         "whole-array-each-step": lambda size, N, link, delay: 2 * (N - 1) * (delay + size / link),

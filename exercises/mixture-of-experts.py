@@ -388,6 +388,7 @@ part(
         "output-matrix-left-out": counted_by(ends=lambda config: (tables(config), 0)),
         "tables-left-out": counted_by(ends=lambda config: (0, 0)),
         "tied-table-twice": counted_by(ends=lambda config: (2, 1)),
+        "one-table-always": counted_by(ends=lambda config: (1, 1)),
         "norms-counted": counted_by(norms=1),
         "swapped": lambda config: parameters_if(config)[::-1],
     },

@@ -174,6 +174,7 @@ part(
         "bf16-weights": lambda **case: attainable_if(**case, w=2),
         "all-in-int8": lambda **case: attainable_if(**case, x=1, out=1),
         "widths-swapped": lambda **case: attainable_if(**case, x=1, w=2, out=1),
+        "input-not-counted": lambda **case: attainable_if(**case, x=0),
         "output-not-counted": lambda **case: attainable_if(**case, out=0),
         "multiply-add-once": lambda **case: attainable_if(**case, flops=1),
         "int8-arithmetic": int8_arithmetic,
