@@ -130,6 +130,11 @@ def int8_weights(**sheet):
     return batch(**sheet) / 2
 
 
+def one_digit(peak, peak_unit, sparse, **memory):
+    rounded = float(f"{dense(peak, peak_unit, sparse):.0e}")
+    return rounded / one_way(memory["bandwidth"], memory["bandwidth_unit"])
+
+
 def sparse_for_dense(**sheet):
     return batch(**sheet, factor=1)
 
@@ -321,6 +326,7 @@ part(
         "always-halved": always_halved,
         "int8-weights": int8_weights,
         "rounded-to-tens": lambda **sheet: round(batch(**sheet), -1),
+        "peak-of-one-digit": one_digit,
         "upside-down": upside_down,
         "one-prefix-for-all": one_prefix_for_all,
         "bits-for-bytes": bits_for_bytes,

@@ -273,6 +273,7 @@ part(
         "no-ceiling": lambda B, D, F, peak, bandwidth: moved(B, D, F, w=2) / moved(B, D, F),
         "no-overlap": lambda **case: upper(**case, w=2) / upper(**case),
         "int8-arithmetic": lambda **case: lower(**case, w=2) / lower(**case, speed=2),
+        "multiply-add-once": lambda **case: lower(**case, w=2, speed=2) / lower(**case, speed=2),
         "all-in-int8": lambda **case: lower(**case, w=2) / lower(**case, x=1, out=1),
         "output-not-counted": lambda **case: lower(**case, w=2, out=0) / lower(**case, out=0),
         "upside-down": lambda **case: lower(**case) / lower(**case, w=2),
