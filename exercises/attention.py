@@ -293,6 +293,8 @@ part(
         "one-position-loaded": lambda **case: (prefill(**case), limit(**case)),
         "long-context-for-exact": lambda **case: (limit(**case), limit(**case)),
         "exact-for-limit": lambda **case: (decode(**case), decode(**case)),
+        "swapped": lambda **case: both()(**case)[::-1],
+        "one-cache-everywhere": both(caches=1),
         "upside-down": lambda **case: (1 / decode(**case), 1 / limit(**case)),
         "operations-counted-twice": limit_if(lambda N, K, kv_bytes: 4 * N / (K * kv_bytes)),
         "group-alone": limit_if(lambda N, K, kv_bytes: N / K),

@@ -130,6 +130,11 @@ def int8_weights(**sheet):
     return batch(**sheet) / 2
 
 
+def one_digit(peak, peak_unit, sparse, **memory):
+    rounded = float(f"{dense(peak, peak_unit, sparse):.0e}")
+    return rounded / one_way(memory["bandwidth"], memory["bandwidth_unit"])
+
+
 def sparse_for_dense(**sheet):
     return batch(**sheet, factor=1)
 
@@ -266,6 +271,7 @@ part(
         "one-prefix-for-all": lambda printed, unit, both_ways: one_way(printed, "TB/s", both_ways),
         "binary-prefix": lambda **case: one_way(**case, prefixes=BINARY),
         "both-ways-doubled": lambda **case: one_way(**case, share=2),
+        "one-way-halved": lambda printed, unit, both_ways: one_way(printed, unit, True),
         "condition-turned-round": lambda printed, unit, both_ways: one_way(
             printed, unit, not both_ways
         ),
@@ -320,6 +326,7 @@ part(
         "always-halved": always_halved,
         "int8-weights": int8_weights,
         "rounded-to-tens": lambda **sheet: round(batch(**sheet), -1),
+        "peak-of-one-digit": one_digit,
         "upside-down": upside_down,
         "one-prefix-for-all": one_prefix_for_all,
         "bits-for-bytes": bits_for_bytes,
@@ -418,6 +425,7 @@ part(
         {"sheets": sheets, "sequences": 160, "length": 2},
         {"sheets": sheets, "sequences": 1, "length": 4096},
         {"sheets": sheets, "sequences": 8, "length": 16},
+        {"sheets": sheets, "sequences": 16, "length": 32},  # half of it and the sum differ
         {"sheets": close_to(256), "sequences": 4, "length": 64},
         {"sheets": INVENTED, "sequences": 2, "length": 2048},
         {"sheets": INVENTED, "sequences": 16, "length": 16},
@@ -446,8 +454,9 @@ part(
         "always-halved": names(product, always_halved),
         "one-prefix-for-all": names(product, one_prefix_for_all),
         "int8-weights": names(product, int8_weights),
+        "multiply-add-once": names(lambda sequences, length: sequences * length / 2),
         "bits-for-bytes": names(product, bits_for_bytes),
-        "all-chips": lambda sheets, **batch: [sheet["name"] for sheet in sheets],
+        "all-sheets": lambda sheets, **batch: [sheet["name"] for sheet in sheets],
         "the-others": lambda sheets, sequences, length: [
             name
             for name, needed in for_each(batch)(sheets).items()

@@ -144,6 +144,7 @@ part(
     ranges=SIZE_RANGES,
     wrong={
         "output-not-counted": lambda B, D, F: (B * D + D * F, 0),
+        "input-not-counted": lambda B, D, F: (D * F, B * F),
         "two-bytes-for-int8": lambda B, D, F: (2 * (B * D + D * F), 2 * B * F),
         "bits-for-bytes": lambda B, D, F: (8 * (B * D + D * F), 8 * B * F),
         "swapped": lambda B, D, F: (B * F, B * D + D * F),
@@ -214,6 +215,7 @@ part(
         "batch-left-out": lambda B, D, F: counted(B, D, F, flops=2 / B),
         "contraction-left-out": lambda B, D, F: counted(B, D, F, flops=2 / D),
         "output-not-counted": lambda **case: counted(**case, out=0),
+        "two-bytes-for-int8": lambda B, D, F: (2 * B * D * F, *counted(B, D, F, width=2)[1:]),
         "a-factor-of-two": instead(lambda B, D, F: B * D * F / moved(B, D, F)),
         "limit-for-exact": instead(lambda B, D, F: 2 * B),
         "exact-for-limit": instead(limit=lambda B, D, F: 2 * B * D * F / moved(B, D, F)),
@@ -292,6 +294,7 @@ part(
         "swapped": lambda **case: bounds_if(**case)[::-1],
         "shorter-of-the-two": lambda **case: (min(times_if(**case)), sum(times_if(**case))),
         "the-two-times": lambda **case: tuple(sorted(times_if(**case))),
+        "times-for-bounds": times_if,
         "one-time-twice": lambda **case: (max(times_if(**case)), 2 * max(times_if(**case))),
         "output-not-counted": lambda **case: bounds_if(**case, out=0),
         "multiply-add-once": lambda **case: bounds_if(**case, flops=1),

@@ -209,12 +209,13 @@ def speedup(B, D, F, N, peak, bandwidth, link):
 
 
 # %% grading
-def roofs(B, D, F, N, peak, bandwidth, link, ring=sent, sums=2, width=2, written=lambda N: 1):
+def roofs(B, D, F, N, peak, bandwidth, link, width=2, written=lambda N: 1, **counted):
     """Return arithmetic, HBM and network time on N chips, in seconds.
 
     width: bytes of an element in HBM. written: the share of the output that each chip writes.
+    counted: as in `times_if`.
     """
-    arithmetic, network = times_if(B, D, F, N, peak, link, ring=ring, sums=sums)
+    arithmetic, network = times_if(B, D, F, N, peak, link, **counted)
     moved = width * (B * D / N + D * F / N + written(N) * B * F)
     return arithmetic, moved / bandwidth, network
 
@@ -284,6 +285,8 @@ part(
     },
     wrong={
         "as-many-times": lambda **case: case["N"],
+        "gain-of-each-chip": lambda **case: gain(**case) / case["N"],
+        "multiply-add-once": gain_by(flops=1),
         "network-left-out": lambda **case: gain(**case, without="network"),
         "hbm-left-out": lambda **case: gain(**case, without="HBM"),
         "no-overlap": lambda **case: gain(sum, **case),
@@ -347,6 +350,7 @@ part(
         "delay-left-out": lambda **case: waiting(**case)[1],
         "one-delay": lambda **case: sum(waiting(**case, delays=1)),
         "one-delay-a-lap": lambda **case: sum(waiting(**case, delays=2)),
+        "delays-of-one-lap": lambda **case: sum(waiting(**case, delays=case["N"] - 1)),
         "one-lap": lambda **case: sum(waiting(**case, laps=1)),
         "a-piece-to-itself": lambda size, N, link, delay: 2 * N * delay + 2 * size / link,
         "whole-array-each-step": lambda size, N, link, delay: 2 * (N - 1) * (delay + size / link),

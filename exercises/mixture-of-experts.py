@@ -121,13 +121,16 @@ def layer(
     router=1,
     shared=1,
     shared_X="",
+    queries=0,
 ):
     """Count a layer's weights: those used by all tokens, and those of one expert.
 
     X, shared_X: the keys of the width of an expert, and of a shared one if that is another.
+    queries: the width of all queries together, in D, if it is taken from there.
     """
     D, H = config["hidden_size"], head_width(config, given)
-    attention = 2 * D * H * (config["num_attention_heads"] + config[kv])
+    wide = queries * D or config["num_attention_heads"] * H
+    attention = 2 * D * (wide + config[kv] * H)
     expert = gates * D * config[X]
     common = attention + router * D * config["n_routed_experts"]
     of_all = shared * config["n_shared_experts"] * gates * D * config[shared_X or X]
@@ -381,6 +384,7 @@ part(
         "router-left-out": counted_by(router=0),
         "heads-not-shared": counted_by(kv="num_attention_heads"),
         "head-width-from-the-model": counted_by(given=False),
+        "queries-as-wide-as-the-model": counted_by(queries=1),
         "dense-width": counted_by(X="intermediate_size"),
         "shared-experts-as-wide-as-dense": counted_by(shared_X="intermediate_size"),
         "layers-left-out": counted_by(layers=1),
@@ -388,6 +392,7 @@ part(
         "output-matrix-left-out": counted_by(ends=lambda config: (tables(config), 0)),
         "tables-left-out": counted_by(ends=lambda config: (0, 0)),
         "tied-table-twice": counted_by(ends=lambda config: (2, 1)),
+        "one-table-always": counted_by(ends=lambda config: (1, 1)),
         "norms-counted": counted_by(norms=1),
         "swapped": lambda config: parameters_if(config)[::-1],
     },

@@ -174,6 +174,7 @@ part(
         "bf16-weights": lambda **case: attainable_if(**case, w=2),
         "all-in-int8": lambda **case: attainable_if(**case, x=1, out=1),
         "widths-swapped": lambda **case: attainable_if(**case, x=1, w=2, out=1),
+        "input-not-counted": lambda **case: attainable_if(**case, x=0),
         "output-not-counted": lambda **case: attainable_if(**case, out=0),
         "multiply-add-once": lambda **case: attainable_if(**case, flops=1),
         "int8-arithmetic": int8_arithmetic,
@@ -222,12 +223,13 @@ part(
         {"small": 640, "large": 4096, "peak": 1.9928e14, "bandwidth": 8e11},
         {"small": 640, "large": 8192, "peak": 1.99056e14, "bandwidth": 8e11},
     ),
-    # With ridge points up to 250, the small matrix also reaches the ceiling.
+    # With ridge points up to 250, the small matrix also reaches the ceiling; from 194 on, batches
+    # rounded up to whole ones stay within the tolerance.
     ranges={
         "small": Whole(640, 2048, multiple_of=128),
         "large": Whole(3072, 16384, multiple_of=128),
-        "peak": Real(1.6e14, 2e14),
-        "bandwidth": Real(8e11, 9.9e11),
+        "peak": Real(1.85e14, 2e14),
+        "bandwidth": Real(8e11, 9.5e11),
     },
     tolerance=0.01,
     wrong={

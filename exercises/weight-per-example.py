@@ -164,6 +164,8 @@ part(
         "batch-left-out": lambda B, **case: intensities_if(B, **case, exact=2 / B),
         "batch-twice": batch_twice,
         "large-limit-for-exact": lambda bytes_per_element, **sizes: (2 / bytes_per_element,) * 2,
+        "exact-for-limit": lambda **case: intensities_if(**case)[:1] * 2,
+        "swapped": lambda **case: intensities_if(**case)[::-1],
         "output-not-counted": lambda **case: intensities_if(**case, out=0),
         "width-left-out": lambda **case: intensities_if(**case | {"bytes_per_element": 1}),
         "width-upside-down": lambda bytes_per_element, **sizes: intensities_if(

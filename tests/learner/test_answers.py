@@ -39,7 +39,7 @@ HINTS = {
     "whole": "Whole numbers are returned",
     "constant": "the same number in all",
     "zero": "gives 0",
-    "repeated": "one number for cases that differ",
+    "repeated": "one number where the right ones differ",
     "negative": "negative number",
     "percentage": "a percentage",
     "offset": "the same amount",

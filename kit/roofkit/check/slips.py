@@ -96,7 +96,8 @@ def _is_rounding(pairs: Pairs) -> bool:
     if len(pairs) > 1:  # a single number may fit by chance
         for cut in (math.floor, math.ceil, round):
             ways += [lambda right, c=cut, s=s: s * c(right / s) for s in STEPS]  # type: ignore[misc]
-            ways.append(lambda right, c=cut: 2.0 ** c(math.log2(abs(right))))  # type: ignore[misc]
+            if len({value for value, _ in pairs}) > 1:  # one power of two may be another term
+                ways.append(lambda right, c=cut: 2.0 ** c(math.log2(abs(right))))  # type: ignore[misc]
     return any(all(math.isclose(way(right), value) for value, right in pairs) for way in ways)
 
 
@@ -195,8 +196,8 @@ def _repeated(pairs: Pairs, fine: Floats) -> str:
     ):
         return ""
     return _(
-        "The function gives one number for cases that differ. Is an argument left out, or a "
-        "result kept from one call to the next?"
+        "The function gives one number where the right ones differ. Is an argument left out, a "
+        "result kept from one call to the next, or one value returned twice?"
     )
 
 
