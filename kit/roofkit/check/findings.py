@@ -83,7 +83,7 @@ class Findings:
                 said = _("For {case} you returned {value}, which is not it (neither of the two).")
             else:
                 said = _("For {case} you returned {value}, which is not it (number {places}).")
-                about |= {"places": ", ".join(off)}
+                about |= {"places": _(", ").join(off)}
         return said.format(**about)
 
     def _curve(self, value: Plain, expected: Plain, case: Mapping[str, Any]) -> str:
