@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from roofkit import words
-from roofkit.lines import LINES, filled, print_of_cells, printing_lines, template
+from roofkit.lines import LINES, in_words, print_of_cells, printing_lines
 from roofkit.words import _
 
 # Fonts with a language's characters, which matplotlib's own font lacks.
@@ -81,6 +81,6 @@ def translate_plots(code: str) -> None:
 @cache
 def translated(text: str) -> str:
     """Return a text of a plot in the language in force."""
-    message, numbers = template(text.replace("\n", LINES))
-    found = _(message)
-    return text if found == message else filled(found, numbers).replace(LINES, "\n")
+    line = text.replace("\n", LINES)
+    said = in_words(line, _)
+    return text if said == line else said.replace(LINES, "\n")

@@ -1,4 +1,4 @@
-"""Lines of text as messages: {1}, {2} … stand for their numbers.
+"""Lines of text as messages: {1}, {2} … stand for their numbers and names.
 
 They translate what cells print and draw: at build time, in the page's Python and in kernels.
 """
@@ -10,13 +10,28 @@ import linecache
 import re
 import sys
 from collections.abc import Callable, Collection, Mapping
+from functools import cache
+from itertools import count
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 # A number in a text, with its unit, but not within a name such as H100.
 NUMBER = re.compile(
-    r"(?<![\w.])\d+(?:[.,]\d+)*(?:[ \xa0][kMGTPEmnµ]?i?(?:s|B|FLOP|OP|bit)(?:/s)?)?(?!\w)"
+    r"(?<![\w.])\d+(?:[.,]\d+)*(?:e\d+)?(?:[ \xa0][kMGTPEmnµ]?i?(?:s|B|FLOP|OP|bit)(?:/s)?)?(?!\w)"
+)
+# Names that are words: they are translated where a line says which roof or link it is.
+ROOFS = {name: name for name in ("compute", "exponentials", "launch", "network")}
+ROOFS["vector"] = "vector unit"
+ROOF = rf"(?:^|(?<=[:,] ))(?:HBM|{'|'.join(ROOFS)})(?=$|[:,]| binds| takes| +\d)"
+# Messages that no page has: roofs, names and numbers alone, and lines of a reader's other chip.
+MESSAGES = (
+    *(*ROOFS.values(), "{1}: {2}", "{1}, {2}", "{1}, {2}: {3}"),
+    *("printed: {1}", "printed: {1}, {2} links", "printed: {1}, each of {2} cores"),
+    *("printed: {1}, both ways", "fits: no", "{1} fit on {2}", "{1} has no peak in {2}"),
+    *("ridge point: {1} or {2} or {3}/byte", "ridge point: {1} or {2} or {3} or {4}/byte"),
+    *("{1}: no published peak of the vector unit", "{1} has no link in the catalog"),
+    "no batch is enough: D and F are too small",
 )
 PLACE = re.compile(r"\{(\d+)\}")
 LINES = " / "  # separates the lines of a picture's text in its message
@@ -26,23 +41,40 @@ SAID = re.compile(r"\{1\}|: |\w+ \w+ \w+")
 # Scale words that translators write after a count, with powers of ten.
 SCALES = {"百万": 6, "十亿": 9}
 COUNT = re.compile(rf"(\d[\d,]*(?:\.\d+)?) ?({'|'.join(SCALES)})")
+# A space between Chinese characters, around a place that has some.
+NEEDLESS = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef]) (?=[\u3000-\u9fff\uff00-\uffef])")
 # Chinese number words that pages show after a count, with powers of ten; largest first.
 COUNT_UNITS = {"万亿": 12, "亿": 8, "万": 4, "": 0}
 
 
+@cache
+def varying() -> re.Pattern[str]:
+    """Return a pattern of what stands in places: names of the catalogs, roofs and numbers."""
+    import rooflib as rl
+    from rooflib.dtypes import DTYPES
+
+    chips = rl.chips(hidden=True)
+    links = [link for chip in chips for link in chip.links]
+    names = {*DTYPES, *(one.name for one in (*chips, *links, *rl.models()))}
+    listed = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.compile(rf"{ROOF}|(?<![\w-])(?:{listed})(?![\w-])|{NUMBER.pattern}")
+
+
 def template(text: str) -> tuple[str, list[str]]:
-    """Return a text's message, and the numbers for its places."""
-    numbers: list[str] = []
-
-    def place(number: re.Match[str]) -> str:
-        numbers.append(number[0])
-        return f"{{{len(numbers)}}}"
-
-    return NUMBER.sub(place, text), numbers
+    """Return a text's message, and what stands in its places."""
+    number = count(1)
+    parts = [part[0] for part in varying().finditer(text)]
+    return varying().sub(lambda _: f"{{{next(number)}}}", text), parts
 
 
-def filled(message: str, numbers: list[str]) -> str:
-    return PLACE.sub(lambda place: numbers[int(place[1]) - 1], message)
+def in_words(text: str, translate: Callable[[str], str]) -> str:
+    """Return a text with its words and its roofs translated."""
+    message, parts = template(text)
+    words = [translate(ROOFS[part]) if part in ROOFS else part for part in parts]
+    if words == parts and not re.search("[a-z]", message):
+        return text  # names and numbers
+    said = PLACE.sub(lambda place: words[int(place[1]) - 1], translate(message))
+    return NEEDLESS.sub("", said)
 
 
 def printed(text: str) -> list[str]:
@@ -100,13 +132,15 @@ def counted(value: str, power: int) -> str:
 
 
 def is_said(line: str) -> bool:
+    """Return whether a line's message needs translation."""
     return bool(SAID.search(line) and re.search("[a-z]{3}", UNITS.sub("", line)))
 
 
 def _line(line: str, translate: Callable[[str], str]) -> str:
-    message, numbers = template(line.strip())
-    if not is_said(message):
+    text = line.strip()
+    message = template(text)[0]
+    if message == "{1}" or not SAID.search(message):
         return line
-    said = filled(translate(message), numbers)
-    said = COUNT.sub(lambda count: counted(count[1], SCALES[count[2]]), said)
-    return line.replace(line.strip(), said)
+    said = in_words(text, translate)
+    said = COUNT.sub(lambda found: counted(found[1], SCALES[found[2]]), said)
+    return line.replace(text, said)

@@ -28,6 +28,8 @@ WITH_PLACES = (
     N_("{held} of {memory}, does not fit"),
     N_("{held} of {memory}, does not always fit"),
     N_("{low} to {high}"),
+    N_("{list} and {last}"),
+    N_("the next chip, {name}"),
     N_("sequences of {S} that fit"),
     N_("positions of {B} sequences that fit"),
 )

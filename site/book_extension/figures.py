@@ -11,6 +11,7 @@ from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.locale import get_translation
 from sphinx.locale import init as read_catalog
 from sphinx.util import logging
 from sphinx.util.i18n import docname_to_domain
@@ -21,6 +22,7 @@ from .languages import is_translation
 from .languages.markdown import has_words
 from .themed_svg import messages, themed_svg
 
+_ = get_translation("sphinx")
 STYLE = re.compile(r'\bstyle="([^"]*)"')
 logger = logging.getLogger(__name__)
 
@@ -102,9 +104,13 @@ def is_message(text: str) -> bool:
 
 
 def translation_of(app: Sphinx, page: str) -> Callable[[str], str]:
-    """Return a function that translates the messages of a page's outputs."""
+    """Return a function that translates messages of a page's outputs, or else of the code."""
     folders = [str(Path(app.srcdir, folder)) for folder in app.config.locale_dirs]
     domain = docname_to_domain(page, app.config.gettext_compact)
-    catalog, _ = read_catalog(folders, app.config.language, domain)
-    # The message "" is a catalog's head.
-    return lambda message: catalog.gettext(message) if message else message
+    catalog, _found = read_catalog(folders, app.config.language, domain)
+
+    def translate(message: str) -> str:
+        found = catalog.gettext(message) if is_message(message) else message
+        return str(_(message)) if found == message != "" else found
+
+    return translate

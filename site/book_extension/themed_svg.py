@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from xml.etree import ElementTree
 
-from roofkit.lines import LINES, filled, template
+from roofkit.lines import LINES, in_words, template
 
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 ElementTree.register_namespace("", SVG)
@@ -93,19 +93,17 @@ def translated_svg(source: str, translate: Callable[[str], str]) -> str:
 
 
 def messages(source: str) -> list[str]:
-    """Return the messages of an SVG file: its texts, with {1}, {2} … for the numbers."""
-    return [message(lines)[0] for lines in texts(ElementTree.fromstring(source))]
+    """Return the messages of an SVG file: its texts, with {1}, {2} … for numbers and names."""
+    return [template(joined(lines))[0] for lines in texts(ElementTree.fromstring(source))]
 
 
-def message(lines: list[ElementTree.Element]) -> tuple[str, list[str]]:
-    """Return a text's message for translation, and the numbers for its places."""
-    return template(LINES.join(line.text or "" for line in lines))
+def joined(lines: list[ElementTree.Element]) -> str:
+    return LINES.join(line.text or "" for line in lines)
 
 
 def translate_text(lines: list[ElementTree.Element], translate: Callable[[str], str]) -> None:
     """Replace the lines of a text by those of its translation, which may be fewer."""
-    english, numbers = message(lines)
-    translated = filled(translate(english), numbers).split(LINES, len(lines) - 1)
+    translated = in_words(joined(lines), translate).split(LINES, len(lines) - 1)
     center(lines)
     for line, text in zip(lines, [*translated, *[""] * len(lines)], strict=False):
         line.text = text

@@ -81,6 +81,33 @@ def unlike(reader: Reader, built: list, outputs: list[str], expected: Page) -> I
             yield f"a cell keeps {printed!r} as printed, which was {was!r}"
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("chapters/intensity", 'v5p = rl.chip("TPU v5p")', 'v5p = rl.chip("B200")'),
+        pytest.param(
+            *("chapters/roofline", '"TPU v5e", "TPU v6e", 400', '"MI300X", "L4", 400'),
+            marks=pytest.mark.long,
+        ),
+    ],
+)
+def test_what_another_chip_gives_has_no_english_words_on_a_chinese_page(
+    reader: Reader, name: str, old: str, new: str
+) -> None:
+    """Except those that the page had when it was built, such as `softmax`."""
+    reader.open(name, "zh")
+    built = reader.outputs()
+    reader.run()
+    reader.edit(old, new)
+    outputs = reader.outputs()
+    assert any(new.split('"')[1] in output for output in outputs)
+    assert english(outputs) - english(built) == set()
+
+
+def english(outputs: list[str]) -> set[str]:
+    return set(re.findall("[a-z]{3,}", " ".join(outputs)))
+
+
 # ---- without a browser: each edit of a kind, in each chapter
 
 
