@@ -519,6 +519,9 @@ def test_the_notebook_of_a_page_has_its_text_and_cells(site: Path, language: str
         # Code that the page hides is folded; what cells print is there.
         folded = [cell.metadata.get("jupyter", {}).get("source_hidden", False) for cell in code]
         assert folded == [at not in places for at in range(len(code))], name
+        hidden = [cell.metadata.get("jupyter", {}).get("outputs_hidden", False) for cell in code]
+        folds = page.select("article div.cell > details:has(.cell_output)")
+        assert sum(hidden) == len(folds), name
         outputs = [output.get("text", "") for cell in code for output in cell.outputs]
         printed = page.select("article .cell_output .stream pre")
         if language == "en":  # a page's are translated, a notebook's when it is run
