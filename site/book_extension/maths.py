@@ -26,6 +26,9 @@ SPLIT = re.compile(r"\{(?:aligned|gathered)\}")
 ENTITY = re.compile(r"&#x([0-9A-Fa-f]+);")
 KEPT = "&<>"
 USUAL = re.compile(r' xmlns="[^"]*"| display="inline"')
+# Rows that change nothing: one around a whole formula, and of a single name or number.
+WHOLE = re.compile(r"(<math[^>]*>)<mrow>(.*)</mrow>(</math>)", re.DOTALL)
+SINGLE = re.compile(r"<mrow>(<(m[in])>[^<]*</\2>)</mrow>")
 
 
 class UnknownFormula(ValueError):
@@ -52,7 +55,8 @@ def mathml(tex: str, display: str) -> str:
     words = html.unescape(re.sub(r"<[^>]*>", "", made))
     if "\\" in words or "&" in words:
         raise UnknownFormula(f"{tex!r} holds what MathML cannot be made of: {words!r}")
-    return ENTITY.sub(_character, USUAL.sub("", made))
+    shorter = SINGLE.sub(r"\1", WHOLE.sub(r"\1\2\3", USUAL.sub("", made)))
+    return ENTITY.sub(_character, shorter)
 
 
 def _character(entity: re.Match[str]) -> str:

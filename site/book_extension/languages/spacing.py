@@ -51,7 +51,7 @@ def keep_punctuation(doctree: nodes.document) -> None:
             kept.insert(0, nodes.Text(found[0]))
             parent[at - 1] = nodes.Text(before[: found.start()])
         if len(kept) > 1:
-            parent[at] = nodes.inline("", "", *kept, classes=["unbroken"])
+            parent[at] = nodes.inline("", "", *kept, classes=["joined"])
 
 
 def replace(old: nodes.Text, text: str) -> nodes.Text:
