@@ -165,7 +165,7 @@ def axis(texts: list[tuple[str, dict[str, str]]], along: str) -> Axis:
     long = [rows[place] for place in sorted(rows, key=float) if len(rows[place]) > 1]
     # That of x stands lowest.
     ticks = sorted(long[-1] if along == "x" and long else max(long, key=len, default=[(1, 0, "")]))
-    seconds = all(text.endswith("s") for *_, text in ticks)
+    seconds = all(re.search(r"\d\s?[mµnp]?s$", text) for *_, text in ticks)
     return Axis(ticks[0][0], ticks[-1][0], ticks[0][1], ticks[-1][1], seconds)
 
 
