@@ -88,9 +88,11 @@ class Chip:
         object.__setattr__(self, "memory", positive("memory", self.memory, "B"))
         object.__setattr__(self, "links", tuple(self.links))
         names = [link.name for link in self.links]
-        if len({*names, *rates}) < len(names) + len(rates):
+        if twice := sorted({name for name in names if names.count(name) > 1 or name in rates}):
             wanted = f"links of {self.name} must differ in name, also from its rates"
-            raise ValueError(f"{wanted}; got {', '.join(names)}")
+            raise ValueError(
+                f"{wanted}; got {', '.join(twice)} twice; a link is changed in `links`"
+            )
 
     def __getitem__(self, resource: str) -> Quantity:
         """Return a rate; that of a link is its bytes/s to one peer."""

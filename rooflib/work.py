@@ -343,9 +343,9 @@ def work(
     held = None if held is None else size("held", held, zero=True)
     # Copies: work would otherwise change if the caller changed an array.
     n = {name: copy(size(name, each, zero=True)) for name, each in given.items()}
-    amounts = {HBM: n["loaded"] + n["written"], "launch": 1}
+    amounts, kind = {HBM: n["loaded"] + n["written"], "launch": 1}, resource_of(type)
     if np.any(n["flops"]):  # else the type would say where there are none
-        amounts = {resource_of(type): n["flops"], **amounts}
+        amounts = {kind: n["flops"], **amounts}
     return Work(name, amounts, n["written"], copy(held), n["sent"], n["hops"])
 
 

@@ -61,7 +61,7 @@ WHOLE = (
 RENAMED = {"step": N_("whole step")}
 PLACE = re.compile(r"\{(\w+)\}")
 QUANTITY = r"[-–<∞\d][^ ]*(?: [^\s,]+)?"
-KINDS = {"name": r"\w.*", "held": f"{QUANTITY}(?: to {QUANTITY})?"}
+KINDS = {"name": r"[A-Z].*|network", "held": f"{QUANTITY}(?: to {QUANTITY})?"}
 
 
 def translated(text: str, translate: Callable[[str], str]) -> str:

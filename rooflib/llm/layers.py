@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rooflib.checks import Number, larger, one_of
-from rooflib.dtypes import DType, Type, dtype
+from rooflib.dtypes import ALIASES, DTYPES, DType, Type, dtype
 
 # Bits of a weight in GGUF files with the scales of its block: llama.cpp, ggml-common.h.
 GGUF = {
@@ -67,10 +67,10 @@ def weight_type(name: Type) -> DType:
     >>> weight_type("q4_k").bytes * 8
     4.5
     """
-    lower = name.lower() if isinstance(name, str) else ""
-    bits = GGUF[one_of("w", lower, GGUF)] if "_" in lower else GGUF.get(lower)
-    if bits is None:
+    plain = name.lower() if isinstance(name, str) else ""
+    if isinstance(name, DType) or ALIASES.get(plain, plain) in DTYPES:
         return dtype(name, "w")
+    bits = GGUF[one_of("w", plain or name, (*DTYPES, *GGUF))]
     whole = int(bits)
     kind = "int4" if bits < 6 else "int8"
     return DType(kind, whole, scale_bits=round((bits - whole) * 256), group=256)

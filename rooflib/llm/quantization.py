@@ -204,8 +204,9 @@ def _awq(how: Mapping[str, Any]) -> Rules:
     group = how.get("group_size", how.get("q_group_size", 128))
     # Each group has a scale in fp16 and a zero point. With group_size -1 a group is a column.
     form = Format(_type(f"int{bits}", group, 16 + bits))
-    named = how.get("modules_in_block_to_quantize") or [[""]]
-    rules = ((name, form) for names in named for name in names)
+    named = how.get("modules_in_block_to_quantize") or [""]
+    names = (name for each in named for name in ([each] if isinstance(each, str) else each))
+    rules = ((name, form) for name in names)
     return (("lm_head", form if how.get("lm_head") is True else None), *rules)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from rooflib import catalog
 from rooflib.checks import size
 from rooflib.dtypes import Type, dtype
-from rooflib.hardware import Chip, Link
+from rooflib.hardware import Chip, Link, roof_of
 from rooflib.llm.catalog import model as model_of
 from rooflib.llm.decoders import Model
 from rooflib.quantities import Quantity, text
@@ -93,8 +93,9 @@ class Serving:
             raise ValueError(f"stages must be at most {most}; got {self.stages}")
         lacks = [kind for kind in self.decode.types if kind not in self.chip]
         if lacks and self.compute is None:
-            names = f"types that {self.chip.name} multiplies"
-            raise ValueError(f"w and x must be {names}; got {lacks[0]}")
+            has = ", ".join(kind for kind in self.chip.rates if roof_of(kind) == "compute")
+            given = f"w and x are {lacks[0]}"
+            raise ValueError(f"compute must be one that {self.chip.name} has: {has}; {given}")
         self.per_token, self.first_token  # noqa: B018  # Compute now: bad arguments must raise.
 
     @cached_property
@@ -189,7 +190,8 @@ class Serving:
             guess = model_of(draft)
             chips = max(each for each in guess.splits() if not self.chips % each)
             on = (self.chip, self.B, self.S, chips, self.replicas, self.link)
-            token += _scaled(Serving(guess, *on).decode, count / accepted)
+            alike = Serving(guess, *on, compute=self.compute)
+            token += _scaled(alike.decode, count / accepted)
         return token.named("a token").on(self.chip, self._link)
 
     def separate(self, tokens: int, other: Chip | str | None = None) -> Table:
@@ -350,6 +352,7 @@ def mfu(step: Work, chip: Chip | str, seconds: float) -> Quantity:
     """
     chip = catalog.chip(chip)
     parts = [part for part in step.parts or (step,) if part.name != "recomputation"]
-    kinds = dict.fromkeys(step.compute.split(" and "), 0.0)
-    busy = sum(part.amounts.get(kind, 0) / float(chip[kind]) for part in parts for kind in kinds)
+    busy = sum(
+        part.amounts.get(kind, 0) / float(chip[kind]) for part in parts for kind in step.types
+    )
     return Quantity(busy / size("seconds", seconds, single=True), "%")

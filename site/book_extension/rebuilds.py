@@ -52,8 +52,8 @@ def empty_entries(app: Sphinx, env: BuildEnvironment) -> list[str]:
 def pages_that_cite(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Return all pages that cite if the works have changed since the last build.
 
-    A citation's label depends on other works too: a second one of the same authors and year makes
-    it “2020a”. Sphinx writes a page again only if its own source has changed.
+    A citation shows the authors and the year of its work. Sphinx writes a page again only if its
+    own source has changed.
     """
     data = env.get_domain("cite").data
     files = [Path(name).read_bytes() for name in sorted(data["bibdata"].bibfiles)]

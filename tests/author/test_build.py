@@ -141,15 +141,17 @@ def test_an_honest_page_builds_and_what_changes_is_built_again_and_nothing_else(
     assert first == {path: path.stat().st_mtime_ns for path in html.rglob("*") if path.is_file()}
     moment = re.search(r"\d{18,}", book.html("two"))
     assert moment
-    # Another sentence writes its page again, but runs no cell again.
+    # A slide alone is built again, too.
     deck.write_text(HEADER + DECK.replace("Some words", "Other words"), encoding="utf-8")
+    assert build(book) == ""
+    assert "Other words" in (html / "slides" / "roofline.html").read_text(encoding="utf-8")
+    # Another sentence writes its page again, but runs no cell again.
     asking = HEADER.replace("---\n", "---\nquestion: How so?\n", 1) + "\n# Two\n" + two
     (book.folder / "chapters" / "two.md").write_text(asking.replace("At", "Exactly at"))
     assert build(book) == ""
     assert "How so?" in (html / "index.html").read_text(encoding="utf-8")
     assert "Exactly at" in book.html("two")
     assert moment[0] in book.html("two")
-    assert "Other words" in (html / "slides" / "roofline.html").read_text(encoding="utf-8")
     # A page or a language that has gone leaves nothing behind; a chip with another peak changes
     # the others.
     (book.folder / "chapters" / "two.md").unlink()

@@ -112,6 +112,26 @@ def test_make_passes_on_what_is_asked_of_it(asked: str) -> None:
         assert value in command
 
 
+def test_make_takes_no_language_from_the_system() -> None:
+    """Ubuntu sets LANGUAGE to a list such as this."""
+    words = ("LANGUAGE=xx_XX:en", "make", "pdf", "slides", "lab", "release")
+    said = run("env", *words, "--dry-run", "--always-make").stdout
+    assert "python site lab" in said
+    assert "xx_XX" not in said
+
+
+def test_editions_are_built_from_a_clone_with_all_tags() -> None:
+    jobs = yaml.safe_load(read(".gitlab-ci.yml"))
+    called = [job for job in jobs.values() if ".ci/editions" in str(job)]
+    depths = [(jobs | job).get("variables", {}).get("GIT_DEPTH") for job in called]
+    for path in WORKFLOWS:
+        for job in yaml.safe_load(path.read_text())["jobs"].values():
+            if ".ci/editions" in str(job):
+                taken = [one for one in job["steps"] if "checkout@" in one.get("uses", "")]
+                depths += [step["with"].get("fetch-depth") for step in taken]
+    assert [*map(str, depths)] == ["0", "0"]
+
+
 def test_binder_opens_the_learners_copies_as_make_lab_does() -> None:
     path = f"{PROGRAMS}:{os.environ['PATH']}"
     said = run("env", f"PATH={path}", ".binder/start", "echo", "jupyter", "lab").stdout

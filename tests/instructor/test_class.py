@@ -49,7 +49,8 @@ SECRET = "REACHED a secret of the host"
 OFTEN = {
     "mistake": """
         first-and-last-deleted check-retyped merged-cells metadata-stripped points-edited
-        answer-in-the-check in-reverse-order magics the-stub-left-below-an-answer""",
+        answer-in-the-check in-reverse-order magics the-stub-left-below-an-answer
+        a-helper-further-down""",
     "costs": "memory-last memory-in-an-answer ends-last newer-python a-package-that-is-missing",
     "beside": "a-copy-that-is-nested-deeply untouched-copies in-a-folder",
     "notebook": "hard-spaces",

@@ -8,7 +8,7 @@ import pytest
 from classroom import COMMAND, NAME, Classroom, cell, command, one_line, said
 from repository import OTHER_WORDS, ROOT, with_other_words
 
-OWN = "loading-time"
+OWN, CHANGED = "loading-time", "As in class"
 WITHOUT_THE_WIDTH = """\
 def loading_time(rows, columns, width, bandwidth):
     return rows * columns / bandwidth
@@ -17,7 +17,7 @@ def loading_time(rows, columns, width, bandwidth):
 
 @pytest.fixture(scope="module")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Classroom:
-    """Release the exercise that the manual prints, and one of ours."""
+    """Release the exercise that the manual prints, and the class's own version of one of ours."""
     folder = tmp_path_factory.mktemp("own")
     room = Classroom(folder / "course")
     page = (ROOT / "chapters" / "instructors-year.md").read_text(encoding="utf-8")
@@ -25,6 +25,9 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Classroom:
     file = room.folder / "exercises" / f"{OWN}.py"
     file.parent.mkdir(parents=True)
     file.write_text(printed, encoding="utf-8")
+    ours = (ROOT / "exercises" / f"{NAME}.py").read_text(encoding="utf-8")
+    changed = ours.replace('# title: "', f'# title: "{CHANGED}: ', 1)
+    file.with_name(f"{NAME}.py").write_text(changed, encoding="utf-8")
     said(room.here("release", OWN, NAME))
     return room
 
@@ -34,6 +37,7 @@ def test_a_class_has_an_exercise_of_its_own_until_it_is_taken_back(
 ) -> None:
     wrong = room.released(OWN)
     cell(wrong, f"{OWN}-solution").source = WITHOUT_THE_WIDTH
+    assert room.released().cells[0].source.startswith(f"# {CHANGED}: ")
     room.hand_in("ada", OWN, room.solved(OWN))
     room.hand_in("bob", OWN, wrong)
     assert said(room.here("grade")).startswith("2 graded")

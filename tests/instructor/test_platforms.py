@@ -457,6 +457,7 @@ def test_canvas_imports_each_variant_of_its_gradebook(room: Classroom) -> None:
             ("12", GRADE): "20",
             ("13", GRADE): "11",  # an empty cell would delete what Canvas has
         }, (begin, sis, own, separator)
+        assert got.decode("utf-8-sig").startswith(",".join([*begin, *sis, "Section", GRADE]))
 
 
 def test_who_is_excused_in_canvas_stays_excused_and_is_named(room: Classroom) -> None:

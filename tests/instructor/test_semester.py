@@ -296,6 +296,13 @@ def test_the_grades_of_a_semester_are_those_of_the_table(
     # Both of hers, and all six that are new.
     assert said(room.here("grade")).startswith("8 graded")
     assert room.scores(WEEKS[2])[student("zoe")] == 16
+    for by_hand in (0, None):  # a penalty takes no more than there is
+        with room.gradebook() as book:
+            for grade in book.find_submission(WEEKS[2], student("zoe")).notebooks[0].grades:
+                grade.manual_score = by_hand
+            book.db.commit()
+        if by_hand == 0:
+            assert semester.exported(3)["zoe"] == "0"
     said(room.here("due", WEEKS[2], "2026-11-30 23:59+00:00", "--student", student("zoe")))
     said(room.here("grade"))
     assert semester.exported(3) == semester.expected(3, 5)

@@ -24,6 +24,7 @@ from roofkit.words import spoken
 NAMES = [name for name in exercises.names() if submissions(name)]
 CLASSES = 1
 MANY = 20
+PHASES = ("prefill", "decode")  # of a model, each with a section of its own
 # What tells the hints for mistakes that have no name apart, a word or two of each.
 HINTS = {
     "prefix": "a prefix such as",
@@ -131,6 +132,10 @@ def test_what_is_said_of_a_mistake_is_about_what_its_name_is(name: str) -> None:
             for thing in ("input", "output", "scores", "experts"):
                 if thing in known.key.split("-"):
                     assert thing.rstrip("s") in known.says.lower(), known.key
+            # A part about one phase sends nobody to the section on the other.
+            asked = {phase for phase in PHASES if phase in part.title}
+            read = {phase for phase in PHASES if phase in known.read.lower()}
+            assert not asked or read <= asked, known.key
 
 
 @pytest.mark.long

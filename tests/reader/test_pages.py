@@ -225,6 +225,13 @@ def test_no_markdown_is_left_in_the_text_of_a_page(site: Path) -> None:
     assert found == []
 
 
+def test_what_belongs_to_a_time_of_a_figure_stands_lower(site: Path) -> None:
+    """T with "HBM" or "计算" below, and never T_HBM."""
+    for language, name in BOTH:
+        for text in page_of(site, language, name).select("figure.live *"):
+            assert not re.fullmatch(r"\w_\w+", text.get_text()), (language, name)
+
+
 def test_each_page_says_in_its_language_what_it_is_about(site: Path) -> None:
     """Search engines and link previews show a page's title, description and picture."""
     seen: dict[tuple[str, str], str] = {}
@@ -512,6 +519,9 @@ def test_the_notebook_of_a_page_has_its_text_and_cells(site: Path, language: str
         # Code that the page hides is folded; what cells print is there.
         folded = [cell.metadata.get("jupyter", {}).get("source_hidden", False) for cell in code]
         assert folded == [at not in places for at in range(len(code))], name
+        hidden = [cell.metadata.get("jupyter", {}).get("outputs_hidden", False) for cell in code]
+        folds = page.select("article div.cell > details:has(.cell_output)")
+        assert sum(hidden) == len(folds), name
         outputs = [output.get("text", "") for cell in code for output in cell.outputs]
         printed = page.select("article .cell_output .stream pre")
         if language == "en":  # a page's are translated, a notebook's when it is run

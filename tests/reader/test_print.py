@@ -339,6 +339,7 @@ def test_the_handout_has_a_page_of_notes_after_each_slide(
 ) -> None:
     handouts = printed(site, "slides", "en")
     assert len(handouts) == len(DECKS)
+    assert not {*handouts} & {*printed(site, "slides", "zh")}
     for path in handouts:
         deck = decks[f"slides/{path.stem.removesuffix('-slides')}"]
         pages = [latin(page.extract_text()) for page in PdfReader(path).pages]

@@ -225,6 +225,8 @@ def test_edits_are_kept_between_tabs_days_and_editions_and_are_put_back(reader: 
         if kept:
             edited = reader.page.locator("div.cell").filter(has_text=OTHER_CHIP)
             edited.get_by_role("button", name="Put it back").click()
+            expect(back).to_have_count(0)  # at once, and after the next visit
+            expect(reader.code().filter(has_text=OTHER_CHIP)).to_have_count(0)
     reader.traffic.clear()  # leaving a page so soon ends its requests
 
 

@@ -124,6 +124,19 @@ def test_every_family_has_the_weights_that_transformers_counts(family):
     assert counted == [row["weights"] for row in rows]
 
 
+def test_a_window_that_is_switched_off_or_not_switched_on_is_not_counted():
+    """In all families with a switch: transformers' default is off."""
+    switch, found = "use_sliding_window", []
+    for config in (row["config"] for row in FAMILIES if row["config"].get("use_sliding_window")):
+        left_out = {key: value for key, value in config.items() if key != switch}
+        changed = (config, config | {"sliding_window": 10**6}, config | {switch: False}, left_out)
+        steps = [rl.model_from_config(one).decode(2, 99) for one in changed]
+        on, far, *others = [(step.flops, step.held) for step in steps]
+        assert others == [far, far], config
+        found.append(on < far)
+    assert any(found)
+
+
 def test_layers_that_share_keys_and_values_of_others_cache_none():
     config = next(row["config"] for row in FAMILIES if row["config"].get("num_kv_shared_layers"))
     # Of twelve layers, every sixth sees the whole sequence.

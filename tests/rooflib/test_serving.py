@@ -212,6 +212,7 @@ def test_mfu_is_the_share_of_the_peak_without_what_is_computed_again():
     peak = rl.chip("H100 SXM")["bf16"]
     assert mfu(plain, "H100 SXM", 2) == pytest.approx(plain.flops / peak / 2)
     assert mfu(again, "H100 SXM", 2) == mfu(plain, "H100 SXM", 2)
+    assert mfu(rl.work("copy", loaded=1e9), "H100 SXM", 2) == 0
 
 
 # The first token of a prompt of 8,192 on 8 × H200: DeepSeek's fp8 with fp8 activations.

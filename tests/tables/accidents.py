@@ -156,6 +156,14 @@ def stub_below(nb):
     return nb
 
 
+def helper_below(nb):
+    """Answer by a call of a function that is written further down, below the answer's check."""
+    one = cell(nb, "bytes-moved-solution")
+    nb.cells.append(code(one.source.replace("def bytes_moved(", "def helper(")))
+    one.source = "def bytes_moved(B, D, F):\n    return helper(B, D, F)"
+    return nb
+
+
 def magics(nb):
     """Use magics, one of which writes a file that an answer imports."""
     nb = answering("bounds", "import mine\nmine.ONE")(nb)
@@ -196,6 +204,7 @@ RIGHT = {
         FULL,
     ),
     "the-stub-left-below-an-answer": (stub_below, FULL),
+    "a-helper-further-down": (helper_below, FULL),
     "an-error-of-its-own": (lambda nb: with_first(nb, "1 / 0"), FULL),
     "magics": (lambda nb: magics(nb), FULL),
     "input": (lambda nb: with_first(nb, "name = input('Your name? ')"), FULL),
