@@ -23,7 +23,8 @@ SENTENCE = re.compile(r"(?<=[.?!])(?<!\d\.)[)”]*\s+(?=[A-Z{“$(])|(?<=[。？
 PLACE = r"(\{\w+\})(?!`)"
 PIECE = r"(\{eval\}`[^`]*`|\{\w+\}(?!`))"
 # Of each: what it is done to stands behind it in both languages, where anything does.
-VERBS = {"loads?": "加载", "sends?": "发送", "computes?": "计算", "reads?": "读", "holds?": "存"}
+VERBS = {"loads?": "加载", "sends?": "发送", "computes?": "计算", "reads?": "读"}
+VERBS["holds?"] = "(?<![内显缓])存"
 
 # Words that stand in each other's place: English, what else it may have, right and wrong Chinese.
 OPPOSITES = (
@@ -166,7 +167,7 @@ def exchanged(english: str, chinese: str, terms: Mapping[str, Sequence[str]]) ->
             yield f"{part} stands where {whole} should"
     for verb, word in VERBS.items():
         one = {*re.findall(rf"\b{verb} {PIECE}", english)}
-        other = {*re.findall(rf"{word} {PIECE}", chinese)}
+        other = {*re.findall(rf"{word} {PIECE}(?! ?的)", chinese)}  # a part of it comes later
         if one and other and one.isdisjoint(other):
             yield f"{sorted(other)} stand where {sorted(one)} should"
     # A is so many times B.
