@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from browser.pyodide import files
 from repository import HEADER, ROOT, Book, small_book
 from series import in_part
 
@@ -168,13 +167,6 @@ def test_an_honest_page_builds_and_what_changes_is_built_again_and_nothing_else(
     assert not (html / "chapters" / "two.html").exists()
     assert not (html / "zh").exists()
     assert re.search(r"Peak\s*(?:<[^>]*>)*394\b", book.html("one"))
-
-
-def test_downloads_are_kept_in_the_cache_that_the_user_has_chosen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert files.cache().is_relative_to(tmp_path)
 
 
 def test_drawings_that_changed_came_or_went_are_shown(tmp_path: Path) -> None:

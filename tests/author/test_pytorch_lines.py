@@ -8,7 +8,6 @@ import ast
 import re
 import subprocess
 import sys
-from unittest.mock import MagicMock
 
 import pytest
 from repository import ROOT
@@ -62,18 +61,6 @@ def test_what_they_ask_of_rooflib_is_there() -> None:
     )
     assert done.returncode == 0, done.stderr
     assert "MFU" in done.stdout
-
-
-def test_a_time_of_a_gpu_is_in_seconds(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """PyTorch documents `elapsed_time` as milliseconds; here is no GPU whose events could tell."""
-    torch = MagicMock()
-    torch.cuda.is_available.return_value = True
-    torch.cuda.Event.return_value.elapsed_time.return_value = 0.25
-    monkeypatch.setitem(sys.modules, "torch", torch)
-    exec(LINES, {})
-    assert "250.0 µs" in capsys.readouterr().out
 
 
 @pytest.mark.long

@@ -75,7 +75,7 @@ def test_a_worker_in_another_state_of_the_course_grades_nothing(
     handed_in: Path, tmp_path: Path
 ) -> None:
     room = Classroom(tmp_path / "there", handed_in)
-    later = with_other_words(tmp_path / "later", "The output is not", "The result is not")
+    later = with_other_words(tmp_path / "later")
     with (
         started(*SCHEDULER) as address,
         started(*WORKER, address, "--nthreads", "1", folder=later),

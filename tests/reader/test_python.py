@@ -30,7 +30,7 @@ ENGLISH = ("Line", "cell", "error (", "a page", "not run", "Traceback", "and so 
 
 PACKAGES = ("rooflib", "kit/roofkit", "kit/roofmeter")
 # Code, and what only the build and type checkers read.
-NO_DATA = {".py", ".pyc", ".js", ".css", ".typed", ".po", ".mo"}
+NO_DATA = {".py", ".pyi", ".pyc", ".js", ".css", ".typed", ".po", ".mo", ".md"}
 
 
 def test_pages_load_all_data_that_the_packages_read(site: Path) -> None:

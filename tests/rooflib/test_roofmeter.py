@@ -4,12 +4,10 @@ import csv
 import datetime
 import re
 import shutil
-import signal
 import statistics
 import subprocess
 import sys
 import tomllib
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -198,23 +196,6 @@ def test_a_wrong_argument_is_named_in_one_line(arguments: tuple[str, str], words
     assert done.stderr.startswith("roofmeter: ")
     assert words in done.stderr
     assert done.stderr.count("\n") == 1
-
-
-@pytest.mark.long
-def test_a_machine_that_is_too_busy_is_refused_in_one_line() -> None:
-    """It is stopped again and again, each time for longer."""
-    pipe, pause = subprocess.PIPE, 0.001
-    with subprocess.Popen(ROOFMETER, **HERE, stdout=pipe, stderr=pipe) as run:
-        while run.returncode is None:
-            for number, seconds in ((signal.SIGCONT, 0.01), (signal.SIGSTOP, pause)):
-                run.send_signal(number)
-                with suppress(subprocess.TimeoutExpired):
-                    run.wait(seconds)
-            pause *= 1.05
-        told, error = run.communicate()
-    assert (run.returncode, told) == (3, "")
-    assert error.splitlines()[-1].startswith("roofmeter: this machine is too busy")
-    assert "Traceback" not in error
 
 
 @pytest.mark.long

@@ -165,7 +165,7 @@ def axis(texts: list[tuple[str, dict[str, str]]], along: str) -> Axis:
     long = [rows[place] for place in sorted(rows, key=float) if len(rows[place]) > 1]
     # That of x stands lowest.
     ticks = sorted(long[-1] if along == "x" and long else max(long, key=len, default=[(1, 0, "")]))
-    seconds = all(text.endswith("s") for *_, text in ticks)
+    seconds = all(re.search(r"\d\s?[mµnp]?s$", text) for *_, text in ticks)
     return Axis(ticks[0][0], ticks[-1][0], ticks[0][1], ticks[-1][1], seconds)
 
 
@@ -236,13 +236,15 @@ def misplaced(figure: str, values: dict[str, Any], picture: str) -> Iterator[str
     # In a matmul, x[B, D] stands at the left of w[D, F] and lower.
     named = {text[0]: (float(looks["x"]), float(looks["y"]))
              for text, looks in drawing.texts if text[1:2] == "["}  # fmt: skip
-    if named and not (named["x"][0] < named["w"][0] and named["x"][1] > named["w"][1]):
+    if {"x", "w"} <= named.keys() and not (
+        named["x"][0] < named["w"][0] and named["x"][1] > named["w"][1]
+    ):
         yield f"the names of arrays are at {named}"
-    for name, value in values.get("dots", {}).items():
-        at = axes["x"].at(value)
+    dots = {name: axes["x"].at(value) for name, value in values.get("dots", {}).items()}
+    for name, at in dots.items():
         own = [float(looks["x"]) for text, looks in drawing.texts if text.endswith(name)]
-        if not any(abs(x - at) < 8 for x in own):
-            yield f"{name} is written at {own}, its dot is at {at}"
+        if not any(abs(x - at) <= min(abs(x - one) for one in dots.values()) + 8 for x in own):
+            yield f"{name} is written at {own}, nearer to another dot than to its own at {at}"
     for text, looks in drawing.texts:
         if color := NAMES.get(figure, {}).get(text):
             left, below = float(looks["x"]) - 7, float(looks["y"]) - 10

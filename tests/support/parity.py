@@ -23,14 +23,16 @@ SENTENCE = re.compile(r"(?<=[.?!])(?<!\d\.)[)”]*\s+(?=[A-Z{“$(])|(?<=[。？
 PLACE = r"(\{\w+\})(?!`)"
 PIECE = r"(\{eval\}`[^`]*`|\{\w+\}(?!`))"
 # Of each: what it is done to stands behind it in both languages, where anything does.
-VERBS = {"loads?": "加载", "sends?": "发送", "computes?": "计算", "reads?": "读", "holds?": "存"}
+VERBS = {"loads?": "加载", "sends?": "发送", "computes?": "计算", "reads?": "读"}
+VERBS["holds?"] = "(?<![内显缓])存"
 
-# Of words that stand in each other's place, a sentence with one has the translation of this one.
+# Words that stand in each other's place: English, what else it may have, right and wrong Chinese.
 OPPOSITES = (
-    {"first": "第一", "second": "第二", "third": "第三"},
-    {"input": "输入", "output": "输出"},
-    {"row": "行", "column": "列"},
-    {"at least": "至少", "at most": "至多|最多"},
+    ("at most", "at least", "至多|最多|不超过|上限", "至少"),
+    ("inputs?", "output|print|result", "输入", "输出"),
+    ("outputs?", "input|typ(?:e|ing)|enter", "输出|结果", "输入"),
+    ("rows?", "column", "行", "[一每各]列"),
+    ("columns?", "row|line", "列|栏", "[一每各]行"),
 )
 
 # Rules of style: pattern that a translation must not contain → what is wrong with it.
@@ -93,11 +95,10 @@ def differences(english: str, chinese: str) -> list[str]:
 
 
 def opposed(english: str, chinese: str) -> Iterator[str]:
-    for words in OPPOSITES:
-        said = {one for one in words if re.search(rf"\b{one}s?\b", english, re.IGNORECASE)}
-        found = {one for one, chinese_one in words.items() if re.search(chinese_one, chinese)}
-        if len(said) == len(found) == 1 and said != found:
-            yield f"{said.pop()} is {found.pop()} in Chinese"
+    for word, other, right, wrong in OPPOSITES:
+        is_alone = re.search(rf"\b{word}\b", english, re.I) and not re.search(other, english, re.I)
+        if is_alone and not re.search(right, chinese) and (found := re.search(wrong, chinese)):
+            yield f"{word} is {found[0]} in Chinese"
 
 
 def plain(message: str) -> str:
@@ -162,11 +163,11 @@ def exchanged(english: str, chinese: str, terms: Mapping[str, Sequence[str]]) ->
                 yield f"{sorted(later)} and {sorted(earlier)} are exchanged"
     # Chinese names the whole first, or says which it is: 3/5, 共 5, 满分 5.
     for part, whole in re.findall(rf"{PLACE} of (?:the |all )?{PLACE}", english):
-        if re.search(rf"{re.escape(part)}[^/共满]*{re.escape(whole)}", chinese):
+        if re.search(rf"{re.escape(part)}[^/共满总全]*{re.escape(whole)}", chinese):
             yield f"{part} stands where {whole} should"
     for verb, word in VERBS.items():
         one = {*re.findall(rf"\b{verb} {PIECE}", english)}
-        other = {*re.findall(rf"{word} {PIECE}", chinese)}
+        other = {*re.findall(rf"{word} {PIECE}(?! ?的)", chinese)}  # a part of it comes later
         if one and other and one.isdisjoint(other):
             yield f"{sorted(other)} stand where {sorted(one)} should"
     # A is so many times B.

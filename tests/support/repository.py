@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -71,8 +72,11 @@ def small_book(folder: Path, *pages: str) -> Book:
     return Book(folder)
 
 
-def with_other_words(folder: Path, old: str, new: str) -> Path:
-    """Copy what grades, with other words about a mistake; return the folder."""
+OTHER_WORDS = "Read more about it."
+
+
+def with_other_words(folder: Path) -> Path:
+    """Copy what grades, with more words about each mistake; return the folder."""
     leave = shutil.ignore_patterns("__pycache__")
     for name in ("grading", "exercises", "rooflib", "kit", "locale", "chapters"):
         shutil.copytree(ROOT / name, folder / name, ignore=leave)
@@ -80,8 +84,9 @@ def with_other_words(folder: Path, old: str, new: str) -> Path:
         shutil.copy(ROOT / name, folder)
     file = folder / "exercises" / "misconceptions.toml"
     text = file.read_text(encoding="utf-8")
-    assert old in text
-    file.write_text(text.replace(old, new), encoding="utf-8")
+    text, count = re.subn(r'^([\w-]+ = ".*)"$', rf'\1 {OTHER_WORDS}"', text, flags=re.MULTILINE)
+    assert count
+    file.write_text(text, encoding="utf-8")
     return folder
 
 
