@@ -110,7 +110,9 @@ def translation_of(app: Sphinx, page: str) -> Callable[[str], str]:
     catalog, _found = read_catalog(folders, app.config.language, domain)
 
     def translate(message: str) -> str:
-        found = catalog.gettext(message) if is_message(message) else message
-        return str(_(message)) if found == message != "" else found
+        if not message:  # a catalog's head
+            return message
+        found = str(catalog.gettext(message))
+        return str(_(message)) if found == message else found
 
     return translate
