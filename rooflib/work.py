@@ -93,8 +93,8 @@ class Work:
         computing = roof_of(self.types[0]) if self.types else "compute"
         busy: dict[str, Number] = {HBM: 0, computing: 0}
         for resource, amount in self.amounts.items():
-            may_lack = resource in ("exponentials", "launch") or not np.any(amount)
-            if may_lack and resource not in chip:
+            optional = resource in ("exponentials", "launch")
+            if resource not in chip and (optional or not np.any(amount)):
                 continue
             roof, time = roof_of(resource), amount / float(chip[resource])
             busy[roof] = plus(busy.get(roof, 0), time)
@@ -367,4 +367,4 @@ def _ratio(above: Number, below: Number) -> Number:
     with np.errstate(divide="ignore", invalid="ignore"):
         quotient = np.divide(np.asarray(above, float), np.asarray(below, float))
     # Only 0 ÷ 0 gives a nan, since neither is ever infinite.
-    return (quotient if np.all(below) else np.where(np.isnan(quotient), 0, quotient))[()]
+    return (quotient if np.min(below, initial=1) else np.where(np.isnan(quotient), 0, quotient))[()]
