@@ -10,24 +10,21 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.path import Path
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
 from matplotlib.ticker import EngFormatter, NullLocator
 from matplotlib.transforms import Bbox
+from numpy.typing import ArrayLike
 
 from rooflib.catalog import read_toml
 from rooflib.hardware import Chip, positive
 from rooflib.quantities import text
 from rooflib.work import Times, Work
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.text import Annotation
-    from numpy.typing import ArrayLike
 
 PALETTE: dict[str, str] = {name: light for name, (light, _) in read_toml("palette.toml").items()}
 INK, MUTED, GRID = (PALETTE[name] for name in ("ink", "muted", "line"))

@@ -56,7 +56,6 @@ class Quantity(float):
     (1.01 ms, 99.9%, 8,756)
     """
 
-    __slots__ = ("unit",)
     unit: str
 
     def __new__(cls, value: Any, unit: str = "") -> Quantity:
@@ -107,13 +106,12 @@ def _unit(one: str, other: str, power: int) -> str | None:
     powers: Counter[str] = Counter()
     for unit, sign in ((one, 1), (other, power)):
         above, _, below = unit.replace("byte", "B").replace("%", "").partition("/")
-        powers.update({above: sign})
-        powers.subtract({below: sign})
-    numerator, denominator = ([u for u, n in powers.items() if u and n == sign] for sign in (1, -1))
-    simple = len(denominator) <= len(numerator) <= 1
-    if not simple or any(u and abs(n) > 1 for u, n in powers.items()):
-        return None
-    return "/".join(numerator + denominator).replace("FLOP/B", "FLOP/byte")
+        powers[above] += sign
+        powers[below] -= sign
+    del powers[""]
+    over, under = ([u for u in powers if powers[u] == sign] for sign in (1, -1))
+    simple = len(under) <= len(over) <= 1 and all(abs(n) <= 1 for n in powers.values())
+    return "/".join(over + under).replace("FLOP/B", "FLOP/byte") if simple else None
 
 
 def to_base(value: float, unit: str) -> float:

@@ -42,13 +42,12 @@ class Table:
 
     def __str__(self) -> str:
         heading, *rows = (map(translate, row) for row in (self.columns, *self.rows))
-        columns = zip(heading, *rows, strict=True)
         padded = []
-        for cells, right in zip(columns, self._right, strict=True):
-            width = max(map(columns_of, cells))
-            spaces = [" " * (width - columns_of(cell)) for cell in cells]
-            filled = zip(spaces, cells, strict=True) if right else zip(cells, spaces, strict=True)
-            padded.append(["".join(both) for both in filled])
+        for cells, right in zip(zip(heading, *rows, strict=True), self._right, strict=True):
+            width, side = max(map(columns_of, cells)), ">" if right else "<"
+            padded.append(
+                [f"{each:{side}{width - columns_of(each) + len(each)}}" for each in cells]
+            )
         lines = ("  ".join(row).rstrip() for row in zip(*padded, strict=True))
         return breakable("\n".join(lines))
 

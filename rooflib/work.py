@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from rooflib import catalog
-from rooflib.checks import Number, Size, larger, size
+from rooflib.checks import Number, Size, larger, size, sizes
 from rooflib.dtypes import Type, dtype
 from rooflib.hardware import HBM, ROOFS, Chip, Link, read_only, roof_of, unit_of
 from rooflib.quantities import breakable, quantity, shown
@@ -106,7 +106,8 @@ class Work:
         elif np.any(self.sent) or np.any(self.hops):
             known = ", ".join(each.name for each in chip.links) or "none"
             raise ValueError(f"link must be given for what is sent; {chip.name} has: {known}")
-        return Times(self, chip, times, link)
+        seconds = {roof: quantity(time, "s") for roof, time in times.items()}
+        return Times(self, chip, read_only(seconds), link)
 
     def named(self, name: str) -> Work:
         """Return the same work with a name: as a part of a sum, it is then one row of a table."""
@@ -115,7 +116,7 @@ class Work:
     @property
     def flops(self) -> Number:
         """FLOPs on the matrix units; of work that has none there, those on the vector units."""
-        return quantity(reduce(plus, self._arithmetic.values(), 0.0), self._unit)
+        return quantity(reduce(plus, (self.amounts[kind] for kind in self.types), 0.0), self._unit)
 
     @property
     def bytes(self) -> Number:
@@ -134,26 +135,19 @@ class Work:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The data types of the arithmetic: ("bf16",), ("fp8", "bf16"), ("vector fp32",)."""
-        return tuple(self._arithmetic)
+        """The data types of what `flops` counts: ("bf16",), ("fp8", "bf16"), ("vector fp32",)."""
+        on_matrix = tuple(kind for kind in self.amounts if roof_of(kind) == "compute")
+        return on_matrix or tuple(kind for kind in self.amounts if roof_of(kind) == "vector")
 
     @property
     def compute(self) -> str:
-        """The data types of the arithmetic, in words: "bf16", "fp8 and bf16", "vector fp32"."""
+        """These types in words: "bf16", "fp8 and bf16", "vector fp32"."""
         return " and ".join(self.types)
-
-    @property
-    def _arithmetic(self) -> dict[str, Number]:
-        """What `flops` counts, by data type."""
-        on_matrix = {kind: n for kind, n in self.amounts.items() if roof_of(kind) == "compute"}
-        return on_matrix or {
-            kind: n for kind, n in self.amounts.items() if roof_of(kind) == "vector"
-        }
 
     @property
     def _unit(self) -> str:
         """The unit of `flops`: "OP" if all are of integers."""
-        return "OP" if {unit_of(kind) for kind in self._arithmetic} == {"OP"} else "FLOP"
+        return "OP" if {unit_of(kind) for kind in self.types} == {"OP"} else "FLOP"
 
     def __add__(self, other: Work) -> Work:
         if not isinstance(other, Work):  # `sum` starts at 0
@@ -171,13 +165,10 @@ class Work:
     __rmul__ = __mul__
 
     def _plus(self, other: Work) -> Work:
-        amounts = {
-            resource: plus(self.amounts.get(resource, 0), other.amounts.get(resource, 0))
-            for resource in {**self.amounts, **other.amounts}
-        }
-        sums: dict[str, Any] = {
-            name: plus(getattr(self, name), getattr(other, name)) for name in SUMS
-        }
+        amounts = {**self.amounts}
+        for resource, amount in other.amounts.items():
+            amounts[resource] = plus(amounts.get(resource, 0), amount)
+        sums: Any = {name: plus(getattr(self, name), getattr(other, name)) for name in SUMS}
         return Work(self.name, amounts, **sums, chips=larger(self.chips, other.chips))
 
     @property
@@ -204,10 +195,6 @@ class Times:
     chip: Chip
     times: Mapping[str, Number]
     link: str | Link | None = None
-
-    def __post_init__(self) -> None:
-        times = {roof: quantity(time, "s") for roof, time in self.times.items()}
-        object.__setattr__(self, "times", read_only(times))
 
     @property
     def lower(self) -> Number:
@@ -273,25 +260,21 @@ class Times:
         Amounts and times of the parts add up to those of the whole, the last row. "share" is the
         part's longest time, as a share of the sum of all parts' longest times.
         """
-        each = [part.on(self.chip, self.link) for part in self.work.parts or (self.work,)]
-        longest = [times.lower for times in each]
-        rows = []
-        for times, share in zip([*each, self], [*longest, sum(longest)], strict=True):
-            work = times.work
-            bytes = (work.loaded, work.written, work.held, work.sent)
-            rows.append(
-                (
-                    "step" if times is self else work._label,
-                    shown(work.flops, "FLOP"),
-                    *(shown(amount, "B") for amount in bytes),
-                    shown(work.intensity, ""),
-                    *(shown(times.times.get(roof, 0), "s") for roof in self.times),
-                    times._roofs,
-                    shown(_ratio(share, sum(longest)), "%"),
-                )
-            )
-        amounts = ("FLOPs", "loaded", "written", "held", "sent", "FLOP/byte")
-        return from_rows(("operation", *amounts, *self.times, "roof", "share"), rows)
+        parts = [part.on(self.chip, self.link) for part in self.work.parts or (self.work,)]
+        longest = [times.lower for times in parts]
+        rows = [*parts, self]
+        works = [times.work for times in rows]
+        bytes = ("loaded", "written", "held", "sent")
+        columns = {
+            "operation": [*(times.work._label for times in parts), "step"],
+            "FLOPs": ([work.flops for work in works], "FLOP"),
+            **{name: ([getattr(work, name) for work in works], "B") for name in bytes},
+            "FLOP/byte": ([work.intensity for work in works], ""),
+            **{roof: ([times.times.get(roof, 0) for times in rows], "s") for roof in self.times},
+            "roof": [times._roofs for times in rows],
+            "share": ([_ratio(each, sum(longest)) for each in (*longest, sum(longest))], "%"),
+        }
+        return Table(columns)
 
     @property
     def _roofs(self) -> str:
@@ -339,14 +322,14 @@ def work(
 
     `type` is the data type of `flops`, "vector fp32" if the vector units do them.
     """
-    given = {"flops": flops, "loaded": loaded, "written": written, "sent": sent, "hops": hops}
     held = None if held is None else size("held", held, zero=True)
+    given = sizes(zero=True, flops=flops, loaded=loaded, written=written, sent=sent, hops=hops)
     # Copies: work would otherwise change if the caller changed an array.
-    n = {name: copy(size(name, each, zero=True)) for name, each in given.items()}
-    amounts, kind = {HBM: n["loaded"] + n["written"], "launch": 1}, resource_of(type)
-    if np.any(n["flops"]):  # else the type would say where there are none
-        amounts = {kind: n["flops"], **amounts}
-    return Work(name, amounts, n["written"], copy(held), n["sent"], n["hops"])
+    flops, loaded, written, sent, hops = map(copy, given)
+    amounts, kind = {HBM: loaded + written, "launch": 1}, resource_of(type)
+    if np.any(flops):  # else the type would say where there are none
+        amounts = {kind: flops, **amounts}
+    return Work(name, amounts, written, copy(held), sent, hops)
 
 
 def resource_of(type: Type, argument: str = "type") -> str:
