@@ -14,9 +14,8 @@ Sizes are numbers or numpy arrays; arrays broadcast.
 
 To read the code, know that `size` checks a number and `quantity` gives it a unit, and start with
 `Chip` in `hardware.py` and `Work.on` in `work.py`: that is the whole idea. Then read
-`operations.py`, which counts, `dtypes.py`, and `catalog.py`, which reads `chips.toml`. The rest can
-wait: `quantities.py`, `table.py` and `checks.py` print and check, `plots.py` draws, `measured.py`
-and `__main__.py` stand on all of it, and so does `rooflib.llm`, whose names are reached from here,
+`operations.py`, which counts, `dtypes.py`, and `catalog.py`, which reads `chips.toml`. The rest
+prints, checks, draws, or stands on it, as does `rooflib.llm`, whose names are reached from here,
 like `rl.model`. A new roof is a name in `ROOFS` and a rate of `Chip`.
 """
 

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -89,15 +90,15 @@ class Work:
         or if a link is needed.
         """
         chip = catalog.chip(chip)
-        # HBM and the units that compute always have a time: by default the matrix units.
-        computing = roof_of(self.types[0]) if self.types else "compute"
-        busy: dict[str, Number] = {HBM: 0, computing: 0}
+        busy: dict[str, Number] = {}
         for resource, amount in self.amounts.items():
             optional = resource in ("exponentials", "launch")
             if resource not in chip and (optional or not np.any(amount)):
                 continue
             roof, time = roof_of(resource), amount / float(chip[resource])
-            busy[roof] = plus(busy.get(roof, 0), time)
+            busy[roof] = busy[roof] + time if roof in busy else time
+        # HBM and the units that compute always have a time: by default the matrix units.
+        busy = {HBM: 0, roof_of(self.types[0]) if self.types else "compute": 0} | busy
         times = {roof: busy[roof] for roof in ROOFS if roof in busy}
         if link is not None:
             over = chip.link(link)
@@ -116,7 +117,9 @@ class Work:
     @property
     def flops(self) -> Number:
         """FLOPs on the matrix units; of work that has none there, those on the vector units."""
-        return quantity(reduce(plus, (self.amounts[kind] for kind in self.types), 0.0), self._unit)
+        counted = [self.amounts[kind] for kind in self.types]
+        # Not `sum`: it adds to 0, which copies an array.
+        return quantity(reduce(add, counted) if counted else 0, self._unit)
 
     @property
     def bytes(self) -> Number:
@@ -167,8 +170,8 @@ class Work:
     def _plus(self, other: Work) -> Work:
         amounts = {**self.amounts}
         for resource, amount in other.amounts.items():
-            amounts[resource] = plus(amounts.get(resource, 0), amount)
-        sums: Any = {name: plus(getattr(self, name), getattr(other, name)) for name in SUMS}
+            amounts[resource] = amounts.get(resource, 0) + amount
+        sums: Any = {name: getattr(self, name) + getattr(other, name) for name in SUMS}
         return Work(self.name, amounts, **sums, chips=larger(self.chips, other.chips))
 
     @property
@@ -204,7 +207,7 @@ class Times:
     @property
     def upper(self) -> Number:
         """Seconds if one works after another: the sum; at most k times `lower` for k roofs."""
-        return quantity(reduce(plus, self.times.values()), "s")
+        return quantity(sum(self.times.values()), "s")
 
     @property
     def roof(self) -> Any:
@@ -337,12 +340,6 @@ def resource_of(type: Type, argument: str = "type") -> str:
     if isinstance(type, str) and type.startswith("vector "):
         return f"vector {dtype(type.removeprefix('vector '), argument).name}"
     return dtype(type, argument).name
-
-
-def plus(one: Number, other: Number) -> Number:
-    """Add, without the copy of an array that adding zero would make."""
-    plain = not isinstance(one, np.ndarray) and not one
-    return other if plain else one + other
 
 
 def _ratio(above: Number, below: Number) -> Number:
