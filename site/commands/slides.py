@@ -7,12 +7,12 @@
 import shutil
 import sys
 from collections.abc import Mapping
-from fnmatch import fnmatch
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from book_extension.languages import ORIGINAL, Language, catalogs
+from book_extension.contents import LANGUAGES
+from book_extension.languages import Language, catalogs
 
 from commands.press import READY, ROOT, check_font, main, press
 
@@ -28,11 +28,8 @@ USED = (
     "dist/theme/fonts/source-sans-pro/*",
     "plugin/notes/notes.js",
 )
+LEFT_OUT = (".buildinfo*", "_sphinx_design_static", "objects.inv", "search.html", "searchindex.js")
 NONE: Mapping[str, object] = MappingProxyType({})
-
-
-class NotExtracted(Exception):
-    """Raised if Sphinx could not read the decks; it has printed why."""
 
 
 def settings(cache: Path) -> dict[str, Any]:
@@ -112,6 +109,7 @@ def make(
             buildername=builder,
             confoverrides=settings(cache) | dict(more),
             status=None,
+            warning=sys.stderr,
             # Read all decks again: cells are cached, and reading and writing take a second.
             freshenv=True,
             warningiserror=True,
@@ -121,51 +119,33 @@ def make(
     return app.statuscode == 0
 
 
-def templates(book: Path, cache: Path) -> Path:
-    """Extract the messages of a book's decks; return the folder of their .pot files."""
-    made = book / "_build" / "gettext" / NAME
-    shutil.rmtree(made, ignore_errors=True)
-    if not make(book, made, cache, "gettext"):
-        raise NotExtracted
-    return made / "html"
-
-
-def translation(source: Path, made: Path, language: Language) -> dict[str, object]:
+def translation(source: Path, made: Path, code: str) -> dict[str, object]:
     """Compile the decks' catalogs; return the settings of Sphinx for a language."""
-    compiled = catalogs.folder(made, language.code)
-    for name in [file.stem for file in (source / NAME).glob("*.po")]:
-        file = source / NAME / f"{name}.po"
-        catalogs.write_compiled(catalogs.read(file, language.code), compiled / name)
-    code = catalogs.of_code(source, language.code)
-    catalogs.write_compiled(code, compiled / catalogs.SPHINX)
-    return {
-        "language": language.code,
-        "locale_dirs": [str(compiled.parents[1])],
-    }
+    compiled = catalogs.folder(made, code)
+    for file in (source / NAME).glob("*.po"):
+        catalogs.write_compiled(catalogs.read(file, code), compiled / file.stem)
+    catalogs.write_compiled(catalogs.of_code(source, code), compiled / catalogs.SPHINX)
+    return {"language": code, "locale_dirs": [str(made / LANGUAGES)]}
 
 
-def build(book: Path, cache: Path, language: Language = ORIGINAL) -> bool:
-    """Build the decks of a book into its site; return whether that succeeded."""
+def build(book: Path, output: Path, cache: Path, language: Language) -> bool:
+    """Build the decks of a book into the site in `output`; return whether that succeeded."""
     # Don't build in the site's folder: MyST-NB puts executed notebooks next to what it builds.
-    output = book / "_build" / ("" if language is ORIGINAL else language.code)
     made, target = output / NAME, output / "html" / NAME
     if not any((book / NAME).glob("*.md")):
         return True
     more: Mapping[str, object] = NONE
-    if language is not ORIGINAL:
-        more = translation(catalogs.folder(book, language.code), made, language)
+    if language.folder:
+        more = translation(catalogs.folder(book, language.code), made, language.code)
     shutil.rmtree(made / "html", ignore_errors=True)  # drop deleted decks
-    succeeded = make(book, made, cache, more=more)
-    for left in ("_sphinx_design_static", "objects.inv", "search.html", "searchindex.js"):
-        path = made / "html" / left
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    if not succeeded:
+    if not make(book, made, cache, more=more):
         return False
     shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(made / "html", target, ignore=shutil.ignore_patterns(".buildinfo*"))
+    shutil.copytree(made / "html", target, ignore=shutil.ignore_patterns(*LEFT_OUT))
     reveal = target / "_static" / "revealjs"
-    for path in [path for path in reveal.rglob("*") if path.is_file()]:
-        if not any(fnmatch(path.relative_to(reveal).as_posix(), used) for used in USED):
+    used = {path for pattern in USED for path in reveal.glob(pattern)}
+    for path in set(reveal.rglob("*")) - used:
+        if path.is_file():
             path.unlink()
     return True
 
