@@ -182,7 +182,7 @@ def build_language(
         settings = in_language(book, language, output)
         how = {"freshenv": parse_all, "force_all": parse_all or write_all}
         done = build_pages(book, output / "html", cache, settings, **how)
-        done = done and slides.build(book, output, cache, language)
+        done = done and slides.build(book, output, cache, settings)
     return done, said.getvalue()
 
 

@@ -11,36 +11,36 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from book_extension.contents import LANGUAGES
-from book_extension.languages import Language, catalogs
+from book_extension.languages import Language
 
 from commands.press import READY, ROOT, check_font, main, press
 
 THEME = ROOT / "site/slides_extension/static"
 NAME = "slides"  # the folder of the decks, of their pages in a site and of their catalogs
 WIDTH, HEIGHT = 1280, 720
-# Files of reveal.js that the slides use; other themes would load fonts from other hosts.
+# Static files that the slides use; other themes of reveal.js would load fonts from other hosts.
 USED = (
-    "LICENSE*",
-    "dist/reveal.css",
-    "dist/reveal.js",
-    "dist/theme/white.css",
-    "dist/theme/fonts/source-sans-pro/*",
-    "plugin/notes/notes.js",
+    "slides.css",
+    "revealjs/LICENSE*",
+    "revealjs/dist/reveal.css",
+    "revealjs/dist/reveal.js",
+    "revealjs/dist/theme/white.css",
+    "revealjs/dist/theme/fonts/source-sans-pro/*",
+    "revealjs/plugin/notes/notes.js",
 )
-LEFT_OUT = (".buildinfo*", "_sphinx_design_static", "objects.inv", "search.html", "searchindex.js")
 NONE: Mapping[str, object] = MappingProxyType({})
 
 
-def settings(cache: Path) -> dict[str, Any]:
-    """Return Sphinx's configuration for the slides, which have no conf.py."""
+def settings(book: Path, cache: Path) -> dict[str, Any]:
+    """Return Sphinx's configuration for a book's slides, which have no conf.py."""
     from myst_nb.core.render import base_render_priority  # import late, as Sphinx
 
     return {
         "project": "The roofline",
         "extensions": ["myst_nb", "sphinx_revealjs", "slides_extension"],
-        "root_doc": "roofline",
-        "include_patterns": ["*.md"],
+        "root_doc": f"{NAME}/roofline",
+        "include_patterns": [f"{NAME}/*.md"],
+        "exclude_patterns": [path.name for path in book.iterdir() if path.name != NAME],
         "myst_enable_extensions": ["amsmath", "colon_fence", "deflist", "dollarmath"],
         "nb_execution_mode": "cache",
         "nb_execution_cache_path": str(cache),
@@ -60,11 +60,7 @@ def settings(cache: Path) -> dict[str, Any]:
         "revealjs_html_theme": "revealjs-simple",
         "revealjs_style_theme": "white",
         "revealjs_static_path": [str(THEME)],
-        "revealjs_css_files": [
-            "../../_static/palette.css",
-            "../../_static/figures.css",
-            "slides.css",
-        ],
+        "revealjs_css_files": ["palette.css", "figures.css", "slides.css"],
         "revealjs_script_plugins": [
             {"src": "revealjs/plugin/notes/notes.js", "name": "RevealNotes"}
         ],
@@ -102,12 +98,12 @@ def make(
 
     with patch_docutils(), docutils_namespace():
         app = Sphinx(
-            srcdir=book / NAME,
+            srcdir=book,
             confdir=None,
             outdir=made / "html",
             doctreedir=made / "doctrees",
             buildername=builder,
-            confoverrides=settings(cache) | dict(more),
+            confoverrides=settings(book, cache) | dict(more),
             status=None,
             warning=sys.stderr,
             # Read all decks again: cells are cached, and reading and writing take a second.
@@ -119,34 +115,24 @@ def make(
     return app.statuscode == 0
 
 
-def translation(source: Path, made: Path, code: str) -> dict[str, object]:
-    """Compile the decks' catalogs; return the settings of Sphinx for a language."""
-    compiled = catalogs.folder(made, code)
-    for file in (source / NAME).glob("*.po"):
-        catalogs.write_compiled(catalogs.read(file, code), compiled / file.stem)
-    catalogs.write_compiled(catalogs.of_code(source, code), compiled / catalogs.SPHINX)
-    return {"language": code, "locale_dirs": [str(made / LANGUAGES)]}
+def build(book: Path, output: Path, cache: Path, more: Mapping[str, object]) -> bool:
+    """Build the decks of a book into the site in `output`; return whether that succeeded.
 
-
-def build(book: Path, output: Path, cache: Path, language: Language) -> bool:
-    """Build the decks of a book into the site in `output`; return whether that succeeded."""
+    more: settings of Sphinx for the site's language.
+    """
     # Don't build in the site's folder: MyST-NB puts executed notebooks next to what it builds.
-    made, target = output / NAME, output / "html" / NAME
+    made, site = output / NAME, output / "html"
     if not any((book / NAME).glob("*.md")):
         return True
-    more: Mapping[str, object] = NONE
-    if language.folder:
-        more = translation(catalogs.folder(book, language.code), made, language.code)
     shutil.rmtree(made / "html", ignore_errors=True)  # drop deleted decks
     if not make(book, made, cache, more=more):
         return False
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(made / "html", target, ignore=shutil.ignore_patterns(*LEFT_OUT))
-    reveal = target / "_static" / "revealjs"
-    used = {path for pattern in USED for path in reveal.glob(pattern)}
-    for path in set(reveal.rglob("*")) - used:
-        if path.is_file():
-            path.unlink()
+    shutil.rmtree(site / NAME, ignore_errors=True)
+    shutil.copytree(made / "html" / NAME, site / NAME)
+    for source in (path for used in USED for path in (made / "html" / "_static").glob(used)):
+        target = site / source.relative_to(made / "html")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
     return True
 
 

@@ -41,16 +41,16 @@ def templates(book: Path) -> dict[str, list[str]]:
     decks, pages = output / "slides", output / "pages"
     os.environ[PYODIDE] = ""
     # Keep pictures, which MyST-NB drops for gettext: their words and alt texts are messages.
-    pictures = [("gettext", "image/svg+xml", 5)]
-    settings = {"gettext_compact": False, "nb_mime_priority_overrides": pictures}
-    if not slides.make(book, decks, cache, "gettext") or not build_pages(
-        book, pages, cache, settings, builder="gettext", freshenv=True
+    pictures: dict[str, object] = {"nb_mime_priority_overrides": [("gettext", "image/svg+xml", 5)]}
+    whole: dict[str, object] = {"gettext_compact": False}
+    if not slides.make(book, decks, cache, "gettext", whole) or not build_pages(
+        book, pages, cache, whole | pictures, builder="gettext", freshenv=True
     ):
         raise NotExtracted
     found = {}
-    for folder, prefix in ((pages, ""), (decks / "html", f"{slides.NAME}/")):
+    for folder in (pages, decks / "html"):
         for file in folder.rglob("*.pot"):
-            name = prefix + file.relative_to(folder).with_suffix("").as_posix()
+            name = file.relative_to(folder).with_suffix("").as_posix()
             messages = [str(message.id) for message in catalogs.messages(catalogs.read(file))]
             if name in TITLE_ONLY:
                 titles = TITLE.findall((book / f"{name}.md").read_text(encoding="utf-8"))
