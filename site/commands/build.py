@@ -1,26 +1,28 @@
 """Build the book: ``python site build [folder]``.
 
-The command prints the path of index.html at the end. ``--python FOLDER`` takes Python for the pages
-from there and downloads nothing.
+The command prints the path of index.html at the end.
 """
 
 import argparse
 import gc
-import hashlib
+import io
 import json
 import logging
 import os
 import shutil
-import subprocess
 import sys
-from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import redirect_stderr
+from multiprocessing import get_context
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from book_extension import contents, exercise_pages
 from browser.pyodide import files as pyodide_files
+
+from commands.inputs import digest
 
 if TYPE_CHECKING:
     from book_extension.languages import Language
@@ -53,32 +55,26 @@ def page_python() -> str:
 
 
 def state(book: Path) -> dict[str, object]:
-    """Return hashes of a build's inputs, and the modification times of its output."""
-    html = book / "_build" / "html"
+    """Return hashes of a build's inputs, and the modification times of its output.
+
+    parse: of what Sphinx would not notice; if it changed, all pages are parsed again. write: of
+    what each page has or names; if it changed, all pages are written again.
+    """
+    html, python = book / "_build" / "html", os.environ[PYODIDE]
+    made = [python, pyodide_files.how_made(Path(python))]
+    packages = [book / name for name in PACKED]
     return {
-        "python": [sys.version, *contents.variables()],
-        "page python": os.environ[PYODIDE],
-        "library": pyodide_files.how_made(Path(os.environ[PYODIDE])),
-        "languages": contents.languages(book),
-        "pages": digest(book, [*sources(book), ROOT / "requirements.txt"]),
-        "packages": digest(book, [path for name in PACKED for path in (book / name).rglob("*")]),
-        "site": digest(book, [book / "_toc.yml", *(book / "site").rglob("*")]),
+        "parse": digest(book, [book / "_toc.yml", book / "site"]),
+        "write": digest(book, packages, *made, *contents.languages(book)),
+        "pages": digest(book, sources(book), sys.version, *contents.variables()),
         "output": {str(p.relative_to(html)): p.stat().st_mtime_ns for p in html.rglob("*")},
     }
 
 
 def sources(book: Path) -> list[Path]:
-    """Return the files that pages and notebooks are made from."""
-    return [*book.iterdir(), *(path for name in FOLDERS for path in (book / name).rglob("*"))]
-
-
-def digest(book: Path, files: Iterable[Path]) -> str:
-    """Return a hash of files' names and contents."""
-    total = hashlib.sha256()
-    for path in sorted(files):
-        if path.is_file() and not {"__pycache__", ".ipynb_checkpoints"} & set(path.parts):
-            total.update(os.path.relpath(path, book).encode() + b"\0" + path.read_bytes() + b"\0")
-    return total.hexdigest()
+    """Return the files and folders that pages and notebooks are made from."""
+    top = [path for path in book.iterdir() if path.is_file()]
+    return [*top, *(book / name for name in FOLDERS), ROOT / "requirements.txt"]
 
 
 def code_digest(book: Path) -> str:
@@ -90,13 +86,9 @@ def code_digest(book: Path) -> str:
     """
     packages = [path for name in ("rooflib", "kit") for path in (book / name).rglob("*")]
     files = [path for path in packages if path.suffix in (".py", ".toml")]
-    digest = hashlib.sha256()
-    for path in [*sorted(files), ROOT / "requirements.txt"]:
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    for path in exercise_pages.files(book):
-        # Hash only the facts that pages show (minutes, difficulty): rerunning pages takes long.
-        digest.update(f"{path.name}\0{exercise_pages.top(path)}\0".encode())
-    return digest.hexdigest()
+    # Hash only the facts that pages show (minutes, difficulty): rerunning pages takes long.
+    facts = map(exercise_pages.top, exercise_pages.files(book))
+    return digest(book, [*files, ROOT / "requirements.txt"], *facts)
 
 
 def prepare_kernels(book: Path, profile: Path) -> None:
@@ -110,12 +102,6 @@ def prepare_kernels(book: Path, profile: Path) -> None:
     # runs several pages, each of which counts its cells from 1: a history would complain.
     quiet = {"IPKernelApp": {"log_level": logging.ERROR}, "HistoryManager": {"enabled": False}}
     settings.write_text(json.dumps(quiet))
-
-
-def must_download() -> bool:
-    return os.environ.get("PAGE_PYTHON") != "0" and bool(
-        pyodide_files.missing(pyodide_files.cache())
-    )
 
 
 def run_pages(book: Path) -> Path:
@@ -135,21 +121,35 @@ def run_pages(book: Path) -> Path:
     return cache
 
 
-def build_pages(
-    book: Path, html: Path, cache: Path, settings: Mapping[str, object] = NONE, **options: object
-) -> int:
-    """Build the pages with Sphinx from cells that have been run.
+def in_language(book: Path, language: "Language", output: Path) -> dict[str, object]:
+    """Compile a language's catalogs below `output`; return Sphinx's settings for the language."""
+    from book_extension.languages import catalogs
 
-    Return 0 if that succeeded.
+    if not language.folder:
+        return {}
+    code, compiled = language.code, output / "compiled-catalogs"
+    catalogs.compile_all(catalogs.folder(book, code), catalogs.folder(compiled, code), code)
+    return {
+        "language": code,
+        "locale_dirs": [str(compiled / contents.LANGUAGES)],
+        "gettext_compact": False,
+        "gettext_auto_build": False,
+    }
+
+
+def build_pages(
+    book: Path, target: Path, cache: Path, settings: Mapping[str, object] = NONE, **options: object
+) -> bool:
+    """Build the pages with Sphinx from cells that have been run; return whether that succeeded.
 
     settings: of Sphinx, in addition. The environment is kept in the folder `.doctrees` beside
-    `html`.
+    `target`.
     """
     from jupyter_book.sphinx import build_sphinx
 
     status: int = build_sphinx(
         book,
-        html,
+        target,
         noconfig=True,
         path_config=book / "_config.yml",
         confoverrides={
@@ -164,115 +164,82 @@ def build_pages(
         quiet=True,
         **options,
     )
-    return status
+    return status == 0
 
 
-def build(book: Path, python: Path | None = None) -> bool:
-    """Build the book in a folder into ``_build/html``; return whether that succeeded.
+def build_language(
+    book: Path, language: "Language", cache: Path, parse_all: bool, write_all: bool
+) -> tuple[bool, str]:
+    """Build pages and slides in a language; return whether that succeeded, and Sphinx's messages.
 
-    python: the folder of Pyodide's files; None: download them if needed.
+    Runs in a process of its own, beside the other languages.
     """
+    from commands import slides
+
+    gc.set_threshold(GC_THRESHOLD)
+    with redirect_stderr(io.StringIO()) as said:
+        output = output_of(book, language)
+        settings = in_language(book, language, output)
+        how = {"freshenv": parse_all, "force_all": parse_all or write_all}
+        done = build_pages(book, output / "html", cache, settings, **how)
+        done = done and slides.build(book, output, cache, settings)
+    return done, said.getvalue()
+
+
+def output_of(book: Path, language: "Language") -> Path:
+    """Return the folder of a language's site and of what Sphinx keeps of it."""
+    return book / "_build" / (language.code if language.folder else "")
+
+
+def build(book: Path) -> bool:
+    """Build the book in a folder into ``_build/html``; return whether that succeeded."""
+    stamp = book / "_build" / "built-from.json"
     with ThreadPoolExecutor(1) as pool:
-        files = pool.submit(page_python) if python is None else None
-        if files and must_download():
-            run_pages(book)  # while the files arrive
-        os.environ[PYODIDE] = files.result() if files else str(python)
-    output = book / "_build"
-    stamp = output / "built-from.json"
+        files = pool.submit(page_python)
+        cache = None if stamp.exists() else run_pages(book)  # while the files arrive
+        os.environ[PYODIDE] = files.result()
     built = json.loads(stamp.read_text(encoding="utf-8")) if stamp.exists() else {}
     now = state(book)
     if built == now:
         return True
-    stamp.unlink(missing_ok=True)
-    environment = output / ".doctrees" / "environment.pickle"
-    # Sphinx caches parsed pages. It does not notice a change in our extensions, and its page of
-    # contents still lists a page that has gone.
-    fresh = built.get("site") != now["site"]
-    if fresh:
-        environment.unlink(missing_ok=True)
-    cache = run_pages(book)
+    stamp.unlink(missing_ok=True)  # after a failure, all pages are parsed again, and warn again
+    cache = cache or run_pages(book)
     # Import late: the check above is much faster than these imports.
-    from commands import handouts, slides
+    from book_extension.languages import TRANSLATIONS, of_book
 
-    # So do languages, whether pages have Python, and packages, which change its address.
-    affecting = ("library", "languages", "packages", "page python")
-    force_all = fresh or any(built.get(part) != now[part] for part in affecting)
-    options = ["--fresh"] * fresh + ["--force-all"] * force_all
-    translations = start_translations(book, cache, *options)
-    status = build_pages(book, output / "html", cache, force_all=force_all)
-    if status == 0:
-        serve(book / handouts.SERVED, output / "html")
-        complete = slides.build(book, cache)
-    else:
-        # Sphinx warns only while parsing a page: drop the cache, or a retry shows no warning.
-        environment.unlink(missing_ok=True)
-        complete = False
-    # Wait for the translations even if the original failed, but then hide their warnings: they
-    # repeat the original's.
-    if not finish_translations(book, translations, report=status == 0) or not complete:
-        return False
+    from commands import handouts
+
+    changed = [built.get(part) != now[part] for part in ("parse", "write")]
+    languages = of_book(book)
+    with ProcessPoolExecutor(len(languages), get_context("spawn")) as processes:
+        tasks = [
+            processes.submit(build_language, book, language, cache, *changed)
+            for language in languages
+        ]
+        results = [task.result() for task in tasks]
+    for succeeded, said in results:
+        sys.stderr.write(said)
+        if not succeeded:  # a translation repeats what is wrong with the original
+            return False
+    html = book / "_build" / "html"
+    # Sphinx itself would copy downloads such as wheels only after a page has changed.
+    shutil.rmtree(html / "wheels", ignore_errors=True)
+    if (served := book / handouts.SERVED).exists():
+        shutil.copytree(served, html, dirs_exist_ok=True)
+    for language in TRANSLATIONS:
+        shutil.rmtree(html / language.folder, ignore_errors=True)
+        if language in languages:
+            made, leave = output_of(book, language), shutil.ignore_patterns(*OF_ORIGINAL)
+            shutil.copytree(made / "html", html / language.folder, ignore=leave)
     stamp.write_text(json.dumps(now | {"output": state(book)["output"]}), encoding="utf-8")
     return True
-
-
-def start_translations(
-    book: Path, cache: Path, *options: str
-) -> "dict[Language, subprocess.Popen[str]]":
-    """Start to build the translations from the same executed cells, each in its own process."""
-    from book_extension.languages import ORIGINAL, of_book
-
-    return {
-        language: subprocess.Popen(
-            [sys.executable, ROOT / "site", "translated", language.code, book, cache, *options],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        for language in of_book(book)
-        if language is not ORIGINAL
-    }
-
-
-def finish_translations(
-    book: Path, started: "dict[Language, subprocess.Popen[str]]", *, report: bool
-) -> bool:
-    """Wait for the translations; return whether all succeeded.
-
-    report: print what the builds print, and put the translations into the site.
-    """
-    from book_extension.languages import TRANSLATIONS
-
-    printed = [process.communicate()[0] for process in started.values()]
-    succeeded = not any(process.returncode for process in started.values())
-    if report:
-        sys.stderr.write("".join(printed))
-    for language in TRANSLATIONS if report and succeeded else ():
-        target = book / "_build" / "html" / language.folder
-        shutil.rmtree(target, ignore_errors=True)
-        if language in started:
-            made = book / "_build" / language.code / "html"
-            shutil.copytree(made, target, ignore=shutil.ignore_patterns(*OF_ORIGINAL))
-    return succeeded
-
-
-def serve(files: Path, html: Path) -> None:
-    """Copy downloads such as wheels next to the pages, and remove older wheels.
-
-    Sphinx itself would copy them only after a page has changed.
-    """
-    shutil.rmtree(html / "wheels", ignore_errors=True)
-    if files.exists():
-        shutil.copytree(files, html, dirs_exist_ok=True)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("book", nargs="?", type=Path, default=ROOT)
-    parser.add_argument("--python", type=Path, help="where the files of Python for pages lie")
-    told = parser.parse_args()
-    book = told.book.resolve()
-    gc.set_threshold(GC_THRESHOLD)
-    if not build(book, told.python):
+    book = parser.parse_args().book.resolve()
+    if not build(book):
         print("the book was not built: see the messages above", file=sys.stderr)
         return 1
     print(book / "_build" / "html" / "index.html")

@@ -9,7 +9,6 @@ import json
 import os
 import re
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,35 +19,15 @@ from nbformat.sign import NotebookNotary
 GIVEN = ".course-copies.json"  # docname → hashes: of its last version, and of the cells of all
 
 
-@dataclass
-class Report:
-    """Outcome of an update, as paths relative to the folder of copies."""
-
-    made: list[str] = field(default_factory=list)
-    updated: list[str] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
-    beside: list[str] = field(default_factory=list)  # new versions of edited copies
-
-    def line(self, _: Callable[[str], str] = str) -> str:
-        """Return a summary in one line, in the language that `_` translates into."""
-        counts = {
-            _("{count} made"): self.made,
-            _("{count} updated"): self.updated,
-            _("{count} as they were"): self.kept,
-        }
-        said = [what.format(count=len(paths)) for what, paths in counts.items() if paths]
-        line = _(", ").join(said)
-        if not self.beside:
-            return line
-        news = _("new version beside yours: {names}").format(names=_(", ").join(self.beside))
-        return _("{counts}; {news}").format(counts=line, news=news) if line else news
-
-
 def bring_up_to_date(
     supplied: Mapping[str, NotebookNode], names: Mapping[str, str], work: Path
-) -> Report:
-    """Create or update each page's copy, which lies below `work`."""
-    report = Report()
+) -> dict[str, list[str]]:
+    """Create or update each page's copy, which lies below `work`.
+
+    Return outcome → the paths of copies, relative to `work`: "made", "updated", "kept", and
+    "beside", which are new versions of edited copies.
+    """
+    report: dict[str, list[str]] = {"made": [], "updated": [], "kept": [], "beside": []}
     notary = NotebookNotary()  # JupyterLab shows pictures of notebooks that are signed
     given = read_given(work / GIVEN)
     for page, notebook in supplied.items():
@@ -61,10 +40,25 @@ def bring_up_to_date(
         if outcome != "kept":
             notary.sign(notebook)
             write_whole(place, f"{nbformat.writes(notebook)}\n")
-        getattr(report, outcome).append(place.relative_to(work).as_posix())
+        report[outcome].append(place.relative_to(work).as_posix())
         given[page] = [version, sorted({*known, cells})]
     write_whole(work / GIVEN, json.dumps(given) + "\n")
     return report
+
+
+def summary(report: Mapping[str, list[str]], _: Callable[[str], str]) -> str:
+    """Return an update's outcome in one line, in the language that `_` translates into."""
+    texts = {
+        "made": _("{count} made"),
+        "updated": _("{count} updated"),
+        "kept": _("{count} as they were"),
+        "beside": _("new version beside yours: {names}"),
+    }
+    return _(", ").join(
+        text.format(count=len(report[outcome]), names=_(", ").join(report[outcome]))
+        for outcome, text in texts.items()
+        if report[outcome]
+    )
 
 
 def read_given(file: Path) -> dict[str, Any]:

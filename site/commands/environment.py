@@ -13,10 +13,10 @@ installs the rest in a fraction of pip's time.
 import hashlib
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,64 +51,41 @@ def is_installed(kind: str) -> bool:
     )
 
 
-def complaint(version: "tuple[int, ...]", has_venv: bool) -> str:
+def complaint(here: bool) -> str:
     """Return in one line why this Python can't make the environment; "" if it can."""
+    version = sys.version_info[:2]
     if not OLDEST <= version <= NEWEST:
         return (
             "Python {}.{} found, {}.{} to {}.{} needed: "
             "install one and name it, for example `PYTHON=python3.12 make book`"
         ).format(*version, *OLDEST, *NEWEST)
-    if not has_venv:
+    if not here and not (find_spec("venv") and find_spec("ensurepip")):
         return "Python's venv module is missing: sudo apt install python3-venv"
     return ""
 
 
-def has_venv() -> bool:
-    try:
-        import ensurepip  # noqa: F401
-        import venv  # noqa: F401
-    except ImportError:
-        return False
-    return True
-
-
 def made_by_another_python() -> bool:
     """Return whether PYTHON names another Python than the one of `.venv`."""
-    if "PYTHON" not in os.environ:
-        return False
     here = "version = {}.{}.".format(*sys.version_info[:2])
-    return here not in (VENV / "pyvenv.cfg").read_text()
-
-
-def uv_entry() -> str:
-    """Return uv's entry of the lock, with its hashes."""
-    lock = (ROOT / "requirements-dev.txt").read_text()
-    (entry,) = re.findall(r"^uv==.*(?:\n +--hash.*)+", lock, re.MULTILINE)
-    return str(entry)
-
-
-def commands(python: str, kind: str, uv: str) -> "list[list[str]]":
-    """Return the commands that install uv, the locked packages and our own.
-
-    The folder `uv` has uv.txt.
-    """
-    pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "-qq", "--no-deps"]
-    install = [python, "-m", "uv", "pip", "install", "--python", python, "--quiet", "--no-deps"]
-    locks = [word for name in LOCKS[kind] for word in ("-r", name)]
-    return [
-        [*pip, "--target", uv, "-r", f"{uv}/uv.txt"],
-        # Compile now: the grading sandbox sees these files read-only.
-        [*install, "--compile-bytecode", "--require-hashes", *locks],
-        [*install, "--no-build-isolation", "-e", ".", "-e", "kit"],
-    ]
+    return "PYTHON" in os.environ and here not in (VENV / "pyvenv.cfg").read_text()
 
 
 def install(python: str, kind: str) -> bool:
-    """Run the commands until one fails; return whether all succeeded."""
+    """Install uv, the locked packages and our own, until one fails; return whether none did."""
+    lock = (ROOT / "requirements-dev.txt").read_text()
+    (uv_entry,) = re.findall(r"^uv==.*(?:\n +--hash.*)+", lock, re.MULTILINE)
+    locks = [word for name in LOCKS[kind] for word in ("-r", name)]
     with tempfile.TemporaryDirectory() as uv:
-        Path(uv, "uv.txt").write_text(uv_entry())
+        Path(uv, "uv.txt").write_text(uv_entry)
+        pip = [python, "-m", "pip", "--disable-pip-version-check", "install", "-qq", "--no-deps"]
+        by_uv = [python, "-m", "uv", "pip", "install", "--python", python, "--quiet", "--no-deps"]
+        steps = [
+            [*pip, "--target", uv, "-r", f"{uv}/uv.txt"],
+            # Compile now: the grading sandbox sees these files read-only.
+            [*by_uv, "--compile-bytecode", "--require-hashes", *locks],
+            [*by_uv, "--no-build-isolation", "-e", ".", "-e", "kit"],
+        ]
         environment = dict(os.environ, PYTHONPATH=uv)
-        steps = commands(python, kind, uv)
         return all(subprocess.call(step, cwd=str(ROOT), env=environment) == 0 for step in steps)
 
 
@@ -117,17 +94,17 @@ def main(words: "list[str]") -> int:
     kind = next((word for word in words if word in LOCKS), "base")
     if not here and is_installed(kind) and not made_by_another_python():
         return 0
-    problem = complaint((sys.version_info.major, sys.version_info.minor), here or has_venv())
+    problem = complaint(here)
     if problem:
         print(problem, file=sys.stderr)
         return 1
     if here:
         return 0 if install(sys.executable, kind) else 1
-    usable = any(stamp(one).exists() for one in LOCKS)
-    if VENV.exists() and (not usable or made_by_another_python()):
-        shutil.rmtree(str(VENV))
     print("installing {} into .venv, once".format(" and ".join(LOCKS[kind])), flush=True)
-    if not VENV.exists() and subprocess.call([sys.executable, "-m", "venv", str(VENV)]) != 0:
+    # Without a stamp, an earlier try has left it half made.
+    usable = any(stamp(one).exists() for one in LOCKS) and not made_by_another_python()
+    make = [sys.executable, "-m", "venv", "--clear", str(VENV)]
+    if not usable and subprocess.call(make) != 0:
         return 1
     if not install(str(VENV / "bin" / "python"), kind):
         print("could not make .venv: see the message above, then try again", file=sys.stderr)

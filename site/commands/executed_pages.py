@@ -33,8 +33,6 @@ def fill_cache(book: Path, folder: Path) -> None:
     """Run each page and deck that the cache lacks, and cache its outputs."""
     cache = get_cache(folder)
     todo = [(path, page) for path, page in read_pages(book) if not is_cached(cache, page)]
-    if not todo:
-        return
     kernels = Kernels()
     try:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -93,10 +91,8 @@ class Kernels:
                 # Recorded times would change the cells' metadata, and with it the page's cache key.
                 how = {"timeout": CELL_SECONDS, "record_timing": False, "km": self.own.kernel}
                 NotebookClient(notebook, **how).execute()
-        except CellExecutionError:
-            return False
-        except (CellTimeoutError, DeadKernelError):
-            del self.own.kernel
+        except (CellExecutionError, CellTimeoutError, DeadKernelError):
+            del self.own.kernel  # it may be busy, or dead
             return False
         return True
 

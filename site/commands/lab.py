@@ -20,7 +20,7 @@ from book_extension.languages import ORIGINAL, TRANSLATIONS, Language, chosen, w
 from nbformat import NotebookNode
 
 from commands import handouts, notebooks
-from commands.copies import Report, bring_up_to_date, write_whole
+from commands.copies import bring_up_to_date, summary, write_whole
 from commands.handouts.bundle import NBGRADER
 
 VARIABLE = "ROOFLINE_LANGUAGE"  # from which kernels take the language; see roofkit.words
@@ -47,7 +47,7 @@ class NotMade(Exception):
     """Raised if the notebooks could not be made; a message said why."""
 
 
-def prepare(book: Path, work: Path, language: Language = ORIGINAL) -> Report:
+def prepare(book: Path, work: Path, language: Language) -> dict[str, list[str]]:
     """Make or update the copies of all notebooks; add nbgrader's settings."""
     command = [sys.executable, str(Path(__file__).parents[1]), "notebooks", language.code]
     if subprocess.run(command, cwd=book, check=False).returncode:
@@ -189,9 +189,12 @@ def main(options: list[str]) -> None:
     except (ValueError, NotMade) as error:
         sys.exit(str(error) or 1)
     except OSError as error:
-        sys.exit(cannot_write(error, WORK))
+        sys.exit(
+            f"{WORK} can't be written: {error}. Make the place writable, or move the course to "
+            "where you can write, and run `make lab` again."
+        )
     _ = words(ROOT, language)
-    print(f"my-work: {report.line(_)}")
+    print(f"my-work: {summary(report, _)}")
     fresh = _(
         "For a fresh copy of a notebook, rename or delete yours and run `make lab` again. "
         "Nothing of yours is overwritten."
@@ -200,20 +203,6 @@ def main(options: list[str]) -> None:
     os.environ[VARIABLE] = language.code  # kernels and nbgrader's Validate inherit it
     jupyterlab = command(WORK, *others)
     os.execv(jupyterlab[0], jupyterlab)
-
-
-def cannot_write(error: OSError, work: Path) -> str:
-    """Return one line about a path that can't be written.
-
-    For a path below `work`, the line names `work`.
-    """
-    place = Path(error.filename or work)
-    if place.is_relative_to(work):
-        place = work
-    return (
-        f"{place} can't be written: {error.strerror or error}. Make it writable, or move the "
-        "course to where you can write, and run `make lab` again."
-    )
 
 
 if __name__ == "__main__":

@@ -9,10 +9,10 @@ import json
 import sys
 from pathlib import Path
 
-from book_extension.languages import ORIGINAL
+from book_extension.languages import chosen
 
-from commands.build import GC_THRESHOLD, ROOT, build_pages, digest, run_pages, sources
-from commands.translated import settings
+from commands.build import GC_THRESHOLD, ROOT, build_pages, in_language, run_pages, sources
+from commands.inputs import digest
 
 
 def folder(book: Path, language: str) -> Path:
@@ -22,28 +22,27 @@ def folder(book: Path, language: str) -> Path:
 def make(book: Path, language: str) -> bool:
     """Make the notebooks in a language; return whether that succeeded."""
     target = folder(book, language)
-    stamp, output = target.with_name("made-from.json"), target.parent
+    stamp = target.with_name("made-from.json")
     extensions = [book / "_toc.yml", *(book / "site").rglob("*.py")]
-    files = [*sources(book), *(book / "site").rglob("*")]
-    now = [sys.version, digest(book, extensions), digest(book, files)]
-    before = json.loads(stamp.read_text()) if stamp.exists() else []
+    now = [
+        digest(book, extensions, sys.version),
+        digest(book, [*sources(book), book / "site"]),
+    ]
+    before = json.loads(stamp.read_text()) if stamp.exists() else [""]
     if before == now:
         return True
     stamp.unlink(missing_ok=True)
     cache = run_pages(book)
     # Without this, MyST-NB warns that it knows no format for outputs; notebooks have all.
-    options: dict[str, object] = {
-        "nb_mime_priority_overrides": [("notebooks", "text/plain", 1)],
-    }
-    if language != ORIGINAL.code:
-        options |= settings(book, language, output)
+    settings = in_language(book, chosen(language), target.parent)
+    settings["nb_mime_priority_overrides"] = [("notebooks", "text/plain", 1)]
     # Sphinx reads the pages that have changed, but doesn't notice a change in our extensions, and
     # warns only about what it reads: after a failure, all pages are read again.
-    fresh = before[:2] != now[:2]
-    status = build_pages(book, target, cache, options, builder="notebooks", freshenv=fresh)
-    if status == 0:
+    fresh = before[0] != now[0]
+    done = build_pages(book, target, cache, settings, builder="notebooks", freshenv=fresh)
+    if done:
         stamp.write_text(json.dumps(now))
-    return status == 0
+    return done
 
 
 if __name__ == "__main__":

@@ -168,15 +168,15 @@ def in_contents(kind: str, anchor: str, title: str, at: Mapping[str, int]) -> st
 
 def add_bookmarks(file: Path, pages: list[Printed], contents: str) -> None:
     pdf, writer = PdfReader(file), PdfWriter(clone_from=file)
-    writer.add_outline_item(pages[0].title, 0)
-    writer.add_outline_item(contents, 1)
+    writer.add_outline_item(title=pages[0].title, page_number=0)
+    writer.add_outline_item(title=contents, page_number=1)
     above = None
     for kind, anchor, title in lines(pages[1:]):
         if kind != "part":
             place = pdf.named_destinations[f"/{anchor}"]
             number, fit = pdf.get_destination_page_number(place), Fit.xyz(top=place.top)
             parent = above if kind == "section" else None
-            made = writer.add_outline_item(title, number, parent=parent, fit=fit)
+            made = writer.add_outline_item(title=title, page_number=number, parent=parent, fit=fit)
             above = made if kind == "page" else above
     writer.page_mode = "/UseOutlines"
     writer.write(file)

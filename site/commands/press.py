@@ -24,15 +24,7 @@ CHROMIUM = (
     "google-chrome-stable",
     "chromium-headless-shell",
 )
-MISSING = "no Chromium found, which prints the book: sudo apt install chromium"
 ARGUMENTS = (
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
     # Exact letter widths: headless Chromium would round them to whole pixels.
     "--font-render-hinting=none",
     # Block the network: the document needs nothing from other hosts.
@@ -43,14 +35,6 @@ READY = "() => document.fonts.ready"
 
 class CannotPrint(Exception):
     """Raised if this machine lacks what printing needs."""
-
-
-def chromium() -> str:
-    """Return the path of the system's Chromium."""
-    found = next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if found is None:
-        raise CannotPrint(MISSING)
-    return found
 
 
 def check_font(language: Language) -> None:
@@ -73,13 +57,11 @@ def press() -> Iterator[Browser]:
     # Import late: `make book` imports this module without Playwright installed.
     from playwright.sync_api import sync_playwright
 
-    path = chromium()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
-        try:
-            yield browser
-        finally:
-            browser.close()
+    path = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    if path is None:
+        raise CannotPrint("no Chromium found, which prints the book: sudo apt install chromium")
+    with sync_playwright() as playwright:  # closes the browser at the end
+        yield playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
 
 
 def main(described: str, print_all: Callable[[Path, Language], Iterable[Path]]) -> int:

@@ -7,43 +7,40 @@
 import shutil
 import sys
 from collections.abc import Mapping
-from fnmatch import fnmatch
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from book_extension.languages import ORIGINAL, Language, catalogs
+from book_extension.languages import Language
 
 from commands.press import READY, ROOT, check_font, main, press
 
 THEME = ROOT / "site/slides_extension/static"
 NAME = "slides"  # the folder of the decks, of their pages in a site and of their catalogs
 WIDTH, HEIGHT = 1280, 720
-# Files of reveal.js that the slides use; other themes would load fonts from other hosts.
+# Static files that the slides use; other themes of reveal.js would load fonts from other hosts.
 USED = (
-    "LICENSE*",
-    "dist/reveal.css",
-    "dist/reveal.js",
-    "dist/theme/white.css",
-    "dist/theme/fonts/source-sans-pro/*",
-    "plugin/notes/notes.js",
+    "slides.css",
+    "revealjs/LICENSE*",
+    "revealjs/dist/reveal.css",
+    "revealjs/dist/reveal.js",
+    "revealjs/dist/theme/white.css",
+    "revealjs/dist/theme/fonts/source-sans-pro/*",
+    "revealjs/plugin/notes/notes.js",
 )
 NONE: Mapping[str, object] = MappingProxyType({})
 
 
-class NotExtracted(Exception):
-    """Raised if Sphinx could not read the decks; it has printed why."""
-
-
-def settings(cache: Path) -> dict[str, Any]:
-    """Return Sphinx's configuration for the slides, which have no conf.py."""
+def settings(book: Path, cache: Path) -> dict[str, Any]:
+    """Return Sphinx's configuration for a book's slides, which have no conf.py."""
     from myst_nb.core.render import base_render_priority  # import late, as Sphinx
 
     return {
         "project": "The roofline",
         "extensions": ["myst_nb", "sphinx_revealjs", "slides_extension"],
-        "root_doc": "roofline",
-        "include_patterns": ["*.md"],
+        "root_doc": f"{NAME}/roofline",
+        "include_patterns": [f"{NAME}/*.md"],
+        "exclude_patterns": [path.name for path in book.iterdir() if path.name != NAME],
         "myst_enable_extensions": ["amsmath", "colon_fence", "deflist", "dollarmath"],
         "nb_execution_mode": "cache",
         "nb_execution_cache_path": str(cache),
@@ -63,11 +60,7 @@ def settings(cache: Path) -> dict[str, Any]:
         "revealjs_html_theme": "revealjs-simple",
         "revealjs_style_theme": "white",
         "revealjs_static_path": [str(THEME)],
-        "revealjs_css_files": [
-            "../../_static/palette.css",
-            "../../_static/figures.css",
-            "slides.css",
-        ],
+        "revealjs_css_files": ["palette.css", "figures.css", "slides.css"],
         "revealjs_script_plugins": [
             {"src": "revealjs/plugin/notes/notes.js", "name": "RevealNotes"}
         ],
@@ -105,13 +98,14 @@ def make(
 
     with patch_docutils(), docutils_namespace():
         app = Sphinx(
-            srcdir=book / NAME,
+            srcdir=book,
             confdir=None,
             outdir=made / "html",
             doctreedir=made / "doctrees",
             buildername=builder,
-            confoverrides=settings(cache) | dict(more),
+            confoverrides=settings(book, cache) | dict(more),
             status=None,
+            warning=sys.stderr,
             # Read all decks again: cells are cached, and reading and writing take a second.
             freshenv=True,
             warningiserror=True,
@@ -121,52 +115,24 @@ def make(
     return app.statuscode == 0
 
 
-def templates(book: Path, cache: Path) -> Path:
-    """Extract the messages of a book's decks; return the folder of their .pot files."""
-    made = book / "_build" / "gettext" / NAME
-    shutil.rmtree(made, ignore_errors=True)
-    if not make(book, made, cache, "gettext"):
-        raise NotExtracted
-    return made / "html"
+def build(book: Path, output: Path, cache: Path, more: Mapping[str, object]) -> bool:
+    """Build the decks of a book into the site in `output`; return whether that succeeded.
 
-
-def translation(source: Path, made: Path, language: Language) -> dict[str, object]:
-    """Compile the decks' catalogs; return the settings of Sphinx for a language."""
-    compiled = catalogs.folder(made, language.code)
-    for name in [file.stem for file in (source / NAME).glob("*.po")]:
-        file = source / NAME / f"{name}.po"
-        catalogs.write_compiled(catalogs.read(file, language.code), compiled / name)
-    code = catalogs.of_code(source, language.code)
-    catalogs.write_compiled(code, compiled / catalogs.SPHINX)
-    return {
-        "language": language.code,
-        "locale_dirs": [str(compiled.parents[1])],
-    }
-
-
-def build(book: Path, cache: Path, language: Language = ORIGINAL) -> bool:
-    """Build the decks of a book into its site; return whether that succeeded."""
+    more: settings of Sphinx for the site's language.
+    """
     # Don't build in the site's folder: MyST-NB puts executed notebooks next to what it builds.
-    output = book / "_build" / ("" if language is ORIGINAL else language.code)
-    made, target = output / NAME, output / "html" / NAME
+    made, site = output / NAME, output / "html"
     if not any((book / NAME).glob("*.md")):
         return True
-    more: Mapping[str, object] = NONE
-    if language is not ORIGINAL:
-        more = translation(catalogs.folder(book, language.code), made, language)
     shutil.rmtree(made / "html", ignore_errors=True)  # drop deleted decks
-    succeeded = make(book, made, cache, more=more)
-    for left in ("_sphinx_design_static", "objects.inv", "search.html", "searchindex.js"):
-        path = made / "html" / left
-        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-    if not succeeded:
+    if not make(book, made, cache, more=more):
         return False
-    shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(made / "html", target, ignore=shutil.ignore_patterns(".buildinfo*"))
-    reveal = target / "_static" / "revealjs"
-    for path in [path for path in reveal.rglob("*") if path.is_file()]:
-        if not any(fnmatch(path.relative_to(reveal).as_posix(), used) for used in USED):
-            path.unlink()
+    shutil.rmtree(site / NAME, ignore_errors=True)
+    shutil.copytree(made / "html" / NAME, site / NAME)
+    for source in (path for used in USED for path in (made / "html" / "_static").glob(used)):
+        target = site / source.relative_to(made / "html")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
     return True
 
 

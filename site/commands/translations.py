@@ -18,7 +18,6 @@ from book_extension.languages import TRANSLATIONS, catalogs, code_words
 
 from commands import slides
 from commands.build import PYODIDE, build_pages, run_pages
-from commands.slides import NotExtracted
 
 ROOT = Path(__file__).resolve().parents[2]
 # Of the page of rooflib's functions, translate only the title, which the table of contents shows on
@@ -27,36 +26,38 @@ TITLE_ONLY = {"chapters/api"}
 TITLE = re.compile(r'^(?:# |    description: ")(.*?)"?$', re.MULTILINE)
 
 
+class NotExtracted(Exception):
+    """Raised if Sphinx could not read the pages; it has printed why."""
+
+
 def templates(book: Path) -> dict[str, list[str]]:
     """Return catalog → its messages in the order of the page.
 
     Raises NotExtracted.
     """
     cache = run_pages(book)
-    output = book / "_build" / "gettext" / "pot"
+    output = book / "_build" / "gettext"
     shutil.rmtree(output, ignore_errors=True)  # drop the catalogs of deleted pages
-    decks = slides.templates(book, cache)
+    decks, pages = output / "slides", output / "pages"
     os.environ[PYODIDE] = ""
     # Keep pictures, which MyST-NB drops for gettext: their words and alt texts are messages.
-    pictures = [("gettext", "image/svg+xml", 5)]
-    settings = {"gettext_compact": False, "nb_mime_priority_overrides": pictures}
-    status = build_pages(book, output, cache, settings, builder="gettext", freshenv=True)
-    if status != 0:
+    pictures: dict[str, object] = {"nb_mime_priority_overrides": [("gettext", "image/svg+xml", 5)]}
+    whole: dict[str, object] = {"gettext_compact": False}
+    if not slides.make(book, decks, cache, "gettext", whole) or not build_pages(
+        book, pages, cache, whole | pictures, builder="gettext", freshenv=True
+    ):
         raise NotExtracted
-    pages = (path.relative_to(output) for path in output.rglob("*.pot"))
-    names = sorted({page.with_suffix("").as_posix() for page in pages} - {"sphinx"})
-    found = {name: ids(catalogs.read((output / name).with_suffix(".pot"))) for name in names}
-    for name in TITLE_ONLY & set(found):
-        titles = TITLE.findall((book / f"{name}.md").read_text(encoding="utf-8"))
-        found[name] = [message for message in found[name] if message in titles]
-    for deck in sorted(decks.glob("*.pot")):
-        if deck.stem != "sphinx":
-            found[f"{slides.NAME}/{deck.stem}"] = ids(catalogs.read(deck))
-    return {name: page for name, page in found.items() if page} | code_words.words(book)
-
-
-def ids(catalog: Catalog) -> list[str]:
-    return [str(message.id) for message in catalogs.messages(catalog)]
+    found = {}
+    for folder in (pages, decks / "html"):
+        for file in folder.rglob("*.pot"):
+            name = file.relative_to(folder).with_suffix("").as_posix()
+            messages = [str(message.id) for message in catalogs.messages(catalogs.read(file))]
+            if name in TITLE_ONLY:
+                titles = TITLE.findall((book / f"{name}.md").read_text(encoding="utf-8"))
+                messages = [message for message in messages if message in titles]
+            if messages and file.stem != "sphinx":  # words of Sphinx's own templates
+                found[name] = messages
+    return found | code_words.words(book)
 
 
 def update(folder: Path, language: str, found: dict[str, list[str]]) -> None:

@@ -20,10 +20,6 @@ from slides_extension import reveal_words
 _ = get_translation("sphinx")
 
 
-# The slides reuse static files of the site, two folders above their own.
-SITE_STATIC = "../../_static"
-
-
 class speaker_notes(nodes.General, nodes.Element):  # type: ignore[misc]
     """Notes of a slide, which reveal.js shows in the speaker's window."""
 
@@ -66,20 +62,19 @@ def add_shared_files(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     """Load the site's icon, and the scripts of live figures with translated words."""
-    context["favicon_url"] = context["pathto"](f"_static/{SITE_STATIC}/{palette.ICON}", True)
+    context["favicon_url"] = context["pathto"](f"_static/{palette.ICON}", True)
     if doctree is None:
         return
     if any(live_figures.MARK in raw.astext() for raw in doctree.findall(nodes.raw)):
         if languages.is_translation(app):
-            app.add_js_file(f"{SITE_STATIC}/{page_words.SCRIPT}", loading_method="defer")
-        app.add_js_file(f"{SITE_STATIC}/{live_figures.SCRIPT}", loading_method="defer")
+            app.add_js_file(page_words.SCRIPT, loading_method="defer")
+        app.add_js_file(live_figures.SCRIPT, loading_method="defer")
 
 
 def write_language(app: Sphinx, config: Config) -> None:
     """Load a translated site's own style sheet, if it has one."""
-    if (Path(app.srcdir).parent / "locale" / config.language / "style.css").is_file():
-        style = f"{SITE_STATIC}/{page_words.STYLE}"
-        config.revealjs_css_files = [*config.revealjs_css_files, style]
+    if Path(app.srcdir, "locale", config.language, "style.css").is_file():
+        config.revealjs_css_files = [*config.revealjs_css_files, page_words.STYLE]
 
 
 def setup(app: Sphinx) -> None:
@@ -92,7 +87,7 @@ def setup(app: Sphinx) -> None:
     app.add_transform(languages.ChooseMessages)
     app.add_transform(languages.MarkOriginals)
     app.add_config_value("palette", palette.light(), "env")
-    live_figures.fill(app, Path(app.srcdir).parent)
+    live_figures.fill(app, Path(app.srcdir))
     app.connect("config-inited", write_language)
     app.connect("doctree-read", write_clock)
     # Run before Sphinx collects images (priority 500), as for the pages.

@@ -41,14 +41,9 @@ class Book:
         path = self.folder / "chapters" / f"{page}.md"
         path.write_text(HEADER + text, encoding="utf-8")
 
-    def build(self, python: Path | None = None) -> subprocess.CompletedProcess[str]:
-        """Build the book with Pyodide's files from `python`, or without Python.
-
-        Translations that are not published are built, too.
-        """
+    def build(self) -> subprocess.CompletedProcess[str]:
+        """Build the book without Python in its pages; also translations that are not published."""
         command = [sys.executable, str(ROOT / "site"), "build", str(self.folder)]
-        if python:
-            command += ["--python", str(python)]
         environment = os.environ | {"PAGE_PYTHON": "0", "TRANSLATIONS": "1"}
         return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
 

@@ -14,7 +14,6 @@ import tomllib
 import urllib.request
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -29,7 +28,7 @@ MADE_FROM = (
 )
 WAIT = 10  # seconds without data before a download times out
 
-Bring = Callable[[Path, list[str]], Iterable[tuple[str, bytes]]]
+Bring = Callable[[list[str]], Iterable[tuple[str, bytes]]]
 
 
 class NotObtained(Exception):
@@ -71,16 +70,14 @@ def obtain(folder: Path) -> Path:
 
     Raises NotObtained if some are still missing.
     """
-    reasons = []
-    hashes = wanted()
+    reasons, hashes = [], wanted()
     for place, bring in PLACES:
-        lacking = missing(folder)
-        if not lacking:
+        if not (lacking := missing(folder)):
             break
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            for name, content in bring(folder, lacking):
-                if hashlib.sha256(content).hexdigest() != hashes.get(name):
+            for name, content in bring(lacking):
+                if hashlib.sha256(content).hexdigest() != hashes[name]:
                     raise ValueError(f"{name} is another file than the one wanted")
                 # Write atomically: another build may read the folder at the same time.
                 unfinished = folder / f"{name}.{os.getpid()}"
@@ -89,8 +86,7 @@ def obtain(folder: Path) -> Path:
         except (OSError, ValueError, subprocess.SubprocessError, zipfile.BadZipFile) as error:
             reasons.append(f"{place}: {first_line(error)}")
     if lacking := missing(folder):
-        because = "; ".join(reasons) or f"{len(lacking)} files are missing"
-        raise NotObtained(because)
+        raise NotObtained("; ".join(reasons) or f"{len(lacking)} files are missing")
     return folder
 
 
@@ -102,13 +98,13 @@ def make(folder: Path) -> Path:
     """
     inputs = [*wanted().values(), sha256(Path(pyodide_library.__file__)), sha256(COMPILER)]
     state = hashlib.sha256(" ".join(inputs).encode()).hexdigest()
-    there = all((folder / name).is_file() for name in pyodide_library.MADE)
-    if there and how_made(folder) == f"{state} compiled":
+    before = how_made(folder)
+    if before == f"{state} compiled":
         return folder
     with tempfile.TemporaryDirectory(dir=folder) as unfinished:
         if reason := compiled(folder, Path(unfinished)):
             print(f"Python in the pages starts slowly ({reason})", file=sys.stderr)
-            if there and how_made(folder) == f"{state} sources":
+            if before == f"{state} sources":
                 return folder
             pyodide_library.made(folder, Path(unfinished))
         for name in pyodide_library.MADE:
@@ -153,7 +149,7 @@ def first_line(error: Exception) -> str:
     return text.strip().splitlines()[0]
 
 
-def from_release(folder: Path, names: list[str]) -> Iterator[tuple[str, bytes]]:
+def from_release(names: list[str]) -> Iterator[tuple[str, bytes]]:
     """Download the files from the address of the release, one by one."""
     address: str = pinned()["release"]["address"]  # type: ignore[index]
     for name in names:
@@ -161,28 +157,23 @@ def from_release(folder: Path, names: list[str]) -> Iterator[tuple[str, bytes]]:
             yield name, answer.read()
 
 
-def from_package(folder: Path, names: list[str]) -> Iterator[tuple[str, bytes]]:
+def from_package(names: list[str]) -> Iterator[tuple[str, bytes]]:
     """Yield the files from a package that pip downloads.
 
     pip uses the index that it is configured for. The package is only unpacked, never installed.
     """
     package: dict[str, str] = pinned()["package"]  # type: ignore[assignment]
-    with downloaded(f"{package['name']}=={package['version']}") as wheel, wheel:
-        inside = set(wheel.namelist())
-        for name in names:
-            member = f"{package['folder']}/{name}"
-            if member in inside:
-                yield name, wheel.read(member)
-
-
-@contextmanager
-def downloaded(requirement: str) -> Iterator[zipfile.ZipFile]:
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input"]
+    requirement = f"{package['name']}=={package['version']}"
+    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "download"]
     how = ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--quiet", "--retries=1"]
     with tempfile.TemporaryDirectory() as target:
-        command = [*pip, "download", *how, f"--timeout={WAIT}", f"--dest={target}", requirement]
+        command = [*pip, *how, f"--timeout={WAIT}", f"--dest={target}", requirement]
         subprocess.run(command, check=True, capture_output=True, text=True)
-        yield zipfile.ZipFile(next(Path(target).glob("*.whl")))
+        with zipfile.ZipFile(next(Path(target).glob("*.whl"))) as wheel:
+            inside = set(wheel.namelist())
+            for name in names:
+                if (member := f"{package['folder']}/{name}") in inside:
+                    yield name, wheel.read(member)
 
 
 PLACES: tuple[tuple[str, Bring], ...] = (

@@ -4,7 +4,6 @@ All files are made in ``_build`` before Sphinx runs. ``python -m grading release
 notebooks; the code here only packs them.
 """
 
-import hashlib
 import os
 import re
 import subprocess
@@ -16,10 +15,17 @@ from book_extension import contents, exercise_pages
 from book_extension.languages import BUNDLE, chosen
 
 from commands.handouts import bundle, wheels
+from commands.inputs import digest
 from roofkit.lines import printing_lines
 
 DOCSTRING = re.compile(r'(?<=^    """).*?(?=""")', re.DOTALL | re.MULTILINE)
 PARAGRAPH = re.compile(r"\S.*?(?=\s*\n\s*\n|\s*\Z)", re.DOTALL)
+TITLE = re.compile(r"^# .+$", re.MULTILINE)
+# Files and folders that notebooks, wheels and exercises.zip are made of.
+PACKED = (
+    *("exercises", "grading", "kit", "locale", "rooflib", "site/commands/handouts"),
+    *("_config.yml", "pyproject.toml", "README.md", "LICENSE", "requirements.txt"),
+)
 SERVED = Path("_build/served")  # copied to the top of the site, so that the addresses never change
 
 
@@ -41,38 +47,29 @@ def prepare(book: Path) -> None:
 def released(book: Path) -> Path:
     """Return the folder of released notebooks; release again if an input has changed."""
     course = book / "_build" / "course"
-    digest, stamp = digest_of(book), course / "made-from"
-    if not stamp.exists() or stamp.read_text() != digest:
-        others = [f"--language={code}" for code in wheels.translations(book)]
-        release = [sys.executable, "-m", "grading", "release", str(course), *others]
+    made_from, stamp = digest_of(book), course / "made-from"
+    if not stamp.exists() or stamp.read_text() != made_from:
+        codes = list(wheels.translations(book))
+        options = [f"--language={code}" for code in codes]
+        release = [sys.executable, "-m", "grading", "release", str(course), *options]
         subprocess.run(release, cwd=book, check=True, stdout=subprocess.DEVNULL)
         packages = wheels.build(book, book / SERVED / "wheels")
         bundle.write(book, course / "release", packages, course / BUNDLE)
-        for code in wheels.translations(book):
+        for code in codes:
             folder, target = course / f"release-{code}", course / code / BUNDLE
             bundle.write(book, folder, packages, target, chosen(code))
-        stamp.write_text(digest)
+        stamp.write_text(made_from)
     return course / "release"
 
 
 def digest_of(book: Path) -> str:
     """Return a hash of the files that determine what is released and packed."""
-    inputs = [path for name in ("exercises", "grading") for path in (book / name).rglob("*")]
-    files = [path for path in inputs if path.suffix in (".py", ".toml", ".md")]
+    # A released notebook names the chapter to read first, by its title.
+    texts = [path.read_text(encoding="utf-8") for path in sorted(book.glob("chapters/*.md"))]
+    titles = [title for text in texts for title in TITLE.findall(text)[:1]]
     # The notebooks contain the configured address, the edition's folder and perhaps solutions.
-    settings = "\0".join(contents.variables())
-    printing = "\0".join(sorted(printing_lines(book)))  # the wheel has them
-    digest = hashlib.sha256(f"{settings}\0{printing}".encode())
-    files += (book / "locale").rglob("*.po")
-    files += (book / "site" / "commands" / "handouts").glob("*.py")
-    files += [book / "_config.yml", *bundle.sources(book), *wheels.sources(book)]
-    for path in sorted(set(files)):
-        digest.update(str(path.relative_to(book)).encode() + b"\0" + path.read_bytes() + b"\0")
-    for path in sorted((book / "chapters").glob("*.md")):
-        # Hash chapters' titles: a released notebook names the chapter to read first.
-        title = re.search(r"^# .+$", path.read_text(encoding="utf-8"), re.MULTILINE)
-        digest.update(f"{path.name}\0{title[0] if title else ''}\0".encode())
-    return digest.hexdigest()
+    facts = [*contents.variables(), *sorted(printing_lines(book)), *titles]
+    return digest(book, [book / name for name in PACKED], *facts)
 
 
 def worked(exercise: Path, _: Callable[[str], str] = str) -> str:

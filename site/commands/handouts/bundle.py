@@ -14,6 +14,8 @@ from pathlib import Path
 from book_extension.languages import ORIGINAL, Language, words
 from book_extension.languages.code_words import README
 from book_extension.languages.markdown import in_words
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from commands.handouts import wheels
 
@@ -23,13 +25,7 @@ LICENSE = Path("LICENSE")
 # Our own packages, by their pyproject.toml, with the extras that notebooks use.
 PROJECTS = {Path("pyproject.toml"): (), Path("kit/pyproject.toml"): ("figures", "lab")}
 ENTRY = re.compile(r"^(?P<name>[\w.-]+)==.*\n(?:[ \t]+.*\n)*", re.MULTILINE)
-REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)\s*(?P<extras>(?:\[[^\]]*\])?)")
-EXTRA = re.compile(r"""extra\s*==\s*['"]([^'"]+)""")
-
-
-def sources(book: Path) -> list[Path]:
-    """Return the files that are packed as they are or determine what is packed."""
-    return [book / name for name in (README, LICENSE, LOCK, NBGRADER, *PROJECTS)]
+EXTRA = re.compile(r""";.*\bextra\s*==\s*['"]([^'"]+)""")
 
 
 def write(
@@ -84,7 +80,7 @@ def lock_for(book: Path, lock: str) -> Iterator[str]:
             roots += project["optional-dependencies"][extra]
     wanted = closure(roots)
     for entry in ENTRY.finditer(lock):
-        needed = wanted.get(normal(entry["name"]))
+        needed = wanted.get(canonicalize_name(entry["name"]))
         if needed is not None:
             # pip before 23.3 refuses `name==1` where a package needs `name[extra]`.
             named = f"[{','.join(sorted(needed))}]" if needed else ""
@@ -93,32 +89,20 @@ def lock_for(book: Path, lock: str) -> Iterator[str]:
 
 def closure(requirements: Iterable[str]) -> dict[str, set[str]]:
     """Return each package that requirements need, even indirectly, with its extras."""
+    packages: dict[str, set[str]] = {}
     todo, seen = list(requirements), set()
     while todo:
-        found = REQUIREMENT.match(todo.pop())
-        assert found is not None
-        name, extras = (
-            normal(found["name"]),
-            frozenset(re.findall(r"[\w.-]+", found["extras"])),
-        )
+        wanted = Requirement(todo.pop())
+        name, extras = canonicalize_name(wanted.name), frozenset(wanted.extras)
         if (name, extras) in seen:
             continue
         seen.add((name, extras))
+        packages.setdefault(name, set()).update(extras)
         try:
             needed = metadata.requires(name) or []
         except metadata.PackageNotFoundError:
-            # Not installed here: a package for another platform, or one of ours.
-            continue
-        for line in needed:
-            extra = EXTRA.search(line.partition(";")[2])
-            if extra is None or extra[1] in extras:
-                todo.append(line)
-    packages: dict[str, set[str]] = {}
-    for name, extras in seen:
-        packages.setdefault(name, set()).update(extras)
+            continue  # not installed here: a package for another platform, or one of ours
+        # On any platform, so the extra alone decides.
+        chosen = [(line, EXTRA.search(line)) for line in needed]
+        todo += [line for line, extra in chosen if extra is None or extra[1] in extras]
     return packages
-
-
-def normal(name: str) -> str:
-    """Return a package's name in normalized form, as in the lock."""
-    return re.sub(r"[-_.]+", "-", name).lower()
