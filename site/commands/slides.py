@@ -131,13 +131,9 @@ def templates(book: Path, cache: Path) -> Path:
 
 
 def translation(source: Path, made: Path, language: Language) -> dict[str, object]:
-    """Compile the decks' catalogs; return the settings of Sphinx for a language."""
+    """Copy the decks' catalogs; return the settings of Sphinx for a language."""
     compiled = catalogs.folder(made, language.code)
-    for name in [file.stem for file in (source / NAME).glob("*.po")]:
-        file = source / NAME / f"{name}.po"
-        catalogs.write_compiled(catalogs.read(file, language.code), compiled / name)
-    code = catalogs.of_code(source, language.code)
-    catalogs.write_compiled(code, compiled / catalogs.SPHINX)
+    catalogs.copy_for_sphinx(source, compiled, language.code, NAME)
     return {
         "language": language.code,
         "locale_dirs": [str(compiled.parents[1])],

@@ -41,14 +41,13 @@ def build(
 
 
 def settings(book: Path, language: str, output: Path) -> dict[str, object]:
-    """Compile a language's catalogs below `output`; return Sphinx's settings for the language."""
+    """Copy a language's catalogs below `output`; return Sphinx's settings for the language."""
     compiled, source = output / "compiled-catalogs", catalogs.folder(book, language)
-    catalogs.compile_all(source, catalogs.folder(compiled, language), language)
+    catalogs.copy_for_sphinx(source, catalogs.folder(compiled, language), language)
     return {
         "language": language,
         "locale_dirs": [str(compiled / contents.LANGUAGES)],
         "gettext_compact": False,
-        "gettext_auto_build": False,
     }
 
 

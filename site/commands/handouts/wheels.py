@@ -12,8 +12,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-from book_extension.languages import catalogs
-
 from roofkit import lines, words
 
 # Folder of each wheel's pyproject.toml in a book → files in it that go into the build.
@@ -113,7 +111,7 @@ def _translate(book: Path, folder: Path) -> None:
     printing.chmod(0o644)
     for code, source in translations(book).items():
         target = locale / f"{code}.mo"
-        target.write_bytes(catalogs.compiled(catalogs.of_python(source, code)))
+        target.write_bytes(words.compile_catalogs(source))
         target.chmod(0o644)
 
 
