@@ -13,9 +13,9 @@ from pathlib import Path
 
 from book_extension.languages import ORIGINAL, Language, words
 from book_extension.languages.code_words import README
-from book_extension.languages.markdown import in_words
 
 from commands.handouts import wheels
+from roofkit.texts import in_words
 
 NBGRADER = Path("kit/roofkit/validate/learner_config.py")
 LOCK = Path("requirements.txt")
