@@ -3,24 +3,18 @@
 import copy
 import functools
 import re
-from collections.abc import Iterator, Mapping
 from pathlib import Path
-from textwrap import indent
 
 from babel.messages.pofile import read_po
 from nbformat import NotebookNode
 from nbgrader.utils import compute_checksum  # type: ignore[import-untyped]
 
 from grading.release import exercises, notebooks
-from roofkit.check.wording import wrapped
+from roofkit.texts import in_code, in_words, with_docstrings
 from roofkit.words import _, language, spoken
 
 CATALOGS = exercises.ROOT / "locale"
 TITLE = re.compile(r"“([^”]+)”")
-DOCSTRING = re.compile(r'(?<=^    """).*?(?=""")', re.DOTALL | re.MULTILINE)
-# Whole lines, one below the other, are one comment; another stands two spaces after its code.
-COMMENT = re.compile(r"^# .+(?:\n# .+)*|(?<=  )# .+$", re.MULTILINE)
-WORDS = re.compile(r"(?<=\\text\{)[^{}]+(?=\})")  # of formulas
 
 
 def languages() -> list[str]:
@@ -37,14 +31,18 @@ def translated(nb: NotebookNode, name: str, code: str) -> NotebookNode:
     english = notebooks.facts_line(nb)
     with spoken(code):
         texts = {english: notebooks.facts_line(nb, heading), **messages(name, code)}
+
+        def words(message: str) -> str:
+            return texts.get(message, message)
+
         for cell in nb.cells:
             marks = cell.metadata.get("nbgrader", {})
             if cell.cell_type == "markdown" and not marks:
-                cell.source = in_words(cell.source, texts)
+                cell.source = in_words(cell.source, words)
             elif marks.get("solution") and cell.cell_type == "code":
-                cell.source = with_docstrings(cell.source, texts)
+                cell.source = with_docstrings(cell.source, words)
             elif marks.get("grade_id") == exercises.GIVEN:
-                cell.source = in_code(with_docstrings(cell.source, texts), texts)
+                cell.source = in_code(with_docstrings(cell.source, words), words)
             elif marks.get("grade_id") == notebooks.CASES:
                 cell.source = notebooks.cases(name, place, texts)
             elif marks.get("grade_id") == notebooks.OPENING:
@@ -53,67 +51,6 @@ def translated(nb: NotebookNode, name: str, code: str) -> NotebookNode:
                 marks["checksum"] = compute_checksum(cell)
     nb.metadata["exercise"]["language"] = code
     return nb
-
-
-def in_words(source: str, texts: Mapping[str, str]) -> str:
-    """Return Markdown with its texts replaced by their translations, where known."""
-    blocks = []
-    for block in re.split(r"\n{2,}", source):
-        if block.startswith("```"):
-            blocks.append(in_code(block, texts))
-            continue
-        lines = []
-        for mark, text in pieces(block):
-            message = " ".join(text.split())
-            lines.append(mark + WORDS.sub(_formula_word, texts.get(message, text)))
-        blocks.append("\n".join(lines))
-    return "\n\n".join(blocks)
-
-
-def in_code(source: str, texts: Mapping[str, str]) -> str:
-    """Return code with its comments translated, where known."""
-
-    def comment(found: re.Match[str]) -> str:
-        lines = [line.removeprefix("# ") for line in found[0].split("\n")]
-        said = texts.get(" ".join(lines))
-        if said is None:
-            return found[0]
-        whole_lines = found.start() == 0 or source[found.start() - 1] == "\n"
-        return indent(wrapped(said), "# ") if whole_lines else f"# {said}"
-
-    return COMMENT.sub(comment, source)
-
-
-def with_docstrings(source: str, texts: Mapping[str, str]) -> str:
-    """Return code with its docstrings translated, where known."""
-    return DOCSTRING.sub(lambda said: in_docstring(said[0], texts), source)
-
-
-def in_docstring(source: str, texts: Mapping[str, str]) -> str:
-    """Return the inside of a docstring with its paragraphs translated, where known."""
-    text = source.rstrip()
-    blocks = []
-    for block in re.split(r"\n\s*\n", text):
-        said = texts.get(" ".join(block.split()))
-        blocks.append(indent(wrapped(said), "    ").strip() if said else block.strip())
-    return "\n\n    ".join(blocks) + source[len(text) :]
-
-
-def _formula_word(words: re.Match[str]) -> str:
-    return _(words[0])
-
-
-def pieces(block: str) -> Iterator[tuple[str, str]]:
-    """Yield (mark, text) of each heading, list item or paragraph of a Markdown block without code.
-
-    mark: the Markdown before the text, such as "- ".
-    """
-    if block.startswith("- "):
-        yield from (("- ", item) for item in re.split(r"\n?^- ", block, flags=re.MULTILINE)[1:])
-    else:
-        heading = re.match(r"#+ ", block)
-        mark = heading[0] if heading else ""
-        yield mark, block.removeprefix(mark)
 
 
 @functools.cache

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 
@@ -29,6 +30,8 @@ PRINTING = COMPILED / "printing.txt"  # the lines of the course's cells that pri
 # Cache of a clone's compiled catalogs, by hash of the sources: compiling takes half a second.
 KEPT = SOURCES.parent / "_build" / "words"
 
+NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)  # written in place of the time of compilation
+NOT_OF_CODE = ("index", "notebooks")  # catalogs of texts that no code shows, beside those of code
 GLOSSARY = "glossary"  # the page whose terms have the English in brackets: others' words come first
 # Matches messages of pages that no output of a cell has: they have markup that tables lack.
 OF_PROSE = re.compile(r"[`$*\n]|\{(?!\d)")
@@ -110,14 +113,15 @@ def compile_catalogs(folder: Path) -> bytes:
     """Compile a folder's catalogs into one, without outdated messages.
 
     The catalogs of code lie in the folder itself, those of pages in folders inside it. Of pages,
-    only messages that outputs of cells may have are included.
+    only messages that outputs of cells may have are included. The same messages give the same
+    bytes: addresses in pages have a hash of them.
     """
     from babel.messages import Catalog
     from babel.messages.mofile import write_mo
     from babel.messages.pofile import read_po
 
-    merged = Catalog()
-    of_code = sorted(folder.glob("*.po"))
+    merged = Catalog(creation_date=NO_DATE, revision_date=NO_DATE)
+    of_code = [file for file in sorted(folder.glob("*.po")) if file.stem not in NOT_OF_CODE]
     of_pages = sorted(folder.glob("*/**/*.po"), key=lambda file: (file.stem == GLOSSARY, file))
     for file in (*of_code, *of_pages):
         with file.open("rb") as source:

@@ -10,12 +10,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.ext.autodoc import (
-    Documenter,
-    FunctionDocumenter,
-    MethodDocumenter,
-    PropertyDocumenter,
-)
+from sphinx.ext.autodoc import PropertyDocumenter
 
 
 class Property(PropertyDocumenter):
@@ -73,10 +68,6 @@ def setup(app: Sphinx) -> None:
     for extension in ("autodoc", "napoleon"):
         app.setup_extension(f"sphinx.ext.{extension}")
     app.add_autodocumenter(Property, override=True)
-    # Show the signature of the implementation instead of one per overload: overloads let type
-    # checkers distinguish numbers from arrays, and some hide the arguments in a TypedDict.
-    for documenter in (FunctionDocumenter, MethodDocumenter):
-        documenter.format_signature = Documenter.format_signature  # type: ignore[method-assign]
     app.connect("builder-inited", document_book_packages)
     app.connect("autodoc-process-signature", name_factories)
     # Run before Sphinx warns about a missing reference (priority 500).

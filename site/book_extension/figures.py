@@ -5,24 +5,20 @@ Their words can be translated, and what cells print.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from hashlib import sha256
 from pathlib import Path
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.locale import get_translation
-from sphinx.locale import init as read_catalog
 from sphinx.util import logging
-from sphinx.util.i18n import docname_to_domain
 
 from roofkit.lines import printed, translated
 
-from .languages import is_translation
-from .languages.markdown import has_words
+from .languages import is_translation, translation_of
+from .languages.translatable import has_words
 from .themed_svg import messages, themed_svg
 
-_ = get_translation("sphinx")
 STYLE = re.compile(r'\bstyle="([^"]*)"')
 logger = logging.getLogger(__name__)
 
@@ -101,18 +97,3 @@ def add_messages(app: Sphinx, output: nodes.Element, found: Iterable[str]) -> No
 def is_message(text: str) -> bool:
     """Return whether a figure's text needs translation; names such as Mixtral don't."""
     return has_words(re.sub(r"\b[A-Z][a-z]\w*", "", text))
-
-
-def translation_of(app: Sphinx, page: str) -> Callable[[str], str]:
-    """Return a function that translates messages of a page's outputs, or else of the code."""
-    folders = [str(Path(app.srcdir, folder)) for folder in app.config.locale_dirs]
-    domain = docname_to_domain(page, app.config.gettext_compact)
-    catalog, _found = read_catalog(folders, app.config.language, domain)
-
-    def translate(message: str) -> str:
-        if not message:  # a catalog's head
-            return message
-        found = str(catalog.gettext(message))
-        return str(_(message)) if found == message else found
-
-    return translate

@@ -42,12 +42,7 @@ class Target:
     id: str
 
 
-@dataclass(frozen=True)
-class Text:
-    """A Markdown cell and its id, "" if no link leads to it."""
-
-    text: str
-    id: str
+Block = str | CodeCell | Target
 
 
 @dataclass(frozen=True)
@@ -62,29 +57,9 @@ class Writer:
     files: str = ""
     numbers: Mapping[str, str] = field(default_factory=dict)
 
-    def parts(self, document: nodes.document) -> list[Text | CodeCell]:
-        """Return texts and code cells in the order of the page."""
-        found: list[Text | CodeCell] = []
-        texts: list[str] = []
-        name = ""
-        for block in (*self.blocks(document.children), Target("")):
-            if isinstance(block, str):
-                texts.append(block)
-                continue
-            if texts:
-                found.append(Text("\n\n".join(texts), name))
-                texts, name = [], ""
-            if isinstance(block, CodeCell):
-                found.append(block)
-            else:
-                name = block.id
-        return found
-
-    def blocks(
-        self, children: Iterable[nodes.Node], depth: int = 0
-    ) -> list[str | CodeCell | Target]:
+    def blocks(self, children: Iterable[nodes.Node], depth: int = 0) -> list[Block]:
         """Return the blocks of a document, section, list item or box."""
-        found: list[str | CodeCell | Target] = []
+        found: list[Block] = []
         for node in children:
             found += targets(node)
             if isinstance(node, nodes.section):

@@ -22,9 +22,9 @@ from sphinx_design.dropdown import DropdownHtmlTransform
 
 from roofkit import lines
 
-from . import contents, figures, languages
-from .languages import code_words
-from .markdown_writer import CodeCell, Text, Writer, cell_id
+from . import contents, languages
+from .languages import code_words, page_words
+from .markdown_writer import Block, CodeCell, Target, Writer, cell_id
 from .themed_svg import translated_svg
 from .values import is_hidden
 
@@ -109,10 +109,10 @@ def notebook(app: Sphinx, page: str, document: nodes.document, writer: Writer) -
     # The build's own cells, which record values, stay out. Positions of cells count them.
     ran = [None if is_hidden(cell) else cell for cell in executed(app, page)]
     if languages.is_translation(app):
-        translate = figures.translation_of(app, page)
+        translate = languages.translation_of(app, page)
         for cell in filter(None, ran):
             cell.outputs = [in_language(output, translate) for output in cell.get("outputs", ())]
-    cells = list(page_cells(writer.parts(document), ran))
+    cells = list(page_cells(writer.blocks(document.children), ran))
     if any(cell.cell_type == "code" for cell in cells):
         add_note(cells[0])
     code = "\n".join(cell.source for cell in cells if cell.cell_type == "code")
@@ -144,7 +144,7 @@ def first_cell(code: str, site: str, language: str) -> str:
         (versions[name],) = VERSION.findall((folder / "__init__.py").read_text(encoding="utf-8"))
     arguments = ", ".join(map(repr, (site, versions, *modules)))
     messages = code_words.extracted(ROOT, [("kit/roofkit", code_words.FIRST_CELL)])
-    words = {one: said for one in messages if (said := str(_(one))) != one}
+    words = page_words.translated(messages)
     if words:
         arguments += f", words={words!r}, language={language!r}"
     call = f"set_up_notebook({arguments})"
@@ -163,26 +163,26 @@ def add_note(first: NotebookNode) -> None:
     first.source = "\n\n".join(filter(None, [title, f"*{note}*", text.strip()]))
 
 
-def page_cells(
-    parts: list[Text | CodeCell], ran: list[NotebookNode | None]
-) -> Iterator[NotebookNode]:
+def page_cells(blocks: list[Block], ran: list[NotebookNode | None]) -> Iterator[NotebookNode]:
     """Yield Markdown and code cells in page order.
 
     Code that is not shown comes before the next cell that is.
     """
-    done = 0
-    for part in parts:
-        if isinstance(part, CodeCell):
-            yield from code_cells(ran[done : part.index + 1])
-            done = part.index + 1
+    done, texts, name = 0, [], ""
+    for block in (*blocks, CodeCell(len(ran))):
+        if isinstance(block, str):
+            texts.append(block)
+            continue
+        if texts:
+            yield nbformat.v4.new_markdown_cell("\n\n".join(texts), id=name or NO_LINK)
+            texts, name = [], ""
+        if isinstance(block, Target):
+            name = block.id
         else:
-            yield nbformat.v4.new_markdown_cell(part.text, id=part.id or NO_LINK)
-    yield from code_cells(ran[done:])
-
-
-def code_cells(cells: list[NotebookNode | None]) -> Iterator[NotebookNode]:
-    """Yield the code cells among these cells, converted for the notebook."""
-    yield from (code_cell(cell) for cell in cells if cell and cell.cell_type == "code")
+            for cell in ran[done : block.index + 1]:
+                if cell and cell.cell_type == "code":
+                    yield code_cell(cell)
+            done = block.index + 1
 
 
 def code_cell(cell: NotebookNode) -> NotebookNode:

@@ -80,8 +80,7 @@ def describe_page(
         return
     if app.config.html_baseurl:
         context["social"]["og:url"] = context["pageurl"]
-    links = page_links(app, page, context, doctree)
-    context["page_links"] = [{"kind": kind, "address": links[kind]} for kind in links]
+    context["page_links"] = page_links(app, page, context, doctree)
 
 
 def page_links(
@@ -142,9 +141,9 @@ def binder(repository: str, branch: str, notebook: str) -> str:
 
 
 def write_sitemap(app: Sphinx, exception: Exception | None) -> None:
-    """Write the sitemap for search engines, in which a page names its translations.
+    """Write the sitemap for search engines, with the pages of all languages.
 
-    It has the pages of all languages, of which each is a build of its own. An edition has none.
+    Each language is a build of its own. An edition has no sitemap.
     """
     if exception is not None or app.builder.format != "html" or languages.is_translation(app):
         return
@@ -153,16 +152,9 @@ def write_sitemap(app: Sphinx, exception: Exception | None) -> None:
         target.unlink(missing_ok=True)
         return
     top = ElementTree.Element("urlset", xmlns="http://www.sitemaps.org/schemas/sitemap/0.9")
-    top.set("xmlns:xhtml", "http://www.w3.org/1999/xhtml")
-    known = languages.of_book(Path(app.srcdir))
-    for name in sorted(app.env.found_docs):
-        page = app.builder.get_target_uri(name)
-        places = {language.tag: f"{site}/{language.prefix}{page}" for language in known}
-        for place in places.values():
-            entry = ElementTree.SubElement(top, "url")
-            ElementTree.SubElement(entry, "loc").text = place
-            for tag, other in places.items():
-                named = {"rel": "alternate", "hreflang": tag, "href": other}
-                ElementTree.SubElement(entry, "xhtml:link", named)
+    for language in languages.of_book(Path(app.srcdir)):
+        for name in sorted(app.env.found_docs):
+            entry = ElementTree.SubElement(ElementTree.SubElement(top, "url"), "loc")
+            entry.text = f"{site}/{language.prefix}{app.builder.get_target_uri(name)}"
     ElementTree.indent(top)
     ElementTree.ElementTree(top).write(target, encoding="utf-8", xml_declaration=True)

@@ -1,65 +1,42 @@
 """Second builds: without these fixes, they would differ from first ones."""
 
-import hashlib
-import pickle
 from pathlib import Path
 
+from docutils import nodes
 from pybtex.backends import plaintext
 from pybtex.plugin import register_plugin
-from sphinx.application import ENV_PICKLE_FILENAME, Sphinx
+from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 
-WORKS = "hashes of the cited works"  # a key of the domain's data, which Sphinx keeps
 PAGE_FILES = (".html", ".ipynb", ".steps.json")
 
 
 def setup(app: Sphinx) -> None:
-    app.connect("env-updated", empty_entries)
-    app.connect("env-updated", pages_that_cite)
+    app.connect("doctree-read", depend_on_works)
+    app.connect("env-updated", pages_to_write)
     app.connect("env-updated", remove_pages_without_source)
-    app.connect("build-finished", keep_terms)
     # Register the backend that sphinxcontrib-bibtex looks up for each citation: without this line,
     # each lookup takes 10 ms.
     register_plugin("pybtex.backends", "plaintext", plaintext.Backend, force=True)
 
 
-def keep_terms(app: Sphinx, exception: Exception | None) -> None:
-    """Save the environment again, now with the search index's glossary terms.
+def depend_on_works(app: Sphinx, doctree: nodes.document) -> None:
+    """Have a page that cites read again when the works change: it shows authors and years."""
+    cite = app.env.get_domain("cite")
+    if any(reference.docname == app.env.docname for reference in cite.data["citation_refs"]):
+        for name in cite.data["bibdata"].bibfiles:
+            app.env.note_dependency(name)
 
-    Sphinx saves the environment before it writes pages, and collects the terms while writing them.
-    Without this, the next build would lack the terms of all pages that it doesn't write again.
+
+def pages_to_write(app: Sphinx, env: BuildEnvironment) -> list[str]:
+    """Return the pages that each build writes.
+
+    These are pages with terms or functions for the search: Sphinx collects them while it writes
+    pages, after it has saved the environment, so the next build would lack those of a page that it
+    doesn't write. And the bibliography, since another page may have cited more works.
     """
-    if exception is None and app.builder.format == "html":
-        with (Path(app.doctreedir) / ENV_PICKLE_FILENAME).open("wb") as file:
-            pickle.dump(app.env, file, pickle.HIGHEST_PROTOCOL)
-
-
-def empty_entries(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Clear bibliography entries of an earlier build; return the docnames to rewrite.
-
-    Those pages are written again in each build, since the cited works may have changed.
-
-    sphinxcontrib-bibtex adds the entries to a node of the environment when it writes the page. We
-    save the environment after that, so a second build would add them again.
-    """
-    bibliographies = env.get_domain("cite").data["bibliographies"]
-    for bibliography in bibliographies.values():
-        for entry in bibliography.citation_nodes.values():
-            entry.clear()
-    return [key.docname for key in bibliographies]
-
-
-def pages_that_cite(app: Sphinx, env: BuildEnvironment) -> list[str]:
-    """Return all pages that cite if the works have changed since the last build.
-
-    A citation shows the authors and the year of its work. Sphinx writes a page again only if its
-    own source has changed.
-    """
-    data = env.get_domain("cite").data
-    files = [Path(name).read_bytes() for name in sorted(data["bibdata"].bibfiles)]
-    now = [hashlib.sha256(content).hexdigest() for content in files]
-    before, data[WORKS] = data.get(WORKS), now
-    return [] if before in (None, now) else sorted({ref.docname for ref in data["citation_refs"]})
+    with_terms = [page for page, found in env.get_domain("index").data["entries"].items() if found]
+    return with_terms + [key.docname for key in env.get_domain("cite").data["bibliographies"]]
 
 
 def remove_pages_without_source(app: Sphinx, env: BuildEnvironment) -> None:

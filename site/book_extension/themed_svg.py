@@ -20,14 +20,12 @@ FONT_SIZE = re.compile(r"font(?:-size)?: ([\d.]+)px")
 FONTS = re.compile(r"font-family: [^;]*;? ?")
 NO_TURN = re.compile(r" ?rotate\(-?0 [^)]*\)")
 FINE = re.compile(r"\d+\.\d{3,}")
-USUAL = re.compile(r"font-size:[^;]+;")
 SPACES = re.compile(r"([:;]) ")
 PATH_SPACES = re.compile(r"\s+(?=[A-Za-z])|(?<=[A-Za-z])\s+|\s+$")
 PLACES = (
     *("d", "x", "y", "x1", "x2", "y1", "y2"),
     *("width", "height", "points", "transform", "viewBox"),
 )
-LINE = re.compile(r"M ([\d.]+) ([\d.]+)\s+L ([\d.]+) ([\d.]+)\s*")
 LETTER = 0.58  # mean width of a letter in matplotlib's font, as a share of its size
 
 
@@ -53,7 +51,6 @@ def themed_svg(
         for child in list(parent):
             if child.tag in (f"{{{SVG}}}metadata", f"{{{SVG}}}style", f"{{{SVG}}}title"):
                 parent.remove(child)
-    unclip(svg)
     new = {name: f"{prefix}-{number}" for number, name in enumerate(references(svg))}
     for element in svg.iter():
         paint_by_style(element)
@@ -70,18 +67,12 @@ def themed_svg(
                 value = COLOR.sub(lambda color: names.get(color[0].lower(), color[0]), value)
             element.set(key, value)
     unwrap(svg)
-    # Nearly all texts have the same size. The rest is the content of matplotlib's <style> element,
-    # which would apply to the whole page.
-    sizes = USUAL.findall(" ".join(text.get("style", "") for text in svg.iter(f"{{{SVG}}}text")))
-    usual = max(sizes, key=sizes.count, default="")
-    for text in svg.iter(f"{{{SVG}}}text"):
-        text.set("style", text.get("style", "").replace(usual, ""))
-    svg.set("style", f"{usual}stroke-linejoin:round;stroke-linecap:butt")
+    svg.set("style", "stroke-linejoin:round")  # as matplotlib's <style>, which is for a whole page
     svg.attrib.pop("version", None)
     svg.set("class", "figure")
     svg.set("role", "img")
     svg.set("aria-label", label)
-    return ElementTree.tostring(svg, encoding="unicode")
+    return ElementTree.tostring(svg, encoding="unicode").replace(" />", "/>")
 
 
 def translated_svg(source: str, translate: Callable[[str], str]) -> str:
@@ -165,23 +156,6 @@ def simplify(element: ElementTree.Element) -> None:
             element.set(key, PATH_SPACES.sub("", value) if key == "d" else value)
     element.text = (element.text or "").strip() and element.text
     element.tail = (element.tail or "").strip() and element.tail
-
-
-def unclip(svg: ElementTree.Element) -> None:
-    """Let the lines of a grid, which end at the edges of the plot, do without clipping."""
-    plots = {}
-    for path in svg.iter(f"{{{SVG}}}clipPath"):
-        x, y, width, height = (path[0].get(name, "0") for name in ("x", "y", "width", "height"))
-        right, bottom = (f"{float(a) + float(b):.6g}" for a, b in ((x, width), (y, height)))
-        plots[f"url(#{path.get('id')})"] = {f"{float(x):.6g}", right}, {f"{float(y):.6g}", bottom}
-    for line in svg.iter(f"{{{SVG}}}path"):
-        found = LINE.fullmatch(line.get("d", ""))
-        if found and line.get("clip-path") in plots:
-            x1, y1, x2, y2 = (f"{float(number):.6g}" for number in found.groups())
-            across, down = plots[line.attrib["clip-path"]]
-            if (x1 == x2 and {y1, y2} == down) or (y1 == y2 and {x1, x2} == across):
-                del line.attrib["clip-path"]
-                line.set("style", line.get("style", "").replace("; stroke-linecap: square", ""))
 
 
 def unwrap(parent: ElementTree.Element) -> None:

@@ -122,18 +122,17 @@ def run_pages(book: Path) -> Path:
 
 
 def in_language(book: Path, language: "Language", output: Path) -> dict[str, object]:
-    """Compile a language's catalogs below `output`; return Sphinx's settings for the language."""
+    """Copy a language's catalogs below `output`; return Sphinx's settings for the language."""
     from book_extension.languages import catalogs
 
     if not language.folder:
         return {}
     code, compiled = language.code, output / "compiled-catalogs"
-    catalogs.compile_all(catalogs.folder(book, code), catalogs.folder(compiled, code), code)
+    catalogs.copy_for_sphinx(catalogs.folder(book, code), catalogs.folder(compiled, code), code)
     return {
         "language": code,
         "locale_dirs": [str(compiled / contents.LANGUAGES)],
         "gettext_compact": False,
-        "gettext_auto_build": False,
     }
 
 

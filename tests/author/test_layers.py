@@ -24,7 +24,7 @@ ALLOWED = {
     "kit/roofmeter": ("rooflib",),
     "grading": ("rooflib", "roofkit"),
     "exercises": ("rooflib", "roofkit.check", "grading.schema"),
-    "site": ("roofkit.lines", "roofkit.words"),
+    "site": ("roofkit.lines", "roofkit.texts", "roofkit.words"),
     "chapters": ("rooflib", "roofkit", "roofmeter"),
 }
 # Modules that lie in folders of their own on sys.path, and what only type checkers have.

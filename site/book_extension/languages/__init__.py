@@ -5,7 +5,6 @@ message without a translation shows its English, marked with ``lang="en"``. Each
 same page in the other languages.
 """
 
-import re
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -20,13 +19,14 @@ from sphinx.config import Config
 from sphinx.locale import get_translation
 from sphinx.locale import init as init_locale
 from sphinx.transforms import SphinxTransform
+from sphinx.util.docutils import ReferenceRole
 from sphinx.util.i18n import docname_to_domain
 from sphinx.util.nodes import is_translatable
 
 from book_extension import contents
 
 from . import catalogs, page_words, search, spacing, value_words
-from .markdown import has_words
+from .translatable import has_words
 
 _ = get_translation("sphinx")
 RELEASE = "/course/release/"
@@ -139,6 +139,21 @@ def words(book: Path, language: Language, *, notebooks: bool = False) -> Callabl
     return lambda message: known.get(message, message)
 
 
+def translation_of(app: Sphinx, page: str) -> Callable[[str], str]:
+    """Return a function that translates messages of a page and its outputs, or of the code."""
+    folders = [str(Path(app.srcdir, folder)) for folder in app.config.locale_dirs]
+    domain = docname_to_domain(page, app.config.gettext_compact)
+    catalog, _found = init_locale(folders, app.config.language, domain)
+
+    def translate(message: str) -> str:
+        if not message:  # a catalog's head
+            return message
+        found = str(catalog.gettext(message))
+        return str(_(message)) if found == message else found
+
+    return translate
+
+
 def offer_languages(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
@@ -210,27 +225,17 @@ class TranslateDescriptions(SphinxTransform):
     def apply(self, **_: Any) -> None:
         if not is_translation(self.app) or is_fragment(self.document):
             return
-        folders = [Path(self.env.srcdir) / folder for folder in self.config.locale_dirs]
-        domain = docname_to_domain(self.env.docname, self.config.gettext_compact)
-        messages, _found = init_locale(folders, self.config.language, domain)
+        translate = translation_of(self.app, self.env.docname)
         for described in self.document.findall(nodes.meta):
-            described["content"] = messages.gettext(described["content"])
+            described["content"] = translate(described["content"])
 
 
-class LeadUp(SphinxTransform):
-    """Prepend "../" to raw HTML links that start with it, except those to the slides.
+class SiteFile(ReferenceRole):
+    """A link to a file that all languages share: `` {site}`one file <licenses.txt>` ``."""
 
-    Other such files exist only at the site's top, one level above the translation's.
-    """
-
-    default_priority = 30
-
-    def apply(self, **_: Any) -> None:
-        if not is_translation(self.app) or is_fragment(self.document):
-            return
-        for raw in self.document.findall(nodes.raw):
-            led = re.sub(r'(<a href="?)(?=\.\./(?!slides/))', r"\1../", raw.astext())
-            raw[:] = [nodes.Text(led)]
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        up = "../" * (self.env.docname.count("/") + is_translation(self.env.app))
+        return [nodes.reference("", self.title, refuri=up + self.target, internal=True)], []
 
 
 def visit_folded(writer: Any, node: HideCodeCellNode) -> None:
@@ -265,6 +270,7 @@ def is_original(node: nodes.Element) -> bool:
 
 
 def setup(app: Sphinx) -> None:
+    app.add_role("site", SiteFile())
     # Run after the table of contents has been read.
     app.connect("config-inited", translate_settings, priority=950)
     app.connect("html-page-context", offer_languages)
@@ -278,5 +284,4 @@ def setup(app: Sphinx) -> None:
     app.connect("doctree-resolved", space)
     app.add_transform(MarkOriginals)
     app.add_transform(TranslateDescriptions)
-    app.add_transform(LeadUp)
     app.add_search_language(search.ChineseSearch)

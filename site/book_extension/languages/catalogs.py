@@ -7,21 +7,18 @@ wrapped lines, so that a diff shows changed messages only.
 
 import io
 import re
+import shutil
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 from babel.messages import Catalog, Message
-from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, unescape, write_po
 
 from book_extension.contents import LANGUAGES
-from roofkit.words import GLOSSARY, OF_PROSE
 
 from . import code_words
 
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
-NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)  # written in place of the time of compilation
 SPHINX = "sphinx"  # catalog in which Sphinx looks up the words of templates
 # Header lines to drop, such as people and dates, but not those that programs need.
 HEADER = re.compile(r'^"(?!Language:|Plural-Forms:|MIME|Content-)[A-Z][\w-]+: .*\n', re.MULTILINE)
@@ -101,24 +98,22 @@ def write(catalog: Catalog, file: Path) -> None:
         file.write_text(new, encoding="utf-8")
 
 
-def compile_all(source: Path, target: Path, language: str) -> None:
-    """Compile a folder's catalogs into a folder for Sphinx.
+def copy_for_sphinx(source: Path, target: Path, language: str, inside: str = "") -> None:
+    """Copy catalogs for Sphinx, which compiles them: of pages, and those of code as one.
 
-    Outdated messages are left out. Sphinx finds a page's compiled catalog by its .po file and reads
-    the page again if the compiled one is newer. So both are written there, and only if they differ
-    from an earlier build's.
+    inside: the folder of the pages' catalogs in `source`. Sphinx reads a page again if its catalog
+    is newer. So only what differs from an earlier build's is written.
     """
-    known = names(source)
-    for old in names(target):
-        if old not in known:
-            for suffix in (".po", ".mo"):
-                (target / old).with_suffix(suffix).unlink(missing_ok=True)
-    for name in known:
-        if name not in code_words.FOLDERS:
-            catalog = read((source / name).with_suffix(".po"), language)
-            write_compiled(catalog, target / name)
-            write(catalog, (target / name).with_suffix(".po"))
-    write_compiled(of_code(source, language), target / SPHINX)
+    pages = set(names(source / inside)) - set(code_words.FOLDERS)
+    for old in set(names(target)) - pages - {SPHINX}:
+        for suffix in (".po", ".mo"):
+            (target / old).with_suffix(suffix).unlink(missing_ok=True)
+    for name in pages:
+        file, copy = (folder / f"{name}.po" for folder in (source / inside, target))
+        if not copy.exists() or copy.read_bytes() != file.read_bytes():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy)
+    write(of_code(source, language), target / f"{SPHINX}.po")
 
 
 def of_code(source: Path, language: str, *, notebooks: bool = False) -> Catalog:
@@ -133,37 +128,3 @@ def of_code(source: Path, language: str, *, notebooks: bool = False) -> Catalog:
             for message in filter(is_current, messages(read(file, language))):
                 found.add(message.id, message.string)
     return found
-
-
-def of_python(source: Path, language: str) -> Catalog:
-    """Return translations of words in code, and of what outputs of pages' cells may have."""
-    found = of_code(source, language)
-    for name in sorted(names(source), key=lambda name: name.endswith(GLOSSARY)):
-        if "/" in name:
-            for message in filter(is_current, messages(read(source / f"{name}.po", language))):
-                if message.id not in found and not OF_PROSE.search(str(message.id)):
-                    found.add(message.id, message.string)
-    return found
-
-
-def write_compiled(catalog: Catalog, file: Path) -> None:
-    """Write a compiled catalog, unless the file is the same already.
-
-    Outdated messages are left out.
-    """
-    content = compiled(catalog)
-    file = file.with_suffix(".mo")
-    if not file.exists() or file.read_bytes() != content:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
-
-
-def compiled(catalog: Catalog) -> bytes:
-    """Return a catalog as a .mo file, without outdated messages.
-
-    The same messages give the same bytes: addresses in pages have a hash of them.
-    """
-    catalog.creation_date = catalog.revision_date = NO_DATE
-    file = io.BytesIO()
-    write_mo(file, catalog)  # leaves out outdated messages
-    return file.getvalue()

@@ -3,19 +3,19 @@
 In Python and templates they stand in ``_("…")``, in JavaScript in ``phrase("…")``.
 """
 
-import ast
 import re
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import yaml
 from babel.messages.extract import extract_from_file
 
-from roofkit import lines
+from roofkit import lines, texts
 
 from .. import exercise_pages, maths
-from . import markdown, value_words
+from . import value_words
+from .translatable import has_words
 
 FIRST_CELL = "first_cell.py"
 README = Path("site/commands/handouts/bundle-readme.md")
@@ -57,8 +57,6 @@ KEYWORDS = {"_": None, "N_": None, "phrase": None}
 IN_EXERCISES = {"part": (2,), "Made": (2,)}
 GENERATED = ".min.js"
 PROMPT = re.compile(r'^ +code_prompt_(?:show|hide): "(.*)"$', re.MULTILINE)
-OF_PAGES = ("course", "figures")  # message catalogs of the scripts that pages load
-COMMENT = re.compile(r"^# .+(?:\n# .+)*|(?<=  )# .+$", re.MULTILINE)
 NOTEBOOKS = "notebooks"  # the catalog of the exercises' notebooks
 
 
@@ -67,19 +65,16 @@ def words(book: Path) -> dict[str, list[str]]:
 
     A message that an earlier catalog has isn't repeated.
     """
+    last = {"lab": of_readme, "checks": of_exercises, "grading": of_mistakes}
     seen: set[str] = set()
     found: dict[str, list[str]] = {}
-    for name in (*FOLDERS, NOTEBOOKS):
-        if name == NOTEBOOKS:
-            found[name] = list(dict.fromkeys(of_notebooks(book)))
-            continue
+    for name, places in FOLDERS.items():
         first = first_words(book) if name == "course" else []
-        last = of_readme(book) if name == "lab" else []
-        last += of_exercises(book) if name == "checks" else []
-        last += of_mistakes(book) if name == "grading" else []
-        messages = dict.fromkeys([*first, *extracted(book, FOLDERS[name]), *last])
+        more = last[name](book) if name in last else []
+        messages = dict.fromkeys([*first, *extracted(book, places), *more])
         found[name] = [message for message in messages if message not in seen]
         seen.update(messages)
+    found[NOTEBOOKS] = of_notebooks(book)
     return {name: messages for name, messages in found.items() if messages}
 
 
@@ -92,7 +87,8 @@ def first_words(book: Path) -> list[str]:
 def of_readme(book: Path) -> list[str]:
     """Return the messages of the README in the archive of exercises."""
     file = book / README
-    return markdown.messages(file.read_text(encoding="utf-8")) if file.exists() else []
+    text = file.read_text(encoding="utf-8").strip() if file.exists() else ""
+    return list(filter(has_words, found_by(lambda words: texts.in_words(text, words))))
 
 
 def of_exercises(book: Path) -> Iterator[str]:
@@ -112,10 +108,10 @@ def of_mistakes(book: Path) -> Iterator[str]:
         yield from mistakes.values()
 
 
-def of_javascript(book: Path, names: Iterable[str] = OF_PAGES) -> list[str]:
-    """Return the messages in scripts; by default, in the scripts of pages."""
-    folders = [place for name in names for place in FOLDERS[name] if place[1].endswith(".js")]
-    return list(dict.fromkeys(extracted(book, folders)))
+def of_javascript(book: Path) -> list[str]:
+    """Return the messages in scripts."""
+    scripts = [place for places in FOLDERS.values() for place in places if place[1].endswith(".js")]
+    return list(dict.fromkeys(extracted(book, scripts)))
 
 
 def extracted(book: Path, sources: Iterable[tuple[str, str]]) -> Iterator[str]:
@@ -127,47 +123,33 @@ def extracted(book: Path, sources: Iterable[tuple[str, str]]) -> Iterator[str]:
                     yield str(message)
 
 
-def of_notebooks(book: Path) -> Iterator[str]:
-    """Yield the texts of the exercises' notebooks, docstrings, and comments of code that is given.
+def of_notebooks(book: Path) -> list[str]:
+    """Return the texts of the exercises' notebooks, docstrings, and comments of given code."""
 
-    A release finds them by the same rules (`grading.release.translation`).
-    """
-    for file in exercise_pages.files(book):
-        shared = file.with_name(exercise_pages.SHARED).read_text(encoding="utf-8")
-        for text in (*exercise_pages.texts(file), *shared.split("\n+++\n")):
-            for block in re.split(r"\n{2,}", text.strip()):
-                yield from pieces(block)
-        for source in exercise_pages.given(file):
-            yield from comments(source)
-            yield from docstrings(source)
-        for _part, source in exercise_pages.solutions(file):
-            yield from docstrings(source)
+    def all_texts(words: texts.Words) -> None:
+        for file in exercise_pages.files(book):
+            shared = file.with_name(exercise_pages.SHARED).read_text(encoding="utf-8")
+            for text in (*exercise_pages.texts(file), *shared.split("\n+++\n")):
+                texts.in_words(text.strip(), words)
+            for source in exercise_pages.given(file):
+                texts.in_code(source, words)
+                texts.with_docstrings(source, words)
+            for _part, source in exercise_pages.solutions(file):
+                texts.with_docstrings(source, words)
 
-
-def comments(source: str) -> Iterator[str]:
-    """Yield the comments of code; whole lines, one below the other, are one comment."""
-    for found in COMMENT.findall(source):
-        yield " ".join(line.removeprefix("# ") for line in found.split("\n"))
+    return found_by(all_texts)
 
 
-def docstrings(source: str) -> Iterator[str]:
-    """Yield the paragraphs of the functions' docstrings."""
-    for text in filter(None, map(ast.get_docstring, functions(source))):
-        yield from (" ".join(block.split()) for block in text.split("\n\n"))
+def found_by(translate: Callable[[texts.Words], object]) -> list[str]:
+    """Return the messages that a translation asks for, in order."""
+    found: dict[str, None] = {}
 
+    def keep(message: str) -> str:
+        found[message] = None
+        return message
 
-def functions(source: str) -> list[ast.FunctionDef]:
-    return [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
-
-
-def pieces(block: str) -> Iterator[str]:
-    if block.startswith("- "):
-        items = re.split(r"\n?^- ", block, flags=re.MULTILINE)[1:]
-        yield from (" ".join(item.split()) for item in items)
-    elif block.startswith("```"):
-        yield from comments(block)
-    else:
-        yield " ".join(re.sub(r"^#+ ", "", block).split())
+    translate(keep)
+    return list(found)
 
 
 def of_settings(book: Path) -> Iterator[str]:

@@ -9,27 +9,27 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from babel.messages.mofile import read_mo
 from sphinx.application import Sphinx
+from sphinx.locale import get_translation
 from sphinx.util.osutil import ensuredir
 
 from roofkit.lines import COUNT_UNITS
+from roofkit.words import ORIGINAL
 
-from . import catalogs, code_words, value_words
+from . import code_words, value_words
 
+_ = get_translation("sphinx")
 SCRIPT = "words.js"
 STYLE = "language.css"  # a copy of the language's own style.css
 
 
 def write_words(app: Sphinx) -> None:
     """Add a style sheet and the translations for scripts to a translated site."""
-    folder = Path(app.config.locale_dirs[0], app.config.language, "LC_MESSAGES")
-    compiled = folder / f"{catalogs.SPHINX}.mo"
-    if app.builder.format != "html" or not compiled.is_file():
+    if app.builder.format != "html" or app.config.language == ORIGINAL:
         return
     found = {
-        "courseWords": translated(compiled, code_words.of_javascript(Path(app.srcdir))),
-        "courseValues": translated(compiled, value_words.TEMPLATES),
+        "courseWords": translated(code_words.of_javascript(Path(app.srcdir))),
+        "courseValues": translated(value_words.TEMPLATES),
         "courseUnits": COUNT_UNITS,
     }
     static = Path(app.outdir) / "_static"
@@ -43,9 +43,6 @@ def write_words(app: Sphinx) -> None:
         app.add_css_file(STYLE, priority=950)
 
 
-def translated(compiled: Path, messages: Iterable[str]) -> dict[str, str]:
+def translated(messages: Iterable[str]) -> dict[str, str]:
     """Return English → translation for the messages that have one."""
-    with compiled.open("rb") as file:
-        found = list(catalogs.messages(read_mo(file)))
-    known = {str(message.id): str(message.string) for message in found}
-    return {english: known[english] for english in messages if english in known}
+    return {english: said for english in messages if (said := str(_(english))) != english}

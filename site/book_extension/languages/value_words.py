@@ -29,7 +29,6 @@ TEMPLATES = (
     "compute",
     "{low} to {high}",
     "{list} and {last}",
-    "SIL Open Font License, Version 1.1",
     *(f"{{day}} {month} {{year}}" for month in MONTHS),
     *(f"{month} {{year}}" for month in MONTHS),
     "{items}, {item}",

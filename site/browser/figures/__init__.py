@@ -19,7 +19,6 @@ from typing import Any
 
 import quickjs
 from book_extension.languages import code_words, is_translation, page_words
-from book_extension.languages.catalogs import SPHINX
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -125,15 +124,12 @@ def filled(text: str, code: str, words: dict[str, str], own: bool) -> str:
 
 def translations(app: Sphinx) -> dict[str, str]:
     """Return the messages of scripts in the language of the site; none in the original."""
-    if not is_translation(app):
-        return {}
-    folder = Path(app.config.locale_dirs[0], app.config.language, "LC_MESSAGES")
-    return messages(folder / f"{SPHINX}.mo", Path(app.config.figures_book))
+    return messages(Path(app.config.figures_book)) if is_translation(app) else {}
 
 
 @cache
-def messages(compiled: Path, book: Path) -> dict[str, str]:
-    return page_words.translated(compiled, code_words.of_javascript(book))
+def messages(book: Path) -> dict[str, str]:
+    return page_words.translated(code_words.of_javascript(book))
 
 
 def write_scripts(app: Sphinx) -> None:

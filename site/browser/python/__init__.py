@@ -28,6 +28,7 @@ from sphinx.application import Sphinx
 from sphinx.util.osutil import ensuredir
 
 from browser.pyodide import files as pyodide_files
+from roofkit.words import compile_catalogs
 
 from . import made_of
 
@@ -281,7 +282,7 @@ def packed(book: Path) -> Mapping[str, bytes]:
 @cache
 def words(book: Path, language: str) -> bytes:
     """Return a language's compiled catalog for Python code."""
-    return catalogs.compiled(catalogs.of_python(catalogs.folder(book, language), language))
+    return compile_catalogs(catalogs.folder(book, language))
 
 
 def pack(contents: Mapping[str, bytes], target: Path) -> None:

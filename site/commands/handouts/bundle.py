@@ -13,11 +13,11 @@ from pathlib import Path
 
 from book_extension.languages import ORIGINAL, Language, words
 from book_extension.languages.code_words import README
-from book_extension.languages.markdown import in_words
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from commands.handouts import wheels
+from roofkit.texts import in_words
 
 NBGRADER = Path("kit/roofkit/validate/learner_config.py")
 LOCK = Path("requirements.txt")

@@ -12,8 +12,6 @@ import sys
 import tempfile
 from pathlib import Path
 
-from book_extension.languages import catalogs
-
 from roofkit import lines, words
 
 # Folder of each wheel's pyproject.toml in a book → files and folders in it that go into the build.
@@ -95,8 +93,7 @@ def _translate(book: Path, locale: Path) -> None:
     printing = "\n".join(sorted(lines.printing_lines(book)))
     (locale / words.PRINTING.name).write_text(printing, encoding="utf-8")
     for code, source in translations(book).items():
-        content = catalogs.compiled(catalogs.of_python(source, code))
-        (locale / f"{code}.mo").write_bytes(content)
+        (locale / f"{code}.mo").write_bytes(words.compile_catalogs(source))
 
 
 def _build(folder: Path, target: Path) -> None:
