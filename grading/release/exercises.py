@@ -26,6 +26,7 @@ import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+import grading
 import roofkit
 import rooflib
 from grading.files import Unable
@@ -173,9 +174,11 @@ def _made(file: Path) -> Read:
 def _run(source: str, names: dict[str, Any], file: Path) -> object:
     """Run code; return the value of its last expression, None without one."""
     tree = ast.parse(source, file.name)
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Expr):
+        tree.body.pop()
     exec(compile(tree, file.name, "exec"), names)
-    if last is None:
+    if not isinstance(last, ast.Expr):
         return None
     return eval(compile(ast.Expression(last.value), file.name, "eval"), names)
 
@@ -214,13 +217,11 @@ def version(name: str) -> str:
 
 
 def _deciding(name: str) -> Iterator[Path]:
-    grading, kit = Path(__file__).parents[1], Path(roofkit.__file__).parent
     yield from (file_of(name), FOLDER / SHARED, MISTAKES)
-    yield from (grading / f"{module}.py" for module in ("grade", "inside", "notebook", "schema"))
-    yield from (kit / "words.py", kit / "notebook_language.py")
-    for folder in (grading / "release", kit / "check", Path(rooflib.__file__).parent):
-        found = sorted(folder.rglob("*.*"))
-        yield from (file for file in found if file.suffix in (".py", ".toml"))
+    packages = (Path(str(one.__file__)).parent for one in (rooflib, roofkit, grading))
+    for file in sorted(file for folder in packages for file in folder.rglob("*.*")):
+        if file.suffix in (".py", ".toml", ".j2"):
+            yield file
     for catalog in ("checks", "grading"):
         yield from sorted((ROOT / "locale").glob(f"*/LC_MESSAGES/{catalog}.po"))
 

@@ -4,6 +4,7 @@ The opening cell holds the source of `roofkit.first_cell`, which installs the co
 so can't be imported before. The notebooks of the site's pages hold the same source (site/).
 """
 
+import copy
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -14,7 +15,6 @@ from typing import Any
 import yaml
 from babel.messages.extract import extract_from_file
 from nbformat import NotebookNode
-from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
 
 import roofkit
 import rooflib
@@ -33,25 +33,20 @@ DIFFICULTIES = (N_("easy"), N_("medium"), N_("hard"))
 MARK = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
 
 
-class Complete(NbGraderPreprocessor):  # type: ignore[misc]
-    """Step of `nbgrader generate_assignment` that adds all this to an exercise's notebook."""
-
-    def preprocess(
-        self, nb: NotebookNode, resources: dict[str, Any]
-    ) -> tuple[NotebookNode, dict[str, Any]]:
-        if resources["nbgrader"]["assignment"] not in exercises.names():
-            return nb, resources  # an ordinary notebook of nbgrader
-        title, text = nb.cells[0].source.split("\n", 1)
-        nb.cells[0].source = f"{title}\n\n{facts_line(nb)}\n{text}"
-        first = next(place for place, cell in enumerate(nb.cells) if cell.cell_type == "code")
-        nb.cells.insert(first, _collapsed(opening(), OPENING))
-        nb.cells.insert(first + 2, _collapsed(cases(resources["nbgrader"]["assignment"]), CASES))
-        for cell in nb.cells:
-            marks = cell.metadata.get("nbgrader", {})
-            if marks.get("grade") or marks.get("solution"):
-                # JupyterLab's Run All then goes on after an error in it.
-                cell.metadata["tags"] = ["raises-exception"]
-        return nb, resources
+def complete(name: str) -> NotebookNode:
+    """Return an exercise's notebook with all this, of which nbgrader makes the released one."""
+    nb = copy.deepcopy(exercises.source(name))
+    title, text = nb.cells[0].source.split("\n", 1)
+    nb.cells[0].source = f"{title}\n\n{facts_line(nb)}\n{text}"
+    first = next(place for place, cell in enumerate(nb.cells) if cell.cell_type == "code")
+    nb.cells.insert(first, _collapsed(opening(), OPENING))
+    nb.cells.insert(first + 2, _collapsed(cases(name), CASES))
+    for cell in nb.cells:
+        marks = cell.metadata.get("nbgrader", {})
+        if marks.get("grade") or marks.get("solution"):
+            # JupyterLab's Run All then goes on after an error in it.
+            cell.metadata["tags"] = ["raises-exception"]
+    return nb
 
 
 def _collapsed(source: str, name: str) -> NotebookNode:
