@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grading.notebook import CHECK, defined, read
+from grading.notebook import CHECK, Cell, defined, read
 from grading.release import exercises
 
 MOST_BYTES = 20_000_000  # of a notebook
@@ -147,17 +147,15 @@ def submission(student: str, exercise: str, folder: Path) -> Submission:
     """Return what a student's folder for an exercise holds."""
     timestamp, _ = read_file(folder / "timestamp.txt", 1_000)
     notebooks = list(_notebooks(folder))
-    name, question, note, content = "", "", "", b""
+    name, question, content, remarks = "", "", b"", []
     reason = _unreadable(folder)
     if not reason and not notebooks:
         reason = "there is no notebook in the folder"
     if not reason:
-        name, question, note = choose(folder, notebooks, exercise)
-    if name:
+        name, question = choose(folder, notebooks, exercise)
         content, reason = read_file(folder / name)
-    if content and (other := _other_exercise(content, exercise)):
-        reason = f"this is the notebook of {other}"
-    remarks = [note] if note else []
+    if not reason and (meant := _meant(_cells(content), exercise)) != exercise:
+        reason = f"this is the notebook of {meant}"
     # Canvas numbers the files of a second hand-in.
     if name and not re.fullmatch(rf"{re.escape(exercise)}(-\d+)?\.ipynb", name):
         remarks.append(f"the notebook was named {printable(name)}")
@@ -190,8 +188,8 @@ def _notebooks(folder: Path) -> Iterator[str]:
 # --- several notebooks in one folder -------------------------------------------------------------
 
 
-def choose(folder: Path, notebooks: Sequence[str], exercise: str) -> tuple[str, str, str]:
-    """Return (the notebook that counts, a question to the instructor, a note).
+def choose(folder: Path, notebooks: Sequence[str], exercise: str) -> tuple[str, str]:
+    """Return (the notebook that counts, a question to the instructor).
 
     Browsers and JupyterLab save copies, such as `int8-matmul (1).ipynb`, beside a notebook that may
     be as it was released. So the one with most answers counts, and of several the one whose name is
@@ -199,14 +197,12 @@ def choose(folder: Path, notebooks: Sequence[str], exercise: str) -> tuple[str, 
     """
     ranked = sorted(notebooks, key=lambda path: _rank(path, exercise))
     if len(ranked) == 1:
-        return ranked[0], "", ""
+        return ranked[0], ""
     answers = {path: _answers(folder / path, exercise) for path in ranked[:MOST_COPIES]}
     best = max(answers, key=lambda path: len(answers[path]))
     others = [path for path in answers if not answers[path].items() <= answers[best].items()]
-    if not others:
-        return best, "", f"{printable(best)} counts, of {listed(ranked)}"
     said = f"several notebooks with different answers: {listed([best, *others])}"
-    return best, f"{said}; {printable(best)} counts until you remove it", ""
+    return best, f"{said}; {printable(best)} counts until you remove it" if others else ""
 
 
 def _rank(path: str, exercise: str) -> tuple[bool, bool, bool, int, str]:
@@ -217,38 +213,33 @@ def _rank(path: str, exercise: str) -> tuple[bool, bool, bool, int, str]:
     return name != f"{exercise}.ipynb", not is_named, not begins, path.count("/"), path
 
 
+def _cells(content: bytes) -> list[Cell]:
+    try:
+        return read(content)[0]
+    except ValueError:  # which grading then says
+        return []
+
+
 def _answers(path: Path, exercise: str) -> Mapping[str, Any]:
     """Return function of the exercise → what is written for it; {} if the file can't be read."""
-    content, problem = read_file(path)
-    try:
-        cells = [] if problem else read(content)[0]
-    except ValueError:
-        return {}
+    cells = _cells(read_file(path)[0])
+    if _meant(cells, exercise) != exercise:
+        return {}  # another exercise's notebook may have functions of the same names
     wanted = {part.function for part in exercises.load(exercise).parts}
-    checks = {part.key for part in exercises.load(exercise).parts}
-    if not any(f'check("{key}"' in cell.source for key in checks for cell in cells):
-        return {}  # another exercise's notebook, which may have functions of the same names
-    found: dict[str, Any] = {}
-    for cell in cells:
-        own = defined(cell.source)
-        found |= {name: own[name] for name in wanted & own.keys() if own[name]}
-    return found
+    written = [pair for cell in cells for pair in defined(cell.source).items()]
+    return {name: code for name, code in written if code and name in wanted}
 
 
-def _other_exercise(content: bytes, exercise: str) -> str:
-    """Return the exercise whose checks most of a notebook's cells call, "" if it is this one."""
-    try:
-        called = {found[1] for cell in read(content)[0] if (found := CHECK.match(cell.source))}
-    except ValueError:
-        return ""
-    if called <= {part.key for part in exercises.load(exercise).parts}:
-        return ""
-    count = {
-        name: len(called & {part.key for part in exercises.load(name).parts})
-        for name in (exercise, *exercises.names())
-    }
-    best = max(count, key=lambda name: count[name])  # the first of equals
-    return "" if best == exercise else best
+def _meant(cells: Sequence[Cell], exercise: str) -> str:
+    """Return the exercise whose checks most of a notebook's cells call: in doubt, this one."""
+    called = {found[1] for cell in cells if (found := CHECK.match(cell.source))}
+
+    def fitting(name: str) -> int:
+        return len(called & {part.key for part in exercises.load(name).parts})
+
+    if fitting(exercise) == len(called):
+        return exercise
+    return max((exercise, *exercises.names()), key=fitting)  # the first of equals
 
 
 def _unreadable(folder: Path) -> str:
