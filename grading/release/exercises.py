@@ -9,7 +9,7 @@ The title of a cell says where it belongs:
   part takes its place there;
 - `page`: of the exercise's page in the book, which site/ makes;
 - `next`: the end of the notebook, below a cell for an answer in words to its last question.
-  `moral`, `thoughts`: see `grading.schema.Exercise`.
+  `moral`, `thoughts`: see `Exercise`.
 """
 
 import ast
@@ -30,7 +30,7 @@ import grading
 import roofkit
 import rooflib
 from grading.files import Unable
-from grading.schema import MISTAKES, Case, Exercise, Part
+from grading.schema import MISTAKES, Case, Part
 from roofkit.check.answers import Plain, ask
 from roofkit.exercise_facts import of_file
 
@@ -46,15 +46,26 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 
 
 @dataclass(frozen=True)
-class Read:
+class Exercise:
     """An exercise's file after its cells have run.
 
-    notebook: with the reference solution. names: what its code defines, without that of grading.
+    name: "int8-matmul", of the file, the notebook and nbgrader's assignment. moral: what the
+    exercise shows; printed once all parts are right, if there is one. thoughts: with which learners
+    then compare their answer to its last question, "" if nothing is asked. notebook: with the
+    reference solution. names: what its code defines, without that of grading.
     """
 
-    exercise: Exercise
+    name: str
+    title: str  # "Exercise 1: int8 matmul"
+    parts: tuple[Part, ...]
+    moral: str
+    thoughts: str
     notebook: NotebookNode
     names: Mapping[str, Any]
+
+    @property
+    def points(self) -> float:
+        return sum(part.points for part in self.parts)
 
 
 def use(own: Path) -> None:
@@ -78,8 +89,7 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Exercise:
-    """Return an exercise's parts."""
-    return _read(file_of(name)).exercise
+    return _read(file_of(name))
 
 
 def source(name: str) -> NotebookNode:
@@ -87,7 +97,7 @@ def source(name: str) -> NotebookNode:
 
     Callers must not change it.
     """
-    return _read(file_of(name)).notebook
+    return load(name).notebook
 
 
 def is_check(cell: NotebookNode) -> bool:
@@ -97,7 +107,7 @@ def is_check(cell: NotebookNode) -> bool:
 
 def expected(name: str, part: Part, case: Case) -> Plain:
     """Return the reference solution's answer as plain data."""
-    answer = ask(_read(file_of(name)).names[part.function], case, part.kind)
+    answer = ask(load(name).names[part.function], case, part.kind)
     if answer.problem:
         words = f"the solution's answer is not of kind={part.kind!r}: {answer.problem}"
         raise ValueError(f"{name}, {part.key}: {words}, {answer.detail}")
@@ -108,7 +118,7 @@ def expected(name: str, part: Part, case: Case) -> Plain:
 
 
 @functools.cache
-def _read(file: Path) -> Read:
+def _read(file: Path) -> Exercise:
     """Read and run an exercise's file; raise Unable, with the reason, if it cannot be used."""
     try:
         return _made(file)
@@ -116,7 +126,7 @@ def _read(file: Path) -> Read:
         raise Unable(f"{file}: {error}") from None
 
 
-def _made(file: Path) -> Read:
+def _made(file: Path) -> Exercise:
     """Make the parts of an exercise's file, and the notebook's cells as nbgrader expects them.
 
     Code for grading sees what the notebook's own code defines, but not the other way round: a
@@ -167,8 +177,8 @@ def _made(file: Path) -> Read:
         made.insert(-1, new_markdown_cell(own_words, id="own-words"))
     metadata = {"exercise": facts.metadata, "kernelspec": KERNEL}
     metadata |= {"language_info": {"name": "python"}}
-    exercise = Exercise(file.stem, facts.title, tuple(parts), moral, thoughts)
-    return Read(exercise, new_notebook(cells=made, metadata=metadata), shown)
+    notebook = new_notebook(cells=made, metadata=metadata)
+    return Exercise(file.stem, facts.title, tuple(parts), moral, thoughts, notebook, shown)
 
 
 def _run(source: str, names: dict[str, Any], file: Path) -> object:
