@@ -197,7 +197,7 @@ def run(
         for key in copies:
             copies[key].append(last)
     except (Ended, *FORGED) as error:
-        why = error.why if isinstance(error, Ended) else "ended"
+        why = str(error) if isinstance(error, Ended) else "ended"
         begins = textwrap.shorten(cell.source.strip().partition("\n")[0], 40, placeholder=" …")
         trouble = _(WHY[why]).format(cell=begins)
     return copies, trouble
@@ -340,8 +340,8 @@ def _called(
             if len(answers) == 1 and problem:
                 return answers * len(inputs)
     except Ended as ended:
-        was_late = ended.why == "late" or time.monotonic() - start >= inside.CALL_SECONDS
-        problem = "too-large" if ended.why == "large" else "too-late" if was_late else "died"
+        was_late = str(ended) == "late" or time.monotonic() - start >= inside.CALL_SECONDS
+        problem = "too-large" if str(ended) == "large" else "too-late" if was_late else "died"
         answers += [Answer(problem=problem)] * (len(inputs) + again - len(answers))
     except FORGED:
         answers = [Answer(problem="died")] * (len(inputs) + again)

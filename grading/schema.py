@@ -120,9 +120,6 @@ class Choice(Range):
     def kinds(self) -> tuple[str, ...]:
         return tuple(map(self.kind, self.options))
 
-    def kind(self, value: Any) -> str:
-        return f"{value[0]} to {value[-1]}" if isinstance(value, list) else str(value)
-
     def __str__(self) -> str:
         if any(isinstance(option, list) for option in self.options):
             return _("other lists")
@@ -220,8 +217,10 @@ class Part:
     boundaries: Mapping[str, Callable[[Case, random.Random], Case]] = field(default_factory=dict)
     allowed: Callable[..., bool] = lambda **case: True  # whether these arguments may be drawn
     hint: str = ""  # stronger hint, shown on request
-    title: str = ""  # "bytes", from the heading of the question, as are the points
+    heading: str = ""  # of the question: "Part 1: bytes (5 points)"
+    title: str = ""  # "bytes", of the heading, as are the points
     points: float = 0
+    solution: str = ""  # code of the reference
 
     def __post_init__(self) -> None:
         if unknown := self.boundaries.keys() - self.branches.keys():

@@ -15,7 +15,6 @@ The title of a cell says where it belongs:
 import ast
 import functools
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,6 +29,7 @@ import grading
 import roofkit
 import rooflib
 from grading.files import Unable
+from grading.notebook import HEADING
 from grading.schema import MISTAKES, Case, Part
 from roofkit.check.answers import Plain, ask
 from roofkit.exercise_facts import of_file
@@ -41,7 +41,6 @@ OWN = [
 ]  # of the course that this process works on: nbgrader's works in its folder
 SHARED = "every-notebook.md"  # beside the exercises: how to work, an answer in words, what is next
 GIVEN = "given"  # title of a cell, and its grade id
-HEADING = re.compile(r"## Part \d+: (?P<title>.+) \((?P<points>[\d.]+) points?\)")
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
@@ -156,13 +155,15 @@ def _made(file: Path) -> Exercise:
             hidden |= shown
             cell = marked(source, GIVEN)
             if title == "":  # its part, which follows, has its name
+                code = source
                 cell = solution = marked(_with_marks(source), "x", solution=True, locked=False)
             made.append(cell)
         elif title == "grading" and isinstance(part := _run(source, hidden, file), Part):
             if question is None or solution is None:
                 raise ValueError(f"{part.key} has no question or no solution")
-            points = float(question["points"])
-            parts.append(replace(part, title=question["title"], points=points))
+            heading, title, points = question["whole"], question["title"], float(question["points"])
+            part = replace(part, heading=heading, title=title, points=points, solution=code)
+            parts.append(part)
             solution.id = solution.metadata.nbgrader.grade_id = f"{part.key}-solution"
             check = f'check("{part.key}", {part.function})'
             made.append(marked(check, part.key, grade=True, points=points))

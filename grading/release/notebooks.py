@@ -6,7 +6,6 @@ so can't be imported before. The notebooks of the site's pages hold the same sou
 
 import copy
 import os
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -18,19 +17,17 @@ from nbformat import NotebookNode
 
 import roofkit
 import rooflib
-from grading.notebook import HEADING, headings, key_of
+from grading.notebook import HEADING
 from grading.release import exercises
 from grading.release.cases import published
 from grading.schema import Part
 from roofkit import first_cell
 from roofkit.check import pack
-from roofkit.check.answers import Plain
 from roofkit.exercise_facts import chapter_title, of_notebook
 from roofkit.words import N_, ORIGINAL, _, language
 
 OPENING, CASES = "opening", "cases"  # grade ids of the cells that are added
 DIFFICULTIES = (N_("easy"), N_("medium"), N_("hard"))
-MARK = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
 
 
 def complete(name: str) -> NotebookNode:
@@ -109,15 +106,11 @@ def cases(
     texts = {"moral": exercise.moral, "thoughts": exercise.thoughts}
     closing = {key: _(text) for key, text in texts.items() if text}
     parts = {part.key: _released(name, part, place) | closing for part in exercise.parts}
-    above = headings(exercises.source(name))
-    for cell in exercises.source(name).cells:
-        key = key_of(cell)
-        if key in parts:
-            said = HEADING.match(f"## {words.get(above[key]['whole'], '')}") or above[key]
-            parts[key]["title"] = said["title"]
-        elif key.endswith("-solution") and os.environ.get("SOLUTIONS"):
-            solution = MARK.sub("", cell.source).rstrip()
-            parts[key.removesuffix("-solution")]["solution"] = solution
+    for part in exercise.parts:
+        said = HEADING.match(f"## {words.get(part.heading, part.heading)}")
+        parts[part.key]["title"] = said["title"] if said else part.title
+        if os.environ.get("SOLUTIONS"):
+            parts[part.key]["solution"] = part.solution
     last = '"""' if language() == ORIGINAL else f'""", "{language()}"'
     return f'from roofkit.check import cases\n\ncases("""\n{pack(parts)}\n{last})'
 
@@ -130,25 +123,16 @@ def _released(name: str, part: Part, place: Callable[[str], str]) -> dict[str, A
         "kind": part.kind,
         "tolerance": part.tolerance,
         "cases": repr(cases.inputs),
-        "expected": _short(cases.expected),
+        "expected": cases.expected,
         "misconceptions": [
             {
                 "key": known.key,
                 "says": _(known.says),
                 "read": place(known.read),
-                "values": _short(known.values),
+                "values": known.values,
             }
             for known in cases.misconceptions
         ],
         "ranges": {key: str(values) for key, values in part.ranges.items()},
         "hint": _(part.hint),
     }
-
-
-def _short(value: Plain) -> Plain:
-    """Round floats to nine significant digits, which suffice for comparisons."""
-    if isinstance(value, float):
-        return float(f"{value:.9g}")
-    if isinstance(value, dict):
-        return {key: _short(entry) for key, entry in value.items()}
-    return [_short(entry) for entry in value] if isinstance(value, list | tuple) else value

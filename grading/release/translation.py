@@ -41,10 +41,8 @@ def translated(nb: NotebookNode, name: str, code: str) -> NotebookNode:
             marks = cell.metadata.get("nbgrader", {})
             if cell.cell_type == "markdown" and not marks:
                 cell.source = in_words(cell.source, texts)
-            elif marks.get("solution") and cell.cell_type == "code":
-                cell.source = with_docstrings(cell.source, texts)
-            elif marks.get("grade_id") == exercises.GIVEN:
-                cell.source = in_code(with_docstrings(cell.source, texts), texts)
+            elif marks.get("solution") or marks.get("grade_id") == exercises.GIVEN:
+                cell.source = in_code(cell.source, texts)
             elif marks.get("grade_id") == notebooks.CASES:
                 cell.source = notebooks.cases(name, place, texts)
             elif marks.get("grade_id") == notebooks.OPENING:
@@ -71,7 +69,7 @@ def in_words(source: str, texts: Mapping[str, str]) -> str:
 
 
 def in_code(source: str, texts: Mapping[str, str]) -> str:
-    """Return code with its comments translated, where known."""
+    """Return code with its docstrings and comments translated, where known."""
 
     def comment(found: re.Match[str]) -> str:
         lines = [line.removeprefix("# ") for line in found[0].split("\n")]
@@ -81,12 +79,8 @@ def in_code(source: str, texts: Mapping[str, str]) -> str:
         whole_lines = found.start() == 0 or source[found.start() - 1] == "\n"
         return indent(wrapped(said), "# ") if whole_lines else f"# {said}"
 
+    source = DOCSTRING.sub(lambda said: in_docstring(said[0], texts), source)
     return COMMENT.sub(comment, source)
-
-
-def with_docstrings(source: str, texts: Mapping[str, str]) -> str:
-    """Return code with its docstrings translated, where known."""
-    return DOCSTRING.sub(lambda said: in_docstring(said[0], texts), source)
 
 
 def in_docstring(source: str, texts: Mapping[str, str]) -> str:
