@@ -23,6 +23,7 @@ from grading.release.cases import published
 from grading.schema import Part
 from roofkit import first_cell
 from roofkit.check import pack
+from roofkit.check.answers import Plain
 from roofkit.exercise_facts import chapter_title, of_notebook
 from roofkit.words import N_, ORIGINAL, _, language
 
@@ -107,10 +108,10 @@ def cases(
     closing = {key: _(text) for key, text in texts.items() if text}
     parts = {part.key: _released(name, part, place) | closing for part in exercise.parts}
     for part in exercise.parts:
-        said = HEADING.match(f"## {words.get(part.heading, part.heading)}")
-        parts[part.key]["title"] = said["title"] if said else part.title
         if os.environ.get("SOLUTIONS"):
             parts[part.key]["solution"] = part.solution
+        said = HEADING.match(f"## {words.get(part.heading, part.heading)}")
+        parts[part.key]["title"] = said["title"] if said else part.title
     last = '"""' if language() == ORIGINAL else f'""", "{language()}"'
     return f'from roofkit.check import cases\n\ncases("""\n{pack(parts)}\n{last})'
 
@@ -123,16 +124,25 @@ def _released(name: str, part: Part, place: Callable[[str], str]) -> dict[str, A
         "kind": part.kind,
         "tolerance": part.tolerance,
         "cases": repr(cases.inputs),
-        "expected": cases.expected,
+        "expected": _short(cases.expected),
         "misconceptions": [
             {
                 "key": known.key,
                 "says": _(known.says),
                 "read": place(known.read),
-                "values": known.values,
+                "values": _short(known.values),
             }
             for known in cases.misconceptions
         ],
         "ranges": {key: str(values) for key, values in part.ranges.items()},
         "hint": _(part.hint),
     }
+
+
+def _short(value: Plain) -> Plain:
+    """Round floats to nine significant digits, which suffice for comparisons."""
+    if isinstance(value, float):
+        return float(f"{value:.9g}")
+    if isinstance(value, dict):
+        return {key: _short(entry) for key, entry in value.items()}
+    return [_short(entry) for entry in value] if isinstance(value, list | tuple) else value
