@@ -4,7 +4,6 @@ Learners and platforms choose these names and files, so nothing here follows a l
 FIFO, or reads more than a notebook can have.
 """
 
-import contextlib
 import hashlib
 import itertools
 import os
@@ -106,11 +105,16 @@ def read_file(path: Path, most: int = MOST_BYTES) -> tuple[bytes, str]:
     return content, "" if content else "the file is empty"
 
 
-def entries(folder: Path) -> list[tuple[str, int]]:
-    """Return (name, mode) of what is in a folder, sorted; links are not followed."""
-    with contextlib.suppress(OSError), os.scandir(folder) as found:
-        return sorted((one.name, one.stat(follow_symlinks=False).st_mode) for one in found)
-    return []
+def entries(folder: Path) -> tuple[list[tuple[str, int]], str]:
+    """Return (sorted (name, mode) of what is in a folder, ""), or ([], why it can't be read).
+
+    Links are not followed.
+    """
+    try:
+        with os.scandir(folder) as found:
+            return sorted((one.name, one.stat(follow_symlinks=False).st_mode) for one in found), ""
+    except OSError as error:
+        return [], f"the folder cannot be read ({os.strerror(error.errno or 0)})"
 
 
 def is_notebook(name: str) -> bool:
@@ -125,16 +129,15 @@ def submissions(course: Path, known: Sequence[str]) -> tuple[list[Submission], l
     base = course / "submitted"
     found: list[Submission] = []
     elsewhere: list[Misplaced] = []
-    for student, mode in entries(base):
+    for student, mode in entries(base)[0]:
         if student in SYSTEM_FILES:
             continue
-        problem = name_problem(student)
-        problem = problem or (_unreadable(base / student) if stat.S_ISDIR(mode) else MISPLACED)
-        if problem:
+        inside, problem = entries(base / student) if stat.S_ISDIR(mode) else ([], MISPLACED)
+        if problem := name_problem(student) or problem:
             elsewhere.append((printable(student), problem))
             continue
         own = set()
-        for name, inner in entries(base / student):
+        for name, inner in inside:
             if stat.S_ISDIR(inner) and name in known:
                 own.add(name)
             elif name not in SYSTEM_FILES and not name.startswith("."):
@@ -148,7 +151,7 @@ def submission(student: str, exercise: str, folder: Path) -> Submission:
     timestamp, _ = read_file(folder / "timestamp.txt", 1_000)
     notebooks = list(_notebooks(folder))
     name, question, content, remarks = "", "", b"", []
-    reason = _unreadable(folder)
+    inside, reason = entries(folder)
     if not reason and not notebooks:
         reason = "there is no notebook in the folder"
     if not reason:
@@ -159,7 +162,7 @@ def submission(student: str, exercise: str, folder: Path) -> Submission:
     # Canvas numbers the files of a second hand-in.
     if name and not re.fullmatch(rf"{re.escape(exercise)}(-\d+)?\.ipynb", name):
         remarks.append(f"the notebook was named {printable(name)}")
-    aside = {one for one, mode in entries(folder) if not stat.S_ISDIR(mode)} | set(notebooks)
+    aside = {one for one, mode in inside if not stat.S_ISDIR(mode)} | set(notebooks)
     aside -= {name, *EXCHANGE_FILES, *SYSTEM_FILES}
     if aside:
         remarks.append(f"left aside: {listed(sorted(aside))}")
@@ -180,7 +183,7 @@ def _notebooks(folder: Path) -> Iterator[str]:
     """Yield the paths of notebooks in a folder and, since archives add some, in folders in it."""
     for parent, folders, _files in itertools.islice(os.walk(folder), MOST_FOLDERS):
         folders[:] = sorted(name for name in folders if name[0] not in "._")
-        for name, mode in entries(Path(parent)):
+        for name, mode in entries(Path(parent))[0]:
             if is_notebook(name) and stat.S_ISREG(mode):
                 yield str(Path(parent, name).relative_to(folder))
 
@@ -240,11 +243,3 @@ def _meant(cells: Sequence[Cell], exercise: str) -> str:
     if fitting(exercise) == len(called):
         return exercise
     return max((exercise, *exercises.names()), key=fitting)  # the first of equals
-
-
-def _unreadable(folder: Path) -> str:
-    try:
-        os.scandir(folder).close()
-    except OSError as error:
-        return f"the folder cannot be read ({os.strerror(error.errno or 0)})"
-    return ""
