@@ -55,13 +55,9 @@ MISSING = (
 class Ended(Exception):
     """The other end gives no more answers.
 
-    why: it is gone ("ended"), was ended since it took too much memory ("memory"), is silent for too
-    long ("late"), or sends too much ("large").
+    The message says why: it is gone ("ended"), was ended since it took too much memory ("memory"),
+    is silent for too long ("late"), or sends too much ("large").
     """
-
-    def __init__(self, why: str) -> None:
-        super().__init__(why)
-        self.why = why
 
 
 class Lines:
@@ -173,7 +169,7 @@ class Box(Lines):
         try:
             said = self.receive(START_SECONDS)
         except Ended as ended:
-            said = ["failed", ended.why]
+            said = ["failed", str(ended)]
         if said != ["ready"]:  # before this, nothing of a learner has run
             self.__exit__()
             raise Unable(f"a notebook's process could not enter its sandbox: {said[-1]}")

@@ -41,7 +41,7 @@ from grading.files import Unable, put, read_json
 from grading.grade import Outcome, grade
 from grading.gradebook import Key
 from grading.intake import Misplaced, Submission, submissions
-from grading.release import exercises, translation
+from grading.release import exercises, notebooks, translation
 from roofkit.words import ORIGINAL
 
 CONFIG = Path(__file__).with_name("nbgrader_config.py")
@@ -76,7 +76,6 @@ class Course:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder).resolve()
         self.own = self.folder / ".grading"
-        self.released = self.own / "released.json"  # exercise → the version that was released
         exercises.use(self.folder / "exercises")
 
     # --- what is there ---------------------------------------------------------------------------
@@ -141,10 +140,11 @@ class Course:
     # --- release ---------------------------------------------------------------------------------
 
     def release(self, names: Sequence[str] = (), languages: Sequence[str] = ()) -> None:
-        """Write release/<exercise>/<exercise>.ipynb and add it to the gradebook.
+        """Write release/<exercise>/<exercise>.ipynb and add it to the gradebook, where outdated.
 
         names: the exercises to release; if empty, those that were released, or else all. languages:
-        also write the notebooks in these languages, below release-<language>; all are graded alike.
+        write the notebooks in these languages, too, below release-<language>, and in those in which
+        there are any; all are graded alike.
         """
         for name in names:
             self.check_name(name)
@@ -153,39 +153,28 @@ class Course:
             if code not in known:
                 raise Unable(f"no translation is called {code!r}, only {', '.join(known)}")
         self.prepare()
-        self.gradebook().close()  # nbgrader's API needs one
-        names = names or self.names() or exercises.names()
-        for name in names:
-            text = nbformat.writes(exercises.source(name))
-            put(self.folder / "source" / name / f"{name}.ipynb", f"{text}\n")
-        logging.getLogger("traitlets").propagate = False  # its log is in each result
-        api = NbGraderAPI(config=self.settings())
-        for name in names:
-            result = api.generate_assignment(name)
-            if not result["success"]:
-                said = (result["error"] or result["log"]).strip().rpartition("\n")[2]
-                raise Unable(f"{name} could not be released: {said}")
-            put(
-                self.released,
-                json.dumps((read_json(self.released) or {}) | {name: exercises.version(name)}),
-            )
-            for code in languages:
-                nb = nbformat.read(self.folder / "release" / name / f"{name}.ipynb", as_version=4)
-                text = nbformat.writes(translation.translated(nb, name, code))
-                put(self.folder / f"release-{code}" / name / f"{name}.ipynb", f"{text}\n")
-
-    def _release_what_changed(self) -> None:
-        before, names = read_json(self.released) or {}, self.names()
         with self.gradebook() as book:
-            known = {one.name for one in book.assignments if one.notebooks}
-        changed = [
-            one for one in names if before.get(one) != exercises.version(one) or one not in known
-        ]
-        others = [
-            one for one in translation.languages() if (self.folder / f"release-{one}").is_dir()
-        ]
-        if changed or not names:
-            self.release(changed, others if names else ())
+            recorded = {one.name for one in book.assignments if one.notebooks}
+        given = {code for code in known if (self.folder / f"release-{code}").is_dir()}
+        for name in names or self.names() or exercises.names():
+            file = Path(name, f"{name}.ipynb")
+            source, made = self.folder / "source" / file, self.folder / "release" / file
+            put(source, nbformat.writes(notebooks.complete(name)) + "\n")
+            is_new = made.exists() and made.stat().st_mtime_ns >= source.stat().st_mtime_ns
+            if name not in recorded or not is_new:
+                self._generate(name)
+            nb = nbformat.read(made, as_version=4)
+            for code in given | {*languages}:
+                text = nbformat.writes(translation.translated(nb, name, code))
+                put(self.folder / f"release-{code}" / file, f"{text}\n")
+
+    def _generate(self, name: str) -> None:
+        """Have nbgrader make the notebook in release/ of the one in source/."""
+        logging.getLogger("traitlets").propagate = False  # its log is in each result
+        result = NbGraderAPI(config=self.settings()).generate_assignment(name)
+        if not result["success"]:
+            said = (result["error"] or result["log"]).strip().rpartition("\n")[2]
+            raise Unable(f"{name} could not be released: {said}")
 
     # --- grade -----------------------------------------------------------------------------------
 
@@ -197,7 +186,7 @@ class Course:
         """
         with self._locked():
             state = self.state()
-            self._release_what_changed()
+            self.release()
             found, misplaced = submissions(self.folder, self.names())
             todo = [
                 one

@@ -20,10 +20,10 @@ from nbgrader.exchange.default import (  # type: ignore[import-untyped]
 from nbgrader.utils import parse_utc  # type: ignore[import-untyped]
 
 from grading.course import Course
-from grading.intake import MOST_BYTES, name_problem, printable, read_file
+from grading.intake import EXCHANGE_FILES, MOST_BYTES, name_problem, printable, read_file
 
 Record = dict[str, Any]  # nbgrader's record of a hand-in: username, filename, timestamp
-TIMESTAMP, SECRET = "timestamp.txt", "submission_secret.txt"
+TIMESTAMP, SECRET = EXCHANGE_FILES
 
 
 def refuse_odd(folder: Path) -> None:

@@ -30,6 +30,7 @@ from grading.release.cases import Cases, hidden, published
 from grading.release.translation import place
 from grading.schema import Part
 from roofkit.check.answers import Answer
+from roofkit.check.call_limit import CALL_SECONDS, CALL_WALL_SECONDS
 from roofkit.check.compare import Verdict, judge
 from roofkit.check.messages import PROBLEMS
 from roofkit.check.wording import tight
@@ -37,7 +38,7 @@ from roofkit.notebook_language import language_of
 from roofkit.words import N_, ORIGINAL, _, spoken
 
 # Seconds by the clock: a little more than what ends a cell, a call or a notebook from inside.
-CELL_WALL, CALL_WALL, NOTEBOOK = inside.CELL_WALL + 30, inside.CALL_WALL + 10, 600
+CELL_WALL, CALL_WALL, NOTEBOOK = inside.CELL_WALL + 30, CALL_WALL_SECONDS + 10, 600
 AT_END = ("not-a-function", "unwritten", "calls-unwritten", "raised")  # a later cell may cure these
 ENDING = ("died", "too-late")  # after these the function is not asked again
 PNG = "image/png"
@@ -197,7 +198,7 @@ def run(
         for key in copies:
             copies[key].append(last)
     except (Ended, *FORGED) as error:
-        why = error.why if isinstance(error, Ended) else "ended"
+        why = str(error) if isinstance(error, Ended) else "ended"
         begins = textwrap.shorten(cell.source.strip().partition("\n")[0], 40, placeholder=" …")
         trouble = _(WHY[why]).format(cell=begins)
     return copies, trouble
@@ -340,8 +341,8 @@ def _called(
             if len(answers) == 1 and problem:
                 return answers * len(inputs)
     except Ended as ended:
-        was_late = ended.why == "late" or time.monotonic() - start >= inside.CALL_SECONDS
-        problem = "too-large" if ended.why == "large" else "too-late" if was_late else "died"
+        was_late = str(ended) == "late" or time.monotonic() - start >= CALL_SECONDS
+        problem = "too-large" if str(ended) == "large" else "too-late" if was_late else "died"
         answers += [Answer(problem=problem)] * (len(inputs) + again - len(answers))
     except FORGED:
         answers = [Answer(problem="died")] * (len(inputs) + again)

@@ -32,8 +32,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-CELL_SECONDS, CALL_SECONDS = 30, 5  # of computing
-CELL_WALL, CALL_WALL = 120, 30  # by the clock, for what sleeps or waits
+CELL_SECONDS = 30  # of computing
+CELL_WALL = 120  # by the clock, for what sleeps or waits
 MEMORY_BYTES = 3 << 30  # of all processes of a box
 LIMITS = {
     # Less than of all processes: one that takes too much gets a MemoryError, and the others live.
@@ -429,7 +429,7 @@ def answer_all(namespace: Mapping[str, Any], grader: socket.socket) -> NoReturn:
             answers = ask_all(namespace.get(name), cases, kind)
             for number in range(len(cases) + again):
                 signal.setitimer(signal.ITIMER_PROF, CALL_SECONDS)
-                signal.setitimer(signal.ITIMER_REAL, CALL_WALL)
+                signal.setitimer(signal.ITIMER_REAL, CALL_WALL_SECONDS)
                 one = next(answers)
                 signal.setitimer(signal.ITIMER_PROF, 0)
                 signal.setitimer(signal.ITIMER_REAL, 0)
@@ -445,6 +445,8 @@ def answer_all(namespace: Mapping[str, Any], grader: socket.socket) -> NoReturn:
 
 
 ask_all: Callable[..., Iterator[Any]]
+CALL_SECONDS: float
+CALL_WALL_SECONDS: float
 
 if __name__ == "__main__":
     sys.path[:0] = sys.argv[2].split(os.pathsep)
@@ -453,6 +455,7 @@ if __name__ == "__main__":
     import rooflib
     import rooflib.plots
     from roofkit.check.answers import ask_all
+    from roofkit.check.call_limit import CALL_SECONDS, CALL_WALL_SECONDS
 
     rooflib.chips()
     make_shell()

@@ -4,7 +4,6 @@ Learners and platforms choose these names and files, so nothing here follows a l
 FIFO, or reads more than a notebook can have.
 """
 
-import contextlib
 import hashlib
 import itertools
 import os
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grading.notebook import CHECK, defined, read
+from grading.notebook import CHECK, Cell, defined, read
 from grading.release import exercises
 
 MOST_BYTES = 20_000_000  # of a notebook
@@ -106,11 +105,16 @@ def read_file(path: Path, most: int = MOST_BYTES) -> tuple[bytes, str]:
     return content, "" if content else "the file is empty"
 
 
-def entries(folder: Path) -> list[tuple[str, int]]:
-    """Return (name, mode) of what is in a folder, sorted; links are not followed."""
-    with contextlib.suppress(OSError), os.scandir(folder) as found:
-        return sorted((one.name, one.stat(follow_symlinks=False).st_mode) for one in found)
-    return []
+def entries(folder: Path) -> tuple[list[tuple[str, int]], str]:
+    """Return (sorted (name, mode) of what is in a folder, ""), or ([], why it can't be read).
+
+    Links are not followed.
+    """
+    try:
+        with os.scandir(folder) as found:
+            return sorted((one.name, one.stat(follow_symlinks=False).st_mode) for one in found), ""
+    except OSError as error:
+        return [], f"the folder cannot be read ({os.strerror(error.errno or 0)})"
 
 
 def is_notebook(name: str) -> bool:
@@ -125,16 +129,15 @@ def submissions(course: Path, known: Sequence[str]) -> tuple[list[Submission], l
     base = course / "submitted"
     found: list[Submission] = []
     elsewhere: list[Misplaced] = []
-    for student, mode in entries(base):
+    for student, mode in entries(base)[0]:
         if student in SYSTEM_FILES:
             continue
-        problem = name_problem(student)
-        problem = problem or (_unreadable(base / student) if stat.S_ISDIR(mode) else MISPLACED)
-        if problem:
+        inside, problem = entries(base / student) if stat.S_ISDIR(mode) else ([], MISPLACED)
+        if problem := name_problem(student) or problem:
             elsewhere.append((printable(student), problem))
             continue
         own = set()
-        for name, inner in entries(base / student):
+        for name, inner in inside:
             if stat.S_ISDIR(inner) and name in known:
                 own.add(name)
             elif name not in SYSTEM_FILES and not name.startswith("."):
@@ -147,21 +150,19 @@ def submission(student: str, exercise: str, folder: Path) -> Submission:
     """Return what a student's folder for an exercise holds."""
     timestamp, _ = read_file(folder / "timestamp.txt", 1_000)
     notebooks = list(_notebooks(folder))
-    name, question, note, content = "", "", "", b""
-    reason = _unreadable(folder)
+    name, question, content, remarks = "", "", b"", []
+    inside, reason = entries(folder)
     if not reason and not notebooks:
         reason = "there is no notebook in the folder"
     if not reason:
-        name, question, note = choose(folder, notebooks, exercise)
-    if name:
+        name, question = choose(folder, notebooks, exercise)
         content, reason = read_file(folder / name)
-    if content and (other := _other_exercise(content, exercise)):
-        reason = f"this is the notebook of {other}"
-    remarks = [note] if note else []
+    if not reason and (meant := _meant(_cells(content), exercise)) != exercise:
+        reason = f"this is the notebook of {meant}"
     # Canvas numbers the files of a second hand-in.
     if name and not re.fullmatch(rf"{re.escape(exercise)}(-\d+)?\.ipynb", name):
         remarks.append(f"the notebook was named {printable(name)}")
-    aside = {one for one, mode in entries(folder) if not stat.S_ISDIR(mode)} | set(notebooks)
+    aside = {one for one, mode in inside if not stat.S_ISDIR(mode)} | set(notebooks)
     aside -= {name, *EXCHANGE_FILES, *SYSTEM_FILES}
     if aside:
         remarks.append(f"left aside: {listed(sorted(aside))}")
@@ -182,7 +183,7 @@ def _notebooks(folder: Path) -> Iterator[str]:
     """Yield the paths of notebooks in a folder and, since archives add some, in folders in it."""
     for parent, folders, _files in itertools.islice(os.walk(folder), MOST_FOLDERS):
         folders[:] = sorted(name for name in folders if name[0] not in "._")
-        for name, mode in entries(Path(parent)):
+        for name, mode in entries(Path(parent))[0]:
             if is_notebook(name) and stat.S_ISREG(mode):
                 yield str(Path(parent, name).relative_to(folder))
 
@@ -190,8 +191,8 @@ def _notebooks(folder: Path) -> Iterator[str]:
 # --- several notebooks in one folder -------------------------------------------------------------
 
 
-def choose(folder: Path, notebooks: Sequence[str], exercise: str) -> tuple[str, str, str]:
-    """Return (the notebook that counts, a question to the instructor, a note).
+def choose(folder: Path, notebooks: Sequence[str], exercise: str) -> tuple[str, str]:
+    """Return (the notebook that counts, a question to the instructor).
 
     Browsers and JupyterLab save copies, such as `int8-matmul (1).ipynb`, beside a notebook that may
     be as it was released. So the one with most answers counts, and of several the one whose name is
@@ -199,14 +200,12 @@ def choose(folder: Path, notebooks: Sequence[str], exercise: str) -> tuple[str, 
     """
     ranked = sorted(notebooks, key=lambda path: _rank(path, exercise))
     if len(ranked) == 1:
-        return ranked[0], "", ""
+        return ranked[0], ""
     answers = {path: _answers(folder / path, exercise) for path in ranked[:MOST_COPIES]}
     best = max(answers, key=lambda path: len(answers[path]))
     others = [path for path in answers if not answers[path].items() <= answers[best].items()]
-    if not others:
-        return best, "", f"{printable(best)} counts, of {listed(ranked)}"
     said = f"several notebooks with different answers: {listed([best, *others])}"
-    return best, f"{said}; {printable(best)} counts until you remove it", ""
+    return best, f"{said}; {printable(best)} counts until you remove it" if others else ""
 
 
 def _rank(path: str, exercise: str) -> tuple[bool, bool, bool, int, str]:
@@ -217,43 +216,30 @@ def _rank(path: str, exercise: str) -> tuple[bool, bool, bool, int, str]:
     return name != f"{exercise}.ipynb", not is_named, not begins, path.count("/"), path
 
 
+def _cells(content: bytes) -> list[Cell]:
+    try:
+        return read(content)[0]
+    except ValueError:  # which grading then says
+        return []
+
+
 def _answers(path: Path, exercise: str) -> Mapping[str, Any]:
     """Return function of the exercise → what is written for it; {} if the file can't be read."""
-    content, problem = read_file(path)
-    try:
-        cells = [] if problem else read(content)[0]
-    except ValueError:
-        return {}
+    cells = _cells(read_file(path)[0])
+    if _meant(cells, exercise) != exercise:
+        return {}  # another exercise's notebook may have functions of the same names
     wanted = {part.function for part in exercises.load(exercise).parts}
-    checks = {part.key for part in exercises.load(exercise).parts}
-    if not any(f'check("{key}"' in cell.source for key in checks for cell in cells):
-        return {}  # another exercise's notebook, which may have functions of the same names
-    found: dict[str, Any] = {}
-    for cell in cells:
-        own = defined(cell.source)
-        found |= {name: own[name] for name in wanted & own.keys() if own[name]}
-    return found
+    written = [pair for cell in cells for pair in defined(cell.source).items()]
+    return {name: code for name, code in written if code and name in wanted}
 
 
-def _other_exercise(content: bytes, exercise: str) -> str:
-    """Return the exercise whose checks most of a notebook's cells call, "" if it is this one."""
-    try:
-        called = {found[1] for cell in read(content)[0] if (found := CHECK.match(cell.source))}
-    except ValueError:
-        return ""
-    if called <= {part.key for part in exercises.load(exercise).parts}:
-        return ""
-    count = {
-        name: len(called & {part.key for part in exercises.load(name).parts})
-        for name in (exercise, *exercises.names())
-    }
-    best = max(count, key=lambda name: count[name])  # the first of equals
-    return "" if best == exercise else best
+def _meant(cells: Sequence[Cell], exercise: str) -> str:
+    """Return the exercise whose checks most of a notebook's cells call: in doubt, this one."""
+    called = {found[1] for cell in cells if (found := CHECK.match(cell.source))}
 
+    def fitting(name: str) -> int:
+        return len(called & {part.key for part in exercises.load(name).parts})
 
-def _unreadable(folder: Path) -> str:
-    try:
-        os.scandir(folder).close()
-    except OSError as error:
-        return f"the folder cannot be read ({os.strerror(error.errno or 0)})"
-    return ""
+    if fitting(exercise) == len(called):
+        return exercise
+    return max((exercise, *exercises.names()), key=fitting)  # the first of equals

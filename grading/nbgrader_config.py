@@ -23,10 +23,8 @@ import nbformat  # noqa: E402
 import nbgrader.server_extensions.formgrader as formgrader  # type: ignore[import-untyped]  # noqa: E402
 from nbconvert.exporters.exporter import Exporter  # noqa: E402
 from nbformat import NotebookNode  # noqa: E402
-from nbgrader.converters import GenerateAssignment  # type: ignore[import-untyped]  # noqa: E402
 from nbgrader.preprocessors import (  # type: ignore[import-untyped]  # noqa: E402
     AssignLatePenalties,
-    ComputeChecksums,
     NbGraderPreprocessor,
     SaveAutoGrades,
 )
@@ -38,7 +36,6 @@ from grading.course import Course  # noqa: E402
 from grading.grade import grade  # noqa: E402
 from grading.intake import name_problem, printable  # noqa: E402
 from grading.release import exercises  # noqa: E402
-from grading.release.notebooks import Complete  # noqa: E402
 
 Resources = dict[str, Any]
 
@@ -104,10 +101,6 @@ c = get_config()  # type: ignore[name-defined]  # noqa: F821 - traitlets defines
 
 c.CourseDirectory.course_id = "roofline"
 
-# Our step must come before the one that records the checksums of the check cells.
-steps = list(GenerateAssignment.class_traits()["preprocessors"].default())
-steps.insert(steps.index(ComputeChecksums), Complete)
-c.GenerateAssignment.preprocessors = steps
 # Keep this stub as it is: the introductions of the exercise notebooks quote it.
 c.ClearSolutions.code_stub = {"python": "# YOUR CODE HERE\nraise NotImplementedError"}
 

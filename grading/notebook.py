@@ -27,7 +27,7 @@ CHECK = re.compile(r"""\s*check\(\s*["']([\w-]+)["']""")
 # "## Part 2: bytes moved (4 points)", also with the full-width punctuation of Chinese.
 HEADING = re.compile(
     r"## (?P<whole>[^:\uff1a]*\d[^:\uff1a]*[:\uff1a]\s*(?P<title>.+?)"
-    r"\s*[(\uff08][^()\uff08\uff09]*[)\uff09])"
+    r"\s*[(\uff08](?P<points>[\d.]+)[^()\uff08\uff09]*[)\uff09])"
 )
 
 
@@ -39,7 +39,6 @@ class Cell:
     source: str
     key: str
     id: str
-    points: object
 
 
 def read(content: bytes) -> tuple[list[Cell], str]:
@@ -81,7 +80,6 @@ def _cell(found: Any) -> Cell:
         source=source,
         key=key if isinstance(key, str) else "",
         id=str(found.get("id", "")),
-        points=marks.get("points"),
     )
 
 
@@ -171,9 +169,6 @@ def restored(
         elif not is_same:
             remarks.append(f"the text of the locked cell {key} was changed")
             nb.cells.append(_own(one.source, is_code=True))
-        worth = cell.metadata.nbgrader.get("points")
-        if one.points is not None and one.points != worth:
-            remarks.append(f"the points of the cell {key} were changed")
         nb.cells.append(cell)
     remarks += _add_missing(nb, ours, functions)
     for place, cell in enumerate(nb.cells):

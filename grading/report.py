@@ -73,14 +73,8 @@ FIGURE = N_("Figure drawn by this cell")
 
 
 def page_digest(graded: str, marks: Marks) -> str:
-    """Return a digest of all that a page shows; it changes with the code that makes the page."""
-    return hashlib.sha256(f"{_own_digest()}{graded}{marks}".encode()).hexdigest()
-
-
-@functools.cache
-def _own_digest() -> str:
-    files = (HERE / "report.py", HERE / "feedback.html.j2")
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+    """Return a digest of all that a page shows."""
+    return hashlib.sha256(f"{graded}{marks}".encode()).hexdigest()
 
 
 def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
@@ -230,11 +224,10 @@ def write(
     because of where it is.
     """
     names = course.names()
-    order = {name: place for place, name in enumerate(exercises.names())}
-    state = dict(sorted(state.items(), key=lambda one: (one[0][0], order.get(one[0][1], 99))))
+    state = dict(sorted(state.items(), key=lambda one: (one[0][0], names.index(one[0][1]))))
     everybody = sorted({*people, *(student for student, _ in state)})
-    grades = list(_grades(state, marks, everybody, names))
-    parts = list(_parts(state, marks, everybody, names))
+    keys = list(itertools.product(everybody, names))
+    grades, parts = list(_grades(keys, state, marks)), list(_parts(keys, state, marks))
     mistakes = list(_misconceptions(parts))
     remarks = sorted(_remarks(state, marks, misplaced), key=lambda row: [*KINDS].index(row[0]))
     tables: dict[str, tuple[str, Sequence[Row]]] = {
@@ -274,13 +267,10 @@ def write(
 
 
 def _grades(
-    state: Mapping[Key, Any],
-    marks: Mapping[Key, Marks],
-    people: Sequence[str],
-    names: Sequence[str],
+    keys: Iterable[Key], state: Mapping[Key, Any], marks: Mapping[Key, Marks]
 ) -> Iterator[Row]:
     """Yield (student, exercise, score, full score, note), also for what was not handed in."""
-    for key in itertools.product(people, names):
+    for key in keys:
         own, result = marks.get(key, Marks()), state.get(key, {})
         is_there = result or own.is_graded
         notes = (result.get("reason"), _late(own)) if is_there else (NOT_HANDED_IN,)
@@ -289,17 +279,14 @@ def _grades(
 
 
 def _parts(
-    state: Mapping[Key, Any],
-    marks: Mapping[Key, Marks],
-    people: Sequence[str],
-    names: Sequence[str],
+    keys: Iterable[Key], state: Mapping[Key, Any], marks: Mapping[Key, Marks]
 ) -> Iterator[Row]:
     """Yield (student, exercise, part, points, full points, cause) for all parts of all students.
 
     cause: the key of a misconception or a problem, "other" if neither was recognized, "" if the
     part is right.
     """
-    for key in itertools.product(people, names):
+    for key in keys:
         if key not in state:
             for part in exercises.load(key[1]).parts:
                 yield *key, part.key, "0", f"{part.points:g}", NOT_HANDED_IN

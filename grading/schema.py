@@ -120,9 +120,6 @@ class Choice(Range):
     def kinds(self) -> tuple[str, ...]:
         return tuple(map(self.kind, self.options))
 
-    def kind(self, value: Any) -> str:
-        return f"{value[0]} to {value[-1]}" if isinstance(value, list) else str(value)
-
     def __str__(self) -> str:
         if any(isinstance(option, list) for option in self.options):
             return _("other lists")
@@ -220,8 +217,10 @@ class Part:
     boundaries: Mapping[str, Callable[[Case, random.Random], Case]] = field(default_factory=dict)
     allowed: Callable[..., bool] = lambda **case: True  # whether these arguments may be drawn
     hint: str = ""  # stronger hint, shown on request
-    title: str = ""  # "bytes", from the heading of the question, as are the points
+    heading: str = ""  # of the question: "Part 1: bytes (5 points)"
+    title: str = ""  # "bytes", of the heading, as are the points
     points: float = 0
+    solution: str = ""  # code of the reference
 
     def __post_init__(self) -> None:
         if unknown := self.boundaries.keys() - self.branches.keys():
@@ -243,9 +242,8 @@ class Part:
         while True:
             case: dict[str, Any] = {}
             for names, column in columns.items():
-                first, *others = names.split(", ")
-                drawn = next(column)
-                case |= zip((first, *others), drawn, strict=True) if others else {first: drawn}
+                drawn = next(column) if ", " in names else (next(column),)
+                case |= zip(names.split(", "), drawn, strict=True)
             if self.allowed(**case):
                 yield case
 
@@ -267,27 +265,9 @@ class Part:
         """Return the strata that one case belongs to, and kinds of values that are none."""
         found = {key for key, so in self.branches.items() if so(**case)}
         for names, span in self._spans():
-            first, *others = names.split(", ")
-            value = tuple(case[one] for one in (first, *others)) if others else case[first]
-            found.add(f"{names}: {span.kind(value)}")
+            values = tuple(case[name] for name in names.split(", "))
+            found.add(f"{names}: {span.kind(values if len(values) > 1 else values[0])}")
         return frozenset(found)
-
-
-@dataclass(frozen=True)
-class Exercise:
-    """An exercise and its parts."""
-
-    name: str  # "int8-matmul": file, notebook and nbgrader assignment
-    title: str  # "Exercise 1: int8 matmul"
-    parts: tuple[Part, ...]
-    moral: str  # what the exercise shows; printed once all parts are right, if there is one
-    # Text with which learners compare their answer to "To think about"; available once all parts
-    # are right, "" if nothing is asked.
-    thoughts: str
-
-    @property
-    def points(self) -> float:
-        return sum(part.points for part in self.parts)
 
 
 def part(

@@ -62,22 +62,17 @@ def stratified(name: str, part: Part, draws: Iterator[Case]) -> list[Case]:
     """Return hidden cases of a part, such that each stratum occurs.
 
     A draw is accepted if enough places remain for the missing strata, or if it covers one of them;
-    then there may be more cases. Of figures, which take longer, there are never more: each covers
-    its share. Raises ValueError if a stratum never occurs.
+    then there may be more cases. Raises ValueError if a stratum never occurs.
     """
-    is_figure = part.kind == "figure"
-    count = HIDDEN_FIGURES if is_figure else HIDDEN_CASES
+    count = HIDDEN_FIGURES if part.kind == "figure" else HIDDEN_CASES
     missing, taken = set(part.strata()), list[Case]()
     for case in itertools.islice(draws, MAX_DRAWS):
-        brought, places = missing & part.strata_of(case), count - len(taken)
-        share = len(missing) / places if is_figure else 1
-        if len(missing) < places or len(brought) >= share:
+        brought = missing & part.strata_of(case)
+        if brought or len(missing) < count - len(taken):
             taken.append(case)
             missing -= brought
         if len(taken) >= count and not missing:
             return taken
-        if is_figure and len(taken) == count:
-            break
     raise ValueError(
         f"{name}, {part.key}: the ranges don't give cases with all of "
         f"{', '.join(sorted(part.strata()))}"

@@ -9,13 +9,12 @@ The title of a cell says where it belongs:
   part takes its place there;
 - `page`: of the exercise's page in the book, which site/ makes;
 - `next`: the end of the notebook, below a cell for an answer in words to its last question.
-  `moral`, `thoughts`: see `grading.schema.Exercise`.
+  `moral`, `thoughts`: see `Exercise`.
 """
 
 import ast
 import functools
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,10 +25,12 @@ import yaml
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+import grading
 import roofkit
 import rooflib
 from grading.files import Unable
-from grading.schema import MISTAKES, Case, Exercise, Part
+from grading.notebook import HEADING
+from grading.schema import MISTAKES, Case, Part
 from roofkit.check.answers import Plain, ask
 from roofkit.exercise_facts import of_file
 
@@ -40,29 +41,30 @@ OWN = [
 ]  # of the course that this process works on: nbgrader's works in its folder
 SHARED = "every-notebook.md"  # beside the exercises: how to work, an answer in words, what is next
 GIVEN = "given"  # title of a cell, and its grade id
-HEADING = re.compile(r"## Part \d+: (?P<title>.+) \((?P<points>[\d.]+) points?\)")
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A cell of an exercise's file."""
-
-    title: str
-    source: str
-    is_text: bool
-
-
-@dataclass(frozen=True)
-class Read:
+class Exercise:
     """An exercise's file after its cells have run.
 
-    notebook: with the reference solution. names: what its code defines, without that of grading.
+    name: "int8-matmul", of the file, the notebook and nbgrader's assignment. moral: what the
+    exercise shows; printed once all parts are right, if there is one. thoughts: with which learners
+    then compare their answer to its last question, "" if nothing is asked. notebook: with the
+    reference solution. names: what its code defines, without that of grading.
     """
 
-    exercise: Exercise
+    name: str
+    title: str  # "Exercise 1: int8 matmul"
+    parts: tuple[Part, ...]
+    moral: str
+    thoughts: str
     notebook: NotebookNode
     names: Mapping[str, Any]
+
+    @property
+    def points(self) -> float:
+        return sum(part.points for part in self.parts)
 
 
 def use(own: Path) -> None:
@@ -86,8 +88,7 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Exercise:
-    """Return an exercise's parts."""
-    return _read(file_of(name)).exercise
+    return _read(file_of(name))
 
 
 def source(name: str) -> NotebookNode:
@@ -95,7 +96,7 @@ def source(name: str) -> NotebookNode:
 
     Callers must not change it.
     """
-    return _read(file_of(name)).notebook
+    return load(name).notebook
 
 
 def is_check(cell: NotebookNode) -> bool:
@@ -105,7 +106,7 @@ def is_check(cell: NotebookNode) -> bool:
 
 def expected(name: str, part: Part, case: Case) -> Plain:
     """Return the reference solution's answer as plain data."""
-    answer = ask(_read(file_of(name)).names[part.function], case, part.kind)
+    answer = ask(load(name).names[part.function], case, part.kind)
     if answer.problem:
         words = f"the solution's answer is not of kind={part.kind!r}: {answer.problem}"
         raise ValueError(f"{name}, {part.key}: {words}, {answer.detail}")
@@ -116,102 +117,81 @@ def expected(name: str, part: Part, case: Case) -> Plain:
 
 
 @functools.cache
-def _read(file: Path) -> Read:
-    """Run an exercise's file; raise Unable, with the reason, if it cannot be used."""
-    facts = of_file(file)
-    found = [
-        Cell(one.metadata.get("title", ""), one.source.strip("\n"), one.cell_type == "markdown")
-        for one in jupytext.reads(file.read_text(encoding="utf-8"), "py:percent").cells
-        if one.cell_type != "raw"  # the facts
-    ]
-    shown: dict[str, Any] = {"__name__": "reference"}
+def _read(file: Path) -> Exercise:
+    """Read and run an exercise's file; raise Unable, with the reason, if it cannot be used."""
     try:
-        parts = _run(file, found, shown)
+        return _made(file)
     except ValueError as error:
         raise Unable(f"{file}: {error}") from None
-    texts = {cell.title: " ".join(cell.source.split()) for cell in found if cell.is_text}
-    exercise = Exercise(
-        name=file.stem,
-        title=facts.title,
-        parts=tuple(part for place, part in parts.items() if found[place].title == "grading"),
-        moral=texts.get("moral", ""),
-        thoughts=texts.get("thoughts", ""),
-    )
-    made = list(_notebook_cells(found, parts, facts.title))
-    metadata = {"exercise": facts.metadata, "kernelspec": KERNEL}
-    metadata |= {"language_info": {"name": "python"}}
-    return Read(exercise, new_notebook(cells=made, metadata=metadata), shown)
 
 
-def _run(file: Path, found: list[Cell], shown: dict[str, Any]) -> dict[int, Part]:
-    """Run the cells; return the part of each solution and of each check, by the cell's place.
+def _made(file: Path) -> Exercise:
+    """Make the parts of an exercise's file, and the notebook's cells as nbgrader expects them.
 
-    shown: receives what the notebook's own code defines. Code for grading sees that, too, but not
-    the other way round: a solution works with what a learner has.
+    Code for grading sees what the notebook's own code defines, but not the other way round: a
+    solution works with what a learner has.
     """
-    hidden: dict[str, Any] = {"__name__": "grading"}
-    parts: dict[int, Part] = {}
-    question, solution = None, None
-    for place, cell in enumerate(found):
-        if cell.is_text and not cell.title:
-            question = HEADING.match(cell.source) or question
-        elif not cell.is_text and cell.title in ("", "given"):
-            _run_cell(cell, shown, file)
-            hidden |= shown
-            solution = solution if cell.title else place
-        elif cell.title == "grading":
-            value = _run_cell(cell, hidden, file)
-            if isinstance(value, Part):
-                if question is None or solution is None:
-                    raise ValueError(f"{value.key} has no question or no solution")
-                points = float(question["points"])
-                part = replace(value, title=question["title"], points=points)
-                parts |= {solution: part, place: part}
-                question, solution = None, None
-    return parts
-
-
-def _run_cell(cell: Cell, names: dict[str, Any], file: Path) -> object:
-    """Run a cell; return the value of its last expression, None without one."""
-    tree = ast.parse(cell.source, file.name)
-    last = tree.body[-1] if tree.body else None
-    if not isinstance(last, ast.Expr):
-        exec(compile(tree, file.name, "exec"), names)
-        return None
-    exec(compile(ast.Module(tree.body[:-1], []), file.name, "exec"), names)
-    return eval(compile(ast.Expression(last.value), file.name, "eval"), names)
-
-
-# --- the notebook --------------------------------------------------------------------------------
-
-
-def _notebook_cells(
-    found: list[Cell], parts: dict[int, Part], title: str
-) -> Iterator[NotebookNode]:
-    """Yield the cells of the notebook, as nbgrader expects them."""
+    facts = of_file(file)
     shared = (FOLDER / SHARED).read_text(encoding="utf-8").strip()
     how_to_work, own_words, what_next = shared.split("\n\n+++\n\n")
-    is_first = True
+    found = jupytext.reads(file.read_text(encoding="utf-8"), "py:percent").cells
+    found = [cell for cell in found if cell.cell_type != "raw"]  # which has the facts
+    parts, made = list[Part](), list[NotebookNode]()
+    shown: dict[str, Any] = {"__name__": "reference"}
+    hidden: dict[str, Any] = {"__name__": "grading"}
+    texts: dict[str, str] = {}
+    question, solution = None, None
     for place, cell in enumerate(found):
-        name = f"text-{place}"
-        if cell.title == "given":
-            yield marked(cell.source, GIVEN)
-        elif cell.title == "next":
-            if any(one.title == "thoughts" for one in found):
-                yield new_markdown_cell(own_words, id="own-words")
-            yield new_markdown_cell(f"{what_next}\n\n{cell.source}", id=name)
-        elif cell.title == "" and cell.is_text and is_first:
-            yield new_markdown_cell(f"# {title}\n\n{cell.source}", id=name)
-            yield new_markdown_cell(how_to_work, id="how-to-work")
-            is_first = False
-        elif cell.title == "" and cell.is_text:
-            yield new_markdown_cell(cell.source, id=name)
-        elif cell.title == "" and (part := parts.get(place)):
-            source = _with_marks(cell.source)
-            yield marked(source, f"{part.key}-solution", solution=True, locked=False)
-        elif part := parts.get(place):
+        title, source = cell.metadata.get("title", ""), cell.source.strip("\n")
+        if cell.cell_type == "markdown":
+            if title == "":
+                question = HEADING.match(source) or question
+                made.append(new_markdown_cell(source, id=f"text-{place}"))
+            elif title == "next":
+                made.append(new_markdown_cell(f"{what_next}\n\n{source}", id=f"text-{place}"))
+            texts[title] = " ".join(source.split())
+        elif title in ("", GIVEN):
+            _run(source, shown, file)
+            hidden |= shown
+            cell = marked(source, GIVEN)
+            if title == "":  # its part, which follows, has its name
+                code = source
+                cell = solution = marked(_with_marks(source), "x", solution=True, locked=False)
+            made.append(cell)
+        elif title == "grading" and isinstance(part := _run(source, hidden, file), Part):
+            if question is None or solution is None:
+                raise ValueError(f"{part.key} has no question or no solution")
+            heading, title, points = question["whole"], question["title"], float(question["points"])
+            part = replace(part, heading=heading, title=title, points=points, solution=code)
+            parts.append(part)
+            solution.id = solution.metadata.nbgrader.grade_id = f"{part.key}-solution"
             check = f'check("{part.key}", {part.function})'
-            yield marked(check, part.key, grade=True, points=part.points)
+            made.append(marked(check, part.key, grade=True, points=points))
+            question, solution = None, None
+    if not parts:
+        raise ValueError("there is no part in it")
+    first = next(place for place, cell in enumerate(made) if cell.cell_type == "markdown")
+    made[first].source = f"# {facts.title}\n\n{made[first].source}"
+    made.insert(first + 1, new_markdown_cell(how_to_work, id="how-to-work"))
+    moral, thoughts = texts.get("moral", ""), texts.get("thoughts", "")
+    if "next" in texts and thoughts:
+        made.insert(-1, new_markdown_cell(own_words, id="own-words"))
+    metadata = {"exercise": facts.metadata, "kernelspec": KERNEL}
+    metadata |= {"language_info": {"name": "python"}}
+    notebook = new_notebook(cells=made, metadata=metadata)
+    return Exercise(file.stem, facts.title, tuple(parts), moral, thoughts, notebook, shown)
+
+
+def _run(source: str, names: dict[str, Any], file: Path) -> object:
+    """Run code; return the value of its last expression, None without one."""
+    tree = ast.parse(source, file.name)
+    last = tree.body[-1] if tree.body else None
+    if isinstance(last, ast.Expr):
+        tree.body.pop()
+    exec(compile(tree, file.name, "exec"), names)
+    if not isinstance(last, ast.Expr):
+        return None
+    return eval(compile(ast.Expression(last.value), file.name, "eval"), names)
 
 
 def marked(source: str, name: str, **marks: Any) -> NotebookNode:
@@ -248,13 +228,11 @@ def version(name: str) -> str:
 
 
 def _deciding(name: str) -> Iterator[Path]:
-    grading, kit = Path(__file__).parents[1], Path(roofkit.__file__).parent
     yield from (file_of(name), FOLDER / SHARED, MISTAKES)
-    yield from (grading / f"{module}.py" for module in ("grade", "inside", "notebook", "schema"))
-    yield from (kit / "words.py", kit / "notebook_language.py")
-    for folder in (grading / "release", kit / "check", Path(rooflib.__file__).parent):
-        found = sorted(folder.rglob("*.*"))
-        yield from (file for file in found if file.suffix in (".py", ".toml"))
+    packages = (Path(str(one.__file__)).parent for one in (rooflib, roofkit, grading))
+    for file in sorted(file for folder in packages for file in folder.rglob("*.*")):
+        if file.suffix in (".py", ".toml", ".j2"):
+            yield file
     for catalog in ("checks", "grading"):
         yield from sorted((ROOT / "locale").glob(f"*/LC_MESSAGES/{catalog}.po"))
 

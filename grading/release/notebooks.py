@@ -4,8 +4,8 @@ The opening cell holds the source of `roofkit.first_cell`, which installs the co
 so can't be imported before. The notebooks of the site's pages hold the same source (site/).
 """
 
+import copy
 import os
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -14,11 +14,10 @@ from typing import Any
 import yaml
 from babel.messages.extract import extract_from_file
 from nbformat import NotebookNode
-from nbgrader.preprocessors import NbGraderPreprocessor  # type: ignore[import-untyped]
 
 import roofkit
 import rooflib
-from grading.notebook import HEADING, headings, key_of
+from grading.notebook import HEADING
 from grading.release import exercises
 from grading.release.cases import published
 from grading.schema import Part
@@ -30,28 +29,22 @@ from roofkit.words import N_, ORIGINAL, _, language
 
 OPENING, CASES = "opening", "cases"  # grade ids of the cells that are added
 DIFFICULTIES = (N_("easy"), N_("medium"), N_("hard"))
-MARK = re.compile(r"^[ \t]*### (BEGIN|END) SOLUTION[ \t]*\n?", re.MULTILINE)
 
 
-class Complete(NbGraderPreprocessor):  # type: ignore[misc]
-    """Step of `nbgrader generate_assignment` that adds all this to an exercise's notebook."""
-
-    def preprocess(
-        self, nb: NotebookNode, resources: dict[str, Any]
-    ) -> tuple[NotebookNode, dict[str, Any]]:
-        if resources["nbgrader"]["assignment"] not in exercises.names():
-            return nb, resources  # an ordinary notebook of nbgrader
-        title, text = nb.cells[0].source.split("\n", 1)
-        nb.cells[0].source = f"{title}\n\n{facts_line(nb)}\n{text}"
-        first = next(place for place, cell in enumerate(nb.cells) if cell.cell_type == "code")
-        nb.cells.insert(first, _collapsed(opening(), OPENING))
-        nb.cells.insert(first + 2, _collapsed(cases(resources["nbgrader"]["assignment"]), CASES))
-        for cell in nb.cells:
-            marks = cell.metadata.get("nbgrader", {})
-            if marks.get("grade") or marks.get("solution"):
-                # JupyterLab's Run All then goes on after an error in it.
-                cell.metadata["tags"] = ["raises-exception"]
-        return nb, resources
+def complete(name: str) -> NotebookNode:
+    """Return an exercise's notebook with all this, of which nbgrader makes the released one."""
+    nb = copy.deepcopy(exercises.source(name))
+    title, text = nb.cells[0].source.split("\n", 1)
+    nb.cells[0].source = f"{title}\n\n{facts_line(nb)}\n{text}"
+    first = next(place for place, cell in enumerate(nb.cells) if cell.cell_type == "code")
+    nb.cells.insert(first, _collapsed(opening(), OPENING))
+    nb.cells.insert(first + 2, _collapsed(cases(name), CASES))
+    for cell in nb.cells:
+        marks = cell.metadata.get("nbgrader", {})
+        if marks.get("grade") or marks.get("solution"):
+            # JupyterLab's Run All then goes on after an error in it.
+            cell.metadata["tags"] = ["raises-exception"]
+    return nb
 
 
 def _collapsed(source: str, name: str) -> NotebookNode:
@@ -114,15 +107,11 @@ def cases(
     texts = {"moral": exercise.moral, "thoughts": exercise.thoughts}
     closing = {key: _(text) for key, text in texts.items() if text}
     parts = {part.key: _released(name, part, place) | closing for part in exercise.parts}
-    above = headings(exercises.source(name))
-    for cell in exercises.source(name).cells:
-        key = key_of(cell)
-        if key in parts:
-            said = HEADING.match(f"## {words.get(above[key]['whole'], '')}") or above[key]
-            parts[key]["title"] = said["title"]
-        elif key.endswith("-solution") and os.environ.get("SOLUTIONS"):
-            solution = MARK.sub("", cell.source).rstrip()
-            parts[key.removesuffix("-solution")]["solution"] = solution
+    for part in exercise.parts:
+        if os.environ.get("SOLUTIONS"):
+            parts[part.key]["solution"] = part.solution
+        said = HEADING.match(f"## {words.get(part.heading, part.heading)}")
+        parts[part.key]["title"] = said["title"] if said else part.title
     last = '"""' if language() == ORIGINAL else f'""", "{language()}"'
     return f'from roofkit.check import cases\n\ncases("""\n{pack(parts)}\n{last})'
 

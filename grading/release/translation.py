@@ -39,9 +39,7 @@ def translated(nb: NotebookNode, name: str, code: str) -> NotebookNode:
             marks = cell.metadata.get("nbgrader", {})
             if cell.cell_type == "markdown" and not marks:
                 cell.source = in_words(cell.source, words)
-            elif marks.get("solution") and cell.cell_type == "code":
-                cell.source = with_docstrings(cell.source, words)
-            elif marks.get("grade_id") == exercises.GIVEN:
+            elif marks.get("solution") or marks.get("grade_id") == exercises.GIVEN:
                 cell.source = in_code(with_docstrings(cell.source, words), words)
             elif marks.get("grade_id") == notebooks.CASES:
                 cell.source = notebooks.cases(name, place, texts)

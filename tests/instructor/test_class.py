@@ -542,7 +542,6 @@ def test_changed_locked_cells_and_files_named_like_modules_are_stated(graded: Gr
     expected = {
         "mistake-check-edited": "times",
         "mistake-check-emptied": "times",
-        "mistake-points-edited": "bytes-moved",
         "together-beside": "left aside",
     }
     for name, words in expected.items():

@@ -103,7 +103,6 @@ def test_a_gradebook_in_postgresql_gives_the_same_files(
     room = Classroom(tmp_path / "server", handed_in)
     (room.folder / "gradebook.db").unlink()
     shutil.rmtree(room.folder / "release")
-    (room.folder / ".grading" / "released.json").unlink()
     with postgres.server(found) as folder:
         address = f"postgresql+psycopg://postgres@/gradebook?host={folder}"
         with (room.folder / "nbgrader_config.py").open("a") as own:

@@ -1,13 +1,11 @@
 """Downloads of Moodle and Canvas go in, and their tables come out as their importers want them."""
 
-import bz2
 import csv
 import io
 import itertools
 import json
 import shutil
 import struct
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,14 +34,6 @@ def stating(size: int) -> bytes:
     table = whole.index(b"PK\1\2")
     whole[table + 24 : table + 28] = struct.pack("<L", size)
     return bytes(whole)
-
-
-def by_bzip2() -> bytes:
-    assert len(bz2.compress(bytes(19_000_000))) < 100
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_BZIP2) as made:
-        made.writestr("x.ipynb", bytes(19_000_000))
-    return stream.getvalue()
 
 
 def encrypted() -> bytes:
@@ -148,7 +138,6 @@ STAYS: dict[str, tuple[Callable[[], bytes], str]] = {
     "a large file": (lambda: stating(30_000_000), "20 MB"),
     "a bomb": (lambda: zipped({f"{n}.ipynb": bytes(19_000_000) for n in range(6)}), "20 MB"),
     "a false size": (lambda: stating(10), "damaged"),
-    "bzip2": (by_bzip2, "unusual way"),
     "a password": (encrypted, "password"),
     "half of it": (lambda: zipped({"x.ipynb": NOTEBOOK})[:-30], "as a zip"),
     "no notebook": (lambda: zipped({"x.txt": "x"}), "no notebook"),

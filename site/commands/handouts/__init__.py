@@ -17,9 +17,8 @@ from book_extension.languages import BUNDLE, chosen
 from commands.handouts import bundle, wheels
 from commands.inputs import digest
 from roofkit.lines import printing_lines
+from roofkit.texts import with_docstrings
 
-DOCSTRING = re.compile(r'(?<=^    """).*?(?=""")', re.DOTALL | re.MULTILINE)
-PARAGRAPH = re.compile(r"\S.*?(?=\s*\n\s*\n|\s*\Z)", re.DOTALL)
 TITLE = re.compile(r"^# .+$", re.MULTILINE)
 # Files and folders that notebooks, wheels and exercises.zip are made of.
 PACKED = (
@@ -79,13 +78,3 @@ def worked(exercise: Path, _: Callable[[str], str] = str) -> str:
     for heading, code in exercise_pages.solutions(exercise):
         lines += [f"### {_(heading)}", "", "```python", with_docstrings(code, _), "```", ""]
     return "\n".join(lines)
-
-
-def with_docstrings(code: str, _: Callable[[str], str]) -> str:
-    """Return code with the paragraphs of its docstrings translated, where known."""
-
-    def paragraph(found: re.Match[str]) -> str:
-        text = " ".join(found[0].split())
-        return found[0] if _(text) == text else _(text)
-
-    return DOCSTRING.sub(lambda inside: PARAGRAPH.sub(paragraph, inside[0]), code)
