@@ -61,11 +61,8 @@ def shared() -> str:
     for path in sorted((FOLDER / "lib").glob("*.js")):
         add(path.name)
     known = json.dumps(catalog.catalog(), ensure_ascii=False, separators=(",", ":"))
-    return (
-        "const modules = {}, FIGURES = {};\n"
-        + "".join(module(f"lib/{name}") for name in found)
-        + f"const CATALOG = modules['lib/catalog.js'].catalog({known});\n"
-    )
+    library = "".join(module(f"lib/{name}") for name in found)
+    return f"const modules = {{}}, FIGURES = {{}}, CATALOG = {known};\n{library}"
 
 
 @functools.cache

@@ -18,10 +18,8 @@ from rooflib.llm import Layer, Model, model_from_config
 from rooflib.llm.steps import ROWS
 from rooflib.quantities import text
 
-CHIPS = (1, 2, 4, 8)
-"""Numbers of chips of a replica, and of replicas, to choose."""
-COUNTS = (*CHIPS, 16)
-HOLDERS = (1, 2, 4, 8, 16, 32, 64, 128)
+COUNTS = (1, 2, 4, 8, 16)
+HOLDERS = (*COUNTS, 32, 64, 128)
 """Numbers of chips that formulas know, in a replica and in all: those to choose, and double."""
 # Matches rooflib's error: the size that can't be divided, the chips, and the possible chips.
 REFUSAL = re.compile(
@@ -40,37 +38,28 @@ def row(model: Model) -> dict[str, Any]:
     `rooflib.llm.steps.ROWS`: some matrices are whole on each chip. `bits` has the fewest,
     and `computes` the types of the arithmetic for each of `ACTIVATIONS`.
 
-    `splits` says for each of `COUNTS` whether chips can split the model, and `splits_whole` whether
-    they can if each holds whole experts. `spreads` says for each of `HOLDERS` whether so many can
-    share whole experts. Three lists of refusals say why not, for the numbers to choose: None, or
-    the parts of rooflib's error.
+    `refusals` says for each of `COUNTS` why chips can't split the model: None if they can, or the
+    parts of rooflib's error. `refusals_whole` says it for chips that each hold whole experts, and
+    `refusals_spread` for each of `HOLDERS` why so many can't share these.
     """
     # Where each chip holds whole experts, check two things separately: whether chips can split the
     # other weights, and whether they can share the experts.
     rest = replace(model, kinds=tuple(replace(k, X=0, experts=0, active=0) for k in model.kinds))
     routed = any(kind.experts for kind in model.kinds)
-    split = {count: _refusal(model, count) for count in COUNTS}
-    split_whole = {count: _refusal(rest, count) for count in COUNTS}
-    spread = {count: _refusal(model, 1, count) if routed else None for count in HOLDERS}
     return {
         "D": model.D,
         "vocabulary": model.vocabulary,
         "tied": 1 * model.tied,
         "routed": 1 * routed,
-        "more": model.outer.weights("projections"),
-        "gains": model.outer.gains,
         "looked_up": model.D + model.looked_up_each,
         "tables": model.looked_up,
         "stored": [[_stored(model, name, count) for name in ROWS] for count in COUNTS],
         "bits": min(kind.bits for kind in model.stored_types()),
         "computes": {x: _computes(model, x) for x in ACTIVATIONS},
-        "kinds": [_kind(kind) for kind in model.kinds],
-        "splits": [1 * (split[count] is None) for count in COUNTS],
-        "splits_whole": [1 * (split_whole[count] is None) for count in COUNTS],
-        "spreads": [1 * (routed and spread[count] is None) for count in HOLDERS],
-        "refusals": [split[count] for count in CHIPS],
-        "refusals_whole": [split_whole[count] for count in CHIPS],
-        "refusals_spread": [spread[count] for count in HOLDERS],
+        "kinds": [_kind(kind) for kind in (*model.kinds, model.outer)],
+        "refusals": [_refusal(model, count) for count in COUNTS],
+        "refusals_whole": [_refusal(rest, count) for count in COUNTS],
+        "refusals_spread": [_refusal(model, 1, count) if routed else None for count in HOLDERS],
     }
 
 
@@ -163,14 +152,13 @@ def _kind(kind: Layer) -> dict[str, Any]:
 def _stored(model: Model, row: str, chips: int) -> float:
     """Return the mean bytes of a weight that a chip has of a kind of operation, as stored."""
     sizes, weights = 0.0, 0.0
-    for kind in [model.outer] if row == "logits" else model.kinds:
-        times, biases = kind.count, 0
-        if row == "experts":
-            times, biases = kind.count * kind.experts, kind.expert_biases
+    for kind in (*model.kinds, model.outer):
         own = [(matrix.on(chips), model.stored(matrix).w) for matrix in kind.of(row)]
+        biases = kind.expert_biases if row == "experts" else 0
         for count, stored in [*own, (biases, model.w)]:
-            sizes += times * count * dtype(stored).bytes
-            weights += times * count
+            each = kind.count * count * (kind.experts if row == "experts" else 1)
+            sizes += each * dtype(stored).bytes
+            weights += each
     return sizes / weights if weights else dtype(model.w).bytes
 
 

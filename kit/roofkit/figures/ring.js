@@ -6,13 +6,12 @@
 // t of the all-gather it sends piece k + 1 - t, which replaces that of chip k + 1.
 import { decades, slider, steps } from "./lib/figure.js";
 import { allReduce, ringSteps } from "./lib/formulas.js";
-import { arrow, box, end, INK, label, line, middle, MUTED, SERIES, ZONES } from "./lib/svg.js";
+import { arrow, bold, box, end, flat, INK, label, line, middle, MUTED, range, SERIES, square, ZONES } from "./lib/svg.js";
 import { text } from "./lib/units.js";
 
 const LETTERS = "abcdefgh";
 const MOST_CHIPS = LETTERS.length;
 const ACCENT = SERIES[1];
-const BOLD = { "font-weight": "bold" };
 // Pixels. The way back from the last chip to the first runs in the margins, MARGIN from the edges; TOKEN is
 // the width of a piece that travels, and BAR the height of the parts in a cell.
 const TOP = 66;
@@ -22,7 +21,6 @@ const BAR = 9;
 const MARGIN = 13;
 const TOKEN = 22;
 
-const range = (count) => [...Array(count).keys()];
 const mod = (number, N) => ((number % N) + N) % N;
 
 export const ring = (catalog, _) => ({
@@ -57,8 +55,6 @@ export const ring = (catalog, _) => ({
     // Exactly at `half`, the reduce-scatter is complete and the all-gather has not started.
     const [phase, holds] = stages[[done > 0, done >= half, done > half, done >= last].filter(Boolean).length];
     return {
-      N,
-      size,
       half,
       last,
       done,
@@ -144,7 +140,7 @@ function chipsOfRing(_, v, wide, bottom, words) {
     const number = (k) => (narrow ? text(k + 1) : _("chip {n}", { n: text(k + 1) }));
     const step = { now: text(now), last: text(last), phase: words.phase };
     return [
-      label(8, 16, _("Step {now} of {last}: {phase}", step), BOLD),
+      label(8, 16, _("Step {now} of {last}: {phase}", step), bold),
       label(8, 34, words.holds),
       ...all.map((k) => label(center(k), TOP - 8, number(k), middle)),
       narrow ? label(left - 4, TOP - 8, _("chip"), end) : "",
@@ -163,7 +159,7 @@ function chipsOfRing(_, v, wide, bottom, words) {
   }
   // The bars of the parts in a piece.
   const bars = (parts, x, y, unit, gap) =>
-    [...parts].map((j) => box(x + j * unit, y, unit - gap, BAR, SERIES[0], { stroke_width: 0, rx: 0 }));
+    [...parts].map((j) => box(x + j * unit, y, unit - gap, BAR, SERIES[0], flat));
   // A piece on a chip; its edge says whether it came in the step that is under way, or done last.
   function cellOf(k, c) {
     const parts = held[k][c];
@@ -176,7 +172,7 @@ function chipsOfRing(_, v, wide, bottom, words) {
     const bar = y + CELL - BAR - 3;
     return [
       box(x, y, cell, CELL, finished ? ZONES[2] : "none", edge),
-      label(center(k), y + 15, words_, finished ? { ...middle, ...BOLD } : middle),
+      label(center(k), y + 15, words_, finished ? { ...middle, ...bold } : middle),
       box(x + 2, bar, cell - 4, BAR, "none", { stroke_width: 0.5, rx: 0 }),
       ...bars(parts, x + 2, bar, unit, unit > 4 ? 1 : 0.5),
     ];
@@ -249,7 +245,6 @@ function sentBytes(_, v, wide, bottom, words) {
   const y = (down) => bottom + down;
   const n = text(N);
   const pass = { share: words.of_size };
-  const slot = { rx: 0 };
   const happened = text(Math.floor(done));
   const inAll = { ...pass, times: text(v.total_share), bytes: text(v.total, "B") };
   return [
@@ -257,18 +252,18 @@ function sentBytes(_, v, wide, bottom, words) {
     arrow(8, y(68), 30, y(68), ACCENT, { stroke_width: 2 }),
     label(36, y(72), _("Each arrow carries 1 of {n} pieces: {bytes}", { n, bytes: text(piece, "B") })),
     label(8, y(98), _("The array: {n} pieces, {bytes}", { n, bytes: text(size, "B") })),
-    ...range(N).map((i) => box(x(i), y(104), unit, 18, "none", slot)),
+    ...range(N).map((i) => box(x(i), y(104), unit, 18, "none", square)),
     ...range(N).map((i) => label(x(i + 0.5), y(117), LETTERS[i], middle)),
     label(8, y(144), _("Each chip has sent {done} of {all} pieces:", { done: happened, all: text(last) })),
     label(8, y(160), _("{times} × the array = {bytes}", { times: text(share), bytes: text(sent, "B") })),
     ...range(last).map((i) => {
       const filled = Math.min(1, Math.max(0, done - i));
-      return box(x(i), y(166), unit * filled, 18, SERIES[0], { rx: 0, stroke_width: 0 });
+      return box(x(i), y(166), unit * filled, 18, SERIES[0], flat);
     }),
-    ...range(last).map((i) => box(x(i), y(166), unit, 18, "none", slot)),
+    ...range(last).map((i) => box(x(i), y(166), unit, 18, "none", square)),
     line(x(half), y(162), x(half), y(202), INK),
     label(x(half / 2), y(199), _("reduce-scatter: {share}", pass), middle),
     label(x(half * 1.5), y(199), _("all-gather: {share}", pass), middle),
-    label(8, y(226), _("In all 2 × {share} = {times} × the array: {bytes}", inAll), BOLD),
+    label(8, y(226), _("In all 2 × {share} = {times} × the array: {bytes}", inAll), bold),
   ];
 }
