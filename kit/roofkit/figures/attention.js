@@ -79,11 +79,7 @@ export const attention = (catalog, _) => ({
     ["held", _("held by a chip"), "B"],
     ["memory", _("its HBM"), "B"],
   ],
-  says: _(
-    "A step of {model} on {chips} × {chip}, with a batch of {B} and {S} positions in each: a chip " +
-      "computes for {t_math}, moves bytes from and to HBM for {t_comms} and sends for {t_link}, so " +
-      "{binding} binds. {bounds} At best {rate} tokens come out per second. {room}{fits}",
-  ),
+  says: _("A step of {model} on {chips} × {chip}, with a batch of {B} and {S} positions in each: a chip computes for {t_math}, moves bytes from and to HBM for {t_comms} and sends for {t_link}, so {binding} binds. {bounds} At best {rate} tokens come out per second. {room}{fits}"),
 
   draw({ B, fitting, rate, lower, pointOf }, wide) {
     const height = wide < 480 ? 280 : 350;

@@ -2,7 +2,7 @@
 // Roofs of a matmul split over N chips, and the critical depth.
 import { choice, OWN, sizes, slider } from "./lib/figure.js";
 import { allReduceOver, bound, matmul, reduceScatter, toGroup } from "./lib/formulas.js";
-import { axes, clipped, curve, DASHES, dot, INK, label, log, middle, range, SERIES, upright } from "./lib/svg.js";
+import { axes, clipped, curve, DASHES, dot, INK, label, log, middle, range, SERIES, spaced, upright } from "./lib/svg.js";
 import { text } from "./lib/units.js";
 import { boundsWords, misfit } from "./lib/words.js";
 
@@ -92,7 +92,7 @@ export const chips = (catalog, _) => {
     return {
       height,
       svg: [
-        axes(x, y, ["D", _("time")], { units: ["", "s"], room: [42, 18], more: true, numbers: ticksWithRoom(x) }),
+        axes(x, y, ["D", _("time")], { units: ["", "s"], room: [42, 18], more: true, numbers: spaced(x, TICKS) }),
         upright(x, y, v.D),
         ...curves,
         isShown ? ring : "",
@@ -126,5 +126,3 @@ export const chips = (catalog, _) => {
     draw,
   };
 };
-// Every second number if there is no room for all.
-const ticksWithRoom = (x) => TICKS.filter((_tick, i) => i % 2 === 0 || x.end - x.start > 42 * TICKS.length);

@@ -2,7 +2,7 @@
 // FLOP/byte of three bf16 operations against their size n: dot product, addition and matmul.
 import { chipChoice, sizes, slider } from "./lib/figure.js";
 import { dot as dotProduct, elementwise, fractionAt, matmul, ridge as ridgeOf } from "./lib/formulas.js";
-import { axes, clipped, curve, DASHES, dot, end, INK, label, line, log, range, SERIES, upright } from "./lib/svg.js";
+import { axes, clipped, curve, DASHES, dot, end, INK, label, line, log, range, SERIES, spaced, upright } from "./lib/svg.js";
 import { text } from "./lib/units.js";
 import { matmulMisfit } from "./lib/words.js";
 
@@ -53,18 +53,12 @@ export const intensity = (catalog, _) => ({
     ["add", _("element-wise addition"), "FLOP/byte"],
     ["add_share", _("of peak, addition"), "%"],
   ],
-  says: _(
-    "At n = {n} the matmul has {matmul}, the dot product {dot} and the addition {add}. The ridge of " +
-      "{chip} is {ridge}: the matmul is {matmul_side}, and reaches {matmul_share} of the peak. The dot " +
-      "product reaches {dot_share}.{fits}",
-  ),
+  says: _("At n = {n} the matmul has {matmul}, the dot product {dot} and the addition {add}. The ridge of {chip} is {ridge}: the matmul is {matmul_side}, and reaches {matmul_share} of the peak. The dot product reaches {dot_share}.{fits}"),
 
   draw(v, wide) {
     const height = wide < 480 ? 280 : 350;
     const x = log(1, LARGEST, 46, wide - 26);
     const y = log(0.05, 1e4, height - 42, 28);
-    const crowded = x.end - x.start <= 40 * TICKS.length; // then every second number is left out
-    const numbers = TICKS.filter((_n, i) => !crowded || i % 2 === 0);
     const names = { dot: _("dot product"), add: _("addition"), matmul: _("matmul") };
 
     // Names avoid the chosen n: they stand at the right end of a line, or left if n is near it. The
@@ -99,7 +93,7 @@ export const intensity = (catalog, _) => ({
     return {
       height,
       svg: [
-        axes(x, y, ["n", "FLOP/byte"], { numbers }),
+        axes(x, y, ["n", "FLOP/byte"], { numbers: spaced(x, TICKS, 40) }),
         ...ridge(),
         upright(x, y, v.n),
         ...Object.keys(COUNTS).flatMap(curveOf),

@@ -68,13 +68,7 @@ export const matmul_blocks = (catalog, _) => ({
     ["flops", _("operations"), "FLOP"],
     ["smallest", _("smallest side"), ""],
   ],
-  says: _(
-    "In bf16, {x_bytes} of x and {w_bytes} of w are loaded and {out_bytes} of out are written. Each " +
-      "element of x is used {F} times, and each element of w {w_uses}. Each element of out is a sum of {D} " +
-      "products. {meets} Of the bytes, {largest_share} belong to {largest}. The intensity is {intensity}: it " +
-      "stays below the smallest side, {smallest}. The ridge point of {chip} is {ridge}, so the " +
-      "multiplication is {verdict}.{fits}",
-  ),
+  says: _("In bf16, {x_bytes} of x and {w_bytes} of w are loaded and {out_bytes} of out are written. Each element of x is used {F} times, and each element of w {w_uses}. Each element of out is a sum of {D} products. {meets} Of the bytes, {largest_share} belong to {largest}. The intensity is {intensity}: it stays below the smallest side, {smallest}. The ridge point of {chip} is {ridge}, so the multiplication is {verdict}.{fits}"),
 
   draw(v, wide) {
     const room = Math.min(220, wide / 2); // for the height of the rectangles and the gap between them

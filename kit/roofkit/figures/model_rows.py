@@ -7,7 +7,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,13 +34,14 @@ Refusal = dict[str, str] | None
 def row(model: Model) -> dict[str, Any]:
     """Return a model's shapes, the bytes of its weights, and how chips can split it.
 
-    `stored` has, for each of `COUNTS` of chips, the mean bytes of a weight for each of
+    What depends on a number of chips is a dict by that number, as text, since JSON has no others.
+    `stored` has for each the mean bytes of a weight for each of
     `rooflib.llm.steps.ROWS`: some matrices are whole on each chip. `bits` has the fewest,
     and `computes` the types of the arithmetic for each of `ACTIVATIONS`.
 
-    `refusals` says for each of `COUNTS` why chips can't split the model: None if they can, or the
-    parts of rooflib's error. `refusals_whole` says it for chips that each hold whole experts, and
-    `refusals_spread` for each of `HOLDERS` why so many can't share these.
+    `refusals` has the parts of rooflib's error for those that can't split the model,
+    `refusals_whole` for those that can't if each holds whole experts, and `refusals_spread` for
+    those that can't share these.
     """
     # Where each chip holds whole experts, check two things separately: whether chips can split the
     # other weights, and whether they can share the experts.
@@ -53,14 +54,21 @@ def row(model: Model) -> dict[str, Any]:
         "routed": 1 * routed,
         "looked_up": model.D + model.looked_up_each,
         "tables": model.looked_up,
-        "stored": [[_stored(model, name, count) for name in ROWS] for count in COUNTS],
+        "stored": _each(lambda count: [_stored(model, name, count) for name in ROWS]),
         "bits": min(kind.bits for kind in model.stored_types()),
         "computes": {x: _computes(model, x) for x in ACTIVATIONS},
         "kinds": [_kind(kind) for kind in (*model.kinds, model.outer)],
-        "refusals": [_refusal(model, count) for count in COUNTS],
-        "refusals_whole": [_refusal(rest, count) for count in COUNTS],
-        "refusals_spread": [_refusal(model, 1, count) if routed else None for count in HOLDERS],
+        "refusals": _each(lambda count: _refusal(model, count)),
+        "refusals_whole": _each(lambda count: _refusal(rest, count)),
+        "refusals_spread": _each(
+            lambda count: _refusal(model, 1, count), HOLDERS if routed else ()
+        ),
     }
+
+
+def _each(count: Callable[[int], Any], chips: Iterable[int] = COUNTS) -> dict[str, Any]:
+    found = {str(number): count(number) for number in chips}
+    return {number: value for number, value in found.items() if value is not None}
 
 
 def in_bf16(model: Model) -> Model:
@@ -121,7 +129,6 @@ def _names(name: str) -> Iterator[str]:
 
 
 def _kind(kind: Layer) -> dict[str, Any]:
-    state = [kind.state(count) for count in COUNTS]
     return {
         **{name: getattr(kind, name) for name in ("count", "N", "F", "experts", "active", "gains")},
         "matrices": len(kind.of("MLP")),
@@ -131,21 +138,25 @@ def _kind(kind: Layer) -> dict[str, Any]:
         "window": kind.window or kind.top,
         "holds": kind.window,
         "aligned": 1 * kind.aligned,
-        "projections": [kind.weights("projections", count) for count in COUNTS],
-        "expansion": [sum(each.on(count) for each in kind.expanding) for count in COUNTS],
-        "cached": [kind.cached(count) for count in COUNTS],
-        "kept": [kind.kept(count) for count in COUNTS],
+        "projections": _each(lambda count: kind.weights("projections", count)),
+        "expansion": _each(lambda count: sum(each.on(count) for each in kind.expanding)),
+        "cached": _each(kind.cached),
+        "kept": _each(kind.kept),
         "pair_flops": [kind.pair_flops(absorbed) for absorbed in (False, True)],
         "index_flops": 2 * kind.index_N * kind.index_H,
         "index_width": kind.index_H,
         "state_width": kind.state_width,
-        "recurrent": [recurrent for recurrent, _inputs in state],
-        "inputs": [each for _recurrent, each in state],
-        "state_flops": [
-            kind.state_flops * recurrent + 2 * kind.conv * kind.taken(count)
-            for count, (recurrent, _inputs) in zip(COUNTS, state, strict=True)
-        ],
-        "reached": [_reached(kind, count) for count in HOLDERS],
+        "recurrent": _each(lambda count: kind.state(count)[0]),
+        "inputs": _each(lambda count: kind.state(count)[1]),
+        "state_flops": _each(
+            lambda count: (
+                kind.state_flops * kind.state(count)[0] + 2 * kind.conv * kind.taken(count)
+            )
+        ),
+        # Each token goes to so many other chips; experts that can't be shared, to none.
+        "reached": _each(
+            lambda count: 0 if kind.experts % count else float(kind.chips_reached(count)), HOLDERS
+        ),
     }
 
 
@@ -184,15 +195,6 @@ def _computes(model: Model, x: str) -> list[dict[str, float]] | None:
         else {}
         for name in ROWS
     ]
-
-
-def _reached(kind: Layer, count: int) -> float:
-    """Return how many other chips each token is sent to if `count` share the experts.
-
-    It is 0 if `count` chips can't share the experts.
-    """
-    spread = kind.experts and kind.experts % count == 0
-    return float(kind.chips_reached(count)) if spread else 0
 
 
 def _refusal(model: Model, chips: int, replicas: int = 1) -> Refusal:

@@ -85,11 +85,7 @@ export const ring = (catalog, _) => ({
     ["total", _("sent in all steps"), "B"],
     ["total_share", _("sent in all, in arrays"), ""],
   ],
-  says: _(
-    "{N} chips in a ring, {count} steps done: {phase}. {holds} In each step every chip sends one of {N} " +
-      "pieces, {piece}, to the next chip. So far each has sent {sent}, {so_far} of {size}. In all it " +
-      "sends {total}: 2 times {of_size} of the array, {in_all}.",
-  ),
+  says: _("{N} chips in a ring, {count} steps done: {phase}. {holds} In each step every chip sends one of {N} pieces, {piece}, to the next chip. So far each has sent {sent}, {so_far} of {size}. In all it sends {total}: 2 times {of_size} of the array, {in_all}."),
 
   draw(v, wide, words) {
     const bottom = TOP + ROW * v.N + 4;

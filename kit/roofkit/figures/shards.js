@@ -93,10 +93,7 @@ export const shards = (_catalog, _) => ({
     ["sent", _("sent by each chip"), "B"],
     ["held", _("held by each chip at most"), "B"],
   ],
-  says: _(
-    "Split along {split} over {N} chips, each chip holds {has_x} ({x_part}) and {has_w} ({w_part}) and " +
-      "computes {has_out} ({written}). {then}",
-  ),
+  says: _("Split along {split} over {N} chips, each chip holds {has_x} ({x_part}) and {has_w} ({w_part}) and computes {has_out} ({written}). {then}"),
 
   draw(v, wide, words) {
     const { split, N, B, D, F, cut, partial } = v;

@@ -62,10 +62,7 @@ export const tiles = (_catalog, _) => ({
       room: elements(t * t),
       words: {
         happened: done
-          ? _(
-              "The last step brought {nth_piece} of x and of w for {nth_tile}: {each_piece} of x and " +
-                "{each_piece} of w.",
-            )
+          ? _("The last step brought {nth_piece} of x and of w for {nth_tile}: {each_piece} of x and {each_piece} of w.")
           : _("Nothing is loaded yet."),
         nth_piece: _("piece {n} of {all}", { n: text(piece + 1), all: text(N) }),
         nth_tile: _("tile {n} of {all}", { n: text(tile + 1), all: text(all) }),
@@ -87,12 +84,7 @@ export const tiles = (_catalog, _) => ({
     ["written", _("written so far"), ({ out_room }) => out_room],
     ["held", _("sums on the chip"), ({ room }) => room],
   ],
-  says: _(
-    "After {done} of {last} steps, {loaded} of x and w are loaded, {loaded_bytes} in bf16, and " +
-      "{written} of out are written. {happened} Tiles of side {t} load {total} in all, each element " +
-      "{often}; the least possible is {least}. The sums of one tile take room for {held} on the chip, and " +
-      "the intensity of the whole is {intensity}.",
-  ),
+  says: _("After {done} of {last} steps, {loaded} of x and w are loaded, {loaded_bytes} in bf16, and {written} of out are written. {happened} Tiles of side {t} load {total} in all, each element {often}; the least possible is {least}. The sums of one tile take room for {held} on the chip, and the intensity of the whole is {intensity}."),
 
   draw(v, wide) {
     const cell = Math.min(22, (wide - 16) / (2 * N + GAP));

@@ -46,10 +46,7 @@ export const time = (catalog, _) => ({
     ["upper", _("upper bound"), "s"],
     ["idle", _("idle fraction"), "%"],
   ],
-  says: _(
-    "On {chip}, arithmetic of {flops} takes {t_math} and traffic of {bytes} takes {t_comms}: {binding} " +
-      "binds. {bounds} {waiting}{fits}",
-  ),
+  says: _("On {chip}, arithmetic of {flops} takes {t_math} and traffic of {bytes} takes {t_comms}: {binding} binds. {bounds} {waiting}{fits}"),
 
   draw(v, wide) {
     const longest = 1.1 * v.upper;

@@ -60,12 +60,8 @@ export const timeline = (catalog, _) => ({
     };
     const beyond = slices > 1 ? edges(slice) : Math.min(t_math, t_comms);
     const takes = lower + beyond;
-    const over = _(
-      "Cut into {slices} slices, with two buffers, it takes {takes}, {above} more than the lower bound.",
-    );
-    const least = _(
-      "Cut into {slices} slices, with two buffers, it takes {takes}, which is the lower bound.",
-    );
+    const over = _("Cut into {slices} slices, with two buffers, it takes {takes}, {above} more than the lower bound.");
+    const least = _("Cut into {slices} slices, with two buffers, it takes {takes}, which is the lower bound.");
     const one = _("In one slice nothing overlaps, so it takes {takes}, which is the upper bound.");
     return {
       ...slice,
@@ -93,11 +89,7 @@ export const timeline = (catalog, _) => ({
     ["road_waits", _("road to HBM waits"), "%"],
     ["slice", _("loaded for one slice"), "B"],
   ],
-  says: _(
-    "On {chip} the matmul with {job} has a lower bound of {lower} and an upper bound of {upper}. {how} " +
-      "The compute units wait for {math_waits} of that time, and the road to HBM for {road_waits}. The " +
-      "bars are to scale.{fits}",
-  ),
+  says: _("On {chip} the matmul with {job} has a lower bound of {lower} and an upper bound of {upper}. {how} The compute units wait for {math_waits} of that time, and the road to HBM for {road_waits}. The bars are to scale.{fits}"),
 
   draw(v, wide) {
     const long = (seconds) => ((wide - 38) * seconds) / v.upper;

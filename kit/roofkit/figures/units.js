@@ -40,10 +40,7 @@ export function units(catalog, _) {
   const said = {
     vector: _("The vector unit of {chip} does this work ({work}); the matrix unit has no part in it."),
     matrix: _("The matrix unit of {chip} does this work ({work}); the vector unit has no part in it."),
-    below: _(
-      "At {intensity}, below the ridge of {ridge_text}, the bytes set the pace: the unit is busy " +
-        "{busy_text} of the time at best.",
-    ),
+    below: _("At {intensity}, below the ridge of {ridge_text}, the bytes set the pace: the unit is busy {busy_text} of the time at best."),
     above: _("At {intensity}, above the ridge of {ridge_text}, the unit can be busy all of the time."),
   };
 
@@ -105,9 +102,7 @@ export function units(catalog, _) {
       const row = { vector: bottom + 96, matrix: bottom + 138 };
       const baseline = bottom + 152;
       const x = log(0.1, 1e4, 88, wide - 24);
-      const scale = _(
-        "To scale within a chip: a square is a peak,\nthe filled part is what the operation reaches.",
-      ).split("\n");
+      const scale = _("To scale within a chip: a square is a peak,\nthe filled part is what the operation reaches.").split("\n");
 
       // A square for a unit's peak, filled from below by the share that it is busy.
       function peakOf(unit, left, size, kind) {
