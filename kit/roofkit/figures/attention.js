@@ -6,7 +6,7 @@ import { chipChoice, choice, sizes, slider } from "./lib/figure.js";
 import { bound, step } from "./lib/formulas.js";
 import { axes, bold, clipped, curve, DASHES, dot, end, INK, label, log, range, SERIES } from "./lib/svg.js";
 import { text } from "./lib/units.js";
-import { boundsWords, misfit } from "./lib/words.js";
+import { boundsWords, misfit, timesAndLink } from "./lib/words.js";
 
 const MODELS = ["Llama 2 7B", "Llama 2 13B", "Llama 2 70B", "Llama 3 8B", "Llama 3 70B", "Llama 3.1 405B"];
 const TYPES = ["bf16", "int8"];
@@ -72,9 +72,7 @@ export const attention = (catalog, _) => ({
     ["rate", _("tokens per second, at most"), ""],
     ["fitting", _("sequences that fit"), ""],
     ["caches", _("caches, of the bytes moved"), "%"],
-    ["t_math", _("T_math"), "s"],
-    ["t_comms", "T_HBM", "s"],
-    ["t_link", _("T_link"), "s"],
+    ...timesAndLink(_),
     ["upper", _("upper bound"), "s"],
     ["held", _("held by a chip"), "B"],
     ["memory", _("its HBM"), "B"],

@@ -4,7 +4,7 @@ import { choice, OWN, sizes, slider } from "./lib/figure.js";
 import { allReduceOver, bound, matmul, reduceScatter, toGroup } from "./lib/formulas.js";
 import { axes, clipped, curve, DASHES, dot, INK, label, log, middle, range, SERIES, spaced, upright } from "./lib/svg.js";
 import { text } from "./lib/units.js";
-import { boundsWords, misfit } from "./lib/words.js";
+import { boundsWords, misfit, timesAndLink } from "./lib/words.js";
 
 const LOW = 2 ** 9;
 const HIGH = 2 ** 17;
@@ -118,9 +118,7 @@ export const chips = (catalog, _) => {
       ["upper", _("upper bound"), "s"],
       ["held", _("held by a chip"), "B"],
       ["memory", _("its HBM"), "B"],
-      ["t_math", _("T_math"), "s"],
-      ["t_comms", "T_HBM", "s"],
-      ["t_link", _("T_link"), "s"],
+      ...timesAndLink(_),
     ],
     says: _("Each of {N} chips computes for {t_math}, moves bytes from and to HBM for {t_comms} and sends for {t_link}: {binding} binds. {bounds} Split along {split} over {over}, the link takes no longer than computing from D = {first} on; here D is {D}.{fits}"),
     draw,

@@ -101,28 +101,18 @@ export const ring = (catalog, _) => ({
 // The piece that chip k sends in step t.
 const pieceOf = (N, k, t) => mod(t < N - 1 ? k - t : k + 1 - (t - (N - 1)), N);
 
-// Whose parts are in each piece of each chip after some steps: a set for chip k and piece c.
-function heldAfter(steps, N) {
-  let held = range(N).map((k) => range(N).map(() => new Set([k])));
-  for (let t = 0; t < steps; t += 1) {
-    const before = held;
-    held = before.map((pieces, k) =>
-      pieces.map((parts, c) => {
-        const previous = mod(k - 1, N);
-        if (pieceOf(N, previous, t) !== c) return parts;
-        const arrived = before[previous][c];
-        return t < N - 1 ? new Set([...parts, ...arrived]) : arrived;
-      }),
-    );
-  }
-  return held;
+// Whose parts are in piece c of chip k after some steps: its own, then those of the chips from c to k, then all.
+function partsOf(k, c, steps, N) {
+  const way = mod(k - c, N); // steps from chip c to chip k
+  if (way + N - 1 < steps) return range(N);
+  return way <= steps ? range(way + 1).map((i) => mod(c + i, N)) : [k];
 }
 
 function chipsOfRing(_, v, wide, bottom, words) {
   const { N, last, done } = v;
   const now = Math.ceil(done);
   const way = done - Math.floor(done); // the part of the step that has passed
-  const held = heldAfter(Math.floor(done), N);
+  const held = range(N).map((k) => range(N).map((c) => partsOf(k, c, Math.floor(done), N)));
   const pitch = Math.min((wide - 72) / N, 150);
   const left = 44 + (wide - 72 - N * pitch) / 2;
   const cell = 0.74 * pitch;
@@ -155,16 +145,16 @@ function chipsOfRing(_, v, wide, bottom, words) {
   }
   // The bars of the parts in a piece.
   const bars = (parts, x, y, unit, gap) =>
-    [...parts].map((j) => box(x + j * unit, y, unit - gap, BAR, SERIES[0], flat));
+    parts.map((j) => box(x + j * unit, y, unit - gap, BAR, SERIES[0], flat));
   // A piece on a chip; its edge says whether it came in the step that is under way, or done last.
   function cellOf(k, c) {
     const parts = held[k][c];
     const [x, y] = [center(k) - cell / 2, TOP + ROW * c];
-    const finished = parts.size === N;
+    const finished = parts.length === N;
     const unit = (cell - 4) / N;
     const came = now > 0 && pieceOf(N, mod(k - 1, N), now - 1) === c;
     const edge = came ? { stroke: ACCENT, stroke_width: 2.5 } : {};
-    const words_ = `${text(parts.size)}/${text(N)}`;
+    const words_ = `${text(parts.length)}/${text(N)}`;
     const bar = y + CELL - BAR - 3;
     return [
       box(x, y, cell, CELL, finished ? ZONES[2] : "none", edge),
@@ -173,41 +163,26 @@ function chipsOfRing(_, v, wide, bottom, words) {
       ...bars(parts, x + 2, bar, unit, unit > 4 ? 1 : 0.5),
     ];
   }
-  // An arrow from a chip to the next one; the last one goes back to chip 1.
-  function arrowOf(k) {
+  // The way of a piece from chip k, straight to the next chip, or from the last one out, down, back, up and in;
+  // `beside` is how far from the middle of a chip it begins and ends.
+  function wayOf(k, beside) {
     const y = laneOf(pieceOf(N, k, now - 1));
-    const start = center(k) + cell / 2 + 1;
-    const thick = { stroke_width: 2 };
-    if (k < N - 1) return arrow(start, y, center(k + 1) - cell / 2 - 1, y, ACCENT, thick);
-    return [
-      line(start, y, road.to, y, ACCENT, thick),
-      line(road.to, y, road.to, bottom, ACCENT, thick),
-      arrow(road.to, bottom, road.from, bottom, ACCENT, thick),
-      line(road.from, bottom, road.from, y, ACCENT, thick),
-      arrow(road.from, y, center(0) - cell / 2 - 1, y, ACCENT, thick),
-    ].join("");
+    const [first, last] = [[center(k) + beside, y], [center((k + 1) % N) - beside, y]];
+    const around = [[road.to, y], [road.to, bottom], [road.from, bottom], [road.from, y]];
+    return [first, ...(k < N - 1 ? [] : around), last];
   }
-  // Where the piece of chip k is, at constant speed: straight to the next chip, or from the last one out,
-  // down, back, up and in.
-  function placeOf(k, y) {
-    const start = center(k);
-    if (k < N - 1) return [start + way * pitch, y];
-    const corners = [
-      [start, y],
-      [road.to, y],
-      [road.to, bottom],
-      [road.from, bottom],
-      [road.from, y],
-      [center(0), y],
-    ];
-    return along(corners, way);
+  function arrowOf(k) {
+    const corners = wayOf(k, cell / 2 + 1);
+    const drawn = (i) => (i === 2 || i === corners.length - 2 ? arrow : line);
+    const parts = corners.slice(1).map((to, i) => drawn(i)(...corners[i], ...to, ACCENT, { stroke_width: 2 }));
+    return parts.join("");
   }
+  // At constant speed.
   function traveling(k) {
-    const piece = pieceOf(N, k, now - 1);
-    const [x, y] = placeOf(k, laneOf(piece));
+    const [x, y] = along(wayOf(k, 0), way);
     return [
       box(x - TOKEN / 2, y - 7, TOKEN, 14, ZONES[0], { stroke: ACCENT, stroke_width: 1.5 }),
-      ...bars(held[k][piece], x - TOKEN / 2 + 1, y - BAR / 2, (TOKEN - 2) / N, 0.5),
+      ...bars(held[k][pieceOf(N, k, now - 1)], x - TOKEN / 2 + 1, y - BAR / 2, (TOKEN - 2) / N, 0.5),
     ];
   }
   return [
@@ -221,16 +196,15 @@ function chipsOfRing(_, v, wide, bottom, words) {
 
 // The point at a share of the way along the lines between corners.
 function along(corners, share) {
-  const lines = corners.slice(1).map(([x, y], i) => {
-    const [x0, y0] = corners[i];
-    return { x0, y0, x, y, length: Math.hypot(x - x0, y - y0) };
-  });
-  let rest = share * lines.reduce((sum, { length }) => sum + length, 0);
-  for (const { x0, y0, x, y, length } of lines) {
-    if (rest <= length) return [x0 + ((x - x0) * rest) / length, y0 + ((y - y0) * rest) / length];
-    rest -= length;
+  const long = corners.slice(1).map(([x, y], i) => Math.hypot(x - corners[i][0], y - corners[i][1]));
+  let rest = share * long.reduce((one, other) => one + other);
+  let i = 0;
+  while (rest > long[i] && i < long.length - 1) {
+    rest -= long[i];
+    i += 1;
   }
-  return corners.at(-1);
+  const part = rest / long[i];
+  return [0, 1].map((xy) => corners[i][xy] + (corners[i + 1][xy] - corners[i][xy]) * part);
 }
 
 // ---- the lower part: the array, and the bytes that a chip has sent, on one scale

@@ -4,7 +4,7 @@ import { chipChoice, decades, slider } from "./lib/figure.js";
 import { bound } from "./lib/formulas.js";
 import { box, end, GRID, INK, label, line, middle, MUTED, range, roundNumber, SERIES } from "./lib/svg.js";
 import { text } from "./lib/units.js";
-import { boundsWords, bytesMisfit } from "./lib/words.js";
+import { boundsWords, bytesMisfit, twoTimes } from "./lib/words.js";
 
 // Pixels. ROWS are the middles of the three rows; TICK_ROOM is what a number of the axis needs.
 const LEFT = 68;
@@ -40,10 +40,7 @@ export const time = (catalog, _) => ({
   },
 
   numbers: [
-    ["t_math", _("T_math"), "s"],
-    ["t_comms", _("T_comms"), "s"],
-    ["lower", _("lower bound"), "s"],
-    ["upper", _("upper bound"), "s"],
+    ...twoTimes(_),
     ["idle", _("idle fraction"), "%"],
   ],
   says: _("On {chip}, arithmetic of {flops} takes {t_math} and traffic of {bytes} takes {t_comms}: {binding} binds. {bounds} {waiting}{fits}"),

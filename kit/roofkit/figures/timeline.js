@@ -13,7 +13,7 @@ import { chipChoice, choice, slider } from "./lib/figure.js";
 import { bound, matmul } from "./lib/formulas.js";
 import { arrow, bold, box, end, flat, GRID, INK, label, line, middle, range, roundNumber, SERIES, timeAxis } from "./lib/svg.js";
 import { shareText, text } from "./lib/units.js";
-import { matmulMisfit } from "./lib/words.js";
+import { matmulMisfit, twoTimes } from "./lib/words.js";
 
 // The chapter's layer at several batch sizes, and a matmul that stores more than it loads.
 const SHAPES = [
@@ -81,10 +81,7 @@ export const timeline = (catalog, _) => ({
   numbers: [
     ["takes", _("takes"), "s"],
     ["above", _("above the lower bound"), "%"],
-    ["t_math", _("T_math"), "s"],
-    ["t_comms", _("T_comms"), "s"],
-    ["lower", _("lower bound"), "s"],
-    ["upper", _("upper bound"), "s"],
+    ...twoTimes(_),
     ["math_waits", _("compute units wait"), "%"],
     ["road_waits", _("road to HBM waits"), "%"],
     ["slice", _("loaded for one slice"), "B"],
