@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -96,11 +95,12 @@ def answer(content: bytes, file: str, rows: Mapping[str, Any]) -> str:
         except (TypeError, ValueError) as error:
             return json.dumps({"problem": str(error).replace(f"{folder}{os.sep}", "")})
     stem = Path(file.replace("{", "(").replace("}", ")")).stem
-    for name in _names(model.name if stem in ("config", "") else stem):
-        found = row(replace(model, name=name))
-        if rows.get(name, found) == found:
-            return json.dumps({"name": name, "row": found, "summary": summary(model)})
-    raise AssertionError  # there is always another name
+    name = first = model.name if stem in ("config", "") else stem
+    number = 1
+    while rows.get(name, found := row(replace(model, name=name))) != found:
+        number += 1
+        name = f"{first} ({number})"
+    return json.dumps({"name": name, "row": found, "summary": summary(model)})
 
 
 def summary(model: Model) -> str:
@@ -121,11 +121,6 @@ def summary(model: Model) -> str:
     if model.towers:
         words += _(" Not counted in the figure: {towers}.").format(towers=model.named_towers)
     return words
-
-
-def _names(name: str) -> Iterator[str]:
-    yield name
-    yield from (f"{name} ({number})" for number in itertools.count(2))
 
 
 def _kind(kind: Layer) -> dict[str, Any]:
