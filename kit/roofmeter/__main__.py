@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
 
 from roofmeter.measuring import TooBusyError, measure
 from roofmeter.run import load_run
 
 
-class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> NoReturn:
-        self.exit(2, f"roofmeter: {message}\n")
-
-
 def main() -> None:
     """Measure and print; exit with 2 on a usage error, with 3 on a busy machine."""
-    parser = _Parser(
+    parser = argparse.ArgumentParser(
         prog="python -m roofmeter",
         description="Measure this machine with numpy: about a minute if it is otherwise idle.",
     )

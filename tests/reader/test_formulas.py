@@ -13,7 +13,7 @@ from figure_engine import called
 from repository import ROOT
 
 import rooflib as rl
-from roofkit.figures.model_rows import COUNTS, in_bf16, row
+from roofkit.figures.model_rows import in_bf16, row
 from rooflib.llm.steps import ROWS
 
 STEP = "((...given) => JSON.stringify(modules['lib/formulas.js'].step(...given)))"
@@ -37,7 +37,7 @@ def test_the_formulas_of_a_step_give_what_rooflib_gives_for_any_kind_of_layer(in
             for prefill, step in enumerate(steps):
                 setting = {"B": B, "S": S, "chips": chips, "replicas": 1, "prefill": bool(prefill)}
                 setting |= {"chunk": chunk, "whole": False, "kv": 2, "x": 2}
-                setting |= {"adds": adds, "w": shapes["stored"][COUNTS.index(chips)]}
+                setting |= {"adds": adds, "w": shapes["stored"][str(chips)]}
                 found = called(STEP, shapes, setting)
                 parts = {part.name: part for part in step.parts}
                 for name in ("flops", "bytes"):

@@ -4,9 +4,9 @@
 // All counts are for one chip, as in rooflib.llm. Data types without a control are bf16.
 import { chipChoice, choice, sizes, slider } from "./lib/figure.js";
 import { bound, step } from "./lib/formulas.js";
-import { axes, clipped, curve, DASHES, dot, end, INK, label, log, SERIES } from "./lib/svg.js";
+import { axes, bold, clipped, curve, DASHES, dot, end, INK, label, log, range, SERIES } from "./lib/svg.js";
 import { text } from "./lib/units.js";
-import { boundsWords, misfit, roofNames } from "./lib/words.js";
+import { boundsWords, misfit, timesAndLink } from "./lib/words.js";
 
 const MODELS = ["Llama 2 7B", "Llama 2 13B", "Llama 2 70B", "Llama 3 8B", "Llama 3 70B", "Llama 3.1 405B"];
 const TYPES = ["bf16", "int8"];
@@ -14,7 +14,7 @@ const KINDS = 9; // of operations in a step
 const ATTENTION = 2; // the place of attention among them
 const LARGEST = 2 ** 18; // the batch at which a curve ends
 const POINTS = 91;
-const BATCHES = [...Array(POINTS).keys()].map((i) => LARGEST ** (i / (POINTS - 1)));
+const BATCHES = range(POINTS).map((i) => LARGEST ** (i / (POINTS - 1)));
 
 export const attention = (catalog, _) => ({
   title: _("Move the batch: how long does each token take, and how many come out?"),
@@ -29,8 +29,6 @@ export const attention = (catalog, _) => ({
   },
 
   compute({ B, S, model, chip, chips, w, kv }) {
-    const memory = chip.capacity;
-    const roofs = { peak: chip.peaks.bf16, bandwidth: chip.bandwidth, link: chip.link };
     const setting = {
       S,
       chips,
@@ -44,34 +42,27 @@ export const attention = (catalog, _) => ({
     };
     const stepOf = (batch) => step(catalog.models[model], { ...setting, B: batch });
     function pointOf(batch) {
-      const { lower } = bound(stepOf(batch), roofs);
+      const { lower } = bound(stepOf(batch), chip);
       return { rate: batch / lower, lower };
     }
     const now = stepOf(B);
-    const times = bound(now, roofs);
+    const times = bound(now, chip);
     // Weights stay in HBM; each sequence adds its caches.
     const resting = stepOf(0).held;
-    const fitting = Math.max(0, Math.floor((memory - resting) / (stepOf(1).held - resting)));
+    const fitting = Math.max(0, Math.floor((chip.memory - resting) / (stepOf(1).held - resting)));
     return {
-      B,
+      ...times,
       fitting,
       pointOf,
       rate: B / times.lower,
       caches: now.rows.bytes[ATTENTION] / now.bytes,
-      t_math: times.math,
-      t_comms: times.comms,
-      t_link: times.net,
-      lower: times.lower,
-      upper: times.upper,
       held: now.held,
-      memory,
       words: {
-        binding: roofNames(_)[times.binding],
-        bounds: boundsWords(_, times),
+        ...boundsWords(_, times),
         room: fitting
           ? _("At this length HBM has room for a batch of {fitting}.")
           : _("The weights alone are too large for it."),
-        fits: misfit(_, now.held, memory),
+        fits: misfit(_, now.held, chip),
       },
     };
   },
@@ -81,18 +72,12 @@ export const attention = (catalog, _) => ({
     ["rate", _("tokens per second, at most"), ""],
     ["fitting", _("sequences that fit"), ""],
     ["caches", _("caches, of the bytes moved"), "%"],
-    ["t_math", _("T_math"), "s"],
-    ["t_comms", "T_HBM", "s"],
-    ["t_link", _("T_link"), "s"],
+    ...timesAndLink(_),
     ["upper", _("upper bound"), "s"],
     ["held", _("held by a chip"), "B"],
     ["memory", _("its HBM"), "B"],
   ],
-  says: _(
-    "A step of {model} on {chips} × {chip}, with a batch of {B} and {S} positions in each: a chip " +
-      "computes for {t_math}, moves bytes from and to HBM for {t_comms} and sends for {t_link}, so " +
-      "{binding} binds. {bounds} At best {rate} tokens come out per second. {room}{fits}",
-  ),
+  says: _("A step of {model} on {chips} × {chip}, with a batch of {B} and {S} positions in each: a chip computes for {t_math}, moves bytes from and to HBM for {t_comms} and sends for {t_link}, so {binding} binds. {bounds} At best {rate} tokens come out per second. {room}{fits}"),
 
   draw({ B, fitting, rate, lower, pointOf }, wide) {
     const height = wide < 480 ? 280 : 350;
@@ -102,8 +87,8 @@ export const attention = (catalog, _) => ({
     const x = log(1 / (1.3 * 2.2 * shortest), 3 * pointOf(LARGEST).rate, 56, wide - 30);
     const y = log(shortest, longest, height - 42, 28);
 
-    function curveOf(batches, dashes) {
-      const points = batches.map(pointOf).map((at) => [x.at(at.rate), y.at(at.lower)]);
+    function curveOf(batchAt, dashes) {
+      const points = BATCHES.map(batchAt).map(pointOf).map((at) => [x.at(at.rate), y.at(at.lower)]);
       return curve(points, SERIES[0], { stroke_dasharray: dashes });
     }
     // A ring at the largest batch that fits.
@@ -116,16 +101,8 @@ export const attention = (catalog, _) => ({
     }
     // A solid curve for batches that fit, and a dotted one for those that don't.
     const inside = [
-      fitting
-        ? curveOf(
-            BATCHES.map((batch) => Math.min(fitting, batch)),
-            DASHES[0],
-          )
-        : "",
-      curveOf(
-        BATCHES.map((batch) => Math.max(fitting, batch)),
-        DASHES[2],
-      ),
+      ...(fitting ? [curveOf((batch) => Math.min(fitting, batch), DASHES[0])] : []),
+      curveOf((batch) => Math.max(fitting, batch), DASHES[2]),
       ...(fitting ? largest() : []),
       dot(x.at(rate), y.at(lower), SERIES[1], 5.9),
     ];
@@ -135,7 +112,7 @@ export const attention = (catalog, _) => ({
       svg: [
         axes(x, y, titles, { units: ["", "s"], room: [54, 18], more: true }),
         clipped(inside.join(""), x, y),
-        label(x.at(rate) + 8, y.at(lower) + 20, `B = ${text(B)}`, { "font-weight": "bold" }),
+        label(x.at(rate) + 8, y.at(lower) + 20, `B = ${text(B)}`, bold),
       ].join(""),
     };
   },

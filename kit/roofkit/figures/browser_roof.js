@@ -15,7 +15,7 @@ export const browser_roof = (_catalog, _, given = {}) => {
   // Roofs by name, and what the sentence says of the measurement.
   /** @param {any} settings */
   function compute({ why = before, measured = 0, found = {}, told = {} }) {
-    return { ...found, measured, problem: why, ridge: measured ? ridge(found.peak, found.read) : 0, words: told };
+    return { ...found, measured, problem: why, ridge: measured ? ridge({ peak: found.peak, bandwidth: found.read }) : 0, words: told };
   }
 
   function draw(v, wide) {

@@ -12,6 +12,7 @@ import hashlib
 import json
 import posixpath
 import re
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 from roofkit.figures import catalog
@@ -49,23 +50,16 @@ def figure(name: str) -> str:
 
 def shared() -> str:
     """Return `modules`, `FIGURES` (name → what makes the figure), still empty, and `CATALOG`."""
-    found: list[str] = []
-
-    def add(name: str) -> None:
-        """Add a module after those that it imports."""
-        for _, other in IMPORT.findall((FOLDER / "lib" / name).read_text(encoding="utf-8")):
-            add(posixpath.basename(other))
-        if name not in found:
-            found.append(name)
-
-    for path in sorted((FOLDER / "lib").glob("*.js")):
-        add(path.name)
+    imports = {
+        path.name: [
+            posixpath.basename(other)
+            for _, other in IMPORT.findall(path.read_text(encoding="utf-8"))
+        ]
+        for path in sorted((FOLDER / "lib").glob("*.js"))
+    }
+    library = "".join(module(f"lib/{name}") for name in TopologicalSorter(imports).static_order())
     known = json.dumps(catalog.catalog(), ensure_ascii=False, separators=(",", ":"))
-    return (
-        "const modules = {}, FIGURES = {};\n"
-        + "".join(module(f"lib/{name}") for name in found)
-        + f"const CATALOG = modules['lib/catalog.js'].catalog({known});\n"
-    )
+    return f"const modules = {{}}, FIGURES = {{}}, CATALOG = {known};\n{library}"
 
 
 @functools.cache

@@ -12,9 +12,13 @@ from rooflib.llm import models
 
 
 def catalog() -> dict[str, Any]:
-    """Return the tables: chips, bytes and bits of data types, their common types, models."""
+    """Return the tables: chips, bytes and bits of data types, their common types, models.
+
+    `chips` are those that the course's tables show, `more` the others.
+    """
     return {
-        "all": [chip_row(chip) for chip in chips(hidden=True)],
+        "chips": [chip_row(chip) for chip in chips()],
+        "more": [chip_row(chip) for chip in chips(hidden=True) if not chip.shown],
         "bytes": {name: kind.bytes for name, kind in DTYPES.items()},
         "bits": {name: kind.bits for name, kind in DTYPES.items()},
         "common": {
@@ -25,28 +29,36 @@ def catalog() -> dict[str, Any]:
 
 
 def chip_row(chip: Chip) -> dict[str, Any]:
-    """Return a chip's rates in SI units; `shown` is whether the course's tables have it."""
+    """Return a chip's rates in SI units; `link`, `peers` and `reduces` are its first link's."""
+    links = [link_row(link) for link in chip.links]
+    first = links[0] if links else {"link": 0, "peers": 1, "reduces": False}
     return {
+        **{name: first[name] for name in ("link", "peers", "reduces")},
         "name": chip.name,
         "maker": chip.maker,
-        "shown": chip.shown,
         "peaks": {name: float(rate) for name, rate in chip.rates.items() if name != HBM},
+        "peak": float(chip.rates.get("bf16", 0)),
         "bandwidth": float(chip[HBM]),
-        "capacity": float(chip.memory),
-        "links": [link_row(link) for link in chip.links],
+        "memory": float(chip.memory),
+        "links": links,
         "memories": {name: float(size) for name, size in chip.on_chip.items()},
     }
 
 
 def link_row(link: Link) -> dict[str, Any]:
-    """Return a link: bytes/s of one of its lanes, to one peer and in all, one way."""
+    """Return a link: bytes/s of one of its lanes, to one peer and in all, one way.
+
+    `peers` is to how many others a chip of a group sends at once.
+    """
+    lanes = link.links_per_axis * link.axes
     return {
         "name": link.name,
         "topology": link.topology,
         "lane": float(link.bandwidth),
-        "lanes": link.links_per_axis * link.axes,
-        "to_one_peer": float(link.to_one_peer),
+        "lanes": lanes,
+        "link": float(link.to_one_peer),
         "total": float(link.total),
+        "peers": lanes if link.topology == "mesh" else 1,
         "reduces": link.reduces,
     }
 

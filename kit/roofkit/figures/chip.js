@@ -2,7 +2,7 @@
 // A chip: compute units, memories, and bandwidths as widths.
 import { chipChoice } from "./lib/figure.js";
 import { ridge as ridgeOf } from "./lib/formulas.js";
-import { box, INK, label, line, SERIES, ZONES } from "./lib/svg.js";
+import { bold, box, flat, INK, label, line, range, SERIES, ZONES } from "./lib/svg.js";
 import { percent, text } from "./lib/units.js";
 
 // Pixels. The lengths of connections have no meaning; they are short to fit on a phone.
@@ -15,10 +15,9 @@ const PEERS = CHIP_BOTTOM + 32;
 const WORDS = PEERS + 25;
 const KEY = WORDS + 86;
 const HIGH = KEY + 62;
-const BOLD = { "font-weight": "bold" };
 
 // A connection without a stroke, which would widen it.
-const road = (x, y, wide, high, series) => box(x, y, wide, high, SERIES[series], { stroke_width: 0, rx: 0 });
+const road = (x, y, wide, high, series) => box(x, y, wide, high, SERIES[series], flat);
 // A square, vertically centered at y.
 function square(x, y, area, fill, looks = {}) {
   const side = Math.sqrt(area);
@@ -28,9 +27,9 @@ const hairline = (x1, y1, x2, y2) => line(x1, y1, x2, y2, undefined, { stroke_wi
 const toNeighbors = ({ topology }) => ["torus", "mesh"].includes(topology); // its links lead to different chips
 
 export const chip = (catalog, _) => {
-  const known = catalog.chips.filter((one) => one.peaks.bf16);
+  const known = catalog.chips.filter(({ peak }) => peak);
   const widest = Math.max(...known.map(({ bandwidth }) => bandwidth));
-  const strongest = Math.max(...known.map(({ peaks }) => peaks.bf16));
+  const strongest = Math.max(...known.map(({ peak }) => peak));
   const flops = (number) => text(number, text(number) === "1" ? _("FLOP") : _("FLOPs"));
   const linkName = (link) => (link.name && link.name !== "link" ? link.name : _("link"));
   const memoryName = (name) => (name === "L1 and shared memory" ? _("L1 and shared memory") : name);
@@ -43,17 +42,17 @@ export const chip = (catalog, _) => {
     })[link.topology] ?? _("to one peer");
 
   function compute({ chip: chosen }) {
-    const { peaks, bandwidth, capacity, links, memories } = chosen;
-    const ceiling = peaks.bf16;
+    const { peak: ceiling, bandwidth, memory, links, memories } = chosen;
     const [first] = links;
     const held = Object.values(memories).reduce((one, other) => one + other, 0);
-    const ratio = bandwidth / first.to_one_peer;
-    const ridge = ridgeOf(ceiling, bandwidth);
-    const peer = ridgeOf(ceiling, first.to_one_peer);
+    const ratio = bandwidth / first.link;
+    const ridge = ridgeOf(chosen);
+    const peer = ceiling / first.link;
     const count = Math.min(2, Object.keys(memories).length);
     return {
-      ceiling, capacity, bandwidth, ridge, ratio, links, memories,
-      rate_0: first.to_one_peer,
+      ceiling, ridge, ratio,
+      capacity: memory,
+      rate_0: first.link,
       ridge_0: peer,
       total_0: first.total,
       words: {
@@ -66,7 +65,7 @@ export const chip = (catalog, _) => {
             ? _("as much as {link} carries to one peer, one way ({rate_0}).")
             : _("{times} times what {link} carries to one peer, one way ({rate_0})."),
         all_held: text(held, "B"),
-        held_share: percent(held / capacity),
+        held_share: percent(held / memory),
         memories: [
           "",
           _(" The memory on the chip holds {all_held}, {held_share} of what HBM holds."),
@@ -101,7 +100,7 @@ export const chip = (catalog, _) => {
       // Each connection to a neighbor is drawn; those of any other link as one.
       const each = toNeighbors(link);
       const across = (each ? link.lane : link.total) * scale;
-      const roads = [...Array(each ? link.lanes : 1).keys()].map((n) => {
+      const roads = range(each ? link.lanes : 1).map((n) => {
         const at = left + 5 + n * (across + 10);
         const thin = across < 1 ? hairline(at + across / 2, CHIP_BOTTOM, at + across / 2, PEERS) : "";
         return (
@@ -113,11 +112,11 @@ export const chip = (catalog, _) => {
       const lines = [
         linkName(link),
         where(link),
-        (each ? `${text(link.lanes)} × ` : "") + text(link.to_one_peer, "B/s"),
-        text(ridgeOf(v.ceiling, link.to_one_peer)),
+        (each ? `${text(link.lanes)} × ` : "") + text(link.link, "B/s"),
+        text(v.ceiling / link.link),
         "FLOP/byte",
       ];
-      return [...roads, ...lines.map((words, row) => label(left, WORDS + 15 * row, words, row === 2 ? BOLD : {}))];
+      return [...roads, ...lines.map((words, row) => label(left, WORDS + 15 * row, words, row === 2 ? bold : {}))];
     });
 
     // The key, in two columns: what is to scale, and the scales.
@@ -125,7 +124,7 @@ export const chip = (catalog, _) => {
     const right = Math.max(176, 0.58 * narrow);
     const keyed = LEFT + Math.max(1e12 * scale, Math.sqrt(1e14 * compute)) + 8;
     const key = [
-      label(LEFT, rows[0], _("To scale, and nothing else is:"), BOLD),
+      label(LEFT, rows[0], _("To scale, and nothing else is:"), bold),
       road(LEFT, rows[1] - 9, 1e12 * scale, 9, 0),
       label(keyed, rows[1], _("road: {amount}", { amount: text(1e12, "B/s") })),
       square(right, rows[1] - 4, 1e9 * area, ZONES[1]),
@@ -143,12 +142,12 @@ export const chip = (catalog, _) => {
         label(beside, HBM_BOTTOM - 24, "HBM"),
         label(beside, HBM_BOTTOM - 8, text(v.capacity, "B")),
         road(LEFT, HBM_BOTTOM, main, CHIP_TOP - HBM_BOTTOM, 0),
-        label(beside, HBM_BOTTOM + 19, text(v.bandwidth, "B/s"), BOLD),
+        label(beside, HBM_BOTTOM + 19, text(v.bandwidth, "B/s"), bold),
         label(beside, HBM_BOTTOM + 35, text(v.ridge, "FLOP/byte")),
         box(EDGE / 2, CHIP_TOP, wide - EDGE, CHIP_BOTTOM - CHIP_TOP, ZONES[3], { rx: 6 }),
         square(LEFT, CHIP_TOP + 46, v.ceiling * compute, ZONES[2], { stroke: INK }),
         label(units, CHIP_TOP + 41, _("compute units")),
-        label(units, CHIP_TOP + 59, _("{peak} in bf16", { peak: text(v.ceiling, "FLOP/s") }), BOLD),
+        label(units, CHIP_TOP + 59, _("{peak} in bf16", { peak: text(v.ceiling, "FLOP/s") }), bold),
         ...(memories.length ? memories : [none]),
         ...links.flat(),
         ...key,

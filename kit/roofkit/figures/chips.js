@@ -1,11 +1,10 @@
 // @ts-check
 // Roofs of a matmul split over N chips, and the critical depth.
-import { ofLink } from "./lib/catalog.js";
 import { choice, OWN, sizes, slider } from "./lib/figure.js";
 import { allReduceOver, bound, matmul, reduceScatter, toGroup } from "./lib/formulas.js";
-import { axes, clipped, curve, DASHES, dot, INK, label, line, log, middle, MUTED, SERIES } from "./lib/svg.js";
+import { axes, clipped, curve, DASHES, dot, INK, label, log, middle, range, SERIES, spaced, upright } from "./lib/svg.js";
 import { text } from "./lib/units.js";
-import { boundsWords, misfit, roofNames } from "./lib/words.js";
+import { boundsWords, misfit, timesAndLink } from "./lib/words.js";
 
 const LOW = 2 ** 9;
 const HIGH = 2 ** 17;
@@ -24,35 +23,31 @@ function shared(s, adds, D = s.D) {
 const criticalDepth = (s, adds, { peak, link }) => (s.N * peak * sent(1, s, adds)) / link;
 
 export const chips = (catalog, _) => {
+  // Chips with one of their links in place of the first.
   const links = Object.fromEntries(
     catalog.chips
-      .filter(({ peaks }) => peaks.bf16)
-      .flatMap((chip) => chip.links.map((link) => [`${chip.name}, ${link.name}`, { ...chip, ...ofLink(link) }])),
+      .filter(({ peak }) => peak)
+      .flatMap((chip) => chip.links.map((link) => [`${chip.name}, ${link.name}`, { ...chip, ...link }])),
   );
 
   function compute({ own, ...s }) {
     const chip = s.over === OWN ? own : links[s.over];
-    const { bandwidth, reduces: adds } = chip;
-    const roof = { peak: chip.peaks.bf16, bandwidth, link: toGroup(chip.link, chip.lanes, s.N) };
+    const adds = chip.reduces;
+    const roof = { ...chip, link: toGroup(chip, s.N) };
     const op = shared(s, adds);
     const b = bound(op, roof);
-    const times = (D) => {
-      const { math, comms, net } = bound(shared(s, adds, D), roof);
-      return { t_math: math, t_comms: comms, t_link: net };
-    };
+    const times = (D) => bound(shared(s, adds, D), roof);
     // A chip holds its parts of x and w, and at the end the whole output.
     const held = op.loaded + 2 * s.B * s.F;
     const threshold = criticalDepth(s, adds, roof);
     return {
-      ...s, times, held, threshold,
-      memory: chip.capacity,
-      t_math: b.math, t_comms: b.comms, t_link: b.net, lower: b.lower, upper: b.upper,
-      busy: b.math / b.lower,
+      ...b, times, held, threshold,
+      memory: chip.memory,
+      busy: b.t_math / b.lower,
       first: Math.ceil(threshold),
       words: {
-        binding: roofNames(_)[b.binding],
-        bounds: boundsWords(_, b),
-        fits: misfit(_, held, chip.capacity),
+        ...boundsWords(_, b),
+        fits: misfit(_, held, chip),
       },
     };
   }
@@ -81,7 +76,7 @@ export const chips = (catalog, _) => {
       t_comms: ["HBM", 2 ** 12, 2 ** 10, 27, 18, 15],
       t_link: [_("link"), LOW, 2 ** 11, 18, 15, -6],
     };
-    const grid = [...Array(POINTS).keys()].map((i) => LOW * (HIGH / LOW) ** (i / (POINTS - 1)));
+    const grid = range(POINTS).map((i) => LOW * (HIGH / LOW) ** (i / (POINTS - 1)));
     const curves = Object.entries(names).map(([time, [words, first, other, toMiddle, half, down]], i) => {
       const color = SERIES[i];
       const middleAt = x.at(first) + toMiddle;
@@ -97,8 +92,8 @@ export const chips = (catalog, _) => {
     return {
       height,
       svg: [
-        axes(x, y, ["D", _("time")], { units: ["", "s"], room: [42, 18], more: true, numbers: ticksWithRoom(x) }),
-        line(x.at(v.D), y.end, x.at(v.D), y.start, MUTED, { stroke_dasharray: "2 3", stroke_width: 1 }),
+        axes(x, y, ["D", _("time")], { units: ["", "s"], room: [42, 18], more: true, numbers: spaced(x, TICKS) }),
+        upright(x, y, v.D),
         ...curves,
         isShown ? ring : "",
       ].join(""),
@@ -123,13 +118,9 @@ export const chips = (catalog, _) => {
       ["upper", _("upper bound"), "s"],
       ["held", _("held by a chip"), "B"],
       ["memory", _("its HBM"), "B"],
-      ["t_math", _("T_math"), "s"],
-      ["t_comms", "T_HBM", "s"],
-      ["t_link", _("T_link"), "s"],
+      ...timesAndLink(_),
     ],
     says: _("Each of {N} chips computes for {t_math}, moves bytes from and to HBM for {t_comms} and sends for {t_link}: {binding} binds. {bounds} Split along {split} over {over}, the link takes no longer than computing from D = {first} on; here D is {D}.{fits}"),
     draw,
   };
 };
-// Every second number if there is no room for all.
-const ticksWithRoom = (x) => TICKS.filter((_tick, i) => i % 2 === 0 || x.end - x.start > 42 * TICKS.length);

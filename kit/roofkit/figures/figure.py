@@ -17,7 +17,6 @@ from roofkit.figures import bundle
 PAGE = "ROOFKIT_LIVE"
 """If this environment variable is "page", figures show themselves as HTML for a page's script."""
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
-JOINED = re.compile(r'"\s*\+\s*"')  # in a string of two lines
 
 
 @dataclass(frozen=True, repr=False)
@@ -62,8 +61,7 @@ def messages(language: str) -> dict[str, str]:
     """Return the translations of the messages that the figures' script has."""
     if language == words.ORIGINAL:
         return {}
-    script = JOINED.sub("", bundle.script())
-    texts = dict.fromkeys(json.loads(literal) for literal in STRING.findall(script))
+    texts = dict.fromkeys(json.loads(literal) for literal in STRING.findall(bundle.script()))
     known = words.translations(language)
     found = {text: known.gettext(text) for text in texts if text}
     return {text: translation for text, translation in found.items() if translation != text}

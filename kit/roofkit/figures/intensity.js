@@ -2,7 +2,7 @@
 // FLOP/byte of three bf16 operations against their size n: dot product, addition and matmul.
 import { chipChoice, sizes, slider } from "./lib/figure.js";
 import { dot as dotProduct, elementwise, fractionAt, matmul, ridge as ridgeOf } from "./lib/formulas.js";
-import { axes, clipped, curve, DASHES, dot, end, INK, label, line, log, MUTED, SERIES } from "./lib/svg.js";
+import { axes, clipped, curve, DASHES, dot, end, INK, label, line, log, range, SERIES, spaced, upright } from "./lib/svg.js";
 import { text } from "./lib/units.js";
 import { matmulMisfit } from "./lib/words.js";
 
@@ -15,11 +15,6 @@ const COUNTS = {
   matmul: (n) => matmul(n, n, n, 2, 2, 2),
 };
 const intensityOf = (name, n) => COUNTS[name](n).flops / COUNTS[name](n).bytes;
-const LOOKS = {
-  dot: { color: SERIES[0], dashes: DASHES[0] },
-  add: { color: SERIES[1], dashes: DASHES[1] },
-  matmul: { color: SERIES[2], dashes: DASHES[2] },
-};
 
 export const intensity = (catalog, _) => ({
   title: _("Move n: whose intensity grows until it reaches the ridge?"),
@@ -29,10 +24,9 @@ export const intensity = (catalog, _) => ({
   },
 
   compute({ n, chip }) {
-    const ridge = ridgeOf(chip.peaks.bf16, chip.bandwidth);
+    const ridge = ridgeOf(chip);
     const [dot, add, matmul] = ["dot", "add", "matmul"].map((name) => intensityOf(name, n));
     return {
-      n,
       ridge,
       dot,
       add,
@@ -44,7 +38,7 @@ export const intensity = (catalog, _) => ({
       words: {
         matmul_side:
           matmul >= ridge ? _("right of it, bound by compute") : _("left of the ridge, bound by HBM"),
-        fits: matmulMisfit(_, COUNTS.matmul(n).bytes, chip.capacity),
+        fits: matmulMisfit(_, COUNTS.matmul(n).bytes, chip),
       },
     };
   },
@@ -59,38 +53,31 @@ export const intensity = (catalog, _) => ({
     ["add", _("element-wise addition"), "FLOP/byte"],
     ["add_share", _("of peak, addition"), "%"],
   ],
-  says: _(
-    "At n = {n} the matmul has {matmul}, the dot product {dot} and the addition {add}. The ridge of " +
-      "{chip} is {ridge}: the matmul is {matmul_side}, and reaches {matmul_share} of the peak. The dot " +
-      "product reaches {dot_share}.{fits}",
-  ),
+  says: _("At n = {n} the matmul has {matmul}, the dot product {dot} and the addition {add}. The ridge of {chip} is {ridge}: the matmul is {matmul_side}, and reaches {matmul_share} of the peak. The dot product reaches {dot_share}.{fits}"),
 
   draw(v, wide) {
     const height = wide < 480 ? 280 : 350;
     const x = log(1, LARGEST, 46, wide - 26);
     const y = log(0.05, 1e4, height - 42, 28);
-    const crowded = x.end - x.start <= 40 * TICKS.length; // then every second number is left out
-    const numbers = TICKS.filter((_n, i) => !crowded || i % 2 === 0);
     const names = { dot: _("dot product"), add: _("addition"), matmul: _("matmul") };
 
     // Names avoid the chosen n: they stand at the right end of a line, or left if n is near it. The
     // matmul's name also avoids a ridge as low as a CPU's.
-    function nameOf(operation) {
-      const look = { fill: LOOKS[operation].color };
+    function nameOf(operation, fill) {
       const rises = operation === "matmul";
       const left = rises ? v.n > 500 : v.n > 300;
       const low = rises ? (v.ridge > 3.5 && v.ridge < 18 ? 110 : 20) : 12;
       const at = left ? low : LARGEST;
       const place = [x.at(at) - 10, y.at(intensityOf(operation, at)) + (rises ? 4 : 15)];
-      return label(...place, names[operation], rises || !left ? { ...look, ...end } : look);
+      return label(...place, names[operation], { fill, ...(rises || !left ? end : {}) });
     }
-    function curveOf(operation) {
-      const { color, dashes } = LOOKS[operation];
-      const all = [...Array(POINTS).keys()].map((i) => LARGEST ** (i / (POINTS - 1)));
+    function curveOf(operation, series) {
+      const color = SERIES[series];
+      const all = range(POINTS).map((i) => LARGEST ** (i / (POINTS - 1)));
       const points = all.map((n) => [x.at(n), y.at(intensityOf(operation, n))]);
       return [
-        clipped(curve(points, color, { stroke_dasharray: dashes }), x, y),
-        nameOf(operation),
+        clipped(curve(points, color, { stroke_dasharray: DASHES[series] }), x, y),
+        nameOf(operation, color),
         dot(x.at(v.n), y.at(v[operation]), color, 4.7),
       ];
     }
@@ -106,9 +93,9 @@ export const intensity = (catalog, _) => ({
     return {
       height,
       svg: [
-        axes(x, y, ["n", "FLOP/byte"], { numbers }),
+        axes(x, y, ["n", "FLOP/byte"], { numbers: spaced(x, TICKS, 40) }),
         ...ridge(),
-        line(x.at(v.n), y.end, x.at(v.n), y.start, MUTED, { stroke_dasharray: "2 3", stroke_width: 1 }),
+        upright(x, y, v.n),
         ...Object.keys(COUNTS).flatMap(curveOf),
       ].join(""),
     };

@@ -2,12 +2,11 @@
 // x[B, D] · w[D, F] → out[B, F] as rectangles, all sides to one scale, and the intensity in bf16.
 import { chipChoice, choice, sizes, slider } from "./lib/figure.js";
 import { fractionAt, matmul, ridge as ridgeOf } from "./lib/formulas.js";
-import { box, dot, end, INK, label, line, log, middle, MUTED, SERIES, ticks, ZONES } from "./lib/svg.js";
+import { bold, box, dot, end, flat, INK, label, line, log, middle, MUTED, SERIES, square, ticks, ZONES } from "./lib/svg.js";
 import { text } from "./lib/units.js";
 import { misfit } from "./lib/words.js";
 
 const SIZE = 2; // bytes for each element in bf16
-const BOLD = { "font-weight": "bold" };
 // Pixels: above the rectangles, left of them, between them and right of them; and from one row of the
 // lower part to the next.
 const TOP = 24;
@@ -31,17 +30,13 @@ export const matmul_blocks = (catalog, _) => ({
     const arrays = { w: SIZE * D * F, x: SIZE * B * D, out: SIZE * B * F };
     const most = Math.max(...Object.values(arrays));
     const intensity = flops / bytes;
-    const ridge = ridgeOf(chip.peaks.bf16, chip.bandwidth);
+    const ridge = ridgeOf(chip);
     const meets = {
       x: _("The marked element of x meets a row of w and adds to a row of out."),
       w: _("The marked element of w meets a column of x and adds to a column of out."),
       out: _("The marked element of out is the sum over a row of x times a column of w."),
     };
     return {
-      B,
-      D,
-      F,
-      one,
       flops,
       bytes,
       x_bytes: arrays.x,
@@ -57,7 +52,7 @@ export const matmul_blocks = (catalog, _) => ({
         w_uses: B === 1 ? _("once") : _("{count} times", { count: text(B) }),
         meets: meets[one],
         verdict: intensity >= ridge ? _("compute-bound") : _("memory-bound"),
-        fits: misfit(_, bytes, chip.capacity),
+        fits: misfit(_, bytes, chip),
       },
     };
   },
@@ -73,13 +68,7 @@ export const matmul_blocks = (catalog, _) => ({
     ["flops", _("operations"), "FLOP"],
     ["smallest", _("smallest side"), ""],
   ],
-  says: _(
-    "In bf16, {x_bytes} of x and {w_bytes} of w are loaded and {out_bytes} of out are written. Each " +
-      "element of x is used {F} times, and each element of w {w_uses}. Each element of out is a sum of {D} " +
-      "products. {meets} Of the bytes, {largest_share} belong to {largest}. The intensity is {intensity}: it " +
-      "stays below the smallest side, {smallest}. The ridge point of {chip} is {ridge}, so the " +
-      "multiplication is {verdict}.{fits}",
-  ),
+  says: _("In bf16, {x_bytes} of x and {w_bytes} of w are loaded and {out_bytes} of out are written. Each element of x is used {F} times, and each element of w {w_uses}. Each element of out is a sum of {D} products. {meets} Of the bytes, {largest_share} belong to {largest}. The intensity is {intensity}: it stays below the smallest side, {smallest}. The ridge point of {chip} is {ridge}, so the multiplication is {verdict}.{fits}"),
 
   draw(v, wide) {
     const room = Math.min(220, wide / 2); // for the height of the rectangles and the gap between them
@@ -105,7 +94,7 @@ function rectangles(_, { B, D, F, one }, wide, room, base) {
   const depth = { across: x.left + 0.7 * long, down: w.top + 0.7 * long };
 
   // Very short sides show only their edge, which is dashed for the output.
-  const edge = { rx: 0, stroke: INK };
+  const edge = { ...square, stroke: INK };
   const arrays = [
     box(x.left, x.top, long, low, ZONES[3], edge),
     box(w.left, w.top, broad, long, ZONES[1], edge),
@@ -188,11 +177,10 @@ function gauges(_, v, wide, base) {
   function gauge({ words, intensity }, i) {
     const y = base + 44 + ROW * i;
     const last = i === rows.length - 1;
-    const area = { stroke_width: 0, rx: 0 };
     return [
-      label(10, y, words, last ? BOLD : {}),
-      box(10, y + 5, corner - 10, 12, ZONES[0], area),
-      box(corner, y + 5, wide - 10 - corner, 12, ZONES[2], area),
+      label(10, y, words, last ? bold : {}),
+      box(10, y + 5, corner - 10, 12, ZONES[0], flat),
+      box(corner, y + 5, wide - 10 - corner, 12, ZONES[2], flat),
       line(corner, y + 4, corner, y + 18, INK, { stroke_width: 2 }),
       dot(x.inside(intensity), y + 11, last ? INK : SERIES[0], last ? 6 : 4.5),
     ];

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,8 @@ from rooflib.llm import Layer, Model, model_from_config
 from rooflib.llm.steps import ROWS
 from rooflib.quantities import text
 
-CHIPS = (1, 2, 4, 8)
-"""Numbers of chips of a replica, and of replicas, to choose."""
-COUNTS = (*CHIPS, 16)
-HOLDERS = (1, 2, 4, 8, 16, 32, 64, 128)
+COUNTS = (1, 2, 4, 8, 16)
+HOLDERS = (*COUNTS, 32, 64, 128)
 """Numbers of chips that formulas know, in a replica and in all: those to choose, and double."""
 # Matches rooflib's error: the size that can't be divided, the chips, and the possible chips.
 REFUSAL = re.compile(
@@ -36,42 +33,41 @@ Refusal = dict[str, str] | None
 def row(model: Model) -> dict[str, Any]:
     """Return a model's shapes, the bytes of its weights, and how chips can split it.
 
-    `stored` has, for each of `COUNTS` of chips, the mean bytes of a weight for each of
+    What depends on a number of chips is a dict by that number, as text, since JSON has no others.
+    `stored` has for each the mean bytes of a weight for each of
     `rooflib.llm.steps.ROWS`: some matrices are whole on each chip. `bits` has the fewest,
     and `computes` the types of the arithmetic for each of `ACTIVATIONS`.
 
-    `splits` says for each of `COUNTS` whether chips can split the model, and `splits_whole` whether
-    they can if each holds whole experts. `spreads` says for each of `HOLDERS` whether so many can
-    share whole experts. Three lists of refusals say why not, for the numbers to choose: None, or
-    the parts of rooflib's error.
+    `refusals` has the parts of rooflib's error for those that can't split the model,
+    `refusals_whole` for those that can't if each holds whole experts, and `refusals_spread` for
+    those that can't share these.
     """
     # Where each chip holds whole experts, check two things separately: whether chips can split the
     # other weights, and whether they can share the experts.
     rest = replace(model, kinds=tuple(replace(k, X=0, experts=0, active=0) for k in model.kinds))
     routed = any(kind.experts for kind in model.kinds)
-    split = {count: _refusal(model, count) for count in COUNTS}
-    split_whole = {count: _refusal(rest, count) for count in COUNTS}
-    spread = {count: _refusal(model, 1, count) if routed else None for count in HOLDERS}
     return {
         "D": model.D,
         "vocabulary": model.vocabulary,
         "tied": 1 * model.tied,
         "routed": 1 * routed,
-        "more": model.outer.weights("projections"),
-        "gains": model.outer.gains,
         "looked_up": model.D + model.looked_up_each,
         "tables": model.looked_up,
-        "stored": [[_stored(model, name, count) for name in ROWS] for count in COUNTS],
+        "stored": _each(lambda count: [_stored(model, name, count) for name in ROWS]),
         "bits": min(kind.bits for kind in model.stored_types()),
         "computes": {x: _computes(model, x) for x in ACTIVATIONS},
-        "kinds": [_kind(kind) for kind in model.kinds],
-        "splits": [1 * (split[count] is None) for count in COUNTS],
-        "splits_whole": [1 * (split_whole[count] is None) for count in COUNTS],
-        "spreads": [1 * (routed and spread[count] is None) for count in HOLDERS],
-        "refusals": [split[count] for count in CHIPS],
-        "refusals_whole": [split_whole[count] for count in CHIPS],
-        "refusals_spread": [spread[count] for count in HOLDERS],
+        "kinds": [_kind(kind) for kind in (*model.kinds, model.outer)],
+        "refusals": _each(lambda count: _refusal(model, count)),
+        "refusals_whole": _each(lambda count: _refusal(rest, count)),
+        "refusals_spread": _each(
+            lambda count: _refusal(model, 1, count), HOLDERS if routed else ()
+        ),
     }
+
+
+def _each(count: Callable[[int], Any], chips: Iterable[int] = COUNTS) -> dict[str, Any]:
+    found = {str(number): count(number) for number in chips}
+    return {number: value for number, value in found.items() if value is not None}
 
 
 def in_bf16(model: Model) -> Model:
@@ -99,11 +95,12 @@ def answer(content: bytes, file: str, rows: Mapping[str, Any]) -> str:
         except (TypeError, ValueError) as error:
             return json.dumps({"problem": str(error).replace(f"{folder}{os.sep}", "")})
     stem = Path(file.replace("{", "(").replace("}", ")")).stem
-    for name in _names(model.name if stem in ("config", "") else stem):
-        found = row(replace(model, name=name))
-        if rows.get(name, found) == found:
-            return json.dumps({"name": name, "row": found, "summary": summary(model)})
-    raise AssertionError  # there is always another name
+    name = first = model.name if stem in ("config", "") else stem
+    number = 1
+    while rows.get(name, found := row(replace(model, name=name))) != found:
+        number += 1
+        name = f"{first} ({number})"
+    return json.dumps({"name": name, "row": found, "summary": summary(model)})
 
 
 def summary(model: Model) -> str:
@@ -126,13 +123,7 @@ def summary(model: Model) -> str:
     return words
 
 
-def _names(name: str) -> Iterator[str]:
-    yield name
-    yield from (f"{name} ({number})" for number in itertools.count(2))
-
-
 def _kind(kind: Layer) -> dict[str, Any]:
-    state = [kind.state(count) for count in COUNTS]
     return {
         **{name: getattr(kind, name) for name in ("count", "N", "F", "experts", "active", "gains")},
         "matrices": len(kind.of("MLP")),
@@ -142,35 +133,38 @@ def _kind(kind: Layer) -> dict[str, Any]:
         "window": kind.window or kind.top,
         "holds": kind.window,
         "aligned": 1 * kind.aligned,
-        "projections": [kind.weights("projections", count) for count in COUNTS],
-        "expansion": [sum(each.on(count) for each in kind.expanding) for count in COUNTS],
-        "cached": [kind.cached(count) for count in COUNTS],
-        "kept": [kind.kept(count) for count in COUNTS],
+        "projections": _each(lambda count: kind.weights("projections", count)),
+        "expansion": _each(lambda count: sum(each.on(count) for each in kind.expanding)),
+        "cached": _each(kind.cached),
+        "kept": _each(kind.kept),
         "pair_flops": [kind.pair_flops(absorbed) for absorbed in (False, True)],
         "index_flops": 2 * kind.index_N * kind.index_H,
         "index_width": kind.index_H,
         "state_width": kind.state_width,
-        "recurrent": [recurrent for recurrent, _inputs in state],
-        "inputs": [each for _recurrent, each in state],
-        "state_flops": [
-            kind.state_flops * recurrent + 2 * kind.conv * kind.taken(count)
-            for count, (recurrent, _inputs) in zip(COUNTS, state, strict=True)
-        ],
-        "reached": [_reached(kind, count) for count in HOLDERS],
+        "recurrent": _each(lambda count: kind.state(count)[0]),
+        "inputs": _each(lambda count: kind.state(count)[1]),
+        "state_flops": _each(
+            lambda count: (
+                kind.state_flops * kind.state(count)[0] + 2 * kind.conv * kind.taken(count)
+            )
+        ),
+        # Each token goes to so many other chips; experts that can't be shared, to none.
+        "reached": _each(
+            lambda count: 0 if kind.experts % count else float(kind.chips_reached(count)), HOLDERS
+        ),
     }
 
 
 def _stored(model: Model, row: str, chips: int) -> float:
     """Return the mean bytes of a weight that a chip has of a kind of operation, as stored."""
     sizes, weights = 0.0, 0.0
-    for kind in [model.outer] if row == "logits" else model.kinds:
-        times, biases = kind.count, 0
-        if row == "experts":
-            times, biases = kind.count * kind.experts, kind.expert_biases
+    for kind in (*model.kinds, model.outer):
         own = [(matrix.on(chips), model.stored(matrix).w) for matrix in kind.of(row)]
+        biases = kind.expert_biases if row == "experts" else 0
         for count, stored in [*own, (biases, model.w)]:
-            sizes += times * count * dtype(stored).bytes
-            weights += times * count
+            each = kind.count * count * (kind.experts if row == "experts" else 1)
+            sizes += each * dtype(stored).bytes
+            weights += each
     return sizes / weights if weights else dtype(model.w).bytes
 
 
@@ -196,15 +190,6 @@ def _computes(model: Model, x: str) -> list[dict[str, float]] | None:
         else {}
         for name in ROWS
     ]
-
-
-def _reached(kind: Layer, count: int) -> float:
-    """Return how many other chips each token is sent to if `count` share the experts.
-
-    It is 0 if `count` chips can't share the experts.
-    """
-    spread = kind.experts and kind.experts % count == 0
-    return float(kind.chips_reached(count)) if spread else 0
 
 
 def _refusal(model: Model, chips: int, replicas: int = 1) -> Refusal:

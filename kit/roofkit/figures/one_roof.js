@@ -18,18 +18,16 @@ export const one_roof = (catalog, _) => ({
     chip: chipChoice(catalog, _, "TPU v5e"),
   },
   compute({ intensity, chip }) {
-    const peak = chip.peaks.bf16;
-    const ridge = ridgeOf(peak, chip.bandwidth);
+    const ridge = ridgeOf(chip);
     const share = fractionAt(intensity, ridge);
     const verdict =
       intensity >= ridge
         ? _("Arithmetic holds it back: it can be no faster on this chip.")
         : _("Memory holds it back: the compute units wait for {idle} of the time.");
     return {
-      peak, intensity, ridge, share,
-      bandwidth: chip.bandwidth,
+      ridge, share,
       idle: 1 - share,
-      reached: attainable(intensity, peak, chip.bandwidth),
+      reached: attainable(intensity, chip),
       words: { verdict },
     };
   },
@@ -53,7 +51,7 @@ export const one_roof = (catalog, _) => ({
     ];
     // The label is right of the slope, or centered under the ceiling.
     const known = KNOWN.map((intensity, i) => {
-      const [left, top] = [x.at(intensity), y.inside(attainable(intensity, v.peak, v.bandwidth))];
+      const [left, top] = [x.at(intensity), y.inside(attainable(intensity, v))];
       const beside = intensity < v.ridge;
       const looks = { fill: MUTED, text_anchor: beside ? "start" : "middle" };
       return dot(left, top, MUTED, 4) + label(left + (beside ? 7 : 0), top + 20, names[i], looks);

@@ -6,13 +6,12 @@
 // t of the all-gather it sends piece k + 1 - t, which replaces that of chip k + 1.
 import { decades, slider, steps } from "./lib/figure.js";
 import { allReduce, ringSteps } from "./lib/formulas.js";
-import { arrow, box, end, INK, label, line, middle, MUTED, SERIES, ZONES } from "./lib/svg.js";
+import { arrow, bold, box, end, flat, INK, label, line, middle, MUTED, range, SERIES, square, ZONES } from "./lib/svg.js";
 import { text } from "./lib/units.js";
 
 const LETTERS = "abcdefgh";
 const MOST_CHIPS = LETTERS.length;
 const ACCENT = SERIES[1];
-const BOLD = { "font-weight": "bold" };
 // Pixels. The way back from the last chip to the first runs in the margins, MARGIN from the edges; TOKEN is
 // the width of a piece that travels, and BAR the height of the parts in a cell.
 const TOP = 66;
@@ -22,7 +21,6 @@ const BAR = 9;
 const MARGIN = 13;
 const TOKEN = 22;
 
-const range = (count) => [...Array(count).keys()];
 const mod = (number, N) => ((number % N) + N) % N;
 
 export const ring = (catalog, _) => ({
@@ -57,8 +55,6 @@ export const ring = (catalog, _) => ({
     // Exactly at `half`, the reduce-scatter is complete and the all-gather has not started.
     const [phase, holds] = stages[[done > 0, done >= half, done > half, done >= last].filter(Boolean).length];
     return {
-      N,
-      size,
       half,
       last,
       done,
@@ -89,11 +85,7 @@ export const ring = (catalog, _) => ({
     ["total", _("sent in all steps"), "B"],
     ["total_share", _("sent in all, in arrays"), ""],
   ],
-  says: _(
-    "{N} chips in a ring, {count} steps done: {phase}. {holds} In each step every chip sends one of {N} " +
-      "pieces, {piece}, to the next chip. So far each has sent {sent}, {so_far} of {size}. In all it " +
-      "sends {total}: 2 times {of_size} of the array, {in_all}.",
-  ),
+  says: _("{N} chips in a ring, {count} steps done: {phase}. {holds} In each step every chip sends one of {N} pieces, {piece}, to the next chip. So far each has sent {sent}, {so_far} of {size}. In all it sends {total}: 2 times {of_size} of the array, {in_all}."),
 
   draw(v, wide, words) {
     const bottom = TOP + ROW * v.N + 4;
@@ -109,28 +101,18 @@ export const ring = (catalog, _) => ({
 // The piece that chip k sends in step t.
 const pieceOf = (N, k, t) => mod(t < N - 1 ? k - t : k + 1 - (t - (N - 1)), N);
 
-// Whose parts are in each piece of each chip after some steps: a set for chip k and piece c.
-function heldAfter(steps, N) {
-  let held = range(N).map((k) => range(N).map(() => new Set([k])));
-  for (let t = 0; t < steps; t += 1) {
-    const before = held;
-    held = before.map((pieces, k) =>
-      pieces.map((parts, c) => {
-        const previous = mod(k - 1, N);
-        if (pieceOf(N, previous, t) !== c) return parts;
-        const arrived = before[previous][c];
-        return t < N - 1 ? new Set([...parts, ...arrived]) : arrived;
-      }),
-    );
-  }
-  return held;
+// Whose parts are in piece c of chip k after some steps: its own, then those of the chips from c to k, then all.
+function partsOf(k, c, steps, N) {
+  const way = mod(k - c, N); // steps from chip c to chip k
+  if (way + N - 1 < steps) return range(N);
+  return way <= steps ? range(way + 1).map((i) => mod(c + i, N)) : [k];
 }
 
 function chipsOfRing(_, v, wide, bottom, words) {
   const { N, last, done } = v;
   const now = Math.ceil(done);
   const way = done - Math.floor(done); // the part of the step that has passed
-  const held = heldAfter(Math.floor(done), N);
+  const held = range(N).map((k) => range(N).map((c) => partsOf(k, c, Math.floor(done), N)));
   const pitch = Math.min((wide - 72) / N, 150);
   const left = 44 + (wide - 72 - N * pitch) / 2;
   const cell = 0.74 * pitch;
@@ -144,7 +126,7 @@ function chipsOfRing(_, v, wide, bottom, words) {
     const number = (k) => (narrow ? text(k + 1) : _("chip {n}", { n: text(k + 1) }));
     const step = { now: text(now), last: text(last), phase: words.phase };
     return [
-      label(8, 16, _("Step {now} of {last}: {phase}", step), BOLD),
+      label(8, 16, _("Step {now} of {last}: {phase}", step), bold),
       label(8, 34, words.holds),
       ...all.map((k) => label(center(k), TOP - 8, number(k), middle)),
       narrow ? label(left - 4, TOP - 8, _("chip"), end) : "",
@@ -163,59 +145,44 @@ function chipsOfRing(_, v, wide, bottom, words) {
   }
   // The bars of the parts in a piece.
   const bars = (parts, x, y, unit, gap) =>
-    [...parts].map((j) => box(x + j * unit, y, unit - gap, BAR, SERIES[0], { stroke_width: 0, rx: 0 }));
+    parts.map((j) => box(x + j * unit, y, unit - gap, BAR, SERIES[0], flat));
   // A piece on a chip; its edge says whether it came in the step that is under way, or done last.
   function cellOf(k, c) {
     const parts = held[k][c];
     const [x, y] = [center(k) - cell / 2, TOP + ROW * c];
-    const finished = parts.size === N;
+    const finished = parts.length === N;
     const unit = (cell - 4) / N;
     const came = now > 0 && pieceOf(N, mod(k - 1, N), now - 1) === c;
     const edge = came ? { stroke: ACCENT, stroke_width: 2.5 } : {};
-    const words_ = `${text(parts.size)}/${text(N)}`;
+    const words_ = `${text(parts.length)}/${text(N)}`;
     const bar = y + CELL - BAR - 3;
     return [
       box(x, y, cell, CELL, finished ? ZONES[2] : "none", edge),
-      label(center(k), y + 15, words_, finished ? { ...middle, ...BOLD } : middle),
+      label(center(k), y + 15, words_, finished ? { ...middle, ...bold } : middle),
       box(x + 2, bar, cell - 4, BAR, "none", { stroke_width: 0.5, rx: 0 }),
       ...bars(parts, x + 2, bar, unit, unit > 4 ? 1 : 0.5),
     ];
   }
-  // An arrow from a chip to the next one; the last one goes back to chip 1.
-  function arrowOf(k) {
+  // The way of a piece from chip k, straight to the next chip, or from the last one out, down, back, up and in;
+  // `beside` is how far from the middle of a chip it begins and ends.
+  function wayOf(k, beside) {
     const y = laneOf(pieceOf(N, k, now - 1));
-    const start = center(k) + cell / 2 + 1;
-    const thick = { stroke_width: 2 };
-    if (k < N - 1) return arrow(start, y, center(k + 1) - cell / 2 - 1, y, ACCENT, thick);
-    return [
-      line(start, y, road.to, y, ACCENT, thick),
-      line(road.to, y, road.to, bottom, ACCENT, thick),
-      arrow(road.to, bottom, road.from, bottom, ACCENT, thick),
-      line(road.from, bottom, road.from, y, ACCENT, thick),
-      arrow(road.from, y, center(0) - cell / 2 - 1, y, ACCENT, thick),
-    ].join("");
+    const [first, last] = [[center(k) + beside, y], [center((k + 1) % N) - beside, y]];
+    const around = [[road.to, y], [road.to, bottom], [road.from, bottom], [road.from, y]];
+    return [first, ...(k < N - 1 ? [] : around), last];
   }
-  // Where the piece of chip k is, at constant speed: straight to the next chip, or from the last one out,
-  // down, back, up and in.
-  function placeOf(k, y) {
-    const start = center(k);
-    if (k < N - 1) return [start + way * pitch, y];
-    const corners = [
-      [start, y],
-      [road.to, y],
-      [road.to, bottom],
-      [road.from, bottom],
-      [road.from, y],
-      [center(0), y],
-    ];
-    return along(corners, way);
+  function arrowOf(k) {
+    const corners = wayOf(k, cell / 2 + 1);
+    const drawn = (i) => (i === 2 || i === corners.length - 2 ? arrow : line);
+    const parts = corners.slice(1).map((to, i) => drawn(i)(...corners[i], ...to, ACCENT, { stroke_width: 2 }));
+    return parts.join("");
   }
+  // At constant speed.
   function traveling(k) {
-    const piece = pieceOf(N, k, now - 1);
-    const [x, y] = placeOf(k, laneOf(piece));
+    const [x, y] = along(wayOf(k, 0), way);
     return [
       box(x - TOKEN / 2, y - 7, TOKEN, 14, ZONES[0], { stroke: ACCENT, stroke_width: 1.5 }),
-      ...bars(held[k][piece], x - TOKEN / 2 + 1, y - BAR / 2, (TOKEN - 2) / N, 0.5),
+      ...bars(held[k][pieceOf(N, k, now - 1)], x - TOKEN / 2 + 1, y - BAR / 2, (TOKEN - 2) / N, 0.5),
     ];
   }
   return [
@@ -229,16 +196,15 @@ function chipsOfRing(_, v, wide, bottom, words) {
 
 // The point at a share of the way along the lines between corners.
 function along(corners, share) {
-  const lines = corners.slice(1).map(([x, y], i) => {
-    const [x0, y0] = corners[i];
-    return { x0, y0, x, y, length: Math.hypot(x - x0, y - y0) };
-  });
-  let rest = share * lines.reduce((sum, { length }) => sum + length, 0);
-  for (const { x0, y0, x, y, length } of lines) {
-    if (rest <= length) return [x0 + ((x - x0) * rest) / length, y0 + ((y - y0) * rest) / length];
-    rest -= length;
+  const long = corners.slice(1).map(([x, y], i) => Math.hypot(x - corners[i][0], y - corners[i][1]));
+  let rest = share * long.reduce((one, other) => one + other);
+  let i = 0;
+  while (rest > long[i] && i < long.length - 1) {
+    rest -= long[i];
+    i += 1;
   }
-  return corners.at(-1);
+  const part = rest / long[i];
+  return [0, 1].map((xy) => corners[i][xy] + (corners[i + 1][xy] - corners[i][xy]) * part);
 }
 
 // ---- the lower part: the array, and the bytes that a chip has sent, on one scale
@@ -249,7 +215,6 @@ function sentBytes(_, v, wide, bottom, words) {
   const y = (down) => bottom + down;
   const n = text(N);
   const pass = { share: words.of_size };
-  const slot = { rx: 0 };
   const happened = text(Math.floor(done));
   const inAll = { ...pass, times: text(v.total_share), bytes: text(v.total, "B") };
   return [
@@ -257,18 +222,18 @@ function sentBytes(_, v, wide, bottom, words) {
     arrow(8, y(68), 30, y(68), ACCENT, { stroke_width: 2 }),
     label(36, y(72), _("Each arrow carries 1 of {n} pieces: {bytes}", { n, bytes: text(piece, "B") })),
     label(8, y(98), _("The array: {n} pieces, {bytes}", { n, bytes: text(size, "B") })),
-    ...range(N).map((i) => box(x(i), y(104), unit, 18, "none", slot)),
+    ...range(N).map((i) => box(x(i), y(104), unit, 18, "none", square)),
     ...range(N).map((i) => label(x(i + 0.5), y(117), LETTERS[i], middle)),
     label(8, y(144), _("Each chip has sent {done} of {all} pieces:", { done: happened, all: text(last) })),
     label(8, y(160), _("{times} × the array = {bytes}", { times: text(share), bytes: text(sent, "B") })),
     ...range(last).map((i) => {
       const filled = Math.min(1, Math.max(0, done - i));
-      return box(x(i), y(166), unit * filled, 18, SERIES[0], { rx: 0, stroke_width: 0 });
+      return box(x(i), y(166), unit * filled, 18, SERIES[0], flat);
     }),
-    ...range(last).map((i) => box(x(i), y(166), unit, 18, "none", slot)),
+    ...range(last).map((i) => box(x(i), y(166), unit, 18, "none", square)),
     line(x(half), y(162), x(half), y(202), INK),
     label(x(half / 2), y(199), _("reduce-scatter: {share}", pass), middle),
     label(x(half * 1.5), y(199), _("all-gather: {share}", pass), middle),
-    label(8, y(226), _("In all 2 × {share} = {times} × the array: {bytes}", inAll), BOLD),
+    label(8, y(226), _("In all 2 × {share} = {times} × the array: {bytes}", inAll), bold),
   ];
 }

@@ -5,7 +5,7 @@
 // of them, or in strips of rows or of columns.
 import { choice, slider } from "./lib/figure.js";
 import { reduceScatter } from "./lib/formulas.js";
-import { arrow, box, INK, label, middle, MUTED, SERIES, ZONES } from "./lib/svg.js";
+import { arrow, bold, box, flat, INK, label, middle, MUTED, range, SERIES, square, ZONES } from "./lib/svg.js";
 import { text } from "./lib/units.js";
 
 const SIZE = 2; // bytes for each element in bf16
@@ -18,7 +18,6 @@ const CUTS = {
   F: { x: WHOLE, w: COLUMNS, out: COLUMNS },
 };
 const TRAVELS = SERIES[1];
-const BOLD = { "font-weight": "bold" };
 
 // Pixels: margins and gaps, how far behind the last sheet of a pile is, and the greatest widths.
 const TOP = 72;
@@ -63,11 +62,6 @@ export const shards = (_catalog, _) => ({
     const partOf = (matrix) => _("1/{n} of {matrix}", { n: text(N), matrix });
     const has = (matrix, how) => (how === WHOLE ? _("all of {matrix}", { matrix }) : partOf(matrix));
     return {
-      split,
-      N,
-      B,
-      D,
-      F,
       cut,
       partial: byD,
       passes,
@@ -99,10 +93,7 @@ export const shards = (_catalog, _) => ({
     ["sent", _("sent by each chip"), "B"],
     ["held", _("held by each chip at most"), "B"],
   ],
-  says: _(
-    "Split along {split} over {N} chips, each chip holds {has_x} ({x_part}) and {has_w} ({w_part}) and " +
-      "computes {has_out} ({written}). {then}",
-  ),
+  says: _("Split along {split} over {N} chips, each chip holds {has_x} ({x_part}) and {has_w} ({w_part}) and computes {has_out} ({written}). {then}"),
 
   draw(v, wide, words) {
     const { split, N, B, D, F, cut, partial } = v;
@@ -124,7 +115,7 @@ export const shards = (_catalog, _) => ({
       const whole = sums ? _("partial sums") : _("all on each");
       return [
         ...(how === WHOLE ? sheets(shape, N, sums, _("1 to {n}", { n })) : strips(shape, N, how)),
-        label(caption, above - 14, name, BOLD),
+        label(caption, above - 14, name, bold),
         label(caption, above, how === WHOLE ? whole : _("1/{n} on each", { n })),
       ];
     }
@@ -139,11 +130,11 @@ export const shards = (_catalog, _) => ({
       const [first, second] = does.split("\n");
       return [
         v.passes ? arrow(center, below + 6, center, endTop - PILE - 38, TRAVELS, { stroke_width: 2.5 }) : "",
-        label(left, endTop - 20, words.collective, BOLD),
+        label(left, endTop - 20, words.collective, bold),
         label(left, endTop - 4, first),
         label(left, endTop + 12, second),
-        box(left, endTop + 20, v.share * full, 14, TRAVELS, { stroke_width: 0, rx: 0 }),
-        box(left, endTop + 20, full, 14, "none", { rx: 0, stroke: INK, stroke_width: 1.5 }),
+        box(left, endTop + 20, v.share * full, 14, TRAVELS, flat),
+        box(left, endTop + 20, full, 14, "none", { ...square, stroke: INK, stroke_width: 1.5 }),
         label(left, endTop + 50, _("The frame: out, {bytes}", { bytes: text(v.out_bytes, "B") })),
       ];
     }
@@ -155,7 +146,7 @@ export const shards = (_catalog, _) => ({
     return {
       height: keyTop + 38,
       svg: [
-        label(8, 16, _("Split: {split} over {n} chips. Sides to scale.", { split, n }), BOLD),
+        label(8, 16, _("Split: {split} over {n} chips. Sides to scale.", { split, n }), bold),
         ...matrix("x[B, D]", cut.x, B, D, xLeft, outTop),
         ...matrix("w[D, F]", cut.w, D, F, outLeft, TOP),
         ...matrix("out[B, F]", cut.out, B, F, outLeft, outTop, partial),
@@ -189,18 +180,18 @@ function strips({ left, top, long, high }, N, how) {
   const [width, height] = how === ROWS ? [long, high / N] : [long / N, high];
   const room = how === ROWS ? height / 10 : width / 9;
   const every = [1, 2, 4].find((step) => room * step >= 1) ?? 8;
-  return [...Array(N).keys()].map((i) => {
+  return range(N).map((i) => {
     const [x, y] = how === ROWS ? [left, top + i * height] : [left + i * width, top];
     const number = i % every === 0 ? label(x + width / 2, y + height / 2 + 4, text(i + 1), middle) : "";
-    return box(x, y, width, height, tint(i), { rx: 0 }) + number;
+    return box(x, y, width, height, tint(i), square) + number;
   });
 }
 
 // A pile of sheets, one for each chip; the first chip's is in front. Dashed edges: partial sums.
 function sheets({ left, top, long, high }, N, sums, words) {
-  const edge = { rx: 0, stroke_dasharray: sums ? "4 2" : "none" };
+  const edge = { ...square, stroke_dasharray: sums ? "4 2" : "none" };
   return [
-    ...[...Array(N).keys()].reverse().map((i) => {
+    ...range(N).reverse().map((i) => {
       const behind = (i * PILE) / (N - 1);
       return box(left + behind, top - behind, long, high, tint(i), edge);
     }),

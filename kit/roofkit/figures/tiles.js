@@ -5,7 +5,7 @@
 // sums of a tile of out, like the loop in the chapter. N³/t² steps load 2t elements each. No order of the
 // products has loads that grow more slowly (Hong and Kung, 1981).
 import { slider, steps } from "./lib/figure.js";
-import { box, end, group, INK, label, line, middle, SERIES, signs, squares, ZONES } from "./lib/svg.js";
+import { box, end, flat, group, INK, label, line, middle, range, SERIES, signs, square, squares, ZONES } from "./lib/svg.js";
 import { text } from "./lib/units.js";
 
 const N = 8; // as many as a phone can draw with a number in each
@@ -17,8 +17,6 @@ const LEAST = 2 * N ** 2;
 // Pixels above the matrices, and cells between them.
 const TOP = 24;
 const GAP = 2.4;
-
-const range = (count) => [...Array(count).keys()];
 
 export const tiles = (_catalog, _) => ({
   title: _("Play the tiles: how many elements are loaded, and how many of them again?"),
@@ -47,8 +45,6 @@ export const tiles = (_catalog, _) => ({
     const written = t * t * Math.floor(done / N);
     const elements = (count) => (count === 1 ? _("element") : _("elements"));
     return {
-      t,
-      step,
       last,
       done,
       tile,
@@ -66,10 +62,7 @@ export const tiles = (_catalog, _) => ({
       room: elements(t * t),
       words: {
         happened: done
-          ? _(
-              "The last step brought {nth_piece} of x and of w for {nth_tile}: {each_piece} of x and " +
-                "{each_piece} of w.",
-            )
+          ? _("The last step brought {nth_piece} of x and of w for {nth_tile}: {each_piece} of x and {each_piece} of w.")
           : _("Nothing is loaded yet."),
         nth_piece: _("piece {n} of {all}", { n: text(piece + 1), all: text(N) }),
         nth_tile: _("tile {n} of {all}", { n: text(tile + 1), all: text(all) }),
@@ -91,12 +84,7 @@ export const tiles = (_catalog, _) => ({
     ["written", _("written so far"), ({ out_room }) => out_room],
     ["held", _("sums on the chip"), ({ room }) => room],
   ],
-  says: _(
-    "After {done} of {last} steps, {loaded} of x and w are loaded, {loaded_bytes} in bf16, and " +
-      "{written} of out are written. {happened} Tiles of side {t} load {total} in all, each element " +
-      "{often}; the least possible is {least}. The sums of one tile take room for {held} on the chip, and " +
-      "the intensity of the whole is {intensity}.",
-  ),
+  says: _("After {done} of {last} steps, {loaded} of x and w are loaded, {loaded_bytes} in bf16, and {written} of out are written. {happened} Tiles of side {t} load {total} in all, each element {often}; the least possible is {least}. The sums of one tile take room for {held} on the chip, and the intensity of the whole is {intensity}."),
 
   draw(v, wide) {
     const cell = Math.min(22, (wide - 16) / (2 * N + GAP));
@@ -172,8 +160,8 @@ function currentStep({ t, step, tile, piece, way }, { cell, left, right, low }) 
     x: from.x + (right - 1.3 * cell - from.x) * part,
     y: from.y + (low - 1.3 * cell - from.y) * part,
   };
-  const frame = { stroke: SERIES[1], stroke_width: 3, fill_opacity: 0, rx: 0 };
-  const moving = { stroke: INK, rx: 0 };
+  const frame = { stroke: SERIES[1], stroke_width: 3, fill_opacity: 0, ...square };
+  const moving = { ...square, stroke: INK };
   return [
     box(from.x, row, cell, side, SERIES[1], frame),
     box(column, from.y, side, cell, SERIES[1], frame),
@@ -207,7 +195,6 @@ function counter(_, { loaded, total }, wide, y) {
   const long = (elements) => ((wide - 16) * elements) / MOST;
   const [all, least] = [8 + long(total), 8 + long(LEAST)];
   const near = all < 60 ? {} : all > wide - 60 ? end : middle;
-  const flat = { stroke_width: 0, rx: 0 };
   return [
     box(8, y, wide - 16, 14, ZONES[3], flat),
     box(8, y, long(loaded), 14, SERIES[0], flat),

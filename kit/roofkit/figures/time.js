@@ -2,9 +2,9 @@
 // Times of FLOPs and bytes on a chip in bf16, both bounds, and how long the compute units wait.
 import { chipChoice, decades, slider } from "./lib/figure.js";
 import { bound } from "./lib/formulas.js";
-import { box, end, GRID, INK, label, line, middle, MUTED, SERIES } from "./lib/svg.js";
+import { box, end, GRID, INK, label, line, middle, MUTED, range, roundNumber, SERIES } from "./lib/svg.js";
 import { text } from "./lib/units.js";
-import { boundsWords, bytesMisfit, roofNames } from "./lib/words.js";
+import { boundsWords, bytesMisfit, twoTimes } from "./lib/words.js";
 
 // Pixels. ROWS are the middles of the three rows; TICK_ROOM is what a number of the axis needs.
 const LEFT = 68;
@@ -23,37 +23,27 @@ export const time = (catalog, _) => ({
   },
 
   compute({ flops, bytes, chip }) {
-    const times = bound({ flops, bytes }, { peak: chip.peaks.bf16, bandwidth: chip.bandwidth });
-    const idle = 1 - times.math / times.lower;
+    const times = bound({ flops, bytes }, chip);
+    const idle = 1 - times.t_math / times.lower;
     return {
-      t_math: times.math,
-      t_comms: times.comms,
-      lower: times.lower,
-      upper: times.upper,
+      ...times,
       idle,
       words: {
-        binding: roofNames(_)[times.binding],
-        bounds: boundsWords(_, times),
+        ...boundsWords(_, times),
         waiting:
           idle > 0
             ? _("At the lower bound the compute units wait for {idle} of the time.")
             : _("At the lower bound the compute units never wait."),
-        fits: bytesMisfit(_, bytes, chip.capacity),
+        fits: bytesMisfit(_, bytes, chip),
       },
     };
   },
 
   numbers: [
-    ["t_math", _("T_math"), "s"],
-    ["t_comms", _("T_comms"), "s"],
-    ["lower", _("lower bound"), "s"],
-    ["upper", _("upper bound"), "s"],
+    ...twoTimes(_),
     ["idle", _("idle fraction"), "%"],
   ],
-  says: _(
-    "On {chip}, arithmetic of {flops} takes {t_math} and traffic of {bytes} takes {t_comms}: {binding} " +
-      "binds. {bounds} {waiting}{fits}",
-  ),
+  says: _("On {chip}, arithmetic of {flops} takes {t_math} and traffic of {bytes} takes {t_comms}: {binding} binds. {bounds} {waiting}{fits}"),
 
   draw(v, wide) {
     const longest = 1.1 * v.upper;
@@ -73,17 +63,17 @@ export const time = (catalog, _) => ({
     // A line from the lower bound to the upper, with both numbers below it.
     function bounds(y) {
       const thick = { stroke_width: 2 };
-      const range = _("{lower} to {upper}", { lower: text(v.lower, "s"), upper: text(v.upper, "s") });
+      const both = _("{lower} to {upper}", { lower: text(v.lower, "s"), upper: text(v.upper, "s") });
       return [
         line(x(v.lower), y, x(v.upper), y, INK, thick),
         line(x(v.lower), y - 8, x(v.lower), y + 8, INK, thick),
         line(x(v.upper), y - 8, x(v.upper), y + 8, INK, thick),
-        label(x(v.upper) + 4, y + 24, range, end),
+        label(x(v.upper) + 4, y + 24, both, end),
       ];
     }
     function axis() {
-      const tick = roundNumber(longest / 4);
-      const ticks = [...Array(Math.floor(longest / tick) + 1).keys()];
+      const tick = roundNumber(longest / 2.8);
+      const ticks = range(Math.floor(longest / tick) + 1);
       const crowded = length(tick) <= TICK_ROOM; // then every second number is left out
       const fits = (i) => x(i * tick) <= wide - TICK_ROOM / 2;
       return [
@@ -109,12 +99,3 @@ export const time = (catalog, _) => ({
     };
   },
 });
-
-// 1, 2, 5 or 10 times a power of ten: the one that is nearest to a number by ratio.
-function roundNumber(number) {
-  const power = 10 ** Math.floor(Math.log10(number));
-  const ratio = number / power;
-  if (ratio < Math.sqrt(2)) return power;
-  if (ratio < Math.sqrt(10)) return 2 * power;
-  return ratio < Math.sqrt(50) ? 5 * power : 10 * power;
-}

@@ -11,9 +11,9 @@
 // No other order of loads and stores is faster with two buffers.
 import { chipChoice, choice, slider } from "./lib/figure.js";
 import { bound, matmul } from "./lib/formulas.js";
-import { arrow, box, end, GRID, INK, label, line, middle, MUTED, SERIES } from "./lib/svg.js";
+import { arrow, bold, box, end, flat, GRID, INK, label, line, middle, range, roundNumber, SERIES, timeAxis } from "./lib/svg.js";
 import { shareText, text } from "./lib/units.js";
-import { matmulMisfit } from "./lib/words.js";
+import { matmulMisfit, twoTimes } from "./lib/words.js";
 
 // The chapter's layer at several batch sizes, and a matmul that stores more than it loads.
 const SHAPES = [
@@ -50,40 +50,30 @@ export const timeline = (catalog, _) => ({
 
   compute({ slices, job, chip }) {
     const { loaded, written, bytes } = JOBS[job];
-    const { math, comms, lower, upper } = bound(JOBS[job], {
-      peak: chip.peaks.bf16,
-      bandwidth: chip.bandwidth,
-    });
+    const times = bound(JOBS[job], chip);
+    const { t_math, t_comms, lower } = times;
     // Seconds of one slice.
     const slice = {
-      math: math / slices,
+      math: t_math / slices,
       load: loaded / chip.bandwidth / slices,
       store: written / chip.bandwidth / slices,
     };
-    const beyond = slices > 1 ? edges(slice) : Math.min(math, comms);
+    const beyond = slices > 1 ? edges(slice) : Math.min(t_math, t_comms);
     const takes = lower + beyond;
-    const over = _(
-      "Cut into {slices} slices, with two buffers, it takes {takes}, {above} more than the lower bound.",
-    );
-    const least = _(
-      "Cut into {slices} slices, with two buffers, it takes {takes}, which is the lower bound.",
-    );
+    const over = _("Cut into {slices} slices, with two buffers, it takes {takes}, {above} more than the lower bound.");
+    const least = _("Cut into {slices} slices, with two buffers, it takes {takes}, which is the lower bound.");
     const one = _("In one slice nothing overlaps, so it takes {takes}, which is the upper bound.");
     return {
       ...slice,
-      slices,
-      t_math: math,
-      t_comms: comms,
-      lower,
-      upper,
+      ...times,
       takes,
       above: beyond / lower,
-      math_waits: 1 - math / takes,
-      road_waits: 1 - comms / takes,
+      math_waits: 1 - t_math / takes,
+      road_waits: 1 - t_comms / takes,
       slice: loaded / slices,
       words: {
         how: slices === 1 ? one : beyond > 0 ? over : least,
-        fits: matmulMisfit(_, bytes, chip.capacity),
+        fits: matmulMisfit(_, bytes, chip),
       },
     };
   },
@@ -91,19 +81,12 @@ export const timeline = (catalog, _) => ({
   numbers: [
     ["takes", _("takes"), "s"],
     ["above", _("above the lower bound"), "%"],
-    ["t_math", _("T_math"), "s"],
-    ["t_comms", _("T_comms"), "s"],
-    ["lower", _("lower bound"), "s"],
-    ["upper", _("upper bound"), "s"],
+    ...twoTimes(_),
     ["math_waits", _("compute units wait"), "%"],
     ["road_waits", _("road to HBM waits"), "%"],
     ["slice", _("loaded for one slice"), "B"],
   ],
-  says: _(
-    "On {chip} the matmul with {job} has a lower bound of {lower} and an upper bound of {upper}. {how} " +
-      "The compute units wait for {math_waits} of that time, and the road to HBM for {road_waits}. The " +
-      "bars are to scale.{fits}",
-  ),
+  says: _("On {chip} the matmul with {job} has a lower bound of {lower} and an upper bound of {upper}. {how} The compute units wait for {math_waits} of that time, and the road to HBM for {road_waits}. The bars are to scale.{fits}"),
 
   draw(v, wide) {
     const long = (seconds) => ((wide - 38) * seconds) / v.upper;
@@ -130,24 +113,18 @@ export const timeline = (catalog, _) => ({
     const waits = (y, spans) =>
       spans
         .filter(([from, to]) => long(to - from) > 0.01)
-        .map(
-          ([from, to]) =>
-            box(x(from), y + 4, long(to - from), TALL - 8, GRID, {
-              rx: 0,
-              stroke_width: 0,
-              fill_opacity: 0.7,
-            }) + inside(from, to, y, _("waits"), 20),
-        );
+        .flatMap(([from, to]) => [
+          box(x(from), y + 4, long(to - from), TALL - 8, GRID, { ...flat, fill_opacity: 0.7 }),
+          inside(from, to, y, _("waits"), 20),
+        ]);
     const limit = (seconds, words, y, dashes) =>
       line(x(seconds), y + 5, x(seconds), AXIS, INK, { stroke_width: 2, stroke_dasharray: dashes }) +
       label(x(seconds) + 4, y, words, end);
     function axis() {
       const tick = roundNumber(v.upper / 2);
-      const ticks = [...Array(Math.floor(v.upper / tick) + 1).keys()].map((i) => i * tick);
+      const ticks = range(Math.floor(v.upper / tick) + 1).map((i) => i * tick);
       return [
-        arrow(x(0), AXIS, wide - 12, AXIS, MUTED),
-        ...ticks.map((at) => line(x(at), AXIS, x(at), AXIS + 5, MUTED)),
-        ...ticks.map((at) => label(x(at), AXIS + 19, text(at, "s"), middle)),
+        ...timeAxis(x(0), wide - 12, AXIS, ticks.map((at) => [x(at), text(at, "s")])),
         label(wide - 24, AXIS + 38, _("time"), end),
       ];
     }
@@ -168,7 +145,7 @@ export const timeline = (catalog, _) => ({
         limit(v.lower, _("lower bound {time}", { time: text(v.lower, "s") }), 34, "none"),
         limit(v.upper, _("upper bound {time}", { time: text(v.upper, "s") }), 16, "6 4"),
         arrow(x(0), TAKES, x(v.takes), TAKES, INK, { stroke_width: 2 }),
-        label(18, TAKES - 8, _("takes {time}", { time: text(v.takes, "s") }), { "font-weight": "bold" }),
+        label(18, TAKES - 8, _("takes {time}", { time: text(v.takes, "s") }), bold),
         ...axis(),
         key(14, "load", _("load")),
         key(74, "store", _("store")),
@@ -190,7 +167,7 @@ function edges({ load, math, store }) {
 function schedule({ slices, load, math, store, takes }) {
   const round = Math.max(math, load + store);
   const last = slices - 1;
-  const all = [...Array(slices).keys()];
+  const all = range(slices);
   // The arithmetic of slice k begins; meanwhile k - 1 is stored and k + 1 is loaded.
   const begins = (k) => load + (k > 0 ? Math.max(load, math) : 0) + Math.max(0, k - 1) * round;
   const loaded = (k) => (k === 0 ? 0 : begins(k - 1) + (k > 1 ? store : 0));
@@ -203,10 +180,4 @@ function schedule({ slices, load, math, store, takes }) {
     roadIdle: all.map((k) => [begins(k) + (k > 0 ? store : 0) + (k < last ? load : 0), stored(k)]),
     mathIdle: [...all, slices].map((k) => [k > 0 ? begins(k - 1) + math : 0, k < slices ? begins(k) : takes]),
   };
-}
-
-// The largest of 1, 2 and 5 times a power of ten that is at most `most`.
-function roundNumber(most) {
-  const power = 10 ** Math.floor(Math.log10(most));
-  return power * (most >= 5 * power ? 5 : most >= 2 * power ? 2 : 1);
 }

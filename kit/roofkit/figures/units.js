@@ -6,7 +6,7 @@
 // intensity ÷ ridge of the time (Williams, Waterman and Patterson, CACM 52(4), 2009).
 import { choice } from "./lib/figure.js";
 import { bound, dot as dotProduct, elementwise, fractionAt, matmul, ridge } from "./lib/formulas.js";
-import { box, dot, end, GRID, label, line, log, middle, MUTED, SERIES, ticks, ZONES } from "./lib/svg.js";
+import { bold, box, dot, end, flat, GRID, label, line, log, middle, MUTED, SERIES, square, ticks, ZONES } from "./lib/svg.js";
 import { shareText, text } from "./lib/units.js";
 import { unitName } from "./lib/words.js";
 
@@ -25,11 +25,10 @@ const MATRIX_WORKS = {
 };
 const WORKS = { ...VECTOR_WORKS, ...MATRIX_WORKS };
 const COLOR = { matrix: SERIES[0], vector: SERIES[1] };
-const BOLD = { "font-weight": "bold" };
 const TOP = 60; // pixels above the squares
 
 export function units(catalog, _) {
-  const chips = catalog.chips.filter(({ peaks }) => peaks.bf16 && peaks["vector fp32"]);
+  const chips = catalog.chips.filter(({ peak, peaks }) => peak && peaks["vector fp32"]);
   const rows = (count) => _("matmul, {count} rows", { count });
   const names = {
     "dot product": _("dot product"),
@@ -41,10 +40,7 @@ export function units(catalog, _) {
   const said = {
     vector: _("The vector unit of {chip} does this work ({work}); the matrix unit has no part in it."),
     matrix: _("The matrix unit of {chip} does this work ({work}); the vector unit has no part in it."),
-    below: _(
-      "At {intensity}, below the ridge of {ridge_text}, the bytes set the pace: the unit is busy " +
-        "{busy_text} of the time at best.",
-    ),
+    below: _("At {intensity}, below the ridge of {ridge_text}, the bytes set the pace: the unit is busy {busy_text} of the time at best."),
     above: _("At {intensity}, above the ridge of {ridge_text}, the unit can be busy all of the time."),
   };
 
@@ -61,24 +57,23 @@ export function units(catalog, _) {
 
     compute({ work, chip }) {
       const { flops, bytes } = WORKS[work];
-      const peaks = { matrix: chip.peaks.bf16, vector: chip.peaks["vector fp32"] };
-      const ridges = {
-        matrix: ridge(peaks.matrix, chip.bandwidth),
-        vector: ridge(peaks.vector, chip.bandwidth),
-      };
+      const matrix = chip;
+      const vector = { ...chip, peak: chip.peaks["vector fp32"] };
+      const ridges = { matrix: ridge(matrix), vector: ridge(vector) };
       const worker = work in MATRIX_WORKS ? "matrix" : "vector";
       const intensity = flops / bytes;
       const busy = fractionAt(intensity, ridges[worker]);
       return {
         worker,
-        ...peaks,
-        ratio: peaks.matrix / peaks.vector,
+        matrix: matrix.peak,
+        vector: vector.peak,
+        ratio: matrix.peak / vector.peak,
         matrix_ridge: ridges.matrix,
         vector_ridge: ridges.vector,
         intensity,
         matrix_busy: worker === "matrix" ? busy : 0,
         vector_busy: worker === "vector" ? busy : 0,
-        lower: bound({ flops, bytes }, { peak: peaks[worker], bandwidth: chip.bandwidth }).lower,
+        lower: bound({ flops, bytes }, { matrix, vector }[worker]).lower,
         words: {
           told: said[worker],
           pace: intensity >= ridges[worker] ? said.above : said.below,
@@ -107,19 +102,17 @@ export function units(catalog, _) {
       const row = { vector: bottom + 96, matrix: bottom + 138 };
       const baseline = bottom + 152;
       const x = log(0.1, 1e4, 88, wide - 24);
-      const scale = _(
-        "To scale within a chip: a square is a peak,\nthe filled part is what the operation reaches.",
-      ).split("\n");
+      const scale = _("To scale within a chip: a square is a peak,\nthe filled part is what the operation reaches.").split("\n");
 
       // A square for a unit's peak, filled from below by the share that it is busy.
-      function square(unit, left, size, kind) {
+      function peakOf(unit, left, size, kind) {
         const busy = v[`${unit}_busy`];
         const filled = size * busy;
         const share = busy > 0 ? _("{share} busy", { share: shareText(busy) }) : _("no part in it");
         return [
-          box(left, bottom - size, size, size, ZONES[3], { rx: 0 }),
-          busy > 0 ? box(left, bottom - filled, size, filled, COLOR[unit], { stroke_width: 0, rx: 0 }) : "",
-          label(left, bottom - size - 40, unitName(_, unit), BOLD),
+          box(left, bottom - size, size, size, ZONES[3], square),
+          busy > 0 ? box(left, bottom - filled, size, filled, COLOR[unit], flat) : "",
+          label(left, bottom - size - 40, unitName(_, unit), bold),
           label(left, bottom - size - 24, `${text(v[unit], "FLOP/s")} ${kind}`),
           label(left, bottom - size - 8, share),
         ];
@@ -129,8 +122,8 @@ export function units(catalog, _) {
         const y = row[unit];
         const corner = x.inside(v[`${unit}_ridge`]);
         return [
-          box(x.start, y - 7, corner - x.start, 14, ZONES[0], { rx: 0 }),
-          box(corner, y - 7, x.end - corner, 14, ZONES[2], { rx: 0 }),
+          box(x.start, y - 7, corner - x.start, 14, ZONES[0], square),
+          box(corner, y - 7, x.end - corner, 14, ZONES[2], square),
           line(corner, y - 10, corner, y + 7, COLOR[unit], { stroke_width: 2.5 }),
           label(corner, y - 14, _("ridge {ridge}", { ridge: text(v[`${unit}_ridge`]) }), middle),
           label(8, y + 4, unitName(_, unit)),
@@ -150,7 +143,7 @@ export function units(catalog, _) {
           line(x.start, baseline, x.end, baseline, MUTED, { stroke_width: 1 }),
           label(x.end, baseline + 33, _("intensity (FLOP/byte)"), end),
           ...key.flatMap(([color, meaning], i) => [
-            box(8, baseline + 48 + 18 * i, 16, 11, color, { rx: 0 }),
+            box(8, baseline + 48 + 18 * i, 16, 11, color, square),
             label(30, baseline + 58 + 18 * i, meaning),
           ]),
         ];
@@ -159,8 +152,8 @@ export function units(catalog, _) {
       return {
         height: baseline + 90,
         svg: [
-          ...square("matrix", 8, side, "bf16"),
-          ...square("vector", side + 36, side * Math.sqrt(v.vector / v.matrix), "fp32"),
+          ...peakOf("matrix", 8, side, "bf16"),
+          ...peakOf("vector", side + 36, side * Math.sqrt(v.vector / v.matrix), "fp32"),
           label(8, bottom + 20, scale[0]),
           label(8, bottom + 36, scale[1]),
           ...axis(),

@@ -66,24 +66,20 @@ print(answer(bytes.fromhex("${content}"), ${name}, json.loads(${kept})))`;
 
 // The script that measures is fetched when its button is pressed; from then on it handles the buttons.
 function offerMeasurement(figure, live, address, _) {
-  const press = figure.querySelector('[data-part="measure"]');
-  let loading = false;
-  press.addEventListener("click", async function begin() {
-    if (loading) return;
-    loading = true;
+  async function begin() {
     try {
       await loaded(address);
     } catch (error) {
       const told = figure.querySelector('[data-part="told"]');
       told.textContent = _("The script that measures did not load. Press again to try again.");
+      offer();
       throw error;
-    } finally {
-      loading = false;
     }
-    press.removeEventListener("click", begin);
-    Object.assign(live, { text, percent });
-    await /** @type {any} */ (window).rooflineMeasure(figure, live);
-  });
+    await /** @type {any} */ (window).rooflineMeasure(figure, { ...live, text, percent });
+  }
+  const press = figure.querySelector('[data-part="measure"]');
+  const offer = () => press.addEventListener("click", begin, { once: true });
+  offer();
 }
 
 function loaded(address) {
