@@ -15,7 +15,7 @@ from babel.messages.extract import extract_from_file
 from roofkit import lines
 
 from .. import exercise_pages, maths
-from . import markdown, value_words
+from . import markdown
 
 FIRST_CELL = "first_cell.py"
 README = Path("site/commands/handouts/bundle-readme.md")
@@ -85,7 +85,7 @@ def words(book: Path) -> dict[str, list[str]]:
 
 def first_words(book: Path) -> list[str]:
     """Return the messages of the catalog "course" that aren't in calls such as `_()`."""
-    templates = *value_words.TEMPLATES, *lines.MESSAGES
+    templates = *lines.VALUES, *lines.MESSAGES
     return [*of_settings(book), *THEMES, *templates, *of_cells(book), *of_formulas(book)]
 
 

@@ -13,9 +13,7 @@ from babel.messages.mofile import read_mo
 from sphinx.application import Sphinx
 from sphinx.util.osutil import ensuredir
 
-from roofkit.lines import COUNT_UNITS
-
-from . import catalogs, code_words, value_words
+from . import catalogs, code_words
 
 SCRIPT = "words.js"
 STYLE = "language.css"  # a copy of the language's own style.css
@@ -27,11 +25,7 @@ def write_words(app: Sphinx) -> None:
     compiled = folder / f"{catalogs.SPHINX}.mo"
     if app.builder.format != "html" or not compiled.is_file():
         return
-    found = {
-        "courseWords": translated(compiled, code_words.of_javascript(Path(app.srcdir))),
-        "courseValues": translated(compiled, value_words.TEMPLATES),
-        "courseUnits": COUNT_UNITS,
-    }
+    found = {"courseWords": translated(compiled, code_words.of_javascript(Path(app.srcdir)))}
     static = Path(app.outdir) / "_static"
     ensuredir(static)
     (static / SCRIPT).write_text(f"Object.assign(window, {json.dumps(found)});\n", encoding="utf-8")
