@@ -96,6 +96,9 @@ def problem(text: str, choices: list[str]) -> str:
 
 def visit_answer(writer: Any, node: nodes.Element) -> None:
     data = {f"data-{key}": value for key, value in node["data"].items()}
+    if "data-place" in data:  # the choice has the words in the page's language
+        for text in [*node[0].findall(nodes.Text)]:
+            text.parent.remove(text)
     writer.body.append(writer.starttag(node, "div", "", CLASS="answer", hidden="hidden", **data))
 
 
