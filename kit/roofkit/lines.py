@@ -47,6 +47,28 @@ NEEDLESS = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef]) (?=[\u3000-\u9fff\uff0
 COUNT_UNITS = {"万亿": 12, "亿": 8, "万": 4, "": 0}
 
 
+# Values in texts that have words. The first of these that a value matches is its message, and what
+# stands in its places are values, too.
+MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+VALUES = (
+    "about {minutes} minutes, easy",
+    "about {minutes} minutes, medium",
+    "about {minutes} minutes, hard",
+    "{figure}, sparse",
+    "compute",
+    "{low} to {high}",
+    "{list} and {last}",
+    *(f"{{day}} {month} {{year}}" for month in MONTHS),
+    *(f"{month} {{year}}" for month in MONTHS),
+    "{items}, {item}",
+)
+NAMED = re.compile(r"\{(\w+)\}")
+COUNTED = re.compile(r"\d[\d,]*(?:\.\d+)?")  # a value that may be counted in millions
+
+
 @cache
 def varying() -> re.Pattern[str]:
     """Return a pattern of what stands in places: names of the catalogs, roofs and numbers."""
@@ -129,6 +151,29 @@ def counted(value: str, power: int) -> str:
     unit = next(fitting, "")
     shift = power - COUNT_UNITS[unit]
     return f"{number * 10.0**shift:.{max(0, decimals - shift)}f} {unit}".rstrip()
+
+
+def value_in_words(text: str, power: int, translate: Callable[[str], str]) -> str:
+    """Return a computed value as a page in this language shows it.
+
+    power: of ten, if a scale word followed the value, else 0.
+    """
+    if power and COUNTED.fullmatch(text):
+        return counted(text, power)
+    for message in VALUES:
+        if found := _values(message).fullmatch(text):
+            parts = {
+                name: value_in_words(part, 0, translate) for name, part in found.groupdict().items()
+            }
+            return translate(message).format(**parts)
+    return text
+
+
+@cache
+def _values(message: str) -> re.Pattern[str]:
+    """Return a pattern of the values that have this message."""
+    parts = enumerate(NAMED.split(message))
+    return re.compile("".join(f"(?P<{p}>.+)" if n % 2 else re.escape(p) for n, p in parts))
 
 
 def is_said(line: str) -> bool:

@@ -6,8 +6,6 @@ interface Window {
   /** English → translation of the scripts' words, from the generated words.js. */
   courseWords?: Record<string, string>;
   /** Template → translation of values with words, from the same script. */
-  courseValues?: Record<string, string>;
-  courseUnits?: Record<string, number>;
   showTheme: () => void;
   phrase: (english: string, values?: Record<string, unknown>) => string;
   made: (tag: string, properties?: object, ...children: (Node | string)[]) => any;

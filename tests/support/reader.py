@@ -248,8 +248,10 @@ class Reader:
 
     def right(self, guess: str) -> str:
         """Return the right answer, which the page has without showing it."""
-        place = self.page.locator(f".answer[data-name='{guess}'] .right")
-        return " ".join((place.text_content() or "").split())
+        answer = self.page.locator(f".answer[data-name='{guess}']")
+        place = answer.get_attribute("data-place")
+        right = answer.locator(".choice").nth(int(place)) if place else answer.locator(".right")
+        return " ".join((right.text_content() or "").split())
 
     def guess(self, guess: str, answer: str) -> None:
         """Write or choose, and press the form's button; an empty answer changes nothing."""

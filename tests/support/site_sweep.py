@@ -142,21 +142,14 @@ WITHOUT_HEADING = """() => [...document.querySelectorAll("main table")]
 # Gives the right answer to each guess of the page; returns those that are not told to be right:
 # whose words have another number than the answer's.
 WRONG_GUESSES = """() => [...document.querySelectorAll(".answer")].flatMap((answer) => {
-  const { name, kind } = answer.dataset;
-  const right = answer.querySelector(".right").textContent.trim();
+  const { name, kind, place } = answer.dataset;
+  const parts = answer.querySelectorAll(kind === "choice" ? ".choice" : ".right");
+  const right = parts[place ?? 0].textContent.trim();
   const form = document.querySelector(`form.guess[name="${name}"]`);
   if (kind === "number") {
     form.querySelector("input").value = /^[\\d.,]+/.exec(right)[0];
-  } else if (kind === "choice") {
-    const radio = [...form.querySelectorAll("input")].find(({ value }) => value === right);
-    if (!radio) return [`${name}: ${right} is no choice`];
-    radio.checked = true;
   } else {
-    const order = right.split(", ");
-    for (const label of form.querySelectorAll("label")) {
-      const select = label.querySelector("select");
-      select.value = order.indexOf(label.textContent.replace(select.textContent, "").trim());
-    }
+    [...form.querySelectorAll("input")].find(({ value }) => value === right).checked = true;
   }
   form.querySelector("button").click();
   const folded = answer.nextElementSibling?.matches("details") ? answer.nextElementSibling : null;

@@ -14,7 +14,6 @@ from babel.messages.extract import extract_from_file
 from roofkit import lines, texts
 
 from .. import exercise_pages, maths
-from . import value_words
 from .translatable import has_words
 
 FIRST_CELL = "first_cell.py"
@@ -80,7 +79,7 @@ def words(book: Path) -> dict[str, list[str]]:
 
 def first_words(book: Path) -> list[str]:
     """Return the messages of the catalog "course" that aren't in calls such as `_()`."""
-    templates = *value_words.TEMPLATES, *lines.MESSAGES
+    templates = *lines.VALUES, *lines.MESSAGES
     return [*of_settings(book), *THEMES, *templates, *of_cells(book), *of_formulas(book)]
 
 

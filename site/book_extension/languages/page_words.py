@@ -13,10 +13,9 @@ from sphinx.application import Sphinx
 from sphinx.locale import get_translation
 from sphinx.util.osutil import ensuredir
 
-from roofkit.lines import COUNT_UNITS
 from roofkit.words import ORIGINAL
 
-from . import code_words, value_words
+from . import code_words
 
 _ = get_translation("sphinx")
 SCRIPT = "words.js"
@@ -27,11 +26,7 @@ def write_words(app: Sphinx) -> None:
     """Add a style sheet and the translations for scripts to a translated site."""
     if app.builder.format != "html" or app.config.language == ORIGINAL:
         return
-    found = {
-        "courseWords": translated(code_words.of_javascript(Path(app.srcdir))),
-        "courseValues": translated(value_words.TEMPLATES),
-        "courseUnits": COUNT_UNITS,
-    }
+    found = {"courseWords": translated(code_words.of_javascript(Path(app.srcdir)))}
     static = Path(app.outdir) / "_static"
     ensuredir(static)
     (static / SCRIPT).write_text(f"Object.assign(window, {json.dumps(found)});\n", encoding="utf-8")

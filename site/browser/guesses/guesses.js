@@ -59,13 +59,15 @@
 
   // ---- asking
 
-  // Return a form that calls onGuess(guess), or onGuess(null, problem) if the entry is invalid. A
-  // question to work out (`isQuestion`), unlike a guess, has a folded answer.
-  function form({ name, kind, ask: what }, right, choices, isQuestion, onGuess) {
+  // Return a form that calls onGuess(guess, problem), where the guess is "" if the entry is invalid. `what` names
+  // what to guess, if the box asks for several things. A question to work out (`isQuestion`), unlike a guess,
+  // has a folded answer.
+  function form({ name, kind }, what, right, choices, isQuestion, onGuess) {
     const { guess } = read(`${page}:${name}`) ?? {};
     const box = made("form", { className: "guess", name });
     const keep = made("button", { textContent: isQuestion ? phrase("Keep my answer") : phrase("Keep my guess") });
-    let entered; // returns the guess, or {problem}
+    let entered; // returns the guess
+    let problem = phrase("Choose one.");
     if (kind === "number") {
       const field = made("input", { type: "text", inputMode: "decimal", size: 8, value: guess ?? "", autocomplete: "off" });
       const after = unit(right);
@@ -78,23 +80,20 @@
         const { value, unit: written } = parts(text);
         // Only the unit may follow the number.
         const isUnit = written === after || (written === "%" && after.startsWith("%"));
-        if (Number.isNaN(value) || (written && !isUnit)) {
-          return { problem: phrase("Write a number, such as 12, 0.5 or 1e9.") };
-        }
+        if (Number.isNaN(value) || (written && !isUnit)) return "";
         return text.slice(0, text.length - written.length).trim();
       };
+      problem = phrase("Write a number, such as 12, 0.5 or 1e9.");
     } else {
       const controls = choices.map((choice) => made("input", { type: "radio", name, value: choice, checked: choice === guess }));
       const labels = controls.map((control) => made("label", {}, control, ` ${control.value}`));
       box.append(made("fieldset", {}, made("legend", { textContent: what || phrase("Your guess") }), ...labels), keep);
-      entered = () => controls.find(({ checked }) => checked)?.value ?? { problem: phrase("Choose one.") };
+      entered = () => controls.find(({ checked }) => checked)?.value;
     }
-    box.addEventListener("submit", (event) => {
+    box.onsubmit = (event) => {
       event.preventDefault();
-      const guess = entered();
-      if (guess.problem) onGuess(null, guess.problem);
-      else onGuess(guess);
-    });
+      onGuess(entered(), problem);
+    };
     return box;
   }
 
@@ -103,7 +102,7 @@
   // Between a box and its answer, and in the paragraph after it, lies what gives the answer away. It is
   // covered until the reader answers or skips the guess. The browser’s search finds covered text, and
   // links into it open it.
-  const covers = [];
+  const covers = new Map(); // box → what it covers
 
   function cover(box, name) {
     const button = (textContent) => made("button", { type: "button", textContent });
@@ -117,18 +116,18 @@
       bar: made("p", { className: "guess-skip" }, skip, always),
     };
     one.part.addEventListener("beforematch", () => open(one));
-    skip.addEventListener("click", () => {
+    skip.onclick = () => {
       write(one.key, true);
       open(one);
       one.part.focus({ preventScroll: true });
-    });
-    always.addEventListener("click", () => {
+    };
+    always.onclick = () => {
       showAll(true);
       one.part.focus({ preventScroll: true });
-    });
+    };
     box.append(one.bar);
     box.after(one.part);
-    covers.push(one);
+    covers.set(box, one);
     return one;
   }
 
@@ -152,21 +151,18 @@
 
   // Open the covers over an element; return whether there were any.
   function uncover(target) {
-    const over = covers.filter((one) => !isOpen(one) && one.part.contains(target));
+    const over = [...covers.values()].filter((one) => !isOpen(one) && one.part.contains(target));
     over.forEach(open);
     return over.length > 0;
   }
 
-  function targetOf(hash) {
-    try {
-      return document.getElementById(decodeURIComponent(hash.slice(1)));
-    } catch {
-      return null; // not a valid address
-    }
-  }
-
   function followAddress() {
-    const target = targetOf(location.hash);
+    let target;
+    try {
+      target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    } catch {
+      return; // not a valid address
+    }
     if (target && uncover(target)) target.scrollIntoView();
   }
 
@@ -192,7 +188,7 @@
   // Cover the answers that the reader has not opened.
   function showPage() {
     turn.checked = Boolean(read(OPEN));
-    for (const one of covers) {
+    for (const one of covers.values()) {
       if (isDone(one)) open(one);
       else close(one);
     }
@@ -210,12 +206,12 @@
     write(`page:${page}`, { title, names, address: location.pathname });
   }
 
-  const asked = new Map(); // box → its cover
   const answers = [...document.querySelectorAll(".bd-article .answer")];
   for (const place of answers) {
     const { name, kind } = place.dataset;
-    const right = place.querySelector(".right").textContent.trim();
-    const choices = [...place.querySelectorAll(".choice")].map((one) => one.textContent.trim());
+    const part = (what) => [...place.querySelectorAll(`.${what}`)].map((one) => one.textContent.trim());
+    const choices = part("choice");
+    const right = kind === "choice" ? choices[Number(place.dataset.place)] : part("right")[0];
     const folded = place.nextElementSibling?.matches("details") ? place.nextElementSibling : null;
     const isBefore = (one) => one.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING;
     const boxes = [...place.closest("section").querySelectorAll(":scope > .admonition.tip")];
@@ -232,8 +228,8 @@
       said.hidden = !told;
       if (told) said.textContent = feedback(kind, told.guess, right);
     };
-    const ask = form(place.dataset, right, choices, Boolean(folded), (guess, problem) => {
-      if (problem) {
+    const ask = form(place.dataset, part("ask")[0], right, choices, Boolean(folded), (guess, problem) => {
+      if (!guess) {
         note.textContent = problem;
         return;
       }
@@ -245,23 +241,19 @@
       else if (isMissing) note.textContent = phrase("Kept. Answer the others too.");
       else if (isRight(compare(kind, guess, right))) note.textContent = phrase("That is right.");
       else note.textContent = phrase("Kept. Read on to see how far off it is.");
+      // The form is disabled once the answer is in view, so the focus goes to what was covered or unfolded.
       if (covered && !isMissing) {
         for (const other of covered.notes) if (other !== note) other.textContent = "";
         open(covered);
-      }
-      // The form is disabled once the answer is in view, so the focus goes to what was covered or unfolded.
-      if (covered && !isMissing) covered.part.focus({ preventScroll: true });
-      else if (folded?.open) folded.querySelector("summary").focus({ preventScroll: true });
+        covered.part.focus({ preventScroll: true });
+      } else if (folded?.open) folded.querySelector("summary").focus({ preventScroll: true });
     });
     if (box) {
-      const { bar } = asked.get(box) ?? {};
-      if (bar) bar.before(ask, note);
-      else box.append(ask, note);
-      covered = asked.get(box) ?? cover(box, name);
+      covered = covers.get(box) ?? cover(box, name);
+      covered.bar.before(ask, note);
       covered.guesses.push(key);
       covered.notes.push(note);
       extend(covered, place);
-      asked.set(box, covered);
     } else place.before(ask, note);
     if (folded) folded.querySelector(".sd-summary-content").prepend(said);
     else place.after(said);
@@ -275,30 +267,19 @@
     if (told?.seen) for (const control of ask.elements) control.disabled = true;
   }
 
-  for (const one of covers) {
+  for (const one of covers.values()) {
     const after = one.part.nextElementSibling;
     if (after?.matches("p:not(.guess-told)")) extend(one, after);
   }
   showPage();
   followAddress();
   addEventListener("hashchange", followAddress);
-  // Clicking a link to the current address fires no hashchange.
-  addEventListener("click", (/** @type {any} */ { target }) => {
-    const link = target.closest?.("a[href^='#']");
-    if (link) uncover(targetOf(link.hash));
-  });
   // A search of the site marks its words in the page shortly after loading it.
   new MutationObserver((changes) => {
     for (const node of changes.flatMap(({ addedNodes }) => [...addedNodes])) {
       if (node instanceof HTMLElement && node.matches(".highlighted")) uncover(node);
     }
   }).observe(document.querySelector(".bd-article"), { childList: true, subtree: true });
-  let closed = [];
-  addEventListener("beforeprint", () => {
-    closed = covers.filter((one) => !isOpen(one));
-    closed.forEach(open);
-  });
-  addEventListener("afterprint", () => closed.forEach(close));
 
   // ---- all chapters together
 

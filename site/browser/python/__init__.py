@@ -7,6 +7,7 @@ the page.
 """
 
 import hashlib
+import io
 import json
 import os
 import re
@@ -40,22 +41,7 @@ FOLDER = "python"  # below _static
 PACKAGES = "course.zip"
 # Archive with a translation's words for the pages' Python; only translated pages fetch it.
 WORDS = "words-{}.zip"
-SCRIPTS = (
-    "editor.js",
-    "exercise.js",
-    "exercise_notebook.js",
-    "exercise_runs.js",
-    "markdown.js",
-    "outputs.js",
-    "page.js",
-    "panel.js",
-    "python.js",
-    "python_worker.js",
-    "safe_html.js",
-    "saved_answers.js",
-    "values.js",
-)
-BUTTONS, ANSWER, DONE = "run-buttons.js", "answer-button.js", "parts-done.js"
+BUTTONS, DONE = "run-buttons.js", "parts-done.js"  # what pages load; a press fetches the others
 STYLE = "page-python.css"
 OVERVIEW = "chapters/learners"  # the page that lists the progress of all exercises
 EXERCISE = re.compile(r"exercises/(?P<name>[\w-]+)")
@@ -94,47 +80,32 @@ def offer_python(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
     """Add buttons to a page with cells or an exercise; write the page's .steps.json."""
-    if files() is None or doctree is None:
+    pyodide = files()
+    if pyodide is None or doctree is None:
         return
-    if exercise := EXERCISE.fullmatch(page):
+    data: dict[str, Any] = {}
+    exercise = EXERCISE.fullmatch(page)
+    if exercise:
         version = made_of.lock()["info"]["python"].rpartition(".")[0]
-        add_script(
-            app, context, ANSWER, {"data-exercise": exercise["name"], "data-version": version}
-        )
+        data = {"data-exercise": exercise["name"], "data-version": version}
+    elif any(is_shown(cell) for cell in cells(doctree)):
+        executed = Path(app.outdir).parent / "jupyter_execute" / f"{page}.ipynb"
+        target = Path(app.outdir) / f"{page}.steps.json"
+        ensuredir(target.parent)
+        steps = steps_of(nbformat.read(executed, as_version=4), doctree)
+        target.write_text(compact(steps), encoding="utf-8")
+        data = {"data-steps": target.name, "data-page": page}
+    if data or page == OVERVIEW:
+        app.add_css_file(STYLE)
+    if data:
+        folder = f"_static/{FOLDER}/{digest(fetched(Path(app.srcdir), pyodide))}/"
+        up = "../" if is_translation(app) else ""  # all languages use the original's Python
+        data["data-python"] = up + str(context["pathto"](folder, resource=True))
+        data["data-megabytes"] = f"{sum(sizes(pyodide).values()) / 1e6:.0f}"
+        app.add_js_file(BUTTONS, loading_method="defer", **data)
     if exercise or page == OVERVIEW:
-        add_script(app, context, DONE, {"data-overview": "1" if page == OVERVIEW else ""})
-    executed = Path(app.outdir).parent / "jupyter_execute" / f"{page}.ipynb"
-    if not any(is_shown(cell) for cell in cells(doctree)) or not executed.exists():
-        return
-    notebook = nbformat.read(executed, as_version=4)
-    target = Path(app.outdir) / f"{page}.steps.json"
-    ensuredir(target.parent)
-    target.write_text(compact(steps_of(notebook, doctree)), encoding="utf-8")
-    add_script(app, context, BUTTONS, {"data-steps": target.name, "data-page": page})
-
-
-def add_script(app: Sphinx, context: dict[str, Any], name: str, data: dict[str, str]) -> None:
-    """Add one of the small scripts to a page, with the address of the other scripts."""
-    app.add_css_file(STYLE)
-    attributes: dict[str, Any] = {"data-python": scripts_address(app, context), **data}
-    if name in (BUTTONS, ANSWER):
-        attributes["data-megabytes"] = megabytes()
-    app.add_js_file(name, loading_method="defer", **attributes)
-
-
-def scripts_address(app: Sphinx, context: Mapping[str, Any]) -> str:
-    """Return the address, seen from a page, of the scripts that it fetches later."""
-    folder = f"_static/{FOLDER}/{scripts_digest(Path(app.srcdir))}/"
-    up = "../" if is_translation(app) else ""  # all languages use the original's Python
-    return up + str(context["pathto"](folder, resource=True))
-
-
-@cache
-def megabytes() -> str:
-    """Return about how many MB the first click downloads, by Pyodide's files alone."""
-    folder = files()
-    assert folder is not None
-    return f"{sum((folder / name).stat().st_size for name in pyodide_files.SERVED) / 1e6:.0f}"
+        data = {"data-overview": "1" if page == OVERVIEW else ""}
+        app.add_js_file(DONE, loading_method="defer", **data)
 
 
 def cells(doctree: nodes.document) -> Iterator[nodes.container]:
@@ -158,8 +129,8 @@ def steps_of(notebook: NotebookNode, doctree: nodes.document) -> list[dict[str, 
     """Return the steps that run a page from top to bottom.
 
     A step is {"code", "cell", "alt"}, where cell is the index among the page's cells or null, or
-    {"values": [[expression, text], ...]}: the values in a text, in the order in which the page
-    shows them. These texts are the cells', which are English; the page's script translates words.
+    {"values": [[expression, power], ...]}: the values in a text, in the order in which the page
+    shows them, and the power of ten that `languages.value_words` found after each, 0 without one.
     """
     shown = list(cells(doctree))
     place = {cell["cell_index"]: number for number, cell in enumerate(shown)}
@@ -172,12 +143,11 @@ def steps_of(notebook: NotebookNode, doctree: nodes.document) -> list[dict[str, 
         if is_values_cell(cell):
             wanted = values_in(cell)
             values, on_page = on_page[: len(wanted)], on_page[len(wanted) :]
-            # "original" is what the cells gave, where a translated page shows other words.
-            found = [[str(v["expression"]), str(v.get("original", v.astext()))] for v in values]
+            found = [v["expression"] for v in values]
             # A translation may have the values of a text in another order.
-            if sorted(expression for expression, _ in found) != sorted(wanted):
+            if sorted(found) != sorted(wanted):
                 raise PageError(f"{wanted!r} expected, {found!r} found on the page")
-            steps.append({"values": found})
+            steps.append({"values": [[v["expression"], v.get("power", 0)] for v in values]})
         elif not is_hidden(cell):
             alt = ((cell.metadata.get("mystnb") or {}).get("image") or {}).get("alt", "")
             steps.append({"code": cell.source, "cell": place.get(index), "alt": alt.strip()})
@@ -198,68 +168,58 @@ def serve_python(app: Sphinx) -> None:
     pyodide = files()
     static = Path(app.outdir) / "_static"
     target = static / FOLDER
+    shutil.rmtree(target, ignore_errors=True)
     if pyodide is None:
-        shutil.rmtree(target, ignore_errors=True)
-        for steps in Path(app.outdir).rglob("*.steps.json"):
-            steps.unlink()
         return
-    for name in (BUTTONS, ANSWER, DONE, STYLE):
+    for name in (BUTTONS, DONE, STYLE):
         shutil.copyfile(HERE / name, static / name)
     if is_translation(app):
         return
+    scripts = fetched(Path(app.srcdir), pyodide)
     # Folders named after a hash of their files: browsers never mix cached files of two builds.
-    scripts = target / scripts_digest(Path(app.srcdir))
-    runtime = target / runtime_name(pyodide)
-    for old in set(target.glob("*")) - {scripts, runtime}:
-        shutil.rmtree(old)
-    for folder in (scripts, runtime):
-        ensuredir(folder)
-    for name in pyodide_files.SERVED:
-        link(pyodide / name, runtime / name)
-    shutil.copyfile(pyodide_files.LOCK, runtime / pyodide_files.LOCK.name)
-    for name in SCRIPTS:
-        shutil.copyfile(HERE / name, scripts / name)
-    shutil.copyfile(made_of.BUNDLE, scripts / "codemirror.js")
-    pack(packed(Path(app.srcdir)), scripts / PACKAGES)
-    for language in contents.languages(Path(app.srcdir)):
-        found = {f"kit/roofkit/locale/{language}.mo": words(Path(app.srcdir), language)}
-        pack(found, scripts / WORDS.format(language))
-    # Don't count Pyodide's two scripts: a page can't see the progress of their download.
-    counted = [path for path in runtime.iterdir() if path.suffix != ".js"]
-    total = sum(path.stat().st_size for path in [*counted, scripts / PACKAGES])
-    files_json = {"bytes": total, "pyodide": f"../{runtime.name}/"}
-    (scripts / "files.json").write_text(compact(files_json), encoding="utf-8")
-
-
-def link(source: Path, target: Path) -> None:
-    """Hard-link a file, or copy it where the disk does not allow that."""
-    target.unlink(missing_ok=True)
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copyfile(source, target)
+    folder, runtime = target / digest(scripts), target / runtime_name(pyodide)
+    for one in (folder, runtime):
+        ensuredir(one)
+    for name, content in scripts.items():
+        (folder / name).write_bytes(content)
+    for path in (*(pyodide / name for name in pyodide_files.SERVED), pyodide_files.LOCK):
+        shutil.copyfile(path, runtime / path.name)
 
 
 @cache
-def scripts_digest(book: Path) -> str:
-    """Return a hash of everything in the folder of the scripts."""
-    parts = [(HERE / name).read_bytes() for name in SCRIPTS]
-    parts.append(made_of.BUNDLE.read_bytes())
-    parts += [part for name, file in packed(book).items() for part in (name.encode(), file)]
-    parts += [words(book, language) for language in contents.languages(book)]
-    parts.append(runtime_name(files() or book).encode())
-    return short(b"\0".join(parts))
+def fetched(book: Path, pyodide: Path) -> dict[str, bytes]:
+    """Return name → content of what pages fetch after a press, besides Pyodide's own files."""
+    scripts = [path for path in sorted(HERE.glob("*.js")) if path.name not in (BUTTONS, DONE)]
+    found = {path.name: path.read_bytes() for path in scripts}
+    found["codemirror.js"] = made_of.BUNDLE.read_bytes()
+    found[PACKAGES] = archive(packed(book))
+    for language in contents.languages(book):
+        words = compile_catalogs(catalogs.folder(book, language))
+        path = f"kit/roofkit/locale/{language}.mo"
+        found[WORDS.format(language)] = archive({path: words})
+    # Don't count Pyodide's two scripts: a page can't see the progress of their download.
+    total = sum(size for name, size in sizes(pyodide).items() if not name.endswith(".js"))
+    total += pyodide_files.LOCK.stat().st_size + len(found[PACKAGES])
+    files_json = {"bytes": total, "pyodide": f"../{runtime_name(pyodide)}/"}
+    return {**found, "files.json": compact(files_json).encode()}
+
+
+def sizes(pyodide: Path) -> dict[str, int]:
+    """Return name → bytes of Pyodide's files."""
+    return {name: (pyodide / name).stat().st_size for name in pyodide_files.SERVED}
+
+
+def digest(named: Mapping[str, bytes]) -> str:
+    """Return a short hash of files' names and contents."""
+    parts = (part for name, content in named.items() for part in (name.encode(), content))
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:8]
 
 
 @cache
 def runtime_name(pyodide: Path) -> str:
     """Return the name of the folder of Pyodide's files, with a hash of them."""
-    found = "".join(pyodide_files.sha256(pyodide / name) for name in pyodide_files.SERVED)
-    return f"pyodide-{short(found.encode())}"
-
-
-def short(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:8]
+    found = {name: pyodide_files.sha256(pyodide / name).encode() for name in pyodide_files.SERVED}
+    return f"pyodide-{digest(found)}"
 
 
 def packed(book: Path) -> Mapping[str, bytes]:
@@ -279,15 +239,11 @@ def packed(book: Path) -> Mapping[str, bytes]:
     return found
 
 
-@cache
-def words(book: Path, language: str) -> bytes:
-    """Return a language's compiled catalog for Python code."""
-    return compile_catalogs(catalogs.folder(book, language))
-
-
-def pack(contents: Mapping[str, bytes], target: Path) -> None:
-    """Write an archive of path → content; the same contents give the same bytes."""
-    with zipfile.ZipFile(target, "w") as archive:
+def archive(contents: Mapping[str, bytes]) -> bytes:
+    """Return a ZIP archive of path → content; the same contents give the same bytes."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as file:
         for name, content in contents.items():
             # An explicit ZipInfo has a fixed date, so the archive is reproducible.
-            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+            file.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)
+    return made.getvalue()

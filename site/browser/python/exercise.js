@@ -20,23 +20,17 @@ import { asHtml, split } from "./markdown.js";
 import { outputElement } from "./outputs.js";
 import { CALL_SECONDS, CELL_SECONDS, CHECK_SECONDS, SLOW_SECONDS, errorOutput, runner } from "./exercise_runs.js";
 import { joined, panel } from "./panel.js";
-import { python } from "./python.js";
 import { safeNodes } from "./safe_html.js";
-import { SavedAnswers } from "./saved_answers.js";
 
 const slow = (seconds) =>
   phrase("This check took {seconds} s. In grading a call gets {call} s of computing: a loop that counts what a formula could give may be stopped there.", { seconds: seconds.toFixed(0), call: CALL_SECONDS });
 const notReached = () => phrase("A cell above did not come to an end, so this part was not checked.");
 
-function button(textContent, onClick, ariaLabel = null) {
-  const one = made("button", { type: "button", textContent, ariaLabel });
-  one.addEventListener("click", onClick);
-  return one;
-}
+const button = (textContent, onclick, ariaLabel = null) =>
+  made("button", { type: "button", textContent, onclick, ariaLabel });
 
-const isRich = ({ kind }) => kind === "html" || kind === "svg";
 const shownOutput = (output) =>
-  isRich(output)
+  ["html", "svg"].includes(output.kind)
     ? made("div", { className: "output given-html" }, ...safeNodes(output.text))
     : outputElement(output);
 const show = (place, outputs) => place.replaceChildren(...outputs.map(shownOutput));
@@ -51,15 +45,42 @@ export async function open({ place, notebook, name, version }) {
   if (!answer.ok) throw new Error(`${notebook}: ${answer.status}`);
   const released = await answer.json();
   const parts = partsOf(released);
-  const saved = new SavedAnswers(name, takeAnswer, () => loadOwn(saved.ownCells));
-  const bar = panel(place, python);
+  const bar = panel(place);
   const home = made("div", { className: "answers" });
   const below = made("div", { className: "answers-end" });
   bar.place.before(home, below);
 
+  // ---- what this browser keeps: one entry per part, so that two windows with different parts don't
+  // overwrite each other's, and the reader's own cells
+
+  const ANSWER = `roofline-answer:${name}:`;
+  const OWN_CELLS = `roofline-own-cells:${name}`;
+  // {source, passed, with} of a part: its code, the code that last passed the check, and the cells above it
+  // then, id → source. null if the part has no answer yet.
+  const saved = (part) => stored.get(ANSWER + part.key);
+  const save = (part, answer) => stored.set(ANSWER + part.key, answer);
+
+  // Return "done", "again" if a cell above has changed since, or else "". `now` maps the ids of cells to
+  // their current code.
+  function stateOf(part, now) {
+    const answer = saved(part);
+    if (!answer || answer.source !== answer.passed) return "";
+    const above = Object.entries(answer.with ?? {});
+    return above.every(([id, source]) => now.get(id) === source) ? "done" : "again";
+  }
+
+  // Show what another window has changed.
+  window.addEventListener("storage", ({ key }) => {
+    if (key === OWN_CELLS) loadOwn(stored.get(OWN_CELLS) ?? []);
+    const part = parts.find((one) => key === ANSWER + one.key);
+    if (!part) return;
+    part.editor.code = saved(part)?.source ?? part.editor.code;
+    progress();
+  });
+
   // ---- running
 
-  const { enqueue, run } = runner(bar);
+  const enqueue = runner(bar);
   const idOf = (cell) => gradeId(cell) ?? cell.id;
 
   // Return the steps down to this cell, without the checks of other parts. Python runs again from the
@@ -101,11 +122,7 @@ export async function open({ place, notebook, name, version }) {
   }
 
   const check = (part) =>
-    enqueue(part.key, part.box, async () => {
-      const steps = stepsTo(part.key);
-      const now = sources();
-      const results = await run(steps);
-      if (!results) return;
+    enqueue(part.key, part.box, () => stepsTo(part.key), (results, steps) => {
       showCells(results);
       show(part.shown, outputsOf(part, results));
       // The page has buttons for what a check's report offers to run.
@@ -115,14 +132,12 @@ export async function open({ place, notebook, name, version }) {
       if (hasReport) part.hint.hidden = !offers.some(({ dataset }) => dataset.run === part.hintCode);
       show(part.hintBox, []);
       const passed = !results.get(part.solution)?.failed && results.get(part.key)?.failed === false;
-      const above = steps.filter(({ id }) => now.has(id) && id !== part.solution);
-      saved.set(part.key, {
-        source: part.editor.code,
-        passed: passed ? now.get(part.solution) : null,
-        with: Object.fromEntries(above.map(({ id }) => [id, now.get(id)])),
-      });
+      const mine = sources();
+      const ran = steps.filter(({ id }) => mine.has(id)).map(({ id, code }) => [id, code]);
+      const { [part.solution]: answer, ...above } = Object.fromEntries(ran);
+      save(part, { source: part.editor.code, passed: passed ? answer : null, with: above });
       progress();
-      bar.finish(passed ? phrase("The check passed.") : phrase("The check found something: see below the answer."));
+      return passed ? phrase("The check passed.") : phrase("The check found something: see below the answer.");
     });
 
   // Check what has been written; from then on, name the parts that have not.
@@ -135,23 +150,20 @@ export async function open({ place, notebook, name, version }) {
   }
 
   const runOwn = ({ cell, box }) =>
-    enqueue(cell.id, box, async () => {
-      const results = await run(stepsTo(cell.id));
-      if (!results) return;
+    enqueue(cell.id, box, () => stepsTo(cell.id), (results) => {
       showCells(results);
-      bar.finish(results.get(cell.id)?.failed ? phrase("The cell ended with an error.") : phrase("Done."));
+      return results.get(cell.id)?.failed ? phrase("The cell ended with an error.") : phrase("Done.");
     });
 
   // Run a line of code below what is given. This runs none of the reader's code, which might never end.
-  const runLine = (line, box, shown, said) =>
-    enqueue(line, box, async () => {
-      const given = givenOf(released).map(idOf);
-      const steps = stepsTo(given.at(-1)).filter(({ id }) => given.includes(id));
-      const results = await run([...steps, { id: line, code: line, seconds: CELL_SECONDS }]);
-      if (!results) return;
+  function runLine(line, box, shown, said) {
+    const given = givenOf(released).map(idOf);
+    const above = () => stepsTo(given.at(-1)).filter(({ id }) => given.includes(id));
+    enqueue(line, box, () => [...above(), { id: line, code: line, seconds: CELL_SECONDS }], (results) => {
       show(shown, results.get(line)?.outputs ?? []);
-      bar.finish(said);
+      return said;
     });
+  }
 
   // ---- answers
 
@@ -161,27 +173,19 @@ export async function open({ place, notebook, name, version }) {
     new Map([...answers(), ...own.filter((one) => one.editor).map((one) => /** @type {const} */ ([one.cell.id, one.editor.code]))]);
   const book = () => completed(released, new Map(answers()), ownCells());
 
-  // Show what another window has changed.
-  function takeAnswer(key) {
-    const part = parts.find((one) => one.key === key);
-    const source = part && saved.get(key)?.source;
-    if (source !== undefined) part.editor.code = source;
-    progress();
-  }
-
   function progress() {
     const now = sources();
-    const states = parts.map(({ key }) => saved.state(key, now));
+    const states = parts.map((part) => stateOf(part, now));
     const unwritten = namesUnwritten ? parts.filter((part) => !isWritten(part)).map(({ name }) => name) : [];
     const list = new Intl.ListFormat(document.documentElement.lang);
     const [done, again] = ["done", "again"].map((state) => states.filter((one) => one === state).length);
-    saved.count(done, parts.length);
+    stored.set(`roofline-parts:${name}`, { done, parts: parts.length });
     compare.hidden = done < parts.length;
     words.textContent = joined(
       phrase("{done} of {all} parts done.", { done, all: parts.length }),
       again && phrase("{again} to check again, since something above has changed.", { again }),
       unwritten.length && phrase("Not written yet, so not checked: {parts}.", { parts: list.format(unwritten) }),
-      saved.isSaving
+      stored.isComplete
         ? phrase("Your answers stay in this browser and are sent nowhere.")
         : phrase("This browser keeps nothing for this site: download the notebook before you leave the page."),
     );
@@ -199,8 +203,8 @@ export async function open({ place, notebook, name, version }) {
     const pre = made("pre");
     const onEdit = () => {
       const source = part.editor.code;
-      const answer = saved.get(part.key);
-      if (source !== stub || answer) saved.set(part.key, { ...answer, source });
+      const answer = saved(part);
+      if (source !== stub || answer) save(part, { ...answer, source });
       progress();
     };
     const onRun = (moveOn) => {
@@ -226,7 +230,7 @@ export async function open({ place, notebook, name, version }) {
       part.hint,
     );
     part.box = made("div", { className: "cell" }, codeBox(pre, runBar), part.shown, part.hintBox);
-    const source = saved.get(part.key)?.source ?? stub;
+    const source = saved(part)?.source ?? stub;
     part.editor = editor(pre, source, phrase("Your answer to {heading}", { heading }), onRun, onEdit);
     home.append(made("section", {}, part.heading, markdown(question), part.box), part.slot);
   }
@@ -296,7 +300,8 @@ export async function open({ place, notebook, name, version }) {
 
   function keepOwn() {
     if (isLoading) return;
-    saved.ownCells = ownCells();
+    const cells = ownCells();
+    stored.set(OWN_CELLS, cells.length ? cells : null);
     progress();
   }
 
@@ -331,10 +336,10 @@ export async function open({ place, notebook, name, version }) {
   }
 
   const picker = made("input", { type: "file", accept: ".ipynb", hidden: true });
-  picker.addEventListener("change", () => {
+  picker.onchange = () => {
     load(picker.files[0]);
     picker.value = ""; // so that the same file can be opened again
-  });
+  };
 
   // ---- the closing section: a question to think about, and what to do next
 
@@ -402,9 +407,9 @@ export async function open({ place, notebook, name, version }) {
     ),
   );
   addClosing();
-  loadOwn(saved.ownCells);
+  loadOwn(stored.get(OWN_CELLS) ?? []);
   window.addEventListener("beforeunload", (event) => {
-    if (!saved.isSaving) event.preventDefault();
+    if (!stored.isComplete) event.preventDefault();
   });
   return parts[0].editor;
 }

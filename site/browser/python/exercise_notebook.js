@@ -79,13 +79,10 @@ export function answersIn(notebook, released) {
   if (notebook?.nbformat !== 4 || !Array.isArray(notebook.cells)) {
     throw new Error(phrase("it has no cells of Jupyter’s format 4"));
   }
-  const byId = new Map(released.cells.map((cell) => [cell.id, cell]));
-  const byGrade = new Map(released.cells.map((cell) => [gradeId(cell), cell]));
-  const byFunction = new Map(
-    released.cells.filter(isSolution).map((cell) => [defines(text(cell)), cell]),
-  );
-  byGrade.delete(null);
-  const ids = new Set([undefined, ...byId.keys()]);
+  const idOf = ({ id }) => id;
+  const functionOf = (cell) => isSolution(cell) && defines(text(cell));
+  const match = (of, wanted) => released.cells.find((cell) => wanted && of(cell) === wanted);
+  const ids = new Set([undefined, ...released.cells.map(idOf)]);
   const answers = new Map();
   const own = [];
   let after = null;
@@ -93,7 +90,7 @@ export function answersIn(notebook, released) {
     const source = text(cell);
     const isCode = cell.cell_type === "code";
     const found =
-      byGrade.get(gradeId(cell)) ?? byId.get(cell.id) ?? (isCode && byFunction.get(defines(source)));
+      match(gradeId, gradeId(cell)) ?? match(idOf, cell.id) ?? match(functionOf, isCode && defines(source));
     if (!found || (isSolution(found) && answers.has(gradeId(found)))) {
       const { cell_type } = cell;
       const empty = isCode ? { outputs: [], execution_count: null } : {};

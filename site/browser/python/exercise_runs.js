@@ -2,8 +2,8 @@
 // Runs cells of an exercise one after the other: presses while Python is fetched, or runs something, are
 // not lost.
 
-import { endedMessage, joined } from "./panel.js";
-import { Late, python } from "./python.js";
+import { endedMessage, joined, markBusy } from "./panel.js";
+import * as python from "./python.js";
 
 export const CELL_SECONDS = 120; // grading's limit for a cell
 export const CHECK_SECONDS = 30; // what grading gives a call of a function
@@ -17,33 +17,10 @@ const lateCheck = (seconds) =>
 
 export const errorOutput = (text) => ({ kind: "error", text });
 
-function markBusy(box, isBusy) {
-  box.classList.toggle("running", isBusy);
-  if (isBusy) box.setAttribute("aria-busy", "true");
-  else box.removeAttribute("aria-busy");
-}
-
-// `bar` is what panel() returned.
+// Return a function that runs cells; `bar` is what panel() returned.
 export function runner(bar) {
-  const waiting = new Map(); // key of a job → {box, work}
+  const waiting = new Map(); // key of a job → {box, stepsOf, show}
   let isWorking = false;
-
-  // Do `work`, which must not reject, after what was asked for before. A key that waits already is not
-  // added again: its work reads the code when it starts.
-  async function enqueue(key, box, work) {
-    if (waiting.has(key)) return;
-    waiting.set(key, { box, work });
-    markBusy(box, true);
-    if (isWorking) return;
-    isWorking = true;
-    for (const [next, job] of waiting) {
-      waiting.delete(next);
-      markBusy(job.box, true);
-      await job.work();
-      markBusy(job.box, false);
-    }
-    isWorking = false;
-  }
 
   function dropWaiting() {
     const dropped = waiting.size;
@@ -53,17 +30,12 @@ export function runner(bar) {
     return phrase("{dropped} more were waiting, and were not run.", { dropped });
   }
 
-  // Run steps; return the results of those that had to run, id → {outputs, failed, seconds}, or null if
-  // Python was stopped.
+  // Return the results of the steps that had to run, id → {outputs, failed, seconds}, or null if Python was
+  // stopped.
   async function run(steps) {
     const results = new Map();
-    bar.offerStop(phrase("Cancel"));
     try {
-      bar.say(phrase("Fetching Python …"));
-      await python.start();
-      bar.showProgress(null);
-      bar.offerStop(phrase("Stop"));
-      bar.say(waiting.size ? phrase("Running … {waiting} more to come.", { waiting: waiting.size }) : phrase("Running …"));
+      await bar.start(() => waiting.size && phrase("Running … {waiting} more to come.", { waiting: waiting.size }));
       let before = performance.now();
       await python.run(steps, steps.length - 1, ({ step, outputs, failed }) => {
         const now = performance.now();
@@ -71,19 +43,33 @@ export function runner(bar) {
         before = now;
       });
     } catch (error) {
-      bar.showProgress(null);
-      if (!(error instanceof Late)) {
+      if (error.step === undefined) {
         bar.finish(joined(endedMessage(error), dropWaiting()));
         return null;
       }
       const { id, seconds } = steps[error.step];
       const said = seconds === CHECK_SECONDS ? lateCheck(seconds) : lateCell(seconds);
       results.set(id, { outputs: [errorOutput(said)], failed: true, seconds });
-    } finally {
-      bar.offerStop();
     }
     return results;
   }
 
-  return { enqueue, run };
+  // Run the steps that `stepsOf()` returns, after what was asked for before, and say what `show(results, steps)`
+  // returns. A key that waits already is not added again: its steps are made when it starts.
+  return async function enqueue(key, box, stepsOf, show) {
+    if (waiting.has(key)) return;
+    waiting.set(key, { box, stepsOf, show });
+    markBusy(box, true);
+    if (isWorking) return;
+    isWorking = true;
+    for (const [next, job] of waiting) {
+      waiting.delete(next);
+      markBusy(job.box, true);
+      const steps = job.stepsOf();
+      const results = await run(steps);
+      if (results) bar.finish(job.show(results, steps));
+      markBusy(job.box, false);
+    }
+    isWorking = false;
+  };
 }

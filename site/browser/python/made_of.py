@@ -5,7 +5,6 @@ its metadata; parts that aren't packages are listed in pyodide.toml.
 """
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,29 +21,6 @@ BUNDLED = BUNDLE.with_name("packages.json")  # the bundle's hash, and each packa
 HEAD = "| part | license | version |\n|:--|:--|:--|\n"
 
 
-@dataclass(frozen=True)
-class Part:
-    """Row of the table of all parts.
-
-    `source` is an address, or "" if `site/licenses.txt` has the license.
-    """
-
-    name: str
-    version: str
-    license: str
-    source: str = ""
-
-
-def parts() -> list[Part]:
-    """Return the parts of Pyodide's own files, and the packages served with them."""
-    pinned = pyodide_files.pinned()
-    listed: list[dict[str, str]] = pinned["part"]  # type: ignore[assignment]
-    names: dict[str, str] = pinned["licenses"]  # type: ignore[assignment]
-    found = [Part(one["name"], one["version"], one["license"], one["source"]) for one in listed]
-    packages = lock()["packages"].items()
-    return found + [Part(name, each["version"], names[name]) for name, each in packages]
-
-
 def lock() -> dict[str, Any]:
     """Return Pyodide's lock: "packages" by name, and "info" with the version of Python."""
     found: dict[str, Any] = json.loads(pyodide_files.LOCK.read_text(encoding="utf-8"))
@@ -52,16 +28,19 @@ def lock() -> dict[str, Any]:
 
 
 def table() -> str:
-    """Return all parts as a Markdown table, with the editor's packages in one row."""
+    """Return the parts of Pyodide's own files, the packages served with them, and the editor.
+
+    Parts have a link to their source; `site/licenses.txt` has the licenses of the others.
+    """
+    pinned: dict[str, Any] = pyodide_files.pinned()
+    rows = [(f"[{p['name']}]({p['source']})", p["license"], p["version"]) for p in pinned["part"]]
+    for name, package in lock()["packages"].items():
+        rows.append((name, pinned["licenses"][name], package["version"]))
     bundled = json.loads(BUNDLED.read_text(encoding="utf-8"))["packages"]
-    license = ", ".join(sorted({one["license"] for one in bundled}))
+    licenses = ", ".join(sorted({one["license"] for one in bundled}))
     (version,) = (one["version"] for one in bundled if one["name"] == "@codemirror/view")
-    rows = [*parts(), Part(EDITOR, version, license)]
-    return HEAD + "".join(
-        f"| {f'[{row.name}]({row.source})' if row.source else row.name} | {row.license} "
-        f"| {row.version} |\n"
-        for row in rows
-    )
+    rows.append((EDITOR, licenses, version))
+    return HEAD + "".join(f"| {' | '.join(row)} |\n" for row in rows)
 
 
 class PagePythonParts(SphinxDirective):

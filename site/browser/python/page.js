@@ -4,9 +4,9 @@
 
 import { editor } from "./editor.js";
 import { outputs } from "./outputs.js";
-import { endedMessage, joined, panel } from "./panel.js";
-import { python } from "./python.js";
-import { Value } from "./values.js";
+import { endedMessage, joined, markBusy, panel } from "./panel.js";
+import * as python from "./python.js";
+import { valueAt } from "./values.js";
 
 const firstLine = (code) => code.trim().split("\n", 1)[0];
 
@@ -18,12 +18,12 @@ export async function open({ cells, steps: address, saved }) {
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
   const steps = await answer.json();
   const article = document.querySelector(".bd-article");
-  const bar = panel(article, python);
+  const bar = panel(article);
   const places = [...article.querySelectorAll(".computed")];
 
   // Each step is a cell, with its editor if the page shows its code, or values in the text.
   const states = steps.map(({ code, alt, cell, values }) => {
-    if (values) return { values: values.map((value) => new Value(places.shift(), ...value)).filter(({ follows }) => follows) };
+    if (values) return { values: values.map((asked) => valueAt(places.shift(), asked)).filter(({ follows }) => follows) };
     return { code, alt, cell, outputs: cells[cell] && outputs(cells[cell]), editor: null, drawn: null };
   });
   const values = states.flatMap((state) => state.values ?? []);
@@ -51,20 +51,13 @@ export async function open({ cells, steps: address, saved }) {
     if (state?.editor) state.editor.code = code ?? state.code;
   };
 
-  let busy = null; // the cell that is marked as running
-  function markBusy(cell) {
-    busy?.classList.remove("running");
-    busy?.removeAttribute("aria-busy");
-    busy = cell;
-    busy?.classList.add("running");
-    busy?.setAttribute("aria-busy", "true");
-  }
+  const markRunning = (number) => cells.forEach((cell, other) => markBusy(cell, other === number));
 
   // The page as steps for Python, with the reader's code or as built.
   const order = (code) =>
     states.map((state) => {
       if (!state.values) return { code: code(state), built: state.code, alt: state.alt, ours: !state.editor };
-      return { values: state.values.map(({ expression }) => expression) };
+      return { values: state.values.map(({ asked }) => asked) };
     });
 
   async function run(cell) {
@@ -72,14 +65,9 @@ export async function open({ cells, steps: address, saved }) {
     const edited = states.findIndex((state) => codeOf(state) !== state.code);
     const steps = order(codeOf);
     let failed = /** @type {any} */ (null); // the result of the cell that ended with an error
-    markBusy(cells[cell]);
-    bar.say(phrase("Fetching Python …"));
-    bar.offerStop(phrase("Cancel"));
+    markRunning(cell);
     try {
-      await python.start();
-      bar.showProgress(null);
-      bar.say(phrase("Running …"));
-      bar.offerStop(phrase("Stop"));
+      await bar.start();
       // What this Python draws of the code as built: another one draws a little differently.
       if (edited >= 0 && states.some((state) => state.outputs && !state.drawn)) {
         const keep = ({ step, outputs: given }) => (states[step].drawn = JSON.stringify(given));
@@ -87,28 +75,23 @@ export async function open({ cells, steps: address, saved }) {
       }
       const isComplete = await python.run(steps, target, (result) => {
         show(result, edited < 0 || result.step < edited);
-        if (result.step === target) markBusy(null);
+        if (result.step === target) markRunning(null);
         if (result.failed) failed = result;
       });
       if (!isComplete) return; // a newer run has replaced this one
       if (failed) showUncomputed(failed.step);
       bar.finish(failed ? failure(failed, target) : summary());
     } catch (error) {
-      bar.showProgress(null);
       bar.finish(endedMessage(error));
-    } finally {
-      bar.back.hidden = isAsBuilt();
-      if (!python.isRunning) {
-        markBusy(null);
-        bar.offerStop();
-      }
     }
+    markRunning(null);
+    bar.back.hidden = isAsBuilt();
   }
 
   function show({ step, outputs: given, values: now }, isBuilt) {
     const state = states[step];
     if (now) {
-      for (const value of state.values) value.show(now[value.expression]);
+      for (const [number, value] of state.values.entries()) value.show(now[number]);
       return;
     }
     const drawn = JSON.stringify(given);
@@ -141,7 +124,7 @@ export async function open({ cells, steps: address, saved }) {
     return phrase("The cell “{line}” ended with an error ({reason}). What stands below it is as printed and marked.", { line: firstLine(states[step].code), reason });
   }
 
-  bar.back.addEventListener("click", () => {
+  bar.back.onclick = () => {
     for (const state of states) {
       if (state.editor) state.editor.code = state.code;
       state.outputs?.restore();
@@ -149,6 +132,6 @@ export async function open({ cells, steps: address, saved }) {
     for (const value of values) value.restore();
     bar.back.hidden = true;
     bar.say(phrase("The page is as it was built."));
-  });
+  };
   return { run };
 }

@@ -12,16 +12,16 @@ import linecache
 import sys
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from importlib import import_module
 from numbers import Integral
 from pprint import pformat
 from types import CodeType, ModuleType
-from typing import Any, TextIO
+from typing import Any
 
 from book_extension.themed_svg import themed_svg
 
-from roofkit.lines import print_of_cells
+from roofkit.lines import print_of_cells, value_in_words
 from roofkit.words import ORIGINAL, _, use
 
 from . import notebook_stubs, whole_numbers
@@ -69,20 +69,24 @@ class Page:
         self.before.append(snapshot(self.names))
         if "values" in wanted:
             self.ran.append(wanted)
-            return json.dumps({"values": {each: self.value(each) for each in wanted["values"]}})
+            return json.dumps({"values": [self.value(*each) for each in wanted["values"]]})
         failed = not self.run_cell(wanted)
         self.ran.append(None if failed else wanted)
         return json.dumps({"outputs": self.shown, "failed": failed})
 
-    def value(self, expression: str) -> str | None:
-        """Return a value as text, None if it can't be computed."""
+    def value(self, expression: str, power: int) -> str | None:
+        """Return a value as the page shows it, None if it can't be computed.
+
+        power: of ten, of the scale word that a translation has after the value, else 0.
+        """
         try:
-            value = eval(expression, self.names)
+            found = eval(expression, self.names)
         except Exception:
             return None
-        if isinstance(value, Integral) and not isinstance(value, bool):
-            return f"{value:,}"
-        return str(value) if isinstance(value, str) or hasattr(value, "unit") else None
+        if isinstance(found, Integral) and not isinstance(found, bool):
+            found = f"{found:,}"
+        is_text = isinstance(found, str) or hasattr(found, "unit")
+        return value_in_words(str(found), power, _) if is_text else None
 
     def run_cell(self, wanted: dict[str, Any]) -> bool:
         """Run a cell as the last step; return whether it came to its end."""
@@ -93,7 +97,8 @@ class Page:
         self.files[name] = step
         self.built.update(line.strip() for line in wanted.get("built", "").splitlines())
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-        with self.capturing():
+        out, err = Stream(self.shown, "stdout"), Stream(self.shown, "stderr")
+        with redirect_stdout(out), redirect_stderr(err):
             try:
                 for code, is_last_expression in compiled(source, name, optimize):
                     value = eval(code, self.names)
@@ -133,24 +138,6 @@ class Page:
             prefix = f"run-{step}-{number}"
             svg = themed_svg(file.getvalue(), alt or _("A figure"), prefix, palette, _)
             self.shown.append({"kind": "svg", "text": svg})
-
-    @contextmanager
-    def capturing(self) -> Iterator[None]:
-        """Capture prints and displays for the page, and make `input` raise."""
-
-        def no_input(*args: object, **named: object) -> str:
-            raise RuntimeError(_("a page cannot ask: write the answer into the cell instead"))
-
-        before = builtins.input, builtins.print, warnings.showwarning
-        builtins.input, warnings.showwarning = no_input, show_warning
-        builtins.print = print_of_cells(self.names, self.built, _)
-        builtins.display = self.display  # type: ignore[attr-defined]
-        try:
-            out, err = Stream(self.shown, "stdout"), Stream(self.shown, "stderr")
-            with redirect_stdout(out), redirect_stderr(err):
-                yield
-        finally:
-            builtins.input, builtins.print, warnings.showwarning = before
 
     def error_text(self, error: BaseException, step: int) -> str:
         """Return an error's message with the lines of the page's cells that led to it."""
@@ -219,18 +206,14 @@ class Stream(io.TextIOBase):
         return len(text)
 
 
-def show_warning(
-    message: Warning | str,
-    category: type[Warning],
-    *_: object,
-    file: TextIO | None = None,
-    **__: object,
-) -> None:
-    """Print a warning without the name of a file, which says nothing to a page's reader."""
-    # A plot keeps its text as text, and browsers have letters that Matplotlib's own font lacks.
-    if str(message).startswith("Glyph ") and " missing from " in str(message):
-        return
-    print(f"{category.__name__}: {message}", file=file or sys.stderr)
+def no_input(*_args: object, **_named: object) -> str:
+    """Raise instead of asking the reader."""
+    raise RuntimeError(_("a page cannot ask: write the answer into the cell instead"))
+
+
+def warning_line(message: Warning | str, category: type[Warning], *_: object) -> str:
+    """Return a warning without the name of a file, which says nothing to a page's reader."""
+    return f"{category.__name__}: {message}\n"
 
 
 def compiled(source: str, name: str, optimize: int) -> Iterator[tuple[CodeType, bool]]:
@@ -241,8 +224,7 @@ def compiled(source: str, name: str, optimize: int) -> Iterator[tuple[CodeType, 
     tree = ast.parse(source, name)
     last: ast.Expression | None = None
     if tree.body and isinstance(tree.body[-1], ast.Expr):
-        end = ast.get_source_segment(source, tree.body[-1])
-        assert end is not None
+        end = ast.get_source_segment(source, tree.body[-1]) or ""
         if not source.rpartition(end)[2].lstrip().startswith(";"):
             last = ast.Expression(tree.body[-1].value)
             tree.body.pop()
@@ -291,6 +273,12 @@ def start(language: str, tries: str) -> Page:
     """
     page = Page()
     sys.modules["__main__"] = page.module
+    builtins.input = no_input
+    builtins.print = print_of_cells(page.names, page.built, _)
+    builtins.display = page.display  # type: ignore[attr-defined]
+    warnings.formatwarning = warning_line  # type: ignore[assignment]
+    # A plot keeps its text as text, and browsers have letters that Matplotlib's own font lacks.
+    warnings.filterwarnings("ignore", "Glyph .* missing from")
     notebook_stubs.install()
     whole_numbers.install()
     if language != ORIGINAL:

@@ -1,6 +1,8 @@
 // @ts-check
 // The bar at the bottom of the window: what Python is doing, and buttons to cancel or stop it.
 
+import * as python from "./python.js";
+
 const MB = 1e6;
 const READ_MILLISECONDS = 3000;
 
@@ -8,14 +10,13 @@ const READ_MILLISECONDS = 3000;
 export const joined = (...sentences) =>
   sentences.filter(Boolean).reduce((one, other) => phrase("{one} {other}", { one, other }), "");
 
-export function panel(article, python) {
+export function panel(article) {
   const words = made("p", { className: "python-words", role: "status" });
   const meter = made("progress", { hidden: true, ariaLabel: phrase("Python fetched") });
-  const end = made("button", { type: "button", hidden: true });
+  const end = made("button", { type: "button", hidden: true, onclick: () => python.stop() });
   const back = made("button", { type: "button", hidden: true, textContent: phrase("Put the page back") });
   const place = made("div", { className: "python-panel", role: "region", ariaLabel: phrase("Python in this page") }, words, meter, end, back);
   article.append(place);
-  end.addEventListener("click", () => python.stop());
   // What the bar says when nothing runs goes with the reader's next action, but not before it can be read.
   let saidAt = 0;
   function tidy({ target }) {
@@ -28,7 +29,7 @@ export function panel(article, python) {
     saidAt = performance.now();
   }
   let announced = 0; // bytes
-  python.onProgress = (received, total) => {
+  python.onProgress((received, total) => {
     if (end.hidden) return; // Python starts in advance: the reader is not waiting
     showProgress(Math.min(1, received / total));
     if (received < announced) announced = 0; // Python was stopped, and starts anew
@@ -37,28 +38,45 @@ export function panel(article, python) {
     announced = received;
     const megabytes = { received: (received / MB).toFixed(0), total: (total / MB).toFixed(0) };
     words.textContent = phrase("Fetching Python: {received} of {total} MB", megabytes);
-  };
+  });
   // Show a share from 0 to 1; null hides the meter.
   function showProgress(share) {
     meter.hidden = share === null;
     meter.value = share;
   }
+  // Show a button with this name that terminates Python; without a name, hide it.
+  function offerStop(name = "") {
+    end.hidden = !name;
+    end.textContent = name;
+  }
   return {
     place,
     back,
     say,
-    // Show how a run ended.
-    finish: (text) => {
+    // Wait until Python has started, then say that it runs; `more` says what else will.
+    async start(more = () => "") {
+      offerStop(phrase("Cancel"));
+      say(phrase("Fetching Python …"));
+      await python.start();
+      showProgress(null);
+      offerStop(phrase("Stop"));
+      say(more() || phrase("Running …"));
+    },
+    // Say how a run ended.
+    finish(text) {
+      showProgress(null);
+      offerStop();
       say(text);
       place.dataset.runs = 1 + Number(place.dataset.runs ?? 0);
     },
-    // Show a button with this name that terminates Python; without a name, hide it.
-    offerStop: (name = "") => {
-      end.hidden = !name;
-      end.textContent = name;
-    },
-    showProgress,
   };
+}
+
+// Mark a cell that is being run.
+export function markBusy(box, isBusy) {
+  box.classList.toggle("running", isBusy);
+  if (isBusy) box.setAttribute("aria-busy", "true");
+  else box.removeAttribute("aria-busy");
 }
 
 // The message for a Python that was terminated.
