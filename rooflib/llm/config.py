@@ -78,7 +78,6 @@ def model_from_config(
     stored = stored_types({**whole, **given}, beside, c)
     alike = Counter(stored.layer(_layer(c, i), str(i)) for i in range(layers))
     kinds = tuple(replace(kind, count=count) for kind, count in alike.items())
-    P = c.get("hidden_size_per_layer_input", 0)
     own = be("name", given.get("_name_or_path") or family, str, "a string")
     last = {"F": 1, "N": 1, "K": 1, "H": 1}
     for kind in kinds:
@@ -91,8 +90,6 @@ def model_from_config(
         tied=c["tie_word_embeddings"],
         w=stored.plain,
         kv=stored.kv,
-        looked_up=c.get("vocab_size_per_layer_input", 0) * layers * P,
-        looked_up_each=layers * P,
         towers=towers(whole),
     )
     if any(form for _, form in stored.rules) and len(found.stored_types()) == 1:
@@ -105,10 +102,14 @@ def _outer(c: Values) -> Layer:
     """Return what stands beside the layers: tables, and what Gemma 4 and DeepSeek V4 add."""
     D, V, hc = c["hidden_size"], c["vocab_size"], c.get("hc_mult", 0)
     P = c.get("hidden_size_per_layer_input", 0)
-    gains = D * c["final_norm"] + P + V * c["head_bias"] + hc + (hc > 0)
-    more = D * c["num_hidden_layers"] * P + hc * hc * D
-    tables = Matrix("embedding", "embed_tokens", V * D, V), Matrix("logits", "lm_head", V * D, V)
-    return Layer(1, (*tables, *([_projection("more", more)] if more else [])), gains)
+    table = Matrix("embedding", "embed_tokens", V * D, V)
+    matrices = [table, table._replace(row="logits", name="lm_head")]
+    if P:  # a further table has as much for each layer
+        rows, wide = c["vocab_size_per_layer_input"], c["num_hidden_layers"] * P
+        matrices += [table._replace(weights=rows * wide, parts=rows), _projection("more", D * wide)]
+    if hc:
+        matrices.append(_projection("more", hc * hc * D))
+    return Layer(1, tuple(matrices), D * c["final_norm"] + P + V * c["head_bias"] + hc + (hc > 0))
 
 
 def _values(given: Mapping[str, Any], family: str, nested: bool) -> Values:
