@@ -29,6 +29,7 @@ FAMILIES = read_toml("llm/families.toml")
 """The architectures that can be read, by `model_type`, and the keys that shape their layers."""
 PARTS = ("rows", "names", "sizes", "fixed", "layer_types", "spelled_layer_types", "every")
 ROWS, NAMES, SIZES, FIXED, LAYER_TYPES, SPELLED, EVERY = (FAMILIES.pop(part) for part in PARTS)
+FAMILIES |= {name: {"like": other} for name, other in FAMILIES.pop("same").items()}
 OUTER = ("dtype", "torch_dtype", "tie_word_embeddings")
 SPEAKS = re.compile("expert|moe_|mamba|ssm_|linear_|lora_rank|index_|compress_rat")
 KINDS: dict[type, str] = {bool: "true or false", str: "a string", list: "a list"}
@@ -206,8 +207,7 @@ def _layer(c: Values, i: int) -> Layer:
 def _kind(c: Values, i: int) -> str:
     """Return what the layer with index `i` is, as `LAYER_TYPES` calls it."""
     if c["layer_types"]:
-        known = {c["mixer"], c["other"]} | ({"moe", "mlp"} if c["alone"] else set())
-        known |= {"window"} if "o_lora_rank" in c else set()
+        known = (c["mixer"], c["other"], *c["also"].split())
         names = [name for name, each in LAYER_TYPES.items() if each in known]
         kind = LAYER_TYPES[one_of("layer_types", c["layer_types"][i], names)]
     else:
@@ -379,12 +379,14 @@ def _mlp(c: Values, i: int, kind: str) -> Layer:
     if c.get("use_double_wide_mlp") and i >= c["num_hidden_layers"] - c["num_kv_shared_layers"]:
         F *= 2
     if kind == "moe" or (kind != "mlp" and _has_experts(c, i)):
-        E = _at(c, "num_experts", i)
+        listed = [key for key in SIZES["per_layer"] if isinstance(c.get(key), list)]
+        c = {**c, **{key: c[key][i] for key in listed}}
+        E = c["num_experts"]
         path, routed = ("mlp", "experts") if c["beside"] else ("mlp.shared_experts", "mlp.experts")
         own = "moe_intermediate_size"
-        wide = own if _at(c, own, i) else "intermediate_size"
-        X = whole_number(wide, _at(c, wide, i), most=MAX_SIZE)
-        k = whole_number("num_experts_per_tok", _at(c, "num_experts_per_tok", i), most=E)
+        wide = own if c.get(own) else "intermediate_size"
+        X = whole_number(wide, c[wide], most=MAX_SIZE)
+        k = whole_number("num_experts_per_tok", c["num_experts_per_tok"], most=E)
         latent = c.get("moe_latent_size", 0)
         if further := 2 * D * latent + D * c["shared_gate"]:
             matrices.append(_projection("more", further))
@@ -398,7 +400,7 @@ def _mlp(c: Values, i: int, kind: str) -> Layer:
             gains += 3 * D + D + E
         else:
             F = c.get("shared_expert_intermediate_size", 0)
-            F = F or _at(c, "n_shared_experts", i) * X
+            F = F or c.get("n_shared_experts", 0) * X
     if F:
         matrices += _matrices_of_mlp("MLP", path, D, F, gated)
         gains += biased * ((1 + gated) * F + D)
@@ -426,12 +428,6 @@ def _matrices_of_mlp(row: str, path: str, D: int, F: int, gated: bool) -> list[M
     names = ("gate_proj", "up_proj", "down_proj")[not gated :]
     parts = 1 if row == "experts" else F  # chips may split all experts, not each
     return [Matrix(row, f"{path}.{name}", D * F, parts) for name in names]
-
-
-def _at(c: Values, key: str, i: int) -> Any:
-    """Return a size of layer `i`: files may give one for each layer, or one for all."""
-    value = c.get(key, 0)
-    return value[i] if isinstance(value, list) else value
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[Any, Any]:

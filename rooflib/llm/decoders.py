@@ -265,11 +265,10 @@ class Model:
     def _misfit(self, chips: Number, expert_parallel: bool) -> str:
         """Return the first rule that a split over `chips` breaks, with the size; "" if none."""
         for kind in self.kinds:
-            shape = {"N": kind.N, "F": kind.F}
             groups = kind.state_groups * (kind.state_groups > 1)  # a single one is on each chip
+            shape = {"N": kind.N, "F": kind.F}
             shape |= {"state heads": kind.state_heads, "state groups": groups}
-            if kind.experts and not expert_parallel:
-                shape["X"] = kind.X
+            shape["X"] = 0 if expert_parallel else kind.X
             for name, width in shape.items():
                 if np.any(width % chips):
                     return f"chips must divide {name}; got {name}={width}"
