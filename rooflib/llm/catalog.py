@@ -69,8 +69,12 @@ def published_steps(more: bool = False) -> tuple[PublishedStep, ...]:
 
     With `more`, also those of mixtures of experts, and times to the first token.
     """
-    entries = read_catalog("published_steps.toml")["step"]
-    steps = [PublishedStep(**{"w": entry["x"], "kv": entry["x"], **entry}) for entry in entries]
+    steps = []
+    for entry in read_catalog("published_steps.toml")["step"]:
+        same = {"w": entry["x"], "kv": entry["x"], **entry}
+        listed = {key: values for key, values in entry.items() if isinstance(values, list)}
+        for values in zip(*listed.values(), strict=True) if listed else ((),):
+            steps.append(PublishedStep(**same | dict(zip(listed, values, strict=True))))
     return tuple(
         step
         for step in steps

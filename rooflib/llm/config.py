@@ -104,7 +104,8 @@ def _outer(c: Values) -> Layer:
     D, V, hc = c["hidden_size"], c["vocab_size"], c.get("hc_mult", 0)
     P = c.get("hidden_size_per_layer_input", 0)
     table = Matrix("embedding", "embed_tokens", V * D, V)
-    matrices = [table, table._replace(row="logits", name="lm_head")]
+    name = table.name if c["tie_word_embeddings"] else "lm_head"
+    matrices = [table, table._replace(row="logits", name=name)]
     if P:  # a further table has as much for each layer
         rows, wide = c["vocab_size_per_layer_input"], c["num_hidden_layers"] * P
         matrices += [table._replace(weights=rows * wide, parts=rows), _projection("more", D * wide)]
@@ -366,9 +367,9 @@ def _recurrence(c: Values) -> Layer:
     # query (2); a gated delta network first multiplies it with the key (2), too. Sources: Dao & Gu,
     # "Transformers are SSMs", 2024; Yang et al., "Gated Delta Networks", 2024. Chunked kernels
     # compute more, to multiply matrices.
-    shape = {"state_heads": N, "state_groups": groups, "recurrent": N * k * v, "conv": conv}
-    shape |= {"channels": width, "group": 2 * k, "state_width": stored}
-    return Layer(0, tuple(matrices), gains, state_flops=5 + 2 * c["delta"], **shape)
+    shape = {"state_heads": N, "state_groups": groups, "state_H": k, "state_V": v, "conv": conv}
+    shape |= {"state_width": stored, "state_flops": 5 + 2 * c["delta"]}
+    return Layer(0, tuple(matrices), gains, **shape)
 
 
 def _mlp(c: Values, i: int, kind: str) -> Layer:

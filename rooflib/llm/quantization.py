@@ -64,13 +64,12 @@ class Stored:
     """How a file stores its model.
 
     `plain` is the type of what is not quantized, `kv` that of the cache (None: that of
-    activations); `rules` say which matrices are quantized, and how; `tied` is as in `Model`.
+    activations); `rules` say which matrices are quantized, and how.
     """
 
     plain: str = "bf16"
     kv: Type | None = None
     rules: Rules = ()
-    tied: bool = False
 
     def layer(self, layer: Layer, index: str = "") -> Layer:
         """Return the layer with the formats of its matrices; "" is what stands beside all."""
@@ -80,8 +79,7 @@ class Stored:
         beginning = f"layers.{index}." if index else ""
 
         def form(name: str) -> Format | None:
-            own = "embed_tokens" if self.tied and name == "lm_head" else name
-            full = beginning + own.replace("*", "0")
+            full = beginning + name.replace("*", "0")
             for pattern, form, expression in rules:
                 if expression.match(full) or expression.match(f"model.{full}"):
                     return form if pattern or not CHOOSES.search(name) else None
@@ -129,7 +127,7 @@ def stored_types(both: Mapping[str, Any], beside: Any, c: Mapping[str, Any]) -> 
     left: Rules = tuple((pattern, None) for pattern in _left_out(how, c))
     if method != "mlx":  # which alone quantizes the embedding
         left += (("embed_tokens", None),)
-    return Stored(plain, kv, (*left, *rules), c["tie_word_embeddings"])
+    return Stored(plain, kv, (*left, *rules))
 
 
 def _left_out(how: Mapping[str, Any], c: Mapping[str, Any]) -> list[str]:
@@ -254,17 +252,15 @@ def _modelopt(how: Mapping[str, Any]) -> Rules:
 
 def _compressed_tensors(how: Mapping[str, Any]) -> Rules:
     one_of("sparsity_config", (how.get("sparsity_config") or {}).get("format", "dense"), ("dense",))
-    groups = be("config_groups", how.get("config_groups"), Mapping, "an object")
     return tuple(
         ("" if name == "Linear" else name, _form(of["weights"], of.get("input_activations")))
-        for of in groups.values()
+        for of in how["config_groups"].values()
         for name in of.get("targets") or ["Linear"]
     )
 
 
 def _quark(how: Mapping[str, Any]) -> Rules:
-    every = be("global_quant_config", how.get("global_quant_config"), Mapping, "an object")
-    each = {**(how.get("layer_quant_config") or {}), "": every}
+    each = {**(how.get("layer_quant_config") or {}), "": how["global_quant_config"]}
     return tuple((name, _form(of["weight"], of.get("input_tensors"))) for name, of in each.items())
 
 
@@ -276,7 +272,6 @@ def _scheme(how: Any) -> DType:
     """Return the type that a scheme of compressed-tensors or quark describes."""
     if isinstance(how, list):  # quark's stages, of which the last is stored
         how = how[-1]
-    be("weights and input_activations", how, Mapping, "objects")
     if "dtype" in how:  # quark
         kinds = ("fp8", "fp4", "int8", "uint8", "int4", "uint4")
         name = one_of("dtype", str(how["dtype"]).split("_")[0], kinds).removeprefix("u")
