@@ -252,15 +252,17 @@ def _modelopt(how: Mapping[str, Any]) -> Rules:
 
 def _compressed_tensors(how: Mapping[str, Any]) -> Rules:
     one_of("sparsity_config", (how.get("sparsity_config") or {}).get("format", "dense"), ("dense",))
+    groups = be("config_groups", how.get("config_groups"), Mapping, "an object")
     return tuple(
         ("" if name == "Linear" else name, _form(of["weights"], of.get("input_activations")))
-        for of in how["config_groups"].values()
+        for of in groups.values()
         for name in of.get("targets") or ["Linear"]
     )
 
 
 def _quark(how: Mapping[str, Any]) -> Rules:
-    each = {**(how.get("layer_quant_config") or {}), "": how["global_quant_config"]}
+    every = be("global_quant_config", how.get("global_quant_config"), Mapping, "an object")
+    each = {**(how.get("layer_quant_config") or {}), "": every}
     return tuple((name, _form(of["weight"], of.get("input_tensors"))) for name, of in each.items())
 
 
@@ -272,6 +274,7 @@ def _scheme(how: Any) -> DType:
     """Return the type that a scheme of compressed-tensors or quark describes."""
     if isinstance(how, list):  # quark's stages, of which the last is stored
         how = how[-1]
+    be("weights and input_activations", how, Mapping, "objects")
     if "dtype" in how:  # quark
         kinds = ("fp8", "fp4", "int8", "uint8", "int4", "uint4")
         name = one_of("dtype", str(how["dtype"]).split("_")[0], kinds).removeprefix("u")
