@@ -74,14 +74,14 @@ class Stored:
     def layer(self, layer: Layer, index: str = "") -> Layer:
         """Return the layer with the formats of its matrices; "" is what stands beside all."""
         # A file may name each expert of each layer: tens of thousands of rules.
-        compiled = ((pattern, form, *_compiled(pattern)) for pattern, form in self.rules)
-        rules = [rule for *rule, only in compiled if only in ("", index)]
+        rules = [rule for rule in self.rules if _compiled(rule[0])[1] in ("", index)]
         beginning = f"layers.{index}." if index else ""
 
         def form(name: str) -> Format | None:
             full = beginning + name.replace("*", "0")
-            for pattern, form, expression in rules:
-                if expression.match(full) or expression.match(f"model.{full}"):
+            for pattern, form in rules:
+                fits = _compiled(pattern)[0].match
+                if fits(full) or fits(f"model.{full}"):
                     return form if pattern or not CHOOSES.search(name) else None
             return None
 
