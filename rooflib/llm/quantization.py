@@ -338,7 +338,8 @@ def _compiled(pattern: str) -> tuple[re.Pattern[str], str]:
     try:
         expression = re.compile(found if written else rf"(.*\.)?{found}(\..*)?$")
     except re.error as error:
-        raise ValueError(f"{short(pattern)} must be an expression: {error}") from None
+        got = f"{short(pattern)}: {error}"
+        raise ValueError(f"quantization_config must name modules; got {got}") from None
     return expression, only[1] if only else ""
 
 
