@@ -56,11 +56,11 @@ def model(name: str | Model) -> Model:
 @cache
 def models() -> tuple[Model, ...]:
     """Return all language models of the catalog, in catalog order."""
-    entries = read_catalog("models.toml")["model"]
-    return tuple(
-        replace(model_from_config(entry["config"], entry["name"]), source=entry["source"])
-        for entry in entries
-    )
+    found = []
+    for entry in read_catalog("models.toml")["model"]:
+        config = {key: entry[key] for key in entry if key not in ("name", "source")}
+        found.append(replace(model_from_config(config, entry["name"]), source=entry["source"]))
+    return tuple(found)
 
 
 @cache
@@ -69,8 +69,17 @@ def published_steps(more: bool = False) -> tuple[PublishedStep, ...]:
 
     With `more`, also those of mixtures of experts, and times to the first token.
     """
-    files = ["published_steps.toml", *(["more_steps.toml"] if more else [])]
-    return tuple(PublishedStep(**entry) for file in files for entry in read_catalog(file)["step"])
+    steps = []
+    for entry in read_catalog("published_steps.toml")["step"]:
+        same = {"w": entry["x"], "kv": entry["x"], **entry}
+        listed = {key: values for key, values in entry.items() if isinstance(values, list)}
+        for values in zip(*listed.values(), strict=True) if listed else ((),):
+            steps.append(PublishedStep(**same | dict(zip(listed, values, strict=True))))
+    return tuple(
+        step
+        for step in steps
+        if more or not (step.first_token or model(step.model).weights["experts"])
+    )
 
 
 def kv_bytes_per_token(layers: Size, K: Size, H: Size, kv: Type = "bf16") -> Number:

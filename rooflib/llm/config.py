@@ -29,6 +29,7 @@ FAMILIES = read_toml("llm/families.toml")
 """The architectures that can be read, by `model_type`, and the keys that shape their layers."""
 PARTS = ("rows", "names", "sizes", "fixed", "layer_types", "spelled_layer_types", "every")
 ROWS, NAMES, SIZES, FIXED, LAYER_TYPES, SPELLED, EVERY = (FAMILIES.pop(part) for part in PARTS)
+FAMILIES |= {name: {"like": other} for name, other in FAMILIES.pop("same").items()}
 OUTER = ("dtype", "torch_dtype", "tie_word_embeddings")
 SPEAKS = re.compile("expert|moe_|mamba|ssm_|linear_|lora_rank|index_|compress_rat")
 KINDS: dict[type, str] = {bool: "true or false", str: "a string", list: "a list"}
@@ -78,7 +79,6 @@ def model_from_config(
     stored = stored_types({**whole, **given}, beside, c)
     alike = Counter(stored.layer(_layer(c, i), str(i)) for i in range(layers))
     kinds = tuple(replace(kind, count=count) for kind, count in alike.items())
-    P = c.get("hidden_size_per_layer_input", 0)
     own = be("name", given.get("_name_or_path") or family, str, "a string")
     last = {"F": 1, "N": 1, "K": 1, "H": 1}
     for kind in kinds:
@@ -91,8 +91,6 @@ def model_from_config(
         tied=c["tie_word_embeddings"],
         w=stored.plain,
         kv=stored.kv,
-        looked_up=c.get("vocab_size_per_layer_input", 0) * layers * P,
-        looked_up_each=layers * P,
         towers=towers(whole),
     )
     if any(form for _, form in stored.rules) and len(found.stored_types()) == 1:
@@ -105,10 +103,15 @@ def _outer(c: Values) -> Layer:
     """Return what stands beside the layers: tables, and what Gemma 4 and DeepSeek V4 add."""
     D, V, hc = c["hidden_size"], c["vocab_size"], c.get("hc_mult", 0)
     P = c.get("hidden_size_per_layer_input", 0)
-    gains = D * c["final_norm"] + P + V * c["head_bias"] + hc + (hc > 0)
-    more = D * c["num_hidden_layers"] * P + hc * hc * D
-    tables = Matrix("embedding", "embed_tokens", V * D, V), Matrix("logits", "lm_head", V * D, V)
-    return Layer(1, (*tables, *([_projection("more", more)] if more else [])), gains)
+    table = Matrix("embedding", "embed_tokens", V * D, V)
+    name = table.name if c["tie_word_embeddings"] else "lm_head"
+    matrices = [table, table._replace(row="logits", name=name)]
+    if P:  # a further table has as much for each layer
+        rows, wide = c["vocab_size_per_layer_input"], c["num_hidden_layers"] * P
+        matrices += [table._replace(weights=rows * wide, parts=rows), _projection("more", D * wide)]
+    if hc:
+        matrices.append(_projection("more", hc * hc * D))
+    return Layer(1, tuple(matrices), D * c["final_norm"] + P + V * c["head_bias"] + hc + (hc > 0))
 
 
 def _values(given: Mapping[str, Any], family: str, nested: bool) -> Values:
@@ -205,8 +208,7 @@ def _layer(c: Values, i: int) -> Layer:
 def _kind(c: Values, i: int) -> str:
     """Return what the layer with index `i` is, as `LAYER_TYPES` calls it."""
     if c["layer_types"]:
-        known = {c["mixer"], c["other"]} | ({"moe", "mlp"} if c["alone"] else set())
-        known |= {"window"} if "o_lora_rank" in c else set()
+        known = (c["mixer"], c["other"], *c["also"].split())
         names = [name for name, each in LAYER_TYPES.items() if each in known]
         kind = LAYER_TYPES[one_of("layer_types", c["layer_types"][i], names)]
     else:
@@ -365,9 +367,9 @@ def _recurrence(c: Values) -> Layer:
     # query (2); a gated delta network first multiplies it with the key (2), too. Sources: Dao & Gu,
     # "Transformers are SSMs", 2024; Yang et al., "Gated Delta Networks", 2024. Chunked kernels
     # compute more, to multiply matrices.
-    shape = {"state_heads": N, "state_groups": groups, "recurrent": N * k * v, "conv": conv}
-    shape |= {"channels": width, "group": 2 * k, "state_width": stored}
-    return Layer(0, tuple(matrices), gains, state_flops=5 + 2 * c["delta"], **shape)
+    shape = {"state_heads": N, "state_groups": groups, "state_H": k, "state_V": v, "conv": conv}
+    shape |= {"state_width": stored, "state_flops": 5 + 2 * c["delta"]}
+    return Layer(0, tuple(matrices), gains, **shape)
 
 
 def _mlp(c: Values, i: int, kind: str) -> Layer:
@@ -378,12 +380,14 @@ def _mlp(c: Values, i: int, kind: str) -> Layer:
     if c.get("use_double_wide_mlp") and i >= c["num_hidden_layers"] - c["num_kv_shared_layers"]:
         F *= 2
     if kind == "moe" or (kind != "mlp" and _has_experts(c, i)):
-        E = _at(c, "num_experts", i)
+        listed = [key for key in SIZES["per_layer"] if isinstance(c.get(key), list)]
+        c = {**c, **{key: c[key][i] for key in listed}}
+        E = c["num_experts"]
         path, routed = ("mlp", "experts") if c["beside"] else ("mlp.shared_experts", "mlp.experts")
         own = "moe_intermediate_size"
-        wide = own if _at(c, own, i) else "intermediate_size"
-        X = whole_number(wide, _at(c, wide, i), most=MAX_SIZE)
-        k = whole_number("num_experts_per_tok", _at(c, "num_experts_per_tok", i), most=E)
+        wide = own if c.get(own) else "intermediate_size"
+        X = whole_number(wide, c[wide], most=MAX_SIZE)
+        k = whole_number("num_experts_per_tok", c["num_experts_per_tok"], most=E)
         latent = c.get("moe_latent_size", 0)
         if further := 2 * D * latent + D * c["shared_gate"]:
             matrices.append(_projection("more", further))
@@ -397,7 +401,7 @@ def _mlp(c: Values, i: int, kind: str) -> Layer:
             gains += 3 * D + D + E
         else:
             F = c.get("shared_expert_intermediate_size", 0)
-            F = F or _at(c, "n_shared_experts", i) * X
+            F = F or c.get("n_shared_experts", 0) * X
     if F:
         matrices += _matrices_of_mlp("MLP", path, D, F, gated)
         gains += biased * ((1 + gated) * F + D)
@@ -425,12 +429,6 @@ def _matrices_of_mlp(row: str, path: str, D: int, F: int, gated: bool) -> list[M
     names = ("gate_proj", "up_proj", "down_proj")[not gated :]
     parts = 1 if row == "experts" else F  # chips may split all experts, not each
     return [Matrix(row, f"{path}.{name}", D * F, parts) for name in names]
-
-
-def _at(c: Values, key: str, i: int) -> Any:
-    """Return a size of layer `i`: files may give one for each layer, or one for all."""
-    value = c.get(key, 0)
-    return value[i] if isinstance(value, list) else value
 
 
 def _read(path: str | os.PathLike[str]) -> tuple[Any, Any]:

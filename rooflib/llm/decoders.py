@@ -37,14 +37,12 @@ class Model:
         Number of layers, model width; width of the MLP, heads of queries and of keys and values,
         and head width, of the last kind of layer that has them; and rows of the embedding table.
     kinds, outer
-        The kinds of layers; and what stands beside them: the embedding table, the output matrix,
-        the last norm.
+        The kinds of layers; and what stands beside them: tables of embeddings, of which a token
+        looks up a row of each, the output matrix, the last norm.
     tied
         Whether the embedding table and the output matrix share weights.
     w, kv
         Data types of weights that aren't quantized, and of the cache, if the checkpoint says one.
-    looked_up, looked_up_each
-        Weights of further tables of embeddings, and how many of them a token looks up.
     towers
         Parts beside the language model, such as one that sees, and their parameters, None where
         they are not known. They are counted nowhere else.
@@ -65,8 +63,6 @@ class Model:
     tied: bool = False
     w: Type = "bf16"
     kv: Type | None = None
-    looked_up: int = 0
-    looked_up_each: int = 0
     towers: Mapping[str, int | None] = field(default_factory=dict, hash=False)
     source: Source | None = field(default=None, compare=False, repr=False)
 
@@ -91,12 +87,12 @@ class Model:
         kinds = (*self.kinds, self.outer)
         experts = sum(kind.count * kind.experts * kind.expert for kind in kinds)
         other = sum(kind.count * kind.gains for kind in kinds)
-        one_table = self.vocabulary * self.D
-        matrices = sum(kind.count * kind.parameters for kind in kinds) - 2 * one_table
+        tables = int(self.outer.weights("embedding") + self.outer.weights("logits"))
+        rest = sum(kind.count * kind.parameters for kind in kinds) - tables
         return {
-            "tables": (1 if self.tied else 2) * one_table + self.looked_up,
+            "tables": tables - self.tied * self.vocabulary * self.D,
             "experts": experts,
-            "matrices": matrices - experts - other,
+            "matrices": rest - experts - other,
             "other": other,
         }
 
@@ -269,11 +265,10 @@ class Model:
     def _misfit(self, chips: Number, expert_parallel: bool) -> str:
         """Return the first rule that a split over `chips` breaks, with the size; "" if none."""
         for kind in self.kinds:
-            shape = {"N": kind.N, "F": kind.F}
             groups = kind.state_groups * (kind.state_groups > 1)  # a single one is on each chip
+            shape = {"N": kind.N, "F": kind.F}
             shape |= {"state heads": kind.state_heads, "state groups": groups}
-            if kind.experts and not expert_parallel:
-                shape["X"] = kind.X
+            shape["X"] = 0 if expert_parallel else kind.X
             for name, width in shape.items():
                 if np.any(width % chips):
                     return f"chips must divide {name}; got {name}={width}"

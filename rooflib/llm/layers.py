@@ -135,12 +135,10 @@ class Layer:
         How many positions one entry of the cache stands for (0: each is its own). Beside these
         entries, the last `window` positions are cached one by one; keys are values; and `top`
         counts entries.
-    state_heads, state_groups, recurrent, state_width, state_flops
-        A recurrence: heads, heads of its keys and queries, the elements of its state, their bytes,
-        and FLOPs per token and element.
-    channels, group, conv
-        Numbers per token that the recurrence takes in, for all heads and for each group, and the
-        kernel of the convolution before it.
+    state_heads, state_groups, state_H, state_V, state_width, state_flops, conv
+        A recurrence: heads of its values, and of its keys and queries; the widths of a key and of a
+        value, which span a head's state; bytes of an element of the state, and FLOPs per token and
+        element; and the kernel of the convolution before it.
     F, experts, active, X
         Width of the MLP that every token takes, dense or a shared expert; routed experts, how many
         of them a token takes, and the width of one.
@@ -166,11 +164,10 @@ class Layer:
     pooled: int = 0
     state_heads: int = 0
     state_groups: int = 0
-    recurrent: int = 0
+    state_H: int = 0
+    state_V: int = 0
     state_width: int = 0
     state_flops: int = 0
-    channels: int = 0
-    group: int = 0
     conv: int = 0
     F: int = 0
     experts: int = 0
@@ -227,11 +224,13 @@ class Layer:
 
     def state(self, chips: Number = 1) -> tuple[Number, Number]:
         """Return a sequence's elements of recurrent state, and of inputs of its convolution."""
-        return self.recurrent // chips, self.taken(chips) * larger(self.conv - 1, 0)
+        recurrent = self.state_heads * self.state_H * self.state_V // chips
+        return recurrent, self.taken(chips) * larger(self.conv - 1, 0)
 
     def taken(self, chips: Number = 1) -> Number:
         """Return how many numbers per token a recurrence takes in; a single group is on each."""
-        return self.channels // chips + larger(self.state_groups // chips, 1) * self.group
+        values = self.state_heads * self.state_V // chips
+        return values + larger(self.state_groups // chips, 1) * 2 * self.state_H
 
     def pair_flops(self, absorbed: bool) -> int:
         """Return the FLOPs of one head for one query and one position it sees.

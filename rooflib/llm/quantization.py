@@ -46,7 +46,7 @@ SYNONYMS = {
 # What a name of a module has in it, of a matrix counted here or of something else.
 WORDS = re.compile(
     r"attn|attention|mixer|mlp|moe|experts|_proj|\blayers\b|norm|embed|lm_head|output\b|vis|image|audio"
-    r"|projector|merger|connector|resampler|tower|patch|mtp|shared_head|bias|rotary|conv1d|A_log|\bD$"
+    r"|projector|merger|connector|resampler|tower|patch|mtp|shared_head|bias|rotary|conv1d|A_log|\bD\b"
     r"|gate\b|router|hc_|compressor|indexer|score"
 )
 # Routers and an indexer's weights choose; formats leave them as they are, unless they name them.
@@ -54,7 +54,6 @@ CHOOSES = re.compile(r"^mlp\.gate$|^more$|weights_proj$")
 
 Rules: TypeAlias = "tuple[tuple[str, Format | None], ...]"
 """Pairs of a pattern, as `_compiled` says, and a format; None for what is left as it is."""
-LOGITS: Rules = (("lm_head", None),)
 
 be = partial(instance, error=ValueError)
 """Returns a value of a file, if it is of a kind; else raises a ValueError."""
@@ -65,26 +64,26 @@ class Stored:
     """How a file stores its model.
 
     `plain` is the type of what is not quantized, `kv` that of the cache (None: that of
-    activations); `rules` say which matrices are quantized, and how; `tied` is as in `Model`.
+    activations); `rules` say which matrices are quantized, and how.
     """
 
     plain: str = "bf16"
     kv: Type | None = None
     rules: Rules = ()
-    tied: bool = False
 
     def layer(self, layer: Layer, index: str = "") -> Layer:
         """Return the layer with the formats of its matrices; "" is what stands beside all."""
         # A file may name each expert of each layer: tens of thousands of rules.
-        rules = [rule for rule in self.rules if _layer_of(rule[0]) in ("", index)]
+        rules = [rule for rule in self.rules if _compiled(rule[0])[1] in ("", index)]
         beginning = f"layers.{index}." if index else ""
 
         def form(name: str) -> Format | None:
-            own = "embed_tokens" if self.tied and name == "lm_head" else name
-            full = beginning + own.replace("*", "0")
-            fitting = (rule for rule in rules if _fits(rule[0], full))
-            pattern, form = next(fitting, ("", None))
-            return form if pattern or not CHOOSES.search(name) else None
+            full = beginning + name.replace("*", "0")
+            for pattern, form in rules:
+                fits = _compiled(pattern)[0].match
+                if fits(full) or fits(f"model.{full}"):
+                    return form if pattern or not CHOOSES.search(name) else None
+            return None
 
         stored = (matrix._replace(of=form(matrix.name)) for matrix in layer.matrices)
         return replace(layer, matrices=tuple(stored))
@@ -128,7 +127,7 @@ def stored_types(both: Mapping[str, Any], beside: Any, c: Mapping[str, Any]) -> 
     left: Rules = tuple((pattern, None) for pattern in _left_out(how, c))
     if method != "mlx":  # which alone quantizes the embedding
         left += (("embed_tokens", None),)
-    return Stored(plain, kv, (*left, *rules), c["tie_word_embeddings"])
+    return Stored(plain, kv, (*left, *rules))
 
 
 def _left_out(how: Mapping[str, Any], c: Mapping[str, Any]) -> list[str]:
@@ -136,9 +135,10 @@ def _left_out(how: Mapping[str, Any], c: Mapping[str, Any]) -> list[str]:
     lists = {key: be(key, how.get(key) or [], list, "a list") for key in LEFT_OUT}
     patterns = [be(key, each, str, "a list of names") for key in lists for each in lists[key]]
     for pattern in patterns:
-        if not WORDS.search(_expression(pattern)):
+        if not WORDS.search(_compiled(pattern)[0].pattern):
             raise ValueError(f"modules_to_not_convert must name modules; got {short(pattern)}")
-    named = {each for p in patterns for each in re.findall(r"experts\\?\.(\d+)", _expression(p))}
+    joined = "\n".join(_compiled(pattern)[0].pattern for pattern in patterns)
+    named = set(re.findall(r"experts\\?\.(\d+)", joined))
     experts = c.get("num_experts", 0)
     if len(named) not in {0, *(experts if isinstance(experts, list) else [experts])}:
         wanted = "name modules, of experts all or none"
@@ -183,7 +183,7 @@ def _block(sides: Any) -> DType:
 
 
 def _matrices(form: Format) -> Rules:
-    return (*LOGITS, ("", form))
+    return (("lm_head", None), ("", form))
 
 
 def _fp8(how: Mapping[str, Any]) -> Rules:
@@ -308,7 +308,7 @@ def _cache(how: Mapping[str, Any]) -> Type | None:
 
 METHODS = {
     "fp8": _fp8,
-    "fbgemm_fp8": lambda how: _matrices(FP8),
+    "fbgemm_fp8": _fp8,
     "compressed-tensors": _compressed_tensors,
     **dict.fromkeys(("modelopt", "modelopt_fp4", "modelopt_mixed"), _modelopt),
     "bitsandbytes": _bitsandbytes,
@@ -320,42 +320,27 @@ METHODS = {
 
 
 @cache
-def _expression(pattern: str) -> str:
-    """Return a pattern as a regular expression for names of `Layer.matrices`."""
+def _compiled(pattern: str) -> tuple[re.Pattern[str], str]:
+    """Return the expression that names of `Layer.matrices` must match, and which layer it is of.
+
+    Patterns are names of a module or of one that it is a part of, with "*" for anything, or regular
+    expressions after "re:", of a beginning of a name; "" fits all. The layer is "" if there may be
+    more than one.
+    """
     text = pattern.removesuffix(".weight").removeprefix("re:")
-    found = text if pattern.startswith("re:") else ".*".join(map(re.escape, text.split("*")))
+    written = not pattern or pattern.startswith("re:")
+    found = text if written else ".*".join(map(re.escape, text.split("*")))
     prefixes = r"^(\^?(model|language_model|text_model|backbone|transformer)\\?\.)+"
     found = re.sub(prefixes, "", found)
     for other, own in SYNONYMS.items():
         found = re.sub(other, own.replace("\\", r"\\"), found)
-    return found
-
-
-@cache
-def _layer_of(pattern: str) -> str:
-    """Return the number of the only layer that a pattern can fit; "" if there may be more."""
-    found = re.match(r"layers\\\.(\d+)(\\\.|$)", _expression(pattern))
-    return found[1] if found else ""
-
-
-@cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Return the expression that names of `Layer.matrices` must match.
-
-    Patterns are names of a module or of one that it is a part of, with "*" for anything, or regular
-    expressions after "re:", of a beginning of a name; "" fits all.
-    """
-    found = _expression(pattern)
-    written = not pattern or pattern.startswith("re:")
+    only = re.match(r"layers\\\.(\d+)(\\\.|$)", found)
     try:
-        return re.compile(found if written else rf"(.*\.)?{found}(\..*)?$")
+        expression = re.compile(found if written else rf"(.*\.)?{found}(\..*)?$")
     except re.error as error:
-        raise ValueError(f"{short(pattern)} must be an expression: {error}") from None
-
-
-def _fits(pattern: str, name: str) -> bool:
-    fits = _compiled(pattern).match
-    return bool(fits(name) or fits(f"model.{name}"))
+        got = f"{short(pattern)}: {error}"
+        raise ValueError(f"quantization_config must name modules; got {got}") from None
+    return expression, only[1] if only else ""
 
 
 def _bits(value: Any) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,7 @@ ROWS = (
 NORMS = ROWS[0]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Step:
     """One chip's share of a step: new tokens of B sequences pass the layers, in chunks.
 
@@ -77,60 +76,28 @@ class Step:
 
     def __post_init__(self) -> None:
         given = {name: getattr(self, name) for name in ("B", "S", "chips", "replicas")}
-        for name, number in zip(given, sizes(whole=True, **given), strict=True):
-            object.__setattr__(self, name, number)
+        self.B, self.S, self.chips, self.replicas = sizes(whole=True, **given)
         one_of("experts", self.experts, ("expected", "fewest", "most"))
         one_of("latent", self.latent, ("absorbed", "expanded"))
         one_of("logits", self.logits, ("last", "all"))
-        _ = self.read, self.cache, self.given_w, self.own_type  # raises for unknown types
-        spread = instance("expert_parallel", self.expert_parallel, bool, "True or False")
-        self.model.check_split(self.B, self.chips, self.replicas, spread)
-
-    @cached_property
-    def read(self) -> DType:
-        """The type of activations."""
-        return dtype(self.model.w if self.x is None else self.x, "x")
-
-    @cached_property
-    def cache(self) -> DType:
-        """The type of the cache."""
-        return dtype(self.model.cache_type(self.x, self.kv), "kv")
-
-    @cached_property
-    def given_w(self) -> DType | None:
-        """The type of all weights; None for those of the model."""
-        return None if self.w is None else weight_type(self.w)
-
-    @cached_property
-    def own_type(self) -> str:
-        """The type of attention's products: that of activations and plain weights.
-
-        It is fp8 for narrower activations, as in FlashAttention-3 (Shah et al., 2024); kernels with
-        a cache in bf16 usually compute attention in bf16, as all is with x="bf16".
-        """
+        model = self.model
+        # The types of activations, of the cache, and of all weights (None: those of the model).
+        self.read = dtype(model.w if self.x is None else self.x, "x")
+        self.cache = dtype(model.cache_type(self.x, self.kv), "kv")
+        self.given_w = None if self.w is None else weight_type(self.w)
+        # The type of activations and plain weights, in which a recurrence is computed; and that of
+        # attention's products: fp8 for narrower activations, as in FlashAttention-3 (Shah et al.,
+        # 2024). Kernels with a cache in bf16 usually compute attention in bf16, as x="bf16" does.
         said = self.w is None and self.x is None and not self.compute
-        narrow = said and {"fp8", "fp4"} & self.model.activation_types
-        return "fp8" if narrow else self.plain_type
-
-    @cached_property
-    def plain_type(self) -> str:
-        """The type of activations and plain weights, in which a recurrence is computed."""
-        return self._product(self.read, self.given_w or dtype(self.model.w))
-
-    @cached_property
-    def sequences(self) -> Number:
-        """Sequences of one replica."""
-        return self.B // self.replicas
-
-    @cached_property
-    def n(self) -> Number:
-        """New tokens of one replica."""
-        return self.sequences * (self.S - self.start)
-
-    @cached_property
-    def repeats(self) -> Number:
-        """How often the weights are loaded: once for each chunk."""
-        return -(-(self.S - self.start) // self.chunk)
+        narrow = said and {"fp8", "fp4"} & model.activation_types
+        self.plain_type = self._product(self.read, self.given_w or dtype(model.w))
+        self.own_type = "fp8" if narrow else self.plain_type
+        spread = instance("expert_parallel", self.expert_parallel, bool, "True or False")
+        model.check_split(self.B, self.chips, self.replicas, spread)
+        # Sequences and new tokens of a replica, and how often its weights are loaded.
+        self.sequences = self.B // self.replicas
+        self.n = self.sequences * (self.S - self.start)
+        self.repeats = -(-(self.S - self.start) // self.chunk)
 
     def total(self, name: str) -> Work:
         """Return the sum of all layers, what stands beside them, and the logits."""
@@ -248,14 +215,13 @@ class Step:
         return Work("collectives", {}, 0, 0, sent, hops, less, group)
 
     def embedding(self) -> Work:
-        """Rows of the embedding table, and of further ones."""
-        model = self.model
-        (table,) = model.outer.of("embedding")
-        width = (self.given_w or dtype(model.stored(table).w)).bytes
-        resting = 0 if model.tied else width * table.on(self.chips)
-        held = resting + width * model.looked_up / self.chips
-        looked_up = width * (model.D + model.looked_up_each) * self.n / self.chips
-        return _work(NORMS, {}, looked_up, held=held)
+        """A row of each embedding table."""
+        model, tables = self.model, self.model.outer.of("embedding")
+        width = (self.given_w or dtype(model.stored(tables[0]).w)).bytes
+        row = sum(table.weights // table.parts for table in tables)
+        # The first is held as the output matrix, if they share weights.
+        held = width * sum(table.on(self.chips) for table in tables[model.tied :])
+        return _work(NORMS, {}, width * row * self.n / self.chips, held=held)
 
     def output(self) -> Iterator[Work]:
         """The output matrix, and the logits that are written."""

@@ -32,12 +32,10 @@ def towers(given: Sizes) -> dict[str, int | None]:
     return found
 
 
-def _blocks(
-    layers: int, D: int, F: int, *, norm: int = 2, gated: bool = False, biases: bool = True
-) -> int:
+def _blocks(layers: int, D: int, F: int, *, norm: int = 2, gated: bool = False) -> int:
     """Return the weights of blocks of attention and an MLP; a norm has `norm` numbers per width."""
     matrices = 4 * D * D + (2 + gated) * D * F
-    return layers * (matrices + 2 * norm * D + biases * (4 * D + (1 + gated) * F + D))
+    return layers * (matrices + 2 * norm * D + 4 * D + (1 + gated) * F + D)
 
 
 def _qwen(c: Sizes, out: int, older: bool = False) -> Any:

@@ -5,6 +5,7 @@ tests of each start share its page, and run in this order.
 """
 
 import html
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from config_files import ROWS
 from lab import Lab, fresh_course, make_lab, own, text_of
 from learner import PASSED, graded_points, parts, solutions
 from playwright.sync_api import Browser, expect
@@ -25,7 +27,6 @@ FIRST = "int8-matmul"
 SECOND = "int8-weights"
 UNTOUCHED = "weight-per-example"
 CHAPTER = "chapters/1-time.ipynb"
-CONFIGS = ROOT / "tests" / "tables" / "configs"
 HAN = re.compile("[\u4e00-\u9fff]")
 ENGLISH = re.compile("[a-z]{2} [a-z]{2}")
 OWN = "it takes 2 times as long"  # as a translated line of the chapter, but the learner's own
@@ -185,13 +186,13 @@ def test_a_config_file_is_read_by_the_figure_in_jupyterlab(work: Path, lab: Lab)
     lab.run_all()
     figure = lab.page.locator("figure.live", has=lab.page.locator("[data-part=config]")).last
     figure.locator("details:has([data-part=read]) > summary").click()
-    figure.locator("[data-part=config]").set_input_files(CONFIGS / "llama-3.1-8b.json")
-    expect(figure.locator("[data-part=read]")).to_contain_text("8.03 billion")
     # Another file of the same name stands beside the first.
-    other = {"name": "llama-3.1-8b.json", "mimeType": "application/json"}
-    content = (CONFIGS / "mixtral-8x7b.json").read_bytes()
-    figure.locator("[data-part=config]").set_input_files({**other, "buffer": content})
-    expect(figure.locator("[data-part=read]")).to_contain_text("46.7 billion")
+    names = {"llama-3.1-8b-instruct": "8.03 billion", "mixtral-8x7b-v0.1": "46.7 billion"}
+    for name, weights in names.items():
+        file = {"name": "llama-3.1-8b.json", "mimeType": "application/json"}
+        content = json.dumps(ROWS[name]["config"]).encode()
+        figure.locator("[data-part=config]").set_input_files({**file, "buffer": content})
+        expect(figure.locator("[data-part=read]")).to_contain_text(weights)
     entries = figure.locator("select[name=model] option", has_text="llama-3.1-8b")
     expect(entries).to_have_count(2)
 

@@ -4,23 +4,19 @@ Others are compared where the figures show them: test_figures.py.
 """
 
 import contextlib
-import json
 import random
 from typing import Any
 
 import pytest
+from config_files import ROWS as FILES
 from figure_engine import called
-from repository import ROOT
 
 import rooflib as rl
 from roofkit.figures.model_rows import in_bf16, row
 from rooflib.llm.steps import ROWS
 
 STEP = "((...given) => JSON.stringify(modules['lib/formulas.js'].step(...given)))"
-CONFIGS = [
-    json.loads(line)["config"]
-    for line in (ROOT / "tests/tables/configs.jsonl").read_text(encoding="utf-8").splitlines()
-]
+CONFIGS = [row["config"] for row in FILES.values()]
 
 
 @pytest.mark.parametrize("index", range(len(CONFIGS)))

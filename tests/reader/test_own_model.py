@@ -6,15 +6,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from config_files import ROWS
 from reader import Reader
-from repository import ROOT
 
 import rooflib as rl
 
-FOLDER = ROOT / "tests" / "tables" / "configs"
-# Independent totals: transformers' parameters on the meta device, and what a position caches.
-EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
+# Of several families: dense, with a window, experts, latent attention, a quantization.
+CHOSEN = (
+    "llama-3.1-8b-instruct",
+    "codellama-34b-instruct-hf",
+    "mixtral-8x7b-v0.1",
+    "gemma-3-4b-it",
+    "deepseek-ai--DeepSeek-V3",
+    "gpt-oss-20b",
+)
 PAGE = "chapters/own-model"
+
+
+def written(folder: Path, name: str) -> Path:
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(ROWS[name]["config"]), encoding="utf-8")
+    return path
 
 
 def settings(reader: Reader, **chosen: str) -> dict[str, Any]:
@@ -28,26 +40,27 @@ def value(found: dict[str, Any], name: str) -> float:
     return float(found["numbers"][name][0])
 
 
-def test_a_chosen_model_has_its_own_weights_cache_and_times(reader: Reader) -> None:
+def test_a_chosen_model_has_its_own_weights_cache_and_times(reader: Reader, tmp_path: Path) -> None:
     reader.open(PAGE)
     models: list[str] = []
-    for file, expected in EXPECTED.items():
-        said = reader.choose_model(FOLDER / file)
+    for file in CHOSEN:
+        path, expected = written(tmp_path, file), ROWS[file]
+        said = reader.choose_model(path)
         # In one line: weights, those of a token, cache and type; and the entry has the file's name.
         assert f"{expected['parameters'] / 1e9:.3g} billion" in said
-        assert Path(file).stem in said
-        assert rl.model_from_config(FOLDER / file).named_towers in said
+        assert file in said
+        assert rl.model_from_config(path).named_towers in said
         found = settings(reader, w="bf16", kv="bf16", chip="B200")
         name = found["chosen"]["model"]
         assert name not in models, said
         models.append(name)
         assert name in found["says"]
         weights = 2 * expected["parameters"]
-        cache = 2 * 128 * expected["cache_elements_of_a_position"]
+        cache = 2 * 128 * sum(expected["cache"].get(kind, 0) for kind in ("full", "windowed"))
         assert value(found, "held") == pytest.approx(weights + cache, rel=1e-5), file
         assert ("not fit" in found["says"]) == (value(found, "held") > value(found, "memory"))
         # A token uses each of its weights in a multiplication and an addition, and is bound by HBM.
-        active = expected["active_parameters"]
+        active = expected["active"]
         assert 1.6 * active < value(found, "flops") < 2.4 * active, file
         assert value(found, "lower") == value(found, "t_comms") > value(found, "t_math")
         assert any(line for line in found["lines"]), "nothing is said about what would help"
@@ -56,7 +69,7 @@ def test_a_chosen_model_has_its_own_weights_cache_and_times(reader: Reader) -> N
 
 
 HUGE = b'{"model_type": "llama", "pad": "' + b"x" * 9_000_000 + b'"}'
-LLAMA = json.loads((FOLDER / "llama-3.1-8b.json").read_text(encoding="utf-8"))
+LLAMA = ROWS["llama-3.1-8b-instruct"]["config"]
 REFUSED = {
     "half.json": json.dumps(LLAMA).encode()[:200],
     "empty.json": b"",
@@ -75,7 +88,7 @@ def test_a_file_that_cannot_be_read_says_why_and_the_figure_shows_nothing(
 ) -> None:
     """On a Chinese page, all of it in Chinese."""
     reader.open(PAGE, "zh")
-    read = reader.choose_model(FOLDER / "mixtral-8x7b.json")
+    read = reader.choose_model(written(tmp_path, "mixtral-8x7b-v0.1"))
     assert re.search("[\u4e00-\u9fff]", read), read
     assert not re.search(r"(?:\b[A-Za-z]{2,} ){2}[a-z]{2,}", read), read
     shown, said = reader.shows("model"), {}
@@ -91,7 +104,7 @@ def test_a_file_that_cannot_be_read_says_why_and_the_figure_shows_nothing(
         assert found["numbers"] != shown["numbers"], name
         assert name in found["says"], found["says"]
     assert len(set(said.values())) > 6, said
-    assert reader.choose_model(FOLDER / "llama-3.1-8b.json")
+    assert reader.choose_model(written(tmp_path, "llama-3.1-8b-instruct"))
     read = reader.shows("model")
     assert read["numbers"]["held"] != shown["numbers"]["held"]
     # A file of over 3 MB exists: each token of its vocabulary has a label.

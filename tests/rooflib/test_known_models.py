@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from config_files import ROWS
 from repository import ROOT
 
 import rooflib as rl
@@ -34,12 +35,7 @@ PARAMETERS = {
     "DeepSeek-V3": 671_026_404_352,
     "Kimi K2": 1_026_408_209_408,
 }
-# Config files as people have them, one a line, with counts of transformers 5.24.0 on the meta
-# device.
-CONFIGS = [
-    json.loads(line)
-    for line in (ROOT / "tests/tables/configs.jsonl").read_text(encoding="utf-8").splitlines()
-]
+CONFIGS = list(ROWS.values())
 # Small models of each family that rooflib reads, counted with torch's FlopCounterMode.
 COUNTED = json.loads((Path(__file__).parent / "counted_flops.json").read_text(encoding="utf-8"))
 B, S = COUNTED["B"], COUNTED["S"]

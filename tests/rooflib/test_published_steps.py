@@ -5,7 +5,7 @@ import pytest
 import rooflib as rl
 
 # (model, chip, chips, B, printed tokens/s, the share of all chips that it is for), typed from the
-# sources' tables, apart from published_steps.toml and more_steps.toml.
+# sources' tables, apart from published_steps.toml.
 DECODES = [
     ("Llama 2 7B", "A100 80GB SXM", 1, 1, 104.9, 1),
     ("Llama 2 7B", "A100 80GB SXM", 2, 1, 168.84, 1),
