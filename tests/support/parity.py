@@ -170,10 +170,3 @@ def exchanged(english: str, chinese: str, terms: Mapping[str, Sequence[str]]) ->
         other = {*re.findall(rf"{word} {PIECE}(?! ?的)", chinese)}  # a part of it comes later
         if one and other and one.isdisjoint(other):
             yield f"{sorted(other)} stand where {sorted(one)} should"
-    # A is so many times B.
-    for a, times, b in re.findall(rf"([^,.:;]*) {PIECE} times as \w+(?: as ([^,.:;]*))?", english):
-        for c, d in re.findall(rf"([^，。：；]+)是([^，。：；]*)的 {re.escape(times)} 倍", chinese):
-            ours, theirs = terms_in(a, terms), terms_in(b, terms)
-            first, then = translated_in(c, terms), translated_in(d, terms)
-            if ours & (then - first) or (theirs - ours) & (first - then):
-                yield f"{c} is not what is {times} times as large"
