@@ -114,15 +114,6 @@ def test_the_switch_that_shows_all_answers_is_in_the_menu_of_a_phone(reader: Rea
     assert reader.covers == 0
 
 
-def test_a_page_whose_guesses_were_skipped_opens_whole(reader: Reader) -> None:
-    reader.open(CHAPTER, covered=True)
-    assert reader.covers
-    reader.open(CHAPTER)
-    reader.page.reload()
-    assert reader.covers == 0
-    assert all(reader.shown_after(name) for name in reader.guesses(folded=False))
-
-
 def test_no_key_reaches_what_is_covered(reader: Reader) -> None:
     reader.open(CHAPTER, covered=True)
     held = reader.page.locator(".guess-covered[hidden]").locator("button, a[href], input, summary")

@@ -362,10 +362,6 @@ class Reader:
         """Return the text below the first cell that has this code."""
         return self.cell(code).locator(".cell_output").first.inner_text()
 
-    def values(self) -> list[str]:
-        """Return the computed values in the page's sentences and tables, in order."""
-        return list(self.page.locator(".bd-article .computed").all_text_contents())
-
     def places(self) -> list[tuple[str, bool, bool]]:
         """Return each value in the text: its text, whether it is marked, whether it follows."""
         return [tuple(place) for place in self.page.evaluate(PLACES)]
