@@ -309,6 +309,10 @@ class Reader:
             self.page.locator(".run-cell").first.click()
         return self.bar
 
+    def forget_python(self) -> None:
+        """Let no further page of this tab start Python at once, as it does where it has run."""
+        self.page.evaluate("sessionStorage.removeItem('roofline-ran-python')")
+
     def cell(self, code: str) -> Locator:
         """Return the first cell whose code contains this text; it must have been run once."""
         editors = self.page.locator(EDITOR)
