@@ -166,37 +166,6 @@ FIRST = {
     "forgets-modules": ("import sys\nsys.modules.clear()", 0),
 }
 
-# name → (expression that wraps a correct function, called `right` in it; points). Functions and
-# values of many kinds that are right are in tests/learner/answers.
-ANSWERS = {
-    "wrapped-twice": ("functools.wraps(right)(lambda *a, **k: right(*a, **k))", FULL),
-    "async": ("later(right)", 0),
-    "a-class": ("type('Answer', (), {'__init__': lambda self, *a, **k: None})", 0),
-    "not-callable": ("7", 0),
-    "text-for-number": ("lambda *a, **k: repr(right(*a, **k))", 0),
-}
-HELPERS = """
-import functools
-
-
-def later(inner):
-    async def answer(*a, **k):
-        return inner(*a, **k)
-
-    return answer
-"""
-
-
-def returning(nb, expression, functions):
-    """Wrap each correct function with this expression."""
-    nb.cells.insert(0, code(HELPERS))
-    for key, function in functions.items():
-        cell(nb, f"{key}-solution").source += (
-            f"\n\n\nright_{function} = {function}\n"
-            f"{function} = (lambda right: {expression})(right_{function})\n"
-        )
-    return nb
-
 
 def bytes_of(change):
     """Return a function that writes the notebook with its bytes changed."""
