@@ -115,7 +115,7 @@ def _run(name: str, book: NotebookNode, asked: dict[str, list[Cases]]) -> Result
     judged = {
         key: [_right(names[part.function], part, cases) for cases in asked.get(key, ())]
         for key, part in parts(name).items()
-        if PASSED in said[key]
+        if PASSED in said.get(key, "")
     }
     return said, judged
 
