@@ -46,10 +46,11 @@ UNITS = {
     "vector_busy largest_share above math_waits road_waits",
 }
 TIMES = {*UNITS["s"].split(), "load", "math", "store", "link", "second"}
-UNIT = re.compile(r"^[^\s%]*(?:\s?[kMGTPEmµnp]?(FLOP/byte|(?:FL)?OP/s|(?:FL)?OP|B/s|B|s|%))?$")
+ANY_UNIT = r"\s?[kMGTPEmµnp]?(FLOP/byte|(?:FL)?OP/s|(?:FL)?OP|B/s|B|s|%)"
+UNIT = re.compile(rf"^[^\s%]*(?:{ANY_UNIT})?$")
 ANYWHERE = "lower upper; lower; held memory"
 # A number alone, with its unit: on an axis, or a count beside a shape. Two figures have no axis.
-ALONE = re.compile(r"[\d.,]+(?:×10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?%?(?:\s\S+)?|\d+/\d+")
+ALONE = re.compile(rf"[\d.,]+(?:×10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?(?:{ANY_UNIT})?|\d+/\d+")
 WITHOUT_AXES = ("byte", "chip")
 NOT_NUMBERS = re.compile(r"2n[²³]|t = 1:|\b(?:bf|fp|int|tf|L)\d+|numpy")
 
