@@ -79,6 +79,7 @@ def test_a_page_leads_to_its_notebook_its_source_and_a_report_of_mistakes(publis
         assert f"{SITE}/{page}.html" in asked["body"][0]
 
 
+@pytest.mark.long
 def test_a_page_of_an_edition_leads_to_the_sources_of_its_tag_at_gitlab_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -55,7 +55,6 @@ OFTEN = {
     "beside": "a-copy-that-is-nested-deeply untouched-copies in-a-folder",
     "notebook": "hard-spaces",
     "first": "own-print waits-at-exit",
-    "returns": "text-for-number",
     "file": "utf-32 cut-off merge-conflict only-a-zip a-web-page",
     "answer": "equal_to_all changing noisy_float trap_for_pickles dying",
     "cell": "at_the_end daemon in_flight patched_kernel signals",
@@ -140,9 +139,6 @@ def everybody() -> Iterator[Student]:
         yield student(f"notebook-{name}", edit, fair)
     for name, (source, fair) in unusual.FIRST.items():
         yield student(f"first-{name}", lambda nb, source=source: with_first(nb, source), fair)
-    for name, (expression, fair) in unusual.ANSWERS.items():
-        wrap = lambda nb, made=expression: unusual.returning(nb, made, functions())  # noqa: E731
-        yield student(f"returns-{name}", wrap, fair)
     for name, (write, fair) in unusual.FILES.items():
         yield written(f"file-{name}", write, fair)
     for name, made in vars(answers).items():
@@ -518,15 +514,12 @@ def test_solutions_do_not_reach_those_who_wrote_none(graded: Graded) -> None:
     for name in ("honest-empty", *unreadable):
         shown = nbformat.writes(graded.room.graded(name)) + unescaped(graded.room.page(name))
         assert [line for line in lines if line in shown.replace('\\"', '"')] == [], name
-    for name in ALL:
-        text = nbformat.writes(graded.room.released(name))
-        assert [line for line in solution_lines(name) if line in text] == [], name
 
 
-def solution_lines(name: str = NAME) -> list[str]:
+def solution_lines() -> list[str]:
     """Return the lines of the solution that are long enough to be nobody else's."""
     found = []
-    for one in exercises.source(name).cells:
+    for one in exercises.source(NAME).cells:
         inside = re.findall(r"### BEGIN SOLUTION(.*?)### END SOLUTION", one.source, re.DOTALL)
         for line in "".join(inside).splitlines():
             if len(line.strip()) > 12 and ("=" in line or "return" in line):

@@ -3,9 +3,7 @@
 import contextlib
 import os
 import shutil
-import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import postgres
 import pytest
 from classroom import COMMAND, NAME, Classroom, command, one_line, said
 from repository import ROOT, with_other_words
+from server_process import serving
 from submissions import submissions
 
 pytestmark = pytest.mark.long
@@ -40,22 +39,10 @@ def alone(handed_in: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroo
 
 @contextlib.contextmanager
 def started(*words: object, folder: Path = ROOT) -> Iterator[str]:
-    """Start a process in the repository, or in another state of it; yield what it prints last."""
-    with subprocess.Popen(
-        [str(word) for word in words],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": f"{folder}:{folder / 'kit'}"},
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    ) as process:
-        try:
-            assert process.stdout
-            line = next(line for line in process.stdout if "tcp://" in line)
-            threading.Thread(target=process.stdout.read, daemon=True).start()
-            yield line.split()[-1]
-        finally:
-            process.terminate()
+    """Start a process in the repository, or in another state of it; yield its address."""
+    given = os.environ | {"PYTHONPATH": f"{folder}:{folder / 'kit'}"}
+    with serving(words, r"tcp://\S+", given, folder) as (address, _):
+        yield address
 
 
 def test_a_scheduler_that_is_there_already_gives_the_same_files(

@@ -150,10 +150,11 @@ def jupyter(folder: Path, home: Path, extension: str) -> Iterator[tuple[str, str
     token = secrets.token_hex()
     places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
     given = os.environ | {name: str(home / name) for name in places} | {"JUPYTER_TOKEN": token}
-    words = [sys.executable, "-m", "jupyter_server", *server_process.OPTIONS]
+    words = [sys.executable, "-m", "jupyter_server", *server_process.JUPYTER]
     extensions = {f"nbgrader.server_extensions.{extension}": True}
     words += [f"--ServerApp.jpserver_extensions={extensions}"]
-    with server_process.serving(words, given, folder) as address:
+    with server_process.serving(words, server_process.ADDRESS, given, folder) as (address, _):
+        server_process.wait_for(address)
         yield address, token
 
 

@@ -168,8 +168,13 @@ def collected(room: Classroom, download: bytes) -> tuple[list[str], str]:
     return sorted("/".join((file.parts[0], *file.parts[2:])) for file in files), printed
 
 
-@pytest.mark.parametrize("case", TAKEN)
-@pytest.mark.parametrize("marked", [True, False], ids=["names marked as UTF-8", "unmarked"])
+# Names that Canvas doesn't mark as UTF-8; of others, the mark says nothing.
+UNMARKED = [case for case, (files, *_) in TAKEN.items() if not "".join(files).isascii()]
+
+
+@pytest.mark.parametrize(
+    ("case", "marked"), [*((case, True) for case in TAKEN), *((case, False) for case in UNMARKED)]
+)
 def test_a_download_lies_in_the_learners_folders(
     course: Classroom, case: str, marked: bool
 ) -> None:

@@ -235,7 +235,10 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return room.folder
 
 
-@pytest.mark.parametrize("platform", [Moodle(), Canvas()], ids=["moodle", "canvas"])
+# Canvas, whose files test_week.py and test_platforms.py have, too, waits for the night.
+@pytest.mark.parametrize(
+    "platform", [Moodle(), pytest.param(Canvas(), marks=pytest.mark.long)], ids=["moodle", "canvas"]
+)
 def test_the_grades_of_a_semester_are_those_of_the_table(
     platform: Moodle | Canvas, three: Path, tmp_path: Path
 ) -> None:

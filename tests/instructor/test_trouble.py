@@ -130,7 +130,7 @@ def test_a_grading_that_is_killed_at_any_moment_goes_on_where_it_was(
     same(room, undisturbed)
 
 
-@pytest.mark.parametrize("step", in_part(["grade", "roster", "collect", "release"]))
+@pytest.mark.parametrize("step", in_part(["grade", "roster", "collect", "release"], 4))
 def test_a_read_only_folder_is_named_in_one_line(
     handed_in: Path, tmp_path: Path, step: str
 ) -> None:

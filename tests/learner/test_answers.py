@@ -12,6 +12,7 @@ from typing import Any
 import nbformat
 import pytest
 from learner import PASSED, Result, answered, by_heart, graded, parts, results
+from nbformat import NotebookNode
 from submissions import Submission, submissions
 
 from grading.release import exercises
@@ -58,22 +59,33 @@ each_exercise = pytest.mark.parametrize("name", NAMES)
 def found(name: str) -> list[tuple[Submission, Result]]:
     """Return all answers to an exercise, with their results."""
     answers = submissions(name)
-    return list(zip(answers, results(name, answers, CLASSES), strict=True))
+    return list(zip(answers, results(name, list(map(book, answers)), CLASSES), strict=True))
 
 
-def written(one: Submission) -> set[str]:
-    """Return the parts that a right answer is about; none, if another part of it is wrong."""
+def about(one: Submission) -> set[str]:
+    """Return the parts that an answer is about: those that are wrong, or else those it writes."""
     known = parts(one.exercise).items()
-    return {key for key, part in known if part.function in one.functions and not one.told}
+    if not one.open:
+        return {*parts(one.exercise)}
+    return {*one.told} or {key for key, part in known if part.function in one.functions}
+
+
+def book(one: Submission) -> NotebookNode:
+    """Return the notebook of an answer, with the checks of the parts that it is about."""
+    notebook = answered(one)
+    notebook.cells = [
+        cell
+        for cell in notebook.cells
+        if not exercises.is_check(cell) or cell.metadata.nbgrader.grade_id in about(one)
+    ]
+    return notebook
 
 
 @each_exercise
 def test_every_right_answer_passes_the_check_and_every_class(name: str) -> None:
     failed = []
     for one, (said, judged) in found(name):
-        for key in parts(name):
-            if key in one.told or (one.open and key not in written(one)):
-                continue
+        for key in about(one) - one.told.keys():
             if PASSED not in said[key]:
                 failed.append(f"{one.name}, {key}: {said[key]}")
             elif not all(judged[key]):
@@ -142,8 +154,8 @@ def test_what_is_said_of_a_mistake_is_about_what_its_name_is(name: str) -> None:
 @each_exercise
 def test_an_answer_that_passes_the_check_passes_in_many_classes(name: str) -> None:
     rows = submissions(name)
-    for one, (said, judged) in zip(rows, results(name, rows, MANY), strict=True):
-        for key in parts(name):
+    for one, (said, judged) in zip(rows, results(name, list(map(book, rows)), MANY), strict=True):
+        for key in about(one):
             if one.told.get(key) == "by heart":
                 assert not any(judged[key]), (one.name, key)
             elif PASSED in said[key]:
@@ -166,12 +178,10 @@ def test_grading_gives_the_points_and_names_the_mistakes_that_the_check_named(
         nbformat.write(answered(one), handed_in[one.name])
     grades, wrong = graded(release, tmp_path / "class", name, handed_in), []
     for one, (said, _) in found(name):
-        for key, part in parts(name).items():
-            points, cause = grades[one.name][key]
+        for key in about(one):
+            part, (points, cause) = parts(name)[key], grades[one.name][key]
             # Of mistakes that give the same values, the check names all, grading the first.
             also = [known.key for known in part.misconceptions if known.says in said[key]]
-            if one.open and key not in {*one.told, *written(one)}:
-                continue
             if points != (0 if key in one.told else part.points):
                 wrong.append(f"{one.name}, {key}: {points} points")
             elif (named := one.expected.get(key)) and named not in cause and cause not in also:

@@ -12,7 +12,7 @@ from learner import PASSED, answered, by_heart, graded_points, parts, released, 
 from nbformat import NotebookNode
 from playwright.sync_api import expect
 from reader import EDITOR, FULL, Reader
-from submissions import Submission, hand_in, submissions
+from submissions import Submission, submissions
 
 from grading.release import exercises
 
@@ -88,6 +88,7 @@ def test_an_exercise_answered_on_its_page_gets_the_same_points_in_grading(
     # Nothing is lost by loading the page again, or by downloading twice.
     handed_in = reader.download(tmp_path)
     before = handed_in.read_bytes()
+    reader.forget_python()
     reader.page.reload()
     reader.page.locator(".answers h3").first.wait_for()
     assert reader.done().startswith(f"{len(keys) - 1} of {len(keys)} parts done.")
@@ -113,12 +114,7 @@ def test_a_finished_exercise_tells_its_moral_and_is_taken_back_from_its_file(
     reader: Reader, tmp_path: Path
 ) -> None:
     right, exercise = solutions(NAME), exercises.load(NAME)
-    mine = hand_in(
-        Submission(NAME, "reference", "", {}),
-        released(NAME),
-        exercises.source(NAME),
-        {key: part.function for key, part in parts(NAME).items()},
-    )
+    mine = answered(Submission(NAME, "reference", "", {}))
     code, text = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
     for place, cell in ((0, text("Mine *here*.")), (9, code("mine = 3")), (10, code("mine += 1"))):
         mine.cells.insert(place, cell)
@@ -138,6 +134,7 @@ def test_a_finished_exercise_tells_its_moral_and_is_taken_back_from_its_file(
     assert exercise.moral in " ".join(said.split())
     assert exercise.thoughts in " ".join(reader.compare().split())
     assert all(reader.page.locator(".answers-end h3").all_inner_texts())
+    reader.forget_python()
     reader.page.reload()
     reader.page.locator(".answers h3").first.wait_for()
     back = nbformat.read(reader.download(tmp_path), as_version=4)

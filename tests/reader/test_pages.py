@@ -9,6 +9,7 @@ import subprocess
 import sys
 import types
 from collections.abc import Iterator
+from functools import cache
 from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
@@ -45,6 +46,11 @@ def only(page: BeautifulSoup, selector: str) -> Tag:
     return found
 
 
+@cache
+def title(page: Path) -> str:
+    return "".join(one.get_text() for one in parsed(page).select("article h1")).removesuffix("#")
+
+
 # ---- links
 
 
@@ -62,8 +68,7 @@ def test_next_and_previous_walk_through_the_contents(site: Path) -> None:
                 path, target = (site / f"{FOLDERS[language]}{one}.html" for one in (name, other))
                 link = only(parsed(path), side)
                 assert (path.parent / str(link["href"])).resolve() == target.resolve()
-                title = only(parsed(target), "article h1").get_text().removesuffix("#")
-                assert only(link, ".title").get_text() in title
+                assert only(link, ".title").get_text() in title(target)
 
 
 def test_the_menu_lists_all_pages_and_marks_the_one_i_read(site: Path) -> None:
@@ -78,8 +83,7 @@ def test_the_menu_lists_all_pages_and_marks_the_one_i_read(site: Path) -> None:
         assert len(set(listed)) == len(WRITTEN) - 1, name
         (here,) = (link for link in menu if link["href"] == "#")
         assert "current" in here.get_attribute_list("class")
-        title = only(parsed(path), "article h1").get_text().rstrip("#")
-        assert here.get_text().strip() in title
+        assert here.get_text().strip() in title(path)
 
 
 def test_the_contents_of_a_page_are_its_headings(site: Path) -> None:
@@ -123,8 +127,7 @@ def test_a_card_of_the_home_page_has_its_chapters_title_question_and_picture(sit
         cards = page_of(site, language, "index").select(".cards > li")
         for name, card in zip(chapters, cards, strict=True):
             assert only(card, "a")["href"] == f"{name}.html"
-            title = only(page_of(site, language, name), "article h1").get_text()
-            assert only(card, "a").get_text() in title
+            assert only(card, "a").get_text() in title(site / f"{FOLDERS[language]}{name}.html")
             pictures = [Path(str(img["src"])).stem for img in card.select("img")]
             assert pictures in ([name.removeprefix("chapters/")], [])
             asked = card.select("p")[1]
@@ -146,15 +149,14 @@ def test_an_exercises_page_leads_to_its_notebook_and_to_what_to_read_first(site:
         assert told(name, "minutes") in said
         assert told(name, "difficulty") in said or language != "en"
         # That chapter leads back.
-        assert parsed(path.parent / "../chapters" / f"{chapter}.html").select(
+        assert page_of(site, language, f"chapters/{chapter}").select(
             f"article a[href*='exercises/{own}.html']"
         )
         assert bool(HAN.search(said)) == bool(HAN.search(said.split()[-1])) == (language == "zh")
         link = str(only(parsed(path), "a.download")["href"])
         assert Path(link).name == f"{own}.ipynb"
         book = nbformat.read(path.parent / link, as_version=4)
-        title = only(parsed(path), "article h1").get_text().removesuffix("#")
-        assert book.cells[0].source.splitlines()[0] == f"# {title}"
+        assert book.cells[0].source.splitlines()[0] == f"# {title(path)}"
 
 
 def test_the_syllabus_adds_up_the_minutes_of_a_session(site: Path) -> None:
@@ -175,10 +177,9 @@ def test_a_number_in_a_link_is_that_of_the_chapter_or_exercise(site: Path) -> No
             if target == path or target.suffix != ".html" or not target.is_file():
                 continue
             number = re.fullmatch(r"(?:(?:chapter|exercise) )?(\d+)", text.strip(), re.IGNORECASE)
-            title = "".join(one.get_text() for one in parsed(target).select("article h1"))
-            numbered = re.search(r"\d+", title)
-            is_wrong = number and numbered and number[1] != numbered[0]
-            wrong += [f"{name}: {text} leads to {title}"] if is_wrong else []
+            numbered = re.search(r"\d+", title(target)) if number else None
+            if number and numbered and number[1] != numbered[0]:
+                wrong.append(f"{name}: {text} leads to {title(target)}")
     assert wrong == []
 
 
@@ -246,8 +247,7 @@ def test_each_page_says_in_its_language_what_it_is_about(site: Path) -> None:
             str(one.get("name") or one.get("property")): str(one["content"])
             for one in page.select("meta[content]")
         }
-        title = only(page, "article h1").get_text()
-        assert meta["og:title"] in title, place
+        assert meta["og:title"] in only(page, "article h1").get_text(), place
         assert meta["og:title"] in page.title.get_text(), place
         assert "description" in meta, f"{place}: its front matter has no description or question"
         assert meta["description"] == meta["og:description"], place

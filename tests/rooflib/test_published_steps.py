@@ -98,9 +98,6 @@ def test_each_measured_multiplication_says_what_ran_and_when():
             assert run.software
             assert run.published
             assert run.published <= run.source.read
-    (amd,) = [run for run in RUNS if run.chip == "MI300X" and not run.link]
-    assert "ROCm 6.3" in amd.software
-    assert (amd.published.year, amd.published.month) == (2025, 1)
 
 
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: f"{run.chip} {run.work.name}")

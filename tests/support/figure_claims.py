@@ -46,58 +46,12 @@ UNITS = {
     "vector_busy largest_share above math_waits road_waits",
 }
 TIMES = {*UNITS["s"].split(), "load", "math", "store", "link", "second"}
-UNIT = re.compile(r"^[^\s%]*(?:\s?[kMGTPEmµnp]?(FLOP/byte|(?:FL)?OP/s|(?:FL)?OP|B/s|B|s|%))?$")
-# Figure → texts in the drawing whose numbers are those of a list.
-LISTS = {
-    "byte": {r"^[\d.,]+\s[mµnp]?s$": "marked"},
-    "chip": {"B/s": "rates", r"^[\d.,]+$": "ridges", r"\s[kM]B$": "each_memory"},
-    "ring": {r"^(chip )?\d$": "places"},
-    "units": {"^ridge": "ridges"},
-}
+ANY_UNIT = r"\s?[kMGTPEmµnp]?(FLOP/byte|(?:FL)?OP/s|(?:FL)?OP|B/s|B|s|%)"
+UNIT = re.compile(rf"^[^\s%]*(?:{ANY_UNIT})?$")
 ANYWHERE = "lower upper; lower; held memory"
-# Figure → how a text in the drawing begins, or what it has, and its numbers.
-DRAWN = {
-    "attention": {"fit$": "fitting", "^B =": "B"},
-    "byte": {
-        "^road to HBM: waits": "road_waits", "^(?!road|link).*: waits": "waits",
-        "^link: waits": "link_waits", "^link [^:]*$": "link", "^It travels": "load",
-        "works with it:": "math", "^Its sum goes": "link", "^Its result goes": "store",
-        "^It is used": "used uses", "of play": "1 second",
-    },
-    "chip": {
-        "in bf16$": "ceiling", r"^[^:]*\sFLOP/byte$": "ridge", "neighbors$": "lanes",
-        "^memory:": "1e9", "^compute:": "1e14",
-    },
-    "chips": {"^D =": "first"},
-    "intensity": {"^ridge": "ridge"},
-    "matmul": {"^ridge": "ridge", "^B =": "B"},
-    "matmul_blocks": {
-        "^B =": "B", "^D =": "D", "^F =": "F", "^ridge:": "ridge",
-        "^x:": "x_bytes F", "^w:": "w_bytes B", "^out:": "out_bytes D", "^all:": "held intensity",
-    },
-    "ring": {
-        "^Step": "done last", "^Each arrow": "1 N piece", "^The array": "N size",
-        "^Each chip has": "done last", "^[^I]*the array =": "share sent",
-        "^In all": "2 pass total_share total", "^(reduce-|all-).*:": "pass", "how many": "part 1",
-        "^the ring": "N 1",
-    },
-    "shards": {
-        "× out": "times sent", "^The frame": "out", "on each$": "part", "^Split": "N",
-        "^1 to": "1 N",
-    },
-    "tiles": {
-        "^step": "done last", "^[^=]*elements$": "loaded", "in bf16": "loaded_bytes",
-        "^2n³/t": "total", "^least": "least", "^t = 1": "most",
-    },
-    "time": {" to ": "lower upper"},
-    "timeline": {
-        "^HBM": "road_waits", "^Compute": "math_waits", "^takes": "takes",
-        "^lower": "lower", "^upper": "upper",
-    },
-    "units": {
-        "bf16$": "matrix", "fp32$": "vector", "busy$": "busy", ": [^/]*FLOP/byte$": "intensity",
-    },
-}  # fmt: skip
+# A number alone, with its unit: on an axis, or a count beside a shape. Two figures have no axis.
+ALONE = re.compile(rf"[\d.,]+(?:×10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?(?:{ANY_UNIT})?|\d+/\d+")
+WITHOUT_AXES = ("byte", "chip")
 NOT_NUMBERS = re.compile(r"2n[²³]|t = 1:|\b(?:bf|fp|int|tf|L)\d+|numpy")
 
 
@@ -133,6 +87,11 @@ def matches(found: list[float], names: list[str], values: dict[str, Any]) -> boo
     return same and matches(found[1:], names[1:], values)
 
 
+def is_round(number: float) -> bool:
+    """Whether a number may be that of a scale, such as 1 GB or 2 rounds."""
+    return f"{number:.0e}"[0] in "125" and float(f"{number:.0e}") == number
+
+
 def false_claims(
     figure: str, chosen: dict[str, Any], values: dict[str, Any], found: dict[str, Any]
 ) -> Iterator[str]:
@@ -158,21 +117,22 @@ def false_claims(
         known = (any(matches(group, row, values) for row in rows) for group in groups)
         if told and not all(known):
             yield f"no such numbers: {sentence!r}"
-    for begins, row in DRAWN.get(figure, {}).items():
-        for text in found["drawn"]:
-            told = numbers_in(text, names) if re.search(begins, text) else []
-            if told and not matches(told, row.split(), values):
-                yield f"{text!r} is drawn, not {row}"
-    for pattern, name in LISTS.get(figure, {}).items():
-        texts = " ".join(text for text in found["drawn"] if re.search(pattern, text))
-        if not matches(numbers_in(texts, names), [f"{float(n)}" for n in values[name]], {}):
-            yield f"{texts} is drawn, not {values[name]}"
     spent = [*values["spent"].items()] if figure == "model" else []
     for kind, time in spent:
         share = time / sum(each for _, each in spent)
         told = [number(then) for text, then in pairwise(found["drawn"]) if text == kind]
         if share > 0.001 and not any(abs(one - share) < 0.006 for one in told):
             yield f"{told} is drawn for {kind}, not {share}"
+        values[f"share of {kind}"] = share
+    names += [name for value in values.values() if isinstance(value, dict) for name in value]
+    lists = (one for value in values.values() if isinstance(value, list) for one in value)
+    rows = [[f"{float(one)}"] for one in lists if isinstance(one, int | float)]
+    rows += [[name] for name in values]
+    for text in found["drawn"]:
+        if figure in WITHOUT_AXES or not ALONE.fullmatch(text):
+            for one in numbers_in(text, names):
+                if not (is_round(one) or any(matches([one], row, values) for row in rows)):
+                    yield f"no such number is drawn: {text!r}"
     for words, holds in verdicts(figure, values).items():
         if (re.search(words, found["says"]) is not None) != holds:
             yield f"it should {'' if holds else 'not '}say {words!r}: {found['says']}"

@@ -233,13 +233,6 @@ def misplaced(figure: str, values: dict[str, Any], picture: str) -> Iterator[str
         roof = min(values["peak"], axes["x"].back(dot.x) * values["peak"] / values["ridge"])
         if not axes["y"].has(dot.y, roof) and axes["x"].first < dot.x < axes["x"].last:
             yield f"{dot} is not on the roof"
-    # In a matmul, x[B, D] stands at the left of w[D, F] and lower.
-    named = {text[0]: (float(looks["x"]), float(looks["y"]))
-             for text, looks in drawing.texts if text[1:2] == "["}  # fmt: skip
-    if {"x", "w"} <= named.keys() and not (
-        named["x"][0] < named["w"][0] and named["x"][1] > named["w"][1]
-    ):
-        yield f"the names of arrays are at {named}"
     dots = {name: axes["x"].at(value) for name, value in values.get("dots", {}).items()}
     for name, at in dots.items():
         own = [float(looks["x"]) for text, looks in drawing.texts if text.endswith(name)]

@@ -1,5 +1,6 @@
 """Figures for the last part of exercise 3: right ones, and known mistakes."""
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -9,19 +10,26 @@ import numpy as np
 from matplotlib.patches import Patch
 from matplotlib.ticker import EngFormatter
 
+BATCH = "batch (tokens)"
+RATE = "attainable (FLOP/s)"
+TERA, GIGA = 1e12, 1e9
+
 
 @dataclass(frozen=True)
 class LibraryFigure:
     """A learner's plot function, and the expected verdict on its figure.
 
     expected: the key of the problem or misconception to be named; None if no name is known, or if
-    the figure is right.
+    the figure is right, as the name says.
     """
 
     name: str
-    function: Callable[..., None]
-    is_right: bool
+    function: Callable[..., object]
     expected: str | None
+
+    @property
+    def is_right(self) -> bool:
+        return self.name.startswith("right_")
 
 
 library: list[LibraryFigure] = []
@@ -29,7 +37,7 @@ library: list[LibraryFigure] = []
 
 def right(function):
     """Add a figure that must be accepted."""
-    library.append(LibraryFigure(function.__name__, function, True, None))
+    library.append(LibraryFigure(function.__name__, function, None))
     return function
 
 
@@ -37,7 +45,7 @@ def wrong(expected):
     """Add a figure that must be rejected, and the problem that must be named."""
 
     def add(function):
-        library.append(LibraryFigure(function.__name__, function, False, expected))
+        library.append(LibraryFigure(function.__name__, function, expected))
         return function
 
     return add
@@ -56,16 +64,21 @@ def draw(
     batches,
     peak,
     bandwidth,
-    xlabel="batch (tokens)",
-    ylabel="attainable (FLOP/s)",
+    xlabel=BATCH,
+    ylabel=RATE,
     unit=1,
     label="D = F = {}",
+    each=({},),
+    by="plot",
     **style,
 ):
-    """Plot a curve for each size, named in a legend, on labeled axes."""
-    for size in sizes:
+    """Plot a curve for each size, named in a legend, on labeled axes.
+
+    each: the style of one curve after the other. by: the axes' method.
+    """
+    for size, own in zip(sizes, itertools.cycle(each)):
         rates = throughput(size, batches, peak, bandwidth) / unit
-        ax.plot(batches, rates, label=label.format(size), **style)
+        getattr(ax, by)(batches, rates, label=label.format(size), **style, **own)
     ax.legend()
     ax.set(xlabel=xlabel, ylabel=ylabel)
 
@@ -100,34 +113,15 @@ def right_inset(ax, sizes, batches, peak, bandwidth):
     near.set(xlim=(batches[0], batches[len(batches) // 8]))
     ax.indicate_inset_zoom(near)
     ax.legend(loc="center right")
-    ax.set(xlabel="batch (tokens)", ylabel="attainable FLOP/s")
+    ax.set(xlabel=BATCH, ylabel=RATE)
 
 
 @right
-def right_on_twin(ax, sizes, batches, peak, bandwidth):
+def right_on_twin(ax, **case):
     """Draw the curves on the right-hand axis, which has the label."""
-    right_hand = ax.twinx()
+    draw(ax.twinx(), **case, xlabel="")
     ax.yaxis.set_visible(False)
-    for size in sizes:
-        rates = throughput(size, batches, peak, bandwidth)
-        right_hand.plot(batches, rates, label=f"D = F = {size}")
-    right_hand.legend()
-    ax.set_xlabel("batch (tokens)")
-    right_hand.set_ylabel("attainable (FLOP/s)")
-
-
-@right
-def right_prefix_at_ticks(ax, **case):
-    """Put the prefix at the ticks and the unit in the label."""
-    draw(ax, **case, xlabel="batch", ylabel="attainable FLOP/s")
-    ax.yaxis.set_major_formatter(EngFormatter())
-
-
-@right
-def right_prefix_twice(ax, **case):
-    """Put the prefix at the ticks and in the label."""
-    draw(ax, **case, xlabel="batch", ylabel="attainable TFLOP/s")
-    ax.yaxis.set_major_formatter(EngFormatter())
+    ax.set_xlabel(BATCH)
 
 
 @right
@@ -145,88 +139,29 @@ def right_pyplot(ax, sizes, batches, peak, bandwidth):
 
 
 @right
-def right_right_axis(ax, **case):
-    """Put the axis of the values on the right."""
-    draw(ax, **case)
-    ax.yaxis.tick_right()
-    ax.yaxis.set_label_position("right")
-
-
-@right
-def right_scaled_ticks(ax, **case):
-    """Draw values in FLOP/s, with ticks and a label in TFLOP/s."""
-    draw(ax, **case, xlabel="batch", ylabel="attainable TFLOP/s")
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value / 1e12:.0f}")
-
-
-@right
-def right_second_scale(ax, sizes, batches, peak, bandwidth):
+def right_second_scale(ax, peak, **case):
     """Show the share of the peak on a second scale, with batches from right to left."""
-    for size in sizes:
-        ax.plot(batches, throughput(size, batches, peak, bandwidth) / 1e12, label=f"{size}²")
+    draw(ax, peak=peak, **case, unit=TERA, label="{}²", ylabel="attainable TFLOP/s")
     other = ax.secondary_yaxis("right", functions=(lambda y: y * 1e12 / peak, lambda y: y * peak))
     other.set_ylabel("share of the peak")
     ax.invert_xaxis()
-    ax.legend()
-    ax.set(xlabel="tokens in a batch", ylabel="attainable TFLOP/s")
-
-
-@right
-def right_tight_limits(ax, batches, peak, **case):
-    """Set limits exactly at the first and last batch, and at the peak."""
-    draw(ax, batches=batches, peak=peak, **case)
-    ax.set_xlim(batches[0], batches[-1])
-    ax.set_ylim(0, peak)
 
 
 @wrong("figure-xlabel")
-def wrong_assigned_labels(ax, sizes, batches, peak, bandwidth):
+def wrong_assigned_labels(ax, **case):
     """Assign texts to `set_xlabel` and `set_ylabel` instead of calling them."""
-    for size in sizes:
-        ax.plot(batches, throughput(size, batches, peak, bandwidth), label=f"D = F = {size}")
-    ax.legend()
+    draw(ax, **case, xlabel="", ylabel="")
     ax.set_xlabel = "batch (tokens)"
     ax.set_ylabel = "attainable FLOP/s"
 
 
 @wrong("figure-outside")
 def wrong_bottom_cut_off_log(ax, sizes, batches, peak, bandwidth):
-    """Cut off the smallest values on logarithmic axes.
-
-    The cut is small compared with the peak.
-    """
+    """Cut off the smallest values on logarithmic axes, which is little beside the peak."""
     draw(ax, sizes, batches, peak, bandwidth)
     ax.set(xscale="log", yscale="log")
     smallest = min(throughput(size, batches, peak, bandwidth).min() for size in sizes)
     ax.set_ylim(bottom=1.1 * smallest)
-
-
-@wrong("figure-outside")
-def wrong_first_batches(ax, batches, **case):
-    """Set limits that show only the first half of the batches."""
-    draw(ax, batches=batches, **case)
-    ax.set_xlim(0, batches[-1] / 2)
-
-
-@wrong("figure-empty")
-def wrong_invisible_axis(ax, **case):
-    """Hide the whole axes."""
-    draw(ax, **case)
-    ax.set_visible(False)
-
-
-@wrong("figure-unseen")
-def wrong_moved_out(ax, **case):
-    """Move the axes out of the figure."""
-    draw(ax, **case)
-    ax.set_position([2, 2, 1, 1])
-
-
-@wrong("figure-xlabel")
-def wrong_no_axes(ax, **case):
-    """Switch the axes off, and their labels with them."""
-    draw(ax, **case)
-    ax.axis("off")
 
 
 @wrong("figure-empty")
@@ -234,27 +169,6 @@ def wrong_other_figure(ax, **case):
     """Draw in a new figure instead of the given axes."""
     _, ax = plt.subplots()
     draw(ax, **case)
-
-
-@wrong(None)
-def wrong_ticks_in_tera(ax, **case):
-    """Show TFLOP/s at the ticks, but say FLOP/s in the label."""
-    draw(ax, **case)
-    ax.yaxis.set_major_formatter(lambda value, _: f"{value / 1e12:.0f}")
-
-
-@wrong("figure-outside")
-def wrong_top_cut_off(ax, peak, **case):
-    """Cut off the peak at the top of the frame."""
-    draw(ax, peak=peak, **case)
-    ax.set_ylim(0, 0.9 * peak)
-
-
-@wrong("figure-ylabel")
-def wrong_white_label(ax, **case):
-    """Write the y label in white on white."""
-    draw(ax, **case)
-    ax.yaxis.label.set_color("white")
 
 
 # ---- the curves' look
@@ -272,76 +186,15 @@ def right_areas(ax, sizes, batches, peak, bandwidth):
 
 
 @right
-def right_dark(ax, sizes, batches, peak, bandwidth):
+def right_dark(ax, **case):
     """Draw in white, yellow and cyan on black."""
     ax.figure.set_facecolor("black")
     ax.set_facecolor("black")
-    for size, color in zip(sizes, ("white", "yellow", "cyan"), strict=False):
-        ax.plot(batches, throughput(size, batches, peak, bandwidth), color=color, label=size)
+    draw(ax, **case, label="{}", each=[{"color": c} for c in ("white", "yellow", "cyan")])
     ax.legend(facecolor="black", labelcolor="white")
-    ax.set_xlabel("batch (tokens)", color="white")
-    ax.set_ylabel("attainable (FLOP/s)", color="white")
+    for text in (ax.xaxis.label, ax.yaxis.label):
+        text.set_color("white")
     ax.tick_params(colors="white")
-
-
-@right
-def right_error_bars(ax, sizes, batches, peak, bandwidth):
-    """Draw lines with error bars of no height."""
-    for size in sizes:
-        rates = throughput(size, batches, peak, bandwidth)
-        ax.errorbar(batches, rates, yerr=0, errorevery=20, capsize=2, label=f"D = F = {size}")
-    ax.legend()
-    ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
-
-
-@right
-def right_line_styles(ax, sizes, batches, peak, bandwidth):
-    """Distinguish black curves by their line style."""
-    for size, style in zip(sizes, ("-", "--", ":"), strict=False):
-        rates = throughput(size, batches, peak, bandwidth)
-        ax.plot(batches, rates, style, color="black", label=str(size))
-    ax.legend()
-    ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
-
-
-@right
-def right_markers(ax, sizes, batches, peak, bandwidth):
-    """Distinguish curves of one color and style by their markers."""
-    for size, marker in zip(sizes, "os^", strict=False):
-        rates = throughput(size, batches, peak, bandwidth)
-        ax.plot(batches, rates, color="navy", marker=marker, markevery=25, label=f"{size:,}")
-    ax.legend(title="D = F", markerscale=2)
-    ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
-
-
-@right
-def right_points(ax, sizes, batches, peak, bandwidth):
-    """Draw points without lines."""
-    for size, marker in zip(sizes, "ox+", strict=False):
-        rates = throughput(size, batches, peak, bandwidth)
-        ax.scatter(batches, rates, s=4, marker=marker, label=f"D = F = {size}")
-    ax.legend()
-    ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
-
-
-@right
-def right_shades(ax, sizes, batches, peak, bandwidth):
-    """Distinguish curves by their opacity alone."""
-    for size, alpha in zip(sizes, (1, 0.5, 0.2), strict=False):
-        rates = throughput(size, batches, peak, bandwidth)
-        ax.plot(batches, rates, color="C0", alpha=alpha, label=f"D={size}")
-    ax.legend()
-    ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
-
-
-@right
-def right_widths(ax, sizes, batches, peak, bandwidth):
-    """Distinguish curves by their width."""
-    for size, width in zip(sorted(sizes), (1, 2.5, 6), strict=False):
-        rates = throughput(size, batches, peak, bandwidth)
-        ax.plot(batches, rates, color="C3", linewidth=width, label=f"D={size}")
-    ax.legend()
-    ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
 
 
 @right
@@ -351,28 +204,12 @@ def right_with_peak(ax, sizes, batches, peak, bandwidth):
     draw(ax, sizes, batches, peak, bandwidth)
 
 
-@wrong("figure-alike")
-def wrong_alike(ax, **case):
-    """Draw all curves in one color and style."""
-    draw(ax, **case, color="C0")
-
-
-@wrong("figure-alike")
-def wrong_almost_alike(ax, sizes, batches, peak, bandwidth):
-    """Draw curves in blues too close to tell apart."""
-    for size in sizes:
-        rates = throughput(size, batches, peak, bandwidth)
-        ax.plot(batches, rates, color=(0.1, 0.2, 0.8 + size / 1e6), label=f"D = F = {size}")
-    ax.legend()
-    ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
-
-
 @wrong("figure-empty")
 def wrong_areas_alone(ax, sizes, batches, peak, bandwidth):
     """Stack areas on top of each other."""
     rates = [throughput(size, batches, peak, bandwidth) for size in sizes]
     ax.stackplot(batches, *rates, labels=[f"D = F = {size}" for size in sizes])
-    ax.set(xlabel="batch (tokens)", ylabel="attainable FLOP/s")
+    ax.set(xlabel=BATCH, ylabel=RATE)
     ax.legend()
 
 
@@ -382,64 +219,18 @@ def wrong_lines_across(ax, sizes, batches, peak, bandwidth):
     for size in sizes:
         ax.axhline(throughput(size, batches, peak, bandwidth)[-1], label=str(size))
     ax.legend()
-    ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
-
-
-@wrong("figure-unseen")
-def wrong_faint(ax, **case):
-    """Draw almost white curves on white."""
-    draw(ax, **case, color="whitesmoke")
-
-
-@wrong("figure-unseen")
-def wrong_no_line(ax, **case):
-    """Draw neither lines nor markers."""
-    draw(ax, **case, linestyle="none")
-
-
-@wrong("figure-unseen")
-def wrong_one_of_two(ax, sizes, batches, peak, bandwidth):
-    """Draw the smallest size fully transparent."""
-    for size in sizes:
-        rates = throughput(size, batches, peak, bandwidth)
-        ax.plot(batches, rates, alpha=0 if size == min(sizes) else 1, label=f"D = F = {size}")
-    ax.legend()
-    ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
-
-
-@wrong("figure-unseen")
-def wrong_thin(ax, **case):
-    """Draw lines thinner than any screen can show."""
-    draw(ax, **case, linewidth=0.01)
-
-
-@wrong("figure-unseen")
-def wrong_white(ax, **case):
-    """Draw white curves on white."""
-    draw(ax, **case, color="white")
-
-
-@wrong("figure-unseen")
-def wrong_white_points(ax, sizes, batches, peak, bandwidth):
-    """Draw white points on white, without lines."""
-    for size, shape in zip(sizes, "osD^v", strict=False):
-        rates = throughput(size, batches, peak, bandwidth)
-        ax.plot(batches, rates, shape, color="white", label=f"D = F = {size}")
-    ax.legend()
-    ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
+    ax.set(xlabel=BATCH, ylabel=RATE)
 
 
 # ---- how curves are named
 
 
 @right
-def right_figure_legend(ax, sizes, batches, peak, bandwidth):
+def right_figure_legend(ax, **case):
     """Put one legend for the whole figure outside the axes."""
-    for size in sizes:
-        rates = throughput(size, batches, peak, bandwidth)
-        ax.plot(batches, rates, label=f"D = F = {size}")
+    draw(ax, **case)
+    ax.get_legend().remove()
     ax.figure.legend(loc="outside upper center", ncols=3)
-    ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
 
 
 @wrong("figure-curve")
@@ -450,7 +241,7 @@ def wrong_powers_of_two(ax, sizes, batches, peak, bandwidth):
         name = f"$2^{{{power}}}$" if size == 2**power else f"${size}$"
         ax.plot(batches, throughput(size, batches, peak, bandwidth), label=name)
     ax.legend()
-    ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
+    ax.set(xlabel=BATCH, ylabel=RATE)
 
 
 @right
@@ -461,7 +252,7 @@ def right_proxies(ax, sizes, batches, peak, bandwidth):
         ax.plot(batches, throughput(size, batches, peak, bandwidth), color=color)
         patches.append(Patch(color=color, label=f"D = F = {size}"))
     ax.legend(handles=patches)
-    ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
+    ax.set(xlabel=BATCH, ylabel=RATE)
 
 
 @right
@@ -478,12 +269,10 @@ def right_sizes_in_words_and_numbers(ax, sizes, batches, peak, bandwidth):
 
 
 @right
-def right_spaced_sizes(ax, sizes, batches, peak, bandwidth):
+def right_spaced_sizes(ax, sizes, **case):
     """Pass sizes written as 4 096 to the legend."""
-    for size in sizes:
-        ax.plot(batches, throughput(size, batches, peak, bandwidth))
-    ax.legend([f"{size:,}".replace(",", " ") for size in sizes], loc="lower right")
-    ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
+    draw(ax, sizes, **case, label="_{}")
+    ax.legend(ax.lines, [f"{size:,}".replace(",", " ") for size in sizes], loc="lower right")
 
 
 @wrong("figure-legend")
@@ -493,49 +282,23 @@ def wrong_texts_in_color(ax, sizes, batches, peak, bandwidth):
         (line,) = ax.plot(batches, throughput(size, batches, peak, bandwidth))
         name, color = f"{size} x {size}", line.get_color()
         ax.text(0.95, 0.05 + row / 10, name, color=color, ha="right", transform=ax.transAxes)
-    ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
-
-
-@wrong("figure-legend")
-def wrong_hidden_legend(ax, **case):
-    """Hide the legend."""
-    draw(ax, **case)
-    ax.get_legend().set_visible(False)
+    ax.set(xlabel=BATCH, ylabel=RATE)
 
 
 @wrong("figure-legend")
 def wrong_legend_first(ax, sizes, batches, peak, bandwidth):
     """Make the legend before any curve is drawn."""
-    ax.set(xlabel="batch (tokens)", ylabel="attainable FLOP/s")
+    ax.set(xlabel=BATCH, ylabel=RATE)
     ax.legend()
     for size in sizes:
         ax.plot(batches, throughput(size, batches, peak, bandwidth), label=f"D = F = {size}")
 
 
-@wrong("figure-curve")
-def wrong_other_numbers(ax, sizes, batches, peak, bandwidth):
-    """Number the curves instead of naming their sizes."""
-    for number, size in enumerate(sizes):
-        rates = throughput(size, batches, peak, bandwidth)
-        ax.plot(batches, rates, label=f"matrix {number}")
-    ax.legend()
-    ax.set(xlabel="batch (tokens)", ylabel="attainable (FLOP/s)")
-
-
 @wrong(None)
-def wrong_sorted_legend(ax, sizes, batches, peak, bandwidth):
+def wrong_sorted_legend(ax, sizes, **case):
     """Sort the legend's texts by size, but not the curves."""
-    for size in sizes:
-        ax.plot(batches, throughput(size, batches, peak, bandwidth))
+    draw(ax, sizes, **case)
     ax.legend([f"D = F = {size}" for size in sorted(sizes)])
-    ax.set(xlabel="batch (tokens)", ylabel="attainable FLOP/s")
-
-
-@wrong("figure-legend")
-def wrong_white_legend(ax, **case):
-    """Write the legend's texts in white on white."""
-    draw(ax, **case)
-    ax.legend(labelcolor="white")
 
 
 # ---- which values are drawn
@@ -555,37 +318,6 @@ def right_korean_labels(ax, sizes, batches, peak, bandwidth):
     ax.set(xlabel="배치 크기 (B)", ylabel="달성 가능한 성능 [FLOP/s]")
 
 
-@wrong("figure-range")
-def wrong_each_eighth(ax, batches, **case):
-    """Draw every eighth batch, so that the last one is missing."""
-    draw(ax, batches=batches[::8], **case, ylabel="attainable FLOP/s")
-
-
-@wrong("figure-curve")
-def wrong_first_only(ax, sizes, **case):
-    """Draw the first size only."""
-    draw(ax, sizes=sizes[:1], **case)
-
-
-@wrong("figure-range")
-def wrong_other_batches(ax, batches, **case):
-    """Draw batches from 1 on instead of those given."""
-    draw(ax, batches=range(1, len(batches) + 1), **case, ylabel="attainable FLOP/s")
-
-
-@wrong("figure-unit")
-def wrong_percent(ax, peak, **case):
-    """Draw percentages of the peak."""
-    draw(ax, peak=peak, **case, unit=peak / 100, ylabel="attainable (% of the peak)")
-
-
-@wrong(None)
-def wrong_prefix_too_much(ax, **case):
-    """Draw values in FLOP/s, but say TFLOP/s in the label."""
-    draw(ax, **case, ylabel="attainable throughput (TFLOP/s)")
-    ax.set_yscale("log")
-
-
 @wrong("figure-swapped")
 def wrong_swapped_axes(ax, sizes, batches, peak, bandwidth):
     """Swap the axes, and their labels with them."""
@@ -598,10 +330,7 @@ def wrong_swapped_axes(ax, sizes, batches, peak, bandwidth):
 
 # ---- labels of the axes, in other languages, units and prefixes, and with mistakes
 
-BATCH = "batch (tokens)"
-RATE = "attainable (FLOP/s)"
-TERA, GIGA = 1e12, 1e9
-
+LABELS = ("xlabel", "ylabel", "unit")
 # (name, x label, y label, size of the plotted values' unit in FLOP/s)
 RIGHT = [
     ("right_chinese_labels", "批量大小", "可达性能FLOP/s", 1),
@@ -647,10 +376,89 @@ WRONG = [
 ]
 
 
-def labeled(xlabel, ylabel, unit):
-    """Return a function that draws the usual figure, with other labels of its axes."""
-    return lambda ax, **case: draw(ax, **case, xlabel=xlabel, ylabel=ylabel, unit=unit)
+def in_tera(value, _):
+    return f"{value / 1e12:.0f}"
 
 
-library += [LibraryFigure(name, labeled(*labels), True, None) for name, *labels in RIGHT]
-library += [LibraryFigure(name, labeled(*labels), False, said) for name, said, *labels in WRONG]
+# The usual figure in another style, or of other values.
+# (name, problem that the check must name, arguments of `draw`)
+STYLES = [
+    ("right_error_bars", None, {"by": "errorbar", "yerr": 0, "errorevery": 20, "capsize": 2}),
+    ("right_line_styles", None,
+     {"color": "black", "each": [{"linestyle": one} for one in ("-", "--", ":")]}),
+    ("right_markers", None,
+     {"color": "navy", "markevery": 25, "each": [{"marker": one} for one in "os^"]}),
+    ("right_points", None, {"by": "scatter", "s": 4, "each": [{"marker": one} for one in "ox+"]}),
+    ("right_shades", None, {"color": "C0", "each": [{"alpha": one} for one in (1, 0.5, 0.2)]}),
+    ("right_widths", None, {"color": "C3", "each": [{"linewidth": one} for one in (1, 2.5, 6)]}),
+    ("wrong_alike", "figure-alike", {"color": "C0"}),
+    ("wrong_almost_alike", "figure-alike",
+     {"each": [{"color": (0.1, 0.2, blue)} for blue in (0.801, 0.804, 0.808)]}),
+    ("wrong_faint", "figure-unseen", {"color": "whitesmoke"}),
+    ("wrong_no_line", "figure-unseen", {"linestyle": "none"}),
+    ("wrong_one_of_two", "figure-unseen", {"each": [{"alpha": 0}, {}]}),
+    ("wrong_thin", "figure-unseen", {"linewidth": 0.01}),
+    ("wrong_white", "figure-unseen", {"color": "white"}),
+    ("wrong_white_points", "figure-unseen",
+     {"color": "white", "linestyle": "none", "each": [{"marker": one} for one in "osD^v"]}),
+    ("wrong_one_name_for_all", "figure-curve", {"label": "matrix"}),
+    ("wrong_prefix_too_much", None, {"ylabel": "attainable throughput (TFLOP/s)"}),
+]  # fmt: skip
+# What is done to the usual figure.
+# (name, problem that the check must name, arguments of `draw`, what is done then)
+EDITED = [
+    ("right_prefix_at_ticks", None, {"ylabel": "attainable FLOP/s"},
+     lambda ax, **case: ax.yaxis.set_major_formatter(EngFormatter())),
+    ("right_prefix_twice", None, {"ylabel": "attainable TFLOP/s"},
+     lambda ax, **case: ax.yaxis.set_major_formatter(EngFormatter())),
+    ("right_scaled_ticks", None, {"ylabel": "attainable TFLOP/s"},
+     lambda ax, **case: ax.yaxis.set_major_formatter(in_tera)),
+    ("wrong_ticks_in_tera", None, {}, lambda ax, **case: ax.yaxis.set_major_formatter(in_tera)),
+    ("right_right_axis", None, {}, lambda ax, **case: ax.yaxis.set_label_position("right")),
+    ("right_tight_limits", None, {}, lambda ax, batches, peak, **case: ax.set(
+        xlim=(batches[0], batches[-1]), ylim=(0, peak))),
+    ("wrong_first_batches", "figure-outside", {},
+     lambda ax, batches, **case: ax.set_xlim(0, batches[-1] / 2)),
+    ("wrong_top_cut_off", "figure-outside", {},
+     lambda ax, peak, **case: ax.set_ylim(0, 0.9 * peak)),
+    ("wrong_invisible_axis", "figure-empty", {}, lambda ax, **case: ax.set_visible(False)),
+    ("wrong_moved_out", "figure-unseen", {}, lambda ax, **case: ax.set_position([2, 2, 1, 1])),
+    ("wrong_no_axes", "figure-xlabel", {}, lambda ax, **case: ax.axis("off")),
+    ("wrong_white_label", "figure-ylabel", {},
+     lambda ax, **case: ax.yaxis.label.set_color("white")),
+    ("wrong_hidden_legend", "figure-legend", {},
+     lambda ax, **case: ax.get_legend().set_visible(False)),
+    ("wrong_white_legend", "figure-legend", {}, lambda ax, **case: ax.legend(labelcolor="white")),
+]  # fmt: skip
+# What is drawn instead of the given sizes and batches.
+# (name, problem that the check must name, what is changed in a case)
+CASES = [
+    ("wrong_each_eighth", "figure-range", lambda batches, **case: {"batches": batches[::8]}),
+    ("wrong_first_only", "figure-curve", lambda sizes, **case: {"sizes": sizes[:1]}),
+    ("wrong_other_batches", "figure-range",
+     lambda batches, **case: {"batches": range(1, len(batches) + 1)}),
+    ("wrong_percent", "figure-unit",
+     lambda peak, **case: {"unit": peak / 100, "ylabel": "attainable (% of the peak)"}),
+]  # fmt: skip
+
+
+def drawn(style, then=lambda ax, **case: None, change=lambda **case: {}):
+    """Return a function that draws the usual figure in a style, and then does something to it."""
+
+    def plot(ax, **case):
+        draw(ax, **case | change(**case), **style)
+        then(ax, **case)
+
+    return plot
+
+
+for name, said, style in STYLES:
+    library.append(LibraryFigure(name, drawn(style), said))
+for name, said, style, then in EDITED:
+    library.append(LibraryFigure(name, drawn(style, then), said))
+for name, said, change in CASES:
+    library.append(LibraryFigure(name, drawn({}, change=change), said))
+for name, *labels in RIGHT:
+    library.append(LibraryFigure(name, drawn(dict(zip(LABELS, labels, strict=True))), None))
+for name, said, *labels in WRONG:
+    library.append(LibraryFigure(name, drawn(dict(zip(LABELS, labels, strict=True))), said))

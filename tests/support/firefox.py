@@ -4,20 +4,19 @@ Playwright brings its own build of Firefox; this drives the system's, with nothi
 """
 
 import json
-import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from server_process import serving
 from websocket import WebSocket, create_connection
 
 FIREFOX = ("firefox-esr", "firefox")
 MISSING = "no Firefox found: sudo apt install firefox-esr"
-LISTENING = re.compile(r"WebDriver BiDi listening on (ws://\S+)")
+LISTENING = r"(?<=BiDi listening on )ws://\S+"
 SECONDS = 120  # timeout for an answer; the machine may be busy with other tests
 # Ask no other host for anything: the proxy is a closed port, and loopback needs none.
 PREFERENCES: dict[str, object] = {
@@ -119,25 +118,13 @@ def started(path: str, profile: Path) -> Iterator[Firefox]:
     (profile / "user.js").write_text("".join(lines), encoding="utf-8")
     words = [path, "--headless", "--no-remote", "--profile", str(profile)]
     words += ["--remote-debugging-port", "0"]
-    with subprocess.Popen(
-        words,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        try:
-            assert process.stderr is not None
-            found = next(filter(None, map(LISTENING.search, process.stderr)), None)
-            assert found, "Firefox ended before it listened"
-            socket = create_connection(
-                f"{found[1]}/session", timeout=SECONDS, suppress_origin=True, http_no_proxy=["*"]
-            )
-            browser = Firefox(socket)
-            browser.ask("session.new", capabilities={})
-            browser.ask("session.subscribe", events=["log.entryAdded"])
-            browser.tab = browser.ask("browsingContext.create", type="tab")["context"]
-            yield browser
-            socket.close()
-        finally:
-            process.kill()
+    with serving(words, LISTENING) as (address, _):
+        socket = create_connection(
+            f"{address}/session", timeout=SECONDS, suppress_origin=True, http_no_proxy=["*"]
+        )
+        browser = Firefox(socket)
+        browser.ask("session.new", capabilities={})
+        browser.ask("session.subscribe", events=["log.entryAdded"])
+        browser.tab = browser.ask("browsingContext.create", type="tab")["context"]
+        yield browser
+        socket.close()

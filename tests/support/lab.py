@@ -4,24 +4,21 @@ import os
 import re
 import secrets
 import shutil
-import signal
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 from playwright.sync_api import Browser, Page
 from repository import ROOT
+from server_process import ADDRESS, JUPYTER, serving, wait_for
 from site_browser import DESK
 
-SECONDS, SECONDS_TO_END = 180, 20
+SECONDS = 180
 SECONDS_TO_START = 900  # makes the notebooks first, on a busy machine
 POLL_MS = 100  # polling at each frame, the default, draws frames
 # JupyterLab exposes its own programming interface, through which notebooks are read and run.
-OPTIONS = "--no-browser --allow-root --ip=127.0.0.1 --LabApp.expose_app_in_browser=True"
-ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+")
+OPTIONS = " ".join((*JUPYTER, "--LabApp.expose_app_in_browser=True"))
 COMMANDS = "window.jupyterapp.commands"
 PANEL = "window.jupyterapp.shell.currentWidget"
 OPEN = """async (path) => {
@@ -163,43 +160,12 @@ def make_lab(course: Path, browser: Browser, home: Path, *words: str) -> Iterato
     """
     given = own(home) | {"JUPYTER_TOKEN": secrets.token_hex()}
     command = ["make", "lab", *words, f"LAB_ARGS={OPTIONS}"]
-    with subprocess.Popen(
-        command,
-        cwd=course,
-        env=given,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    ) as server:
-        lines: list[str] = []
-        ready = Event()
-
-        def listen() -> None:
-            for line in server.stdout or ():
-                lines.append(line)
-                if ADDRESS.search(line):
-                    ready.set()
-            ready.set()
-
-        listener = Thread(target=listen, daemon=True)
-        listener.start()
-        try:
-            assert ready.wait(SECONDS_TO_START), "".join(lines)
-            found = ADDRESS.search("".join(lines))
-            assert found, "".join(lines)
-            context = browser.new_context(viewport=DESK, base_url=found[0])
-            context.set_default_timeout(1000 * SECONDS)
-            page = context.new_page()
-            page.goto(f"/?token={given['JUPYTER_TOKEN']}")
-            page.locator(".jp-Notebook h1:visible").first.wait_for()  # others are in other tabs
-            yield Lab(page, "".join(lines))
-            context.close()
-        finally:
-            os.killpg(server.pid, signal.SIGTERM)
-            try:
-                server.wait(SECONDS_TO_END)
-            except subprocess.TimeoutExpired:
-                os.killpg(server.pid, signal.SIGKILL)
-            listener.join(SECONDS_TO_END)
+    with serving(command, ADDRESS, given, course, SECONDS_TO_START) as (address, lines):
+        wait_for(address)
+        context = browser.new_context(viewport=DESK, base_url=address)
+        context.set_default_timeout(1000 * SECONDS)
+        page = context.new_page()
+        page.goto(f"/?token={given['JUPYTER_TOKEN']}")
+        page.locator(".jp-Notebook h1:visible").first.wait_for()  # others are in other tabs
+        yield Lab(page, "".join(lines))
+        context.close()

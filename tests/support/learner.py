@@ -6,8 +6,6 @@ A notebook's cells run in a process of their own, one after the other, as in a k
 import contextlib
 import io
 import multiprocessing
-import os
-import pickle
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -19,6 +17,7 @@ from typing import Any
 import nbformat
 from classroom import Classroom
 from nbformat import NotebookNode
+from processes import in_fork
 from repository import ROOT, alone
 from submissions import Submission, hand_in
 
@@ -97,27 +96,7 @@ def _results(name: str, books: list[NotebookNode], classes: int) -> list[Result]
         for key, part in parts(name).items()
         if part.kind != "figure"
     }
-    return [_in_a_fork(name, book, asked) for book in books]
-
-
-def _in_a_fork(name: str, book: NotebookNode, asked: dict[str, list[Cases]]) -> Result:
-    readable, writable = os.pipe()
-    child = os.fork()
-    if child == 0:
-        with os.fdopen(writable, "wb") as pipe:
-            try:
-                found: Any = _run(name, book, asked)
-            except BaseException as error:
-                found = f"{type(error).__name__}: {error}"
-            pickle.dump(found, pipe)
-        os._exit(0)
-    os.close(writable)
-    with os.fdopen(readable, "rb") as pipe:
-        found = pickle.load(pipe)
-    os.waitpid(child, 0)
-    if isinstance(found, str):
-        raise RuntimeError(found)
-    return found  # type: ignore[no-any-return]
+    return [in_fork(lambda book=book: _run(name, book, asked)) for book in books]
 
 
 def _run(name: str, book: NotebookNode, asked: dict[str, list[Cases]]) -> Result:
@@ -136,7 +115,7 @@ def _run(name: str, book: NotebookNode, asked: dict[str, list[Cases]]) -> Result
     judged = {
         key: [_right(names[part.function], part, cases) for cases in asked.get(key, ())]
         for key, part in parts(name).items()
-        if PASSED in said[key]
+        if PASSED in said.get(key, "")
     }
     return said, judged
 

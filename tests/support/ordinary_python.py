@@ -6,8 +6,6 @@ A page runs them with its own machinery; here they are run by `exec`, one after 
 import ast
 import contextlib
 import io
-import json
-import os
 import re
 import warnings
 from collections.abc import Callable, Iterator
@@ -17,6 +15,7 @@ from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from processes import in_fork
 from repository import ROOT
 
 PIECE = re.compile(
@@ -93,7 +92,8 @@ def edited(page: list[Piece], old: str, new: str) -> list[Piece]:
 
 def run(page: list[Piece]) -> Page:
     """Run a chapter in a fork of this process."""
-    return Page(**in_fork(lambda: vars(_run(page, {"__name__": "__main__"}))))
+    found: Page = in_fork(lambda: _run(page, {"__name__": "__main__"}))
+    return found
 
 
 def _run(page: list[Piece], names: dict[str, Any]) -> Page:
@@ -165,28 +165,9 @@ def replaced(
         for old, new in () if cell.hidden else edits(cell):
             changed = cell._replace(code=cell.code.replace(old, new))
             below = [changed, *(piece for _, piece in cells(page[place + 1 :]))]
-            found = in_fork(lambda below=below: vars(_run(below, names)))  # type: ignore[misc]
-            yield f"{name}.md:{cell.line}: {old}", new, Page(**found)
+            found = in_fork(lambda below=below: _run(below, names))
+            yield f"{name}.md:{cell.line}: {old}", new, found
         run_cell(cell, names, [])
-
-
-def in_fork(task: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return what `task()` returns, plain data, from a forked process."""
-    read, write = os.pipe()
-    child = os.fork()
-    if not child:
-        try:
-            os.close(read)
-            with os.fdopen(write, "w", encoding="utf-8") as pipe:
-                json.dump(task(), pipe)
-        finally:
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read, encoding="utf-8") as pipe:
-        text = pipe.read()
-    os.waitpid(child, 0)
-    found: dict[str, Any] = json.loads(text) if text else {"error": "the process ended"}
-    return found
 
 
 def words(text: str) -> list[str]:

@@ -1,12 +1,14 @@
-"""Processes that a command leaves behind, and commands run as an ordinary user."""
+"""Processes that a command leaves behind, forks, and commands run as an ordinary user."""
 
 import contextlib
 import ctypes
 import os
+import pickle
 import select
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from repository import ROOT
 
@@ -58,6 +60,27 @@ def stuck(process: int) -> str:
         return Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ") or "?"
     finally:
         os.close(handle)
+
+
+def in_fork(task: Callable[[], Any]) -> Any:
+    """Return what `task()` returns, from a forked process; raise RuntimeError with its error."""
+    readable, writable = os.pipe()
+    child = os.fork()
+    if not child:
+        with os.fdopen(writable, "wb") as pipe:
+            try:
+                content = pickle.dumps((task(), ""))
+            except BaseException as error:
+                content = pickle.dumps((None, f"{type(error).__name__}: {error}"))
+            pipe.write(content)
+        os._exit(0)
+    os.close(writable)
+    with os.fdopen(readable, "rb") as pipe:
+        found, error = pickle.loads(pipe.read() or pickle.dumps((None, "the process ended")))
+    os.waitpid(child, 0)
+    if error:
+        raise RuntimeError(error)
+    return found
 
 
 def as_unprivileged_user(*command: str | Path) -> list[str]:

@@ -311,6 +311,10 @@ class Reader:
             self.page.locator(".run-cell").first.click()
         return self.bar
 
+    def forget_python(self) -> None:
+        """Let no further page of this tab start Python at once, as it does where it has run."""
+        self.page.evaluate("sessionStorage.removeItem('roofline-ran-python')")
+
     def cell(self, code: str) -> Locator:
         """Return the first cell whose code contains this text; it must have been run once."""
         editors = self.page.locator(EDITOR)
@@ -363,10 +367,6 @@ class Reader:
     def output(self, code: str) -> str:
         """Return the text below the first cell that has this code."""
         return self.cell(code).locator(".cell_output").first.inner_text()
-
-    def values(self) -> list[str]:
-        """Return the computed values in the page's sentences and tables, in order."""
-        return list(self.page.locator(".bd-article .computed").all_text_contents())
 
     def places(self) -> list[tuple[str, bool, bool]]:
         """Return each value in the text: its text, whether it is marked, whether it follows."""

@@ -38,12 +38,6 @@ def in_class(name: str, key: str, seed: int) -> Cases:
 
 
 @cache
-def asked(name: str, key: str, seed: int) -> Cases:
-    """Return the cases that grade a class of students: published, then hidden ones."""
-    return in_check(name, key) + in_class(name, key, seed)
-
-
-@cache
 def solved(name: str) -> tuple[str, ...]:
     """Return the code cells of the reference notebook, without the checks."""
     return tuple(

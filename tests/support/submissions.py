@@ -13,7 +13,8 @@ open: whether parts that the code does not write may be wrong, because they call
 
 Answers of one function that returns one expression are rows: below [rows.PART.FUNCTION], the name,
 and what the learner must be told ("" if it is right) with the expression. Of FUNCTION, the
-arguments are those of the reference solution or of `helpers`. Rows are open.
+arguments are those of the reference solution or of `helpers`. Rows are open, but for those that
+have a table as above in place of what is told.
 """
 
 import ast
@@ -70,8 +71,9 @@ def submissions(exercise: str) -> tuple[Submission, ...]:
             for name, (told, returned) in answers.items():
                 code = f"{heads[0]}\n    return {returned}\n"
                 calls = any(f"{one}(" in code for one in re.findall(r"^def (\w+)", helpers, re.M))
-                entry = {"uses_helpers": calls, "expect": {part: told} if told else None}
-                found.append(_submission(exercise, name, helpers, code=code, open=True, **entry))
+                expect = {part: told} if told and isinstance(told, str) else told or None
+                entry = {"uses_helpers": calls, "expect": expect, "open": expect is not told}
+                found.append(_submission(exercise, name, helpers, code=code, **entry))
     if len({one.name for one in found}) < len(found):
         raise ValueError(f"{exercise}: two answers have the same name")
     return tuple(found)

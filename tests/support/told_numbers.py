@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-PREFIXES = {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "m": 1e-3, "µ": 1e-6, "n": 1e-9}
-SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+from figure_oracles import PREFIXES, SUPERSCRIPTS
+
 NUMBER = re.compile(
     r"(?<![\w.,])(?P<whole>\d{1,3}(?:,\d{3})+|\d+)(?P<part>\.\d+)?"
     r"(?:×10(?P<raised>[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)|e(?P<power>[+-]?\d+))?(?![\d.]*\d)"

@@ -173,7 +173,6 @@ def magics(nb):
 
 # name → (edit of a correct notebook, points that it should get)
 RIGHT = {
-    "as-it-is": (lambda nb: nb, FULL),
     "check-twice": (lambda nb: twice(nb, "intensity"), FULL),
     "solution-twice": (lambda nb: twice(nb, "intensity-solution"), FULL),
     "check-deleted": (lambda nb: without(nb, "bytes-moved"), FULL),
@@ -188,7 +187,6 @@ RIGHT = {
     "other-kernel": (lambda nb: nb.metadata.update(kernelspec={"name": "no"}) or nb, FULL),
     "solution-deleted": (lambda nb: without(nb, "bounds-solution"), 17),
     "solution-retyped": (lambda nb: retyped(nb, "bounds-solution"), FULL),
-    "warns": (lambda nb: with_first(nb, "import warnings\nwarnings.warn('x')"), FULL),
     "more-in-the-first-cell": (given_more, FULL),
     "answer-in-the-check": (lambda nb: answered_elsewhere(nb, into_the_check), FULL),
     "answer-below-the-check": (lambda nb: answered_elsewhere(nb, below_the_check), FULL),
@@ -207,7 +205,6 @@ RIGHT = {
     "a-helper-further-down": (helper_below, FULL),
     "an-error-of-its-own": (lambda nb: with_first(nb, "1 / 0"), FULL),
     "magics": (lambda nb: magics(nb), FULL),
-    "input": (lambda nb: with_first(nb, "name = input('Your name? ')"), FULL),
     "a-long-output": (lambda nb: with_first(nb, "print('x' * 10_000_000)"), FULL),
 }
 

@@ -166,37 +166,6 @@ FIRST = {
     "forgets-modules": ("import sys\nsys.modules.clear()", 0),
 }
 
-# name → (expression that wraps a correct function, called `right` in it; points). Functions and
-# values of many kinds that are right are in tests/learner/answers.
-ANSWERS = {
-    "wrapped-twice": ("functools.wraps(right)(lambda *a, **k: right(*a, **k))", FULL),
-    "async": ("later(right)", 0),
-    "a-class": ("type('Answer', (), {'__init__': lambda self, *a, **k: None})", 0),
-    "not-callable": ("7", 0),
-    "text-for-number": ("lambda *a, **k: repr(right(*a, **k))", 0),
-}
-HELPERS = """
-import functools
-
-
-def later(inner):
-    async def answer(*a, **k):
-        return inner(*a, **k)
-
-    return answer
-"""
-
-
-def returning(nb, expression, functions):
-    """Wrap each correct function with this expression."""
-    nb.cells.insert(0, code(HELPERS))
-    for key, function in functions.items():
-        cell(nb, f"{key}-solution").source += (
-            f"\n\n\nright_{function} = {function}\n"
-            f"{function} = (lambda right: {expression})(right_{function})\n"
-        )
-    return nb
-
 
 def bytes_of(change):
     """Return a function that writes the notebook with its bytes changed."""
@@ -225,69 +194,33 @@ def zipped(text):
     return stream.getvalue()
 
 
-def later_version(text):
-    content = json.loads(text)
-    return json.dumps(content | {"nbformat_minor": 99, "of_tomorrow": [1]}).encode()
+def content(change):
+    """Return a function that writes the notebook with a change of what its JSON says."""
+
+    def changed(text):
+        said = json.loads(text)
+        change(said)
+        return json.dumps(said).encode()
+
+    return bytes_of(changed)
 
 
-def one_text(text):
-    content = json.loads(text)
-    for one in content["cells"]:
-        one["source"] = "".join(one["source"])
-    return json.dumps(content).encode()
+def cells(change):
+    """Return a function that writes the notebook with a change of each cell in its JSON."""
+    return content(lambda said: [change(one) for one in said["cells"]])
 
 
-def with_nan(text):
-    content = json.loads(text)
-    content["metadata"]["zoom"] = float("nan")
-    return json.dumps(content).encode()
+def language(about):
+    """Set `language_info`, as editors do for an unknown language."""
+    return content(lambda said: said["metadata"].update(language_info=about))
 
 
-def of_a_language(about):
-    """Return a change that sets `language_info`.
-
-    Editors do so for an unknown language.
-    """
-
-    def made(text):
-        content = json.loads(text)
-        content["metadata"]["language_info"] = about
-        return json.dumps(content).encode()
-
-    return made
+def without_outputs(one):
+    one.pop("outputs", None)
+    one.pop("execution_count", None)
 
 
-def cells_without(*fields):
-    """Return a change that removes these fields from all cells."""
-
-    def made(text):
-        content = json.loads(text)
-        for one in content["cells"]:
-            for field in fields:
-                one.pop(field, None)
-        return json.dumps(content).encode()
-
-    return made
-
-
-def cells_with(**fields):
-    def made(text):
-        content = json.loads(text)
-        for one in content["cells"]:
-            one.update(fields)
-        return json.dumps(content).encode()
-
-    return made
-
-
-def nothing_but_cells(text):
-    return json.dumps({"cells": json.loads(text)["cells"]}).encode()
-
-
-def of_null(text):
-    content = json.loads(text)
-    content["cells"].append({"cell_type": "code", "source": None, "metadata": {}, "outputs": []})
-    return json.dumps(content).encode()
+NULL = {"cell_type": "code", "source": None, "metadata": {}, "outputs": []}
 
 
 def secret_is_a_folder(folder, name, text):
@@ -304,11 +237,14 @@ def modes(folder, name, text):
 
 FILES = {
     "utf-32": (bytes_of(lambda text: text.encode("utf-32")), FULL),
-    "one-text-a-cell": (bytes_of(one_text), FULL),
-    "later-version": (bytes_of(later_version), FULL),
-    "not-a-number": (bytes_of(with_nan), FULL),
-    "a-language-without-a-name": (bytes_of(of_a_language({})), FULL),
-    "a-language-of-nothing": (bytes_of(of_a_language(None)), FULL),
+    "one-text-a-cell": (cells(lambda one: one.update(source="".join(one["source"]))), FULL),
+    "later-version": (
+        content(lambda said: said.update(nbformat_minor=99, of_tomorrow=[1])),
+        FULL,
+    ),
+    "not-a-number": (content(lambda said: said["metadata"].update(zoom=float("nan"))), FULL),
+    "a-language-without-a-name": (language({}), FULL),
+    "a-language-of-nothing": (language(None), FULL),
     "cells-twice": (
         bytes_of(lambda text: b'{"cells": [], ' + text.strip()[1:].encode()),
         FULL,
@@ -323,14 +259,20 @@ FILES = {
         bytes_of(lambda text: f"<<<<<<< HEAD\n{text}\n=======\n>>>>>>> x".encode()),
         None,
     ),
-    "a-source-of-nothing": (bytes_of(of_null), FULL),
-    "no-outputs": (bytes_of(cells_without("outputs", "execution_count")), FULL),
-    "no-metadata": (bytes_of(cells_without("metadata")), FULL),
-    "metadata-of-nothing": (bytes_of(cells_with(metadata=None)), FULL),
-    "outputs-of-nothing": (bytes_of(cells_with(outputs=None)), FULL),
-    "fields-of-others": (bytes_of(cells_with(language="python", editor={"x": 1}, id=7)), FULL),
-    "nothing-but-cells": (bytes_of(nothing_but_cells), FULL),
-    "a-source-of-numbers": (bytes_of(cells_with(source=[1, 2])), None),
+    "a-source-of-nothing": (content(lambda said: said["cells"].append(NULL)), FULL),
+    "no-outputs": (cells(without_outputs), FULL),
+    "no-metadata": (cells(lambda one: one.pop("metadata")), FULL),
+    "metadata-of-nothing": (cells(lambda one: one.update(metadata=None)), FULL),
+    "outputs-of-nothing": (cells(lambda one: one.update(outputs=None)), FULL),
+    "fields-of-others": (
+        cells(lambda one: one.update(language="python", editor={"x": 1}, id=7)),
+        FULL,
+    ),
+    "nothing-but-cells": (
+        bytes_of(lambda text: json.dumps({"cells": json.loads(text)["cells"]}).encode()),
+        FULL,
+    ),
+    "a-source-of-numbers": (cells(lambda one: one.update(source=[1, 2])), None),
     "a-web-page": (bytes_of(lambda text: f"<!DOCTYPE html><pre>{text}</pre>".encode()), None),
     "only-a-zip": (lambda folder, name, text: (folder / "x.zip").write_bytes(zipped(text)), None),
     "only-a-checkpoint": (named(".ipynb_checkpoints/{name}-checkpoint.ipynb"), None),

@@ -114,10 +114,6 @@ def infinite(right):
     return float("inf")
 
 
-def minus_infinite(right):
-    return float("-inf")
-
-
 def own_container(right):
     loop = []
     loop.append(loop)

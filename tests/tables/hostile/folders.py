@@ -256,11 +256,6 @@ def notebook_is_empty(folder, notebook):
     notebook.write_bytes(b"")
 
 
-@fair("points")
-def notebook_is_renamed(folder, notebook):
-    notebook.rename(folder / "Copy of int8-matmul (1).ipynb")
-
-
 @fair("listed")
 def notebook_is_missing(folder, notebook):
     notebook.unlink()
