@@ -100,12 +100,20 @@ def main(words: "list[str]") -> int:
         return 1
     if here:
         return 0 if install(sys.executable, kind) else 1
-    print("installing {} into .venv, once".format(" and ".join(LOCKS[kind])), flush=True)
-    # Without a stamp, an earlier try has left it half made.
-    usable = any(stamp(one).exists() for one in LOCKS) and not made_by_another_python()
-    make = [sys.executable, "-m", "venv", "--clear", str(VENV)]
-    if not usable and subprocess.call(make) != 0:
+    stamps = [stamp(one) for one in LOCKS if stamp(one).exists()]
+    if VENV.exists() and not stamps:
+        print(
+            f"{VENV} was not made by `make`, or not to its end: rename it, then try again",
+            file=sys.stderr,
+        )
         return 1
+    print("installing {} into .venv, once".format(" and ".join(LOCKS[kind])), flush=True)
+    # An empty stamp: an earlier try has left it half made.
+    usable = any(one.read_text() for one in stamps) and not made_by_another_python()
+    if not usable:
+        if subprocess.call([sys.executable, "-m", "venv", "--clear", str(VENV)]) != 0:
+            return 1
+        stamp(kind).write_text("")
     if not install(str(VENV / "bin" / "python"), kind):
         print("could not make .venv: see the message above, then try again", file=sys.stderr)
         return 1

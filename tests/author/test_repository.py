@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -138,6 +139,18 @@ def test_binder_opens_the_learners_copies_as_make_lab_does() -> None:
     assert said.startswith("jupyter lab ")
     assert f"--ServerApp.root_dir={ROOT / 'my-work'} " in said
     assert "/lab/tree/start-here.ipynb" in said
+
+
+def test_somebodys_own_virtual_environment_is_left_alone(tmp_path: Path) -> None:
+    """Editors make a `.venv`, too."""
+    for name in ("site", "requirements.txt", "pyproject.toml", "kit/pyproject.toml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
+        copy(ROOT / name, tmp_path / name)
+    (own := tmp_path / ".venv" / "bin" / "own-program").parent.mkdir(parents=True)
+    own.write_text("own")
+    done = run(sys.executable, str(tmp_path / "site"), "environment")
+    assert (done.returncode, ".venv" in done.stderr, own.read_text()) == (1, True, "own")
 
 
 def test_make_help_lists_what_make_can_do() -> None:
