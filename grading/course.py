@@ -76,6 +76,7 @@ class Course:
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder).resolve()
         self.own = self.folder / ".grading"
+        self.released = self.own / "released.json"  # exercise → the version that was released
         exercises.use(self.folder / "exercises")
 
     # --- what is there ---------------------------------------------------------------------------
@@ -140,7 +141,7 @@ class Course:
     # --- release ---------------------------------------------------------------------------------
 
     def release(self, names: Sequence[str] = (), languages: Sequence[str] = ()) -> None:
-        """Write release/<exercise>/<exercise>.ipynb and add it to the gradebook, where outdated.
+        """Write release/<exercise>/<exercise>.ipynb and add it to the gradebook.
 
         names: the exercises to release; if empty, those that were released, or else all. languages:
         write the notebooks in these languages, too, below release-<language>, and in those in which
@@ -153,20 +154,19 @@ class Course:
             if code not in known:
                 raise Unable(f"no translation is called {code!r}, only {', '.join(known)}")
         self.prepare()
-        with self.gradebook() as book:
-            recorded = {one.name for one in book.assignments if one.notebooks}
+        self.gradebook().close()  # nbgrader's API needs one
         given = {code for code in known if (self.folder / f"release-{code}").is_dir()}
         for name in names or self.names() or exercises.names():
             file = Path(name, f"{name}.ipynb")
             source, made = self.folder / "source" / file, self.folder / "release" / file
             put(source, nbformat.writes(notebooks.complete(name)) + "\n")
-            is_new = made.exists() and made.stat().st_mtime_ns >= source.stat().st_mtime_ns
-            if name not in recorded or not is_new:
-                self._generate(name)
+            self._generate(name)
             nb = nbformat.read(made, as_version=4)
             for code in given | {*languages}:
                 text = nbformat.writes(translation.translated(nb, name, code))
                 put(self.folder / f"release-{code}" / file, f"{text}\n")
+            versions = read_json(self.released) or {}
+            put(self.released, json.dumps(versions | {name: exercises.version(name)}))
 
     def _generate(self, name: str) -> None:
         """Have nbgrader make the notebook in release/ of the one in source/."""
@@ -175,6 +175,17 @@ class Course:
         if not result["success"]:
             said = (result["error"] or result["log"]).strip().rpartition("\n")[2]
             raise Unable(f"{name} could not be released: {said}")
+
+    def _release_what_changed(self) -> None:
+        """Release again what this course has changed; else what is edited by hand stays."""
+        before, names = read_json(self.released) or {}, self.names()
+        with self.gradebook() as book:
+            known = {one.name for one in book.assignments if one.notebooks}
+        changed = [
+            one for one in names if before.get(one) != exercises.version(one) or one not in known
+        ]
+        if changed or not names:
+            self.release(changed)
 
     # --- grade -----------------------------------------------------------------------------------
 
@@ -186,7 +197,7 @@ class Course:
         """
         with self._locked():
             state = self.state()
-            self.release()
+            self._release_what_changed()
             found, misplaced = submissions(self.folder, self.names())
             todo = [
                 one

@@ -29,6 +29,9 @@ from grading.intake import (
 )
 from grading.tables import People, labels
 
+# The methods of Windows, macOS and the platforms. Of others, `zipfile` unpacks all at once: what is
+# small and states a small size may then take all memory.
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 # The person, the number and the title of a path; the first match counts, since a learner chooses
 # the title. Moodle has a folder for each learner, or none; a zip that was packed again has one
 # around all. Canvas has the number of the file, too, and LATE behind the name; what was typed into
@@ -105,6 +108,8 @@ def _entries(zipped: zipfile.ZipFile) -> Iterator[tuple[str, zipfile.ZipInfo]]:
 def _content(zipped: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
     if entry.file_size > MOST_BYTES:
         raise Unreadable(f"has more than {MOST_BYTES // 10**6} MB")
+    if entry.compress_type not in METHODS:
+        raise Unreadable("is packed in an unusual way")
     try:
         with zipped.open(entry) as stream:
             return stream.read(entry.file_size)  # not all, which may be more than is stated

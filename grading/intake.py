@@ -157,7 +157,7 @@ def submission(student: str, exercise: str, folder: Path) -> Submission:
     if not reason:
         name, question = choose(folder, notebooks, exercise)
         content, reason = read_file(folder / name)
-    if not reason and (meant := _meant(_cells(content), exercise)) != exercise:
+    if not reason and (meant := _meant(_called(_cells(content)), exercise)) != exercise:
         reason = f"this is the notebook of {meant}"
     # Canvas numbers the files of a second hand-in.
     if name and not re.fullmatch(rf"{re.escape(exercise)}(-\d+)?\.ipynb", name):
@@ -226,16 +226,21 @@ def _cells(content: bytes) -> list[Cell]:
 def _answers(path: Path, exercise: str) -> Mapping[str, Any]:
     """Return function of the exercise → what is written for it; {} if the file can't be read."""
     cells = _cells(read_file(path)[0])
-    if _meant(cells, exercise) != exercise:
-        return {}  # another exercise's notebook may have functions of the same names
+    called = _called(cells)
+    if not called or _meant(called, exercise) != exercise:
+        return {}  # a draft or another exercise's notebook may have functions of the same names
     wanted = {part.function for part in exercises.load(exercise).parts}
     written = [pair for cell in cells for pair in defined(cell.source).items()]
     return {name: code for name, code in written if code and name in wanted}
 
 
-def _meant(cells: Sequence[Cell], exercise: str) -> str:
-    """Return the exercise whose checks most of a notebook's cells call: in doubt, this one."""
-    called = {found[1] for cell in cells if (found := CHECK.match(cell.source))}
+def _called(cells: Sequence[Cell]) -> set[str]:
+    """Return the keys of the checks that a notebook calls."""
+    return {found[1] for cell in cells if (found := CHECK.match(cell.source))}
+
+
+def _meant(called: set[str], exercise: str) -> str:
+    """Return the exercise that most of these checks are of: in doubt, this one."""
 
     def fitting(name: str) -> int:
         return len(called & {part.key for part in exercises.load(name).parts})

@@ -26,8 +26,8 @@ MAX_CELLS = 1_000  # each cell takes time; exercises have fewer than 50
 CHECK = re.compile(r"""\s*check\(\s*["']([\w-]+)["']""")
 # "## Part 2: bytes moved (4 points)", also with the full-width punctuation of Chinese.
 HEADING = re.compile(
-    r"## (?P<whole>[^:\uff1a]*\d[^:\uff1a]*[:\uff1a]\s*(?P<title>.+?)"
-    r"\s*[(\uff08](?P<points>[\d.]+)[^()\uff08\uff09]*[)\uff09])"
+    r"## (?P<whole>[^:\uff1a]*\d[^:\uff1a]*[:\uff1a]\s*(?P<title>.*\S)"
+    r"\s*[(\uff08][^()\uff08\uff09]*[)\uff09])"
 )
 
 

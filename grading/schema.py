@@ -120,6 +120,9 @@ class Choice(Range):
     def kinds(self) -> tuple[str, ...]:
         return tuple(map(self.kind, self.options))
 
+    def kind(self, value: Any) -> str:
+        return f"{value[0]} to {value[-1]}" if isinstance(value, list) else str(value)
+
     def __str__(self) -> str:
         if any(isinstance(option, list) for option in self.options):
             return _("other lists")

@@ -15,6 +15,7 @@ The title of a cell says where it belongs:
 import ast
 import functools
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -29,7 +30,6 @@ import grading
 import roofkit
 import rooflib
 from grading.files import Unable
-from grading.notebook import HEADING
 from grading.schema import MISTAKES, Case, Part
 from roofkit.check.answers import Plain, ask
 from roofkit.exercise_facts import of_file
@@ -41,6 +41,7 @@ OWN = [
 ]  # of the course that this process works on: nbgrader's works in its folder
 SHARED = "every-notebook.md"  # beside the exercises: how to work, an answer in words, what is next
 GIVEN = "given"  # title of a cell, and its grade id
+QUESTION = re.compile(r"## (?P<heading>Part \d+: (?P<title>.+) \((?P<points>[\d.]+) points?\))")
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
 
@@ -140,33 +141,37 @@ def _made(file: Path) -> Exercise:
     shown: dict[str, Any] = {"__name__": "reference"}
     hidden: dict[str, Any] = {"__name__": "grading"}
     texts: dict[str, str] = {}
+    has_thoughts = any(cell.metadata.get("title") == "thoughts" for cell in found)
     question, solution = None, None
     for place, cell in enumerate(found):
         title, source = cell.metadata.get("title", ""), cell.source.strip("\n")
         if cell.cell_type == "markdown":
             if title == "":
-                question = HEADING.match(source) or question
+                question = QUESTION.match(source) or question
                 made.append(new_markdown_cell(source, id=f"text-{place}"))
             elif title == "next":
+                if has_thoughts:
+                    made.append(new_markdown_cell(own_words, id="own-words"))
                 made.append(new_markdown_cell(f"{what_next}\n\n{source}", id=f"text-{place}"))
             texts[title] = " ".join(source.split())
         elif title in ("", GIVEN):
             _run(source, shown, file)
             hidden |= shown
-            cell = marked(source, GIVEN)
-            if title == "":  # its part, which follows, has its name
-                code = source
-                cell = solution = marked(_with_marks(source), "x", solution=True, locked=False)
-            made.append(cell)
+            if title == GIVEN:
+                made.append(marked(source, GIVEN))
+            else:  # its part, which follows, has its name; without one, learners don't get it
+                solution = len(made), source
         elif title == "grading" and isinstance(part := _run(source, hidden, file), Part):
             if question is None or solution is None:
                 raise ValueError(f"{part.key} has no question or no solution")
-            heading, title, points = question["whole"], question["title"], float(question["points"])
-            part = replace(part, heading=heading, title=title, points=points, solution=code)
+            heading, title, points = question.group("heading", "title", "points")
+            at, code = solution
+            part = replace(part, heading=heading, title=title, points=float(points), solution=code)
             parts.append(part)
-            solution.id = solution.metadata.nbgrader.grade_id = f"{part.key}-solution"
+            own = marked(_with_marks(code), f"{part.key}-solution", solution=True, locked=False)
+            made.insert(at, own)
             check = f'check("{part.key}", {part.function})'
-            made.append(marked(check, part.key, grade=True, points=points))
+            made.append(marked(check, part.key, grade=True, points=part.points))
             question, solution = None, None
     if not parts:
         raise ValueError("there is no part in it")
@@ -174,8 +179,6 @@ def _made(file: Path) -> Exercise:
     made[first].source = f"# {facts.title}\n\n{made[first].source}"
     made.insert(first + 1, new_markdown_cell(how_to_work, id="how-to-work"))
     moral, thoughts = texts.get("moral", ""), texts.get("thoughts", "")
-    if "next" in texts and thoughts:
-        made.insert(-1, new_markdown_cell(own_words, id="own-words"))
     metadata = {"exercise": facts.metadata, "kernelspec": KERNEL}
     metadata |= {"language_info": {"name": "python"}}
     notebook = new_notebook(cells=made, metadata=metadata)

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 from classroom import COMMAND, NAME, Classroom, cell, command, one_line, said
+from nbformat import NotebookNode
 from repository import OTHER_WORDS, ROOT, with_other_words
 
+PLACES = ("release", "source", "release-zh_CN")
 OWN, CHANGED = "loading-time", "As in class"
 WITHOUT_THE_WIDTH = """\
 def loading_time(rows, columns, width, bandwidth):
@@ -61,15 +63,38 @@ def test_a_class_has_an_exercise_of_its_own_until_it_is_taken_back(
     assert {row["assignment"] for row in room.table("grades.csv")} == {NAME}
 
 
+@pytest.mark.parametrize("points", ["", " on (3 chips)"])
 def test_an_exercise_of_ones_own_that_cannot_be_used_is_named_with_the_reason(
-    room: Classroom,
+    room: Classroom, points: str
 ) -> None:
     file = room.folder / "exercises" / "other.py"
-    file.write_text((file.with_name(f"{OWN}.py")).read_text().replace("(4 points)", ""))
+    file.write_text((file.with_name(f"{OWN}.py")).read_text().replace(" (4 points)", points))
     line = one_line(room.here("release", "other"))
     file.unlink()
     assert "other.py" in line
     assert "no question" in line
+
+
+def test_what_stands_around_a_question_does_not_change_its_points(room: Classroom) -> None:
+    """A heading may have other brackets; an author may keep code that no part asks for."""
+    name, file = "variant", room.folder / "exercises" / "variant.py"
+    text = file.with_name(f"{OWN}.py").read_text().replace(" (4 points)", " (2 chips) (4 points)")
+    trial = f"# %%\nprint({OWN.replace('-', '_')}(1, 2, 3, 4))\n\n"
+    file.write_text(text.replace("# %% moral", f"{trial}# %% moral"))
+    said(room.here("release", name))
+    nb = room.released(name)
+    shutil.rmtree(room.folder / "release" / name)
+    file.unlink()
+    assert [one.metadata.nbgrader.points for one in nb.cells if is_graded(one)] == [4]
+    assert not any("print(" in one.source for one in nb.cells if is_answer(one))
+
+
+def is_graded(one: NotebookNode) -> bool:
+    return bool(one.metadata.get("nbgrader", {}).get("grade"))
+
+
+def is_answer(one: NotebookNode) -> bool:
+    return bool(one.metadata.get("nbgrader", {}).get("solution"))
 
 
 def test_what_the_course_corrects_reaches_notebooks_and_feedback(
@@ -88,6 +113,24 @@ def test_what_the_course_corrects_reaches_notebooks_and_feedback(
     after = [cell(room.released(language=one), "cases").source for one in ("", "zh_CN")]
     assert [old == new for old, new in zip(before, after, strict=True)] == [False, False]
     assert OTHER_WORDS in room.page("bob")
+
+
+def test_what_was_edited_by_hand_stays_until_the_exercise_is_released_again(
+    release: Path, tmp_path: Path
+) -> None:
+    room, edited = Classroom(tmp_path / "course", release), "Our word"
+    room.hand_in("ada", NAME, room.solved())
+    said(room.here("release", NAME, "--language", "zh_CN"))
+    places = [room.folder / one / NAME / f"{NAME}.ipynb" for one in PLACES]
+    for place in places:
+        text = place.read_text(encoding="utf-8")
+        place.write_text(text.replace('"# ', f'"# {edited} ', 1), encoding="utf-8")
+    assert said(room.here("grade")).startswith("1 graded")
+    assert [edited in place.read_text(encoding="utf-8") for place in places] == [True] * 3
+    places[0].write_text("{", encoding="utf-8")  # a full disk, say
+    said(room.here("release", NAME))
+    assert room.released().cells
+    assert [edited in place.read_text(encoding="utf-8") for place in places] == [False] * 3
 
 
 def test_nbgrader_does_not_run_an_ordinary_assignment_with_the_instructors_rights(

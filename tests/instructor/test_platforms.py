@@ -6,6 +6,7 @@ import itertools
 import json
 import shutil
 import struct
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,6 +34,17 @@ def stating(size: int) -> bytes:
     whole = bytearray(zipped({"x.ipynb": "x" * 1_000}))
     table = whole.index(b"PK\1\2")
     whole[table + 24 : table + 28] = struct.pack("<L", size)
+    return bytes(whole)
+
+
+def by_bzip2() -> bytes:
+    """Return a small zip whose file unpacks to 200 MB, of which it states 10 bytes."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_BZIP2) as made:
+        made.writestr("x.ipynb", bytes(200_000_000))
+    whole = bytearray(stream.getvalue())
+    table = whole.index(b"PK\1\2")
+    whole[table + 24 : table + 28] = struct.pack("<L", 10)
     return bytes(whole)
 
 
@@ -138,6 +150,7 @@ STAYS: dict[str, tuple[Callable[[], bytes], str]] = {
     "a large file": (lambda: stating(30_000_000), "20 MB"),
     "a bomb": (lambda: zipped({f"{n}.ipynb": bytes(19_000_000) for n in range(6)}), "20 MB"),
     "a false size": (lambda: stating(10), "damaged"),
+    "bzip2": (by_bzip2, "unusual way"),
     "a password": (encrypted, "password"),
     "half of it": (lambda: zipped({"x.ipynb": NOTEBOOK})[:-30], "as a zip"),
     "no notebook": (lambda: zipped({"x.txt": "x"}), "no notebook"),

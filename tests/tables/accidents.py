@@ -8,6 +8,7 @@ import copy
 
 import nbformat
 from classroom import cell, code, points, with_first
+from nbformat.v4 import new_notebook
 
 FULL = 20  # points of the exercise
 
@@ -293,6 +294,15 @@ def wrong(nb):
     return inside("bounds", "return 'nothing'")(copy.deepcopy(nb))
 
 
+def draft(nb):
+    """Return a notebook of the learner's own, in which the same functions were tried out."""
+    cells = [copy.deepcopy(cell(nb, f"{part}-solution")) for part in points()]
+    for one in cells:
+        one.metadata = {}
+        one.source += "\n    # not this one\n    return 'nothing'"
+    return new_notebook(cells=cells)
+
+
 # name → (file → which notebook it is; points; part of the note for the instructor)
 BESIDE = {
     "untouched-copies": (
@@ -312,6 +322,11 @@ BESIDE = {
         {"int8-matmul.ipynb": copy.deepcopy, "int8-matmul (1).ipynb": deep},
         FULL,
         "different answers",
+    ),
+    "a-draft-without-checks": (
+        {"int8-matmul.ipynb": copy.deepcopy, "draft.ipynb": draft},
+        FULL,
+        "",
     ),
     "two-of-other-names-that-differ": (
         {"first.ipynb": copy.deepcopy, "second.ipynb": wrong},
