@@ -121,8 +121,13 @@ export async function open({ place, notebook, name, version }) {
     return [...part.printed, ...found.outputs, ...(isSlow ? [errorOutput(slow(found.seconds))] : [])];
   }
 
-  const check = (part) =>
-    enqueue(part.key, part.box, () => stepsTo(part.key), (results, steps) => {
+  function check(part) {
+    let mine; // as the check begins: the reader may edit and delete cells while it runs
+    const steps = () => {
+      mine = sources();
+      return stepsTo(part.key);
+    };
+    enqueue(part.key, part.box, steps, (results, ran) => {
       showCells(results);
       show(part.shown, outputsOf(part, results));
       // The page has buttons for what a check's report offers to run.
@@ -132,13 +137,13 @@ export async function open({ place, notebook, name, version }) {
       if (hasReport) part.hint.hidden = !offers.some(({ dataset }) => dataset.run === part.hintCode);
       show(part.hintBox, []);
       const passed = !results.get(part.solution)?.failed && results.get(part.key)?.failed === false;
-      const mine = sources();
-      const ran = steps.filter(({ id }) => mine.has(id)).map(({ id, code }) => [id, code]);
-      const { [part.solution]: answer, ...above } = Object.fromEntries(ran);
-      save(part, { source: part.editor.code, passed: passed ? answer : null, with: above });
+      const above = ran.filter(({ id }) => mine.has(id) && id !== part.solution).map(({ id, code }) => [id, code]);
+      const answer = passed ? mine.get(part.solution) : null;
+      save(part, { source: part.editor.code, passed: answer, with: Object.fromEntries(above) });
       progress();
       return passed ? phrase("The check passed.") : phrase("The check found something: see below the answer.");
     });
+  }
 
   // Check what has been written; from then on, name the parts that have not.
   let namesUnwritten = false;

@@ -3,7 +3,7 @@
 // not lost.
 
 import { endedMessage, joined, markBusy } from "./panel.js";
-import * as python from "./python.js";
+import { python } from "./python.js";
 
 export const CELL_SECONDS = 120; // grading's limit for a cell
 export const CHECK_SECONDS = 30; // what grading gives a call of a function

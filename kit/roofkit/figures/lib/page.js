@@ -45,8 +45,8 @@ function python(_) {
   return {
     hint: _("Choose the config.json of your model, or drop it on the figure. Python reads it in this page: the first file fetches it, {megabytes} MB. The file does not leave your browser.", { megabytes }),
     async readConfig(file, rows) {
-      const { Python } = await import(new URL(`${folder}python.js`, document.baseURI).href);
-      engine ??= new Python();
+      const { newPython } = await import(new URL(`${folder}python.js`, document.baseURI).href);
+      engine ??= newPython();
       const bytes = new Uint8Array(await file.slice(0, MAX_CONFIG).arrayBuffer());
       const content = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
       // A string in JSON is one in Python, too.
