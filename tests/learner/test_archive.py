@@ -81,7 +81,7 @@ def test_the_archive_has_every_exercise_and_what_its_readme_names(unpacked: Path
     found = {path.name for path in unpacked.iterdir()}
     assert set(exercises.names()) <= found
     readme = (unpacked / "README.md").read_text(encoding="utf-8")
-    named = re.findall(r"^\| `([\w./-]+)` \|", readme, re.MULTILINE)
+    named = re.findall(r"^- `([\w./-]+)`: ", readme, re.MULTILINE)
     assert named
     assert {name.strip("/") for name in named} <= found
     make, install, start = commands(unpacked / "README.md")
