@@ -59,15 +59,19 @@ def install(packages, prefix):
     # sudo drops the environment, so set the variable in the command.
     apt = [*prefix, "env", "DEBIAN_FRONTEND=noninteractive", "apt-get"]
     subprocess.call([*apt, "update", "-qq"], stdin=subprocess.DEVNULL, stdout=sys.stderr)
-    known = subprocess.run(["apt-cache", "show", LIGHTER], stdout=subprocess.PIPE)
+    # Without the package, apt-cache complains, though nothing is wrong.
+    quiet = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    known = subprocess.run(["apt-cache", "show", LIGHTER], **quiet)
     names = [LIGHTER if name == CHROMIUM and known.stdout else name for name in packages]
     step = ["install", "-qq", "--yes", "--no-install-recommends", *names]
     subprocess.call([*apt, *step], stdin=subprocess.DEVNULL, stdout=sys.stderr)
 
 
 def main():
-    absent, prefix = missing(), as_root()
-    if absent and prefix is not None:
+    absent = missing()
+    # Ask sudo only if needed: it logs each user who may not.
+    prefix = as_root() if absent else None
+    if prefix is not None:
         print("installing {} for the tests".format(", ".join(absent)), flush=True)
         install(absent, prefix)
         absent = missing()

@@ -106,12 +106,13 @@ def make(
             confoverrides=settings(book, cache) | dict(more),
             status=None,
             warning=sys.stderr,
-            # Read all decks again: cells are cached, and reading and writing take a second.
+            # Read all decks again: cells are cached, and reading and writing take a second. Without
+            # `force_all`, which compiles all catalogs again: then each page would be outdated.
             freshenv=True,
             warningiserror=True,
             keep_going=True,
         )
-        app.build(force_all=True)
+        app.build()
     return app.statuscode == 0
 
 

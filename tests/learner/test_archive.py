@@ -81,7 +81,7 @@ def test_the_archive_has_every_exercise_and_what_its_readme_names(unpacked: Path
     found = {path.name for path in unpacked.iterdir()}
     assert set(exercises.names()) <= found
     readme = (unpacked / "README.md").read_text(encoding="utf-8")
-    named = re.findall(r"^\W* `([\w./-]+)`", readme, re.MULTILINE)  # of a list or a table
+    named = re.findall(r"^- `([\w./-]+)`: ", readme, re.MULTILINE)
     assert named
     assert {name.strip("/") for name in named} <= found
     make, install, start = commands(unpacked / "README.md")
@@ -166,7 +166,8 @@ def test_the_first_cell_installs_the_packages_and_the_checks_work(
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(PASSED) == len(parts(NAME))
     assert str(own_python.parents[1]) in done.stdout.splitlines()[-1]
-    said = run([str(own_python), "-m", "nbgrader", "validate", notebook.name], notebook.parent)
+    both = [notebook.name, str(tmp_path / "mine.ipynb")]
+    said = run([str(own_python), "-m", "nbgrader", "validate", *both], notebook.parent)
     assert said.returncode == 1, said.stderr
     assert said.stdout.count("still to be written") == len(parts(NAME))
     removed = run([str(own_python), "-m", "pip", "uninstall", "--yes", *OURS], tmp_path)

@@ -39,9 +39,9 @@ def write(
 
     language: that of the notebooks, in which the README explains them.
     """
-    readme = in_words((book / README).read_text(encoding="utf-8"), words(book, language))
+    readme = (book / README).read_text(encoding="utf-8").strip()
     files = {
-        Path("README.md"): readme.encode(),
+        Path("README.md"): f"{in_words(readme, words(book, language))}\n".encode(),
         Path("LICENSE"): (book / LICENSE).read_bytes(),
         Path("nbgrader_config.py"): (book / NBGRADER).read_bytes(),
     }
