@@ -80,9 +80,12 @@ class FoldInNotebooks(DropdownHtmlTransform):
 def to_cell(to: str, own: str) -> str:
     """Return a link's address by the id of a cell, as JupyterLab finds it.
 
-    own: the name of the notebook with the link, for links inside it.
+    own: the name of the notebook with the link, for links inside it. "" for a file of the site,
+    which isn't beside the notebooks.
     """
     file, mark, anchor = to.partition("#")
+    if file and not file.endswith(".ipynb"):
+        return ""
     is_chapter = "/" not in file  # as the notebook with the link; others have cells of their own
     return (file or own) + (f"#cell-id={cell_id(anchor)}" if mark and is_chapter else "")
 
