@@ -72,9 +72,10 @@ def published_steps(more: bool = False) -> tuple[PublishedStep, ...]:
     steps = []
     for entry in read_catalog("published_steps.toml")["step"]:
         same = {"w": entry["x"], "kv": entry["x"], **entry}
-        listed = {key: values for key, values in entry.items() if isinstance(values, list)}
-        for values in zip(*listed.values(), strict=True) if listed else ((),):
-            steps.append(PublishedStep(**same | dict(zip(listed, values, strict=True))))
+        # Lists have a value for each of several steps.
+        lists = {key: each for key, each in entry.items() if isinstance(each, list)}
+        for values in zip(*lists.values(), strict=True) if lists else [()]:
+            steps.append(PublishedStep(**same | dict(zip(lists, values, strict=True))))
     return tuple(
         step
         for step in steps

@@ -46,7 +46,7 @@ SYNONYMS = {
 # What a name of a module has in it, of a matrix counted here or of something else.
 WORDS = re.compile(
     r"attn|attention|mixer|mlp|moe|experts|_proj|\blayers\b|norm|embed|lm_head|output\b|vis|image|audio"
-    r"|projector|merger|connector|resampler|tower|patch|mtp|shared_head|bias|rotary|conv1d|A_log|\bD\b"
+    r"|projector|merger|connector|resampler|tower|patch|mtp|shared_head|bias|rotary|conv1d|A_log|\bD\W*$"
     r"|gate\b|router|hc_|compressor|indexer|score"
 )
 # Routers and an indexer's weights choose; formats leave them as they are, unless they name them.

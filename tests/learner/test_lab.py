@@ -179,7 +179,6 @@ def test_a_figure_in_jupyterlab_follows_its_slider(lab: Lab) -> None:
     )
 
 
-@pytest.mark.long  # test_own_model.py reads it in the page
 def test_a_config_file_is_read_by_the_figure_in_jupyterlab(work: Path, lab: Lab) -> None:
     (chapter,) = (work / "chapters").glob("*-own-model.ipynb")
     lab.open(f"chapters/{chapter.name}")

@@ -52,6 +52,20 @@ ANYWHERE = "lower upper; lower; held memory"
 # A number alone, with its unit: on an axis, or a count beside a shape. Two figures have no axis.
 ALONE = re.compile(rf"[\d.,]+(?:×10[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]+)?(?:{ANY_UNIT})?|\d+/\d+")
 WITHOUT_AXES = ("byte", "chip")
+# Where several numbers of one unit are drawn: how a text begins or ends, and its numbers.
+LABELED = {
+    "byte": {
+        "^road to HBM: waits": "road_waits", "^(?!road|link).*: waits": "waits",
+        "^link: waits": "link_waits",
+    },
+    "matmul_blocks": {"^x:": "x_bytes F", "^w:": "w_bytes B", "^out:": "out_bytes D"},
+    "tiles": {"^2n³/t": "total", "^least": "least", "^t = 1": "most"},
+    "timeline": {
+        "^HBM": "road_waits", "^Compute": "math_waits", "^takes": "takes",
+        "^lower": "lower", "^upper": "upper",
+    },
+    "units": {"bf16$": "matrix", "fp32$": "vector"},
+}  # fmt: skip
 NOT_NUMBERS = re.compile(r"2n[²³]|t = 1:|\b(?:bf|fp|int|tf|L)\d+|numpy")
 
 
@@ -117,6 +131,11 @@ def false_claims(
         known = (any(matches(group, row, values) for row in rows) for group in groups)
         if told and not all(known):
             yield f"no such numbers: {sentence!r}"
+    for label, row in LABELED.get(figure, {}).items():
+        for text in found["drawn"]:
+            told = numbers_in(text, names) if re.search(label, text) else []
+            if told and not matches(told, row.split(), values):
+                yield f"{text!r} is drawn, not {row}"
     spent = [*values["spent"].items()] if figure == "model" else []
     for kind, time in spent:
         share = time / sum(each for _, each in spent)

@@ -21,6 +21,10 @@ HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 VALUE = "\ufffc"  # stands for a value or a piece of code in a text
 SENTENCE = re.compile(r"(?<=[.?!])(?<!\d\.)[)”]*\s+(?=[A-Z{“$(])|(?<=[。？！])[）”]*(?=.)")
 PLACE = r"(\{\w+\})(?!`)"
+PIECE = r"(\{eval\}`[^`]*`|\{\w+\}(?!`))"
+# Of each: what it is done to stands behind it in both languages, where anything does.
+VERBS = {"loads?": "加载", "sends?": "发送", "computes?": "计算", "reads?": "读"}
+VERBS["holds?"] = "(?<![内显缓])存"
 
 # Words that stand in each other's place: English, what else it may have, right and wrong Chinese.
 OPPOSITES = (
@@ -161,3 +165,8 @@ def exchanged(english: str, chinese: str, terms: Mapping[str, Sequence[str]]) ->
     for part, whole in re.findall(rf"{PLACE} of (?:the |all )?{PLACE}", english):
         if re.search(rf"{re.escape(part)}[^/共满总全]*{re.escape(whole)}", chinese):
             yield f"{part} stands where {whole} should"
+    for verb, word in VERBS.items():
+        one = {*re.findall(rf"\b{verb} {PIECE}", english)}
+        other = {*re.findall(rf"{word} {PIECE}(?! ?的)", chinese)}  # a part of it comes later
+        if one and other and one.isdisjoint(other):
+            yield f"{sorted(other)} stand where {sorted(one)} should"
