@@ -41,16 +41,11 @@ def name_factories(
     return re.sub("<factory>", lambda _: f"{next(factories)}()", signature), returns
 
 
-def link_types(
+def show_types(
     app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, contnode: nodes.TextElement
 ) -> nodes.Node | None:
-    """Link a type in a signature to its documented class; without one, show its text."""
-    if node.get("refdomain") != "py" or not in_signature(node):
-        return None
-    public = f"{node['py:module']}.{node['reftarget'].rpartition('.')[2]}"
-    python = env.get_domain("py")
-    found = python.resolve_xref(env, node["refdoc"], app.builder, "class", public, node, contnode)
-    return found or contnode
+    """Show the text of a type in a signature that is no documented class."""
+    return contnode if node.get("refdomain") == "py" and in_signature(node) else None
 
 
 def in_signature(node: nodes.Node | None) -> bool:
@@ -71,4 +66,4 @@ def setup(app: Sphinx) -> None:
     app.connect("builder-inited", document_book_packages)
     app.connect("autodoc-process-signature", name_factories)
     # Run before Sphinx warns about a missing reference (priority 500).
-    app.connect("missing-reference", link_types, priority=400)
+    app.connect("missing-reference", show_types, priority=400)
