@@ -81,6 +81,7 @@ class Serving:
         for name in ("B", "S", "chips", "replicas", "stages"):
             count = size(name, getattr(self, name), single=True, whole=True)
             object.__setattr__(self, name, count)
+        size("cached", self.cached, zero=True, single=True, whole=True)
         if self.price is not None:
             size("price", self.price, single=True)
         if not 0 <= size("reserve", self.reserve, zero=True, single=True) < 1:
@@ -201,7 +202,7 @@ class Serving:
         for decode busy, and how long a prompt's cache takes over the link between them.
         """
         ahead = self if other is None else replace(self, chip=other, link=None)
-        answers = self.B / (tokens * self.per_token.lower)  # a second
+        answers = self.B / (size("tokens", tokens, single=True) * self.per_token.lower)  # a second
         prompts = self.replicas / ahead.first_token.lower
 
         def cache(**split: Any) -> Any:

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -133,6 +134,15 @@ def test_editions_are_built_from_a_clone_with_all_tags() -> None:
     assert {*map(str, depths)} == {"0"}
 
 
+def test_a_release_keeps_the_book_and_the_wheel_at_each_host() -> None:
+    """As the README promises for a tag."""
+    gitlab = yaml.safe_load(read(".gitlab-ci.yml"))["release"]["artifacts"]
+    github = yaml.safe_load(read(".github/workflows/release.yml"))["jobs"]
+    for kept in (gitlab, github["files"], github["release"]):
+        assert "roofline.pdf" in str(kept)
+        assert "served/wheels" in str(kept)
+
+
 def test_binder_opens_the_learners_copies_as_make_lab_does() -> None:
     path = f"{PROGRAMS}:{os.environ['PATH']}"
     said = run("env", f"PATH={path}", ".binder/start", "echo", "jupyter", "lab").stdout
@@ -141,16 +151,43 @@ def test_binder_opens_the_learners_copies_as_make_lab_does() -> None:
     assert "/lab/tree/start-here.ipynb" in said
 
 
+def with_a_copy_of_site(folder: Path) -> list[str]:
+    """Copy what `make environment` reads; return its command there."""
+    for name in ("site", "requirements.txt", "pyproject.toml", "kit/pyproject.toml"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
+        copy(ROOT / name, folder / name)
+    return [sys.executable, str(folder / "site"), "environment"]
+
+
 def test_somebodys_own_virtual_environment_is_left_alone(tmp_path: Path) -> None:
     """Editors make a `.venv`, too."""
-    for name in ("site", "requirements.txt", "pyproject.toml", "kit/pyproject.toml"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copyfile
-        copy(ROOT / name, tmp_path / name)
+    command = with_a_copy_of_site(tmp_path)
     (own := tmp_path / ".venv" / "bin" / "own-program").parent.mkdir(parents=True)
     own.write_text("own")
-    done = run(sys.executable, str(tmp_path / "site"), "environment")
+    done = run(*command)
     assert (done.returncode, ".venv" in done.stderr, own.read_text()) == (1, True, "own")
+
+
+@pytest.mark.parametrize(
+    ("made_with", "asked", "new"), [(0, True, False), (1, True, True), (1, False, False)]
+)
+def test_another_python_gets_a_new_environment_when_it_is_asked_for(
+    made_with: int, asked: bool, new: bool, tmp_path: Path
+) -> None:
+    """made_with: so many minor versions above this Python, whose stamp is that of our `.venv`."""
+    command = with_a_copy_of_site(tmp_path)
+    (venv := tmp_path / ".venv").mkdir()
+    shutil.copy(PROGRAMS.parent / "base.sha256", venv)
+    minor = sys.version_info[1] + made_with
+    (venv / "pyvenv.cfg").write_text(f"version = {sys.version_info[0]}.{minor}.1\n")
+    python = ["PYTHON=python3"] if asked else ["--unset=PYTHON"]
+    # Ended before it installs anything, which takes minutes.
+    words = ["env", *python, *command]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, process_group=0) as making:
+        assert making.stdout
+        assert ("installing" in making.stdout.readline()) == new
+        os.killpg(making.pid, signal.SIGKILL)
 
 
 def test_make_help_lists_what_make_can_do() -> None:

@@ -1,16 +1,18 @@
 """An exercise of a class's own, beside those of this course, and one that the course corrects."""
 
 import re
+import shlex
 import shutil
 from pathlib import Path
 
 import pytest
-from classroom import COMMAND, NAME, Classroom, cell, command, one_line, said
+from classroom import COMMAND, NAME, Classroom, cell, command, on_the_page, one_line, said
 from nbformat import NotebookNode
 from repository import OTHER_WORDS, ROOT, with_other_words
 
 PLACES = ("release", "source", "release-zh_CN")
 OWN, CHANGED = "loading-time", "As in class"
+WRONG, WORDS = "output-not-counted", "What we said on Monday about the output."
 WITHOUT_THE_WIDTH = """\
 def loading_time(rows, columns, width, bandwidth):
     return rows * columns / bandwidth
@@ -29,9 +31,17 @@ def room(tmp_path_factory: pytest.TempPathFactory) -> Classroom:
     file.write_text(printed, encoding="utf-8")
     ours = (ROOT / "exercises" / f"{NAME}.py").read_text(encoding="utf-8")
     changed = ours.replace('# title: "', f'# title: "{CHANGED}: ', 1)
+    says = f'says={{"{WRONG}": ("{WORDS}", "Our notes.")}}'  # which the course has words for
+    changed = changed.replace("    wrong={", f"    {says},\n    wrong={{")
     file.with_name(f"{NAME}.py").write_text(changed, encoding="utf-8")
     said(room.here("release", OWN, NAME))
     return room
+
+
+def take_out(room: Classroom, what: str, printed: str, name: str) -> None:
+    """Run the page's command that takes out a student or an exercise, for another than it names."""
+    arguments = shlex.split(on_the_page(f"db {what} remove {printed}"))[-1].removeprefix("ARGS=")
+    said(room.nbgrader(*arguments.replace(printed, name).split()))
 
 
 def test_a_class_has_an_exercise_of_its_own_until_it_is_taken_back(
@@ -42,23 +52,27 @@ def test_a_class_has_an_exercise_of_its_own_until_it_is_taken_back(
     assert room.released().cells[0].source.startswith(f"# {CHANGED}: ")
     room.hand_in("ada", OWN, room.solved(OWN))
     room.hand_in("bob", OWN, wrong)
-    assert said(room.here("grade")).startswith("2 graded")
+    room.hand_in("bob", NAME, room.solved(submission="wrong_output_not_counted"))
+    # In a process of its own: that of the tests is to know only our version of this exercise.
+    assert said(room.run("grade")).startswith("3 graded")
     assert room.scores(OWN) == {"ada": 4, "bob": 0}
     assert room.causes(OWN)["bob"] == {OWN: "elements"}
     assert "These are elements and not bytes" in room.page("bob", OWN)
+    assert {*room.causes()["bob"].values()} == {WRONG}, "and these are told in its own words"
+    assert WORDS in room.page("bob")
     assert room.not_graded() == {}
     (tmp_path / "theirs.csv").write_text(f"id,{OWN}\nada,\nbob,\n")
     said(room.here("export", tmp_path / "theirs.csv", tmp_path / "x.csv"))
     assert (tmp_path / "x.csv").read_text().split() == [f"id,{OWN}", "ada,4", "bob,0"]
     # Bob leaves the class.
     shutil.rmtree(room.folder / "submitted" / "bob")
-    assert room.nbgrader("db", "student", "remove", "bob", "--force").returncode == 0
+    take_out(room, "student", "ada", "bob")
     said(room.here("grade"))
     assert room.nbgrader("export").returncode == 0
     assert room.scores(OWN) == {"ada": 4}, "also beside nbgrader's own table"
     # The exercise is taken back.
     shutil.rmtree(room.folder / "release" / OWN)
-    assert room.nbgrader("db", "assignment", "remove", OWN, "--force").returncode == 0
+    take_out(room, "assignment", "attention", OWN)
     said(room.here("grade"))
     assert {row["assignment"] for row in room.table("grades.csv")} == {NAME}
 

@@ -15,7 +15,16 @@ from subprocess import CompletedProcess
 
 import nbformat
 import pytest
-from classroom import COMMAND, NAME, Classroom, command, one_line, points, said
+from classroom import (
+    COMMAND,
+    NAME,
+    Classroom,
+    command,
+    on_the_page,
+    one_line,
+    points,
+    said,
+)
 from importers import of_canvas, zipped
 from repository import ROOT
 
@@ -37,19 +46,6 @@ Student,ID,SIS User ID,SIS Login ID,Section,{GRADE},Other (12),Current Score
 # What stands for what on the page.
 FILES = ("people.csv", "submissions.zip", "feedback.zip", "theirs.csv", "to-import.csv")
 FORMULA = "=1+1"
-
-
-def on_the_page(*words: str) -> str:
-    """Return the shortest command on the pages for instructors that has all these words."""
-    pages = ("instructors.md", "instructors-year.md")
-    text = "".join((ROOT / "chapters" / page).read_text(encoding="utf-8") for page in pages)
-    fence = r"```.*?\n(.*?)```"
-    lines = "".join(re.findall(fence, text, re.DOTALL)).splitlines()
-    lines += re.findall("`([^`\n]+)`", re.sub(fence, "", text, flags=re.DOTALL))
-    wanted = ("make ", "COURSE=", *words)
-    found = [line for line in lines if all(one in line for one in wanted)]
-    assert found, f"the pages have no command with {words}"
-    return min(found, key=len)
 
 
 @dataclass

@@ -85,3 +85,12 @@ def test_every_option_of_a_function_changes_its_result(call, usual, how, more):
     for name in sorted(options):
         other = OF_CALL.get((call.__name__, name), OTHER[name])
         assert seen(call(**(named | how | {name: other}))) != before, name
+
+
+@pytest.mark.parametrize(
+    ("call", "usual", "how", "more"), CALLS, ids=[call.__name__ for call, *_ in CALLS]
+)
+def test_an_unknown_type_is_named_as_the_option_in_which_it_stands(call, usual, how, more):
+    for name in {"x", "w", "kv", "out", "type"} & {*inspect.signature(call).parameters, *more}:
+        with pytest.raises(ValueError, match=f"^{name} must be one of .*; got 'int9'"):
+            call(*usual, **how, **{name: "int9"})

@@ -87,6 +87,8 @@ WRONG = [
     ("rl.Serving(llama, H100, chips=2, link='ICI')", "link must be one that H100 SXM has"),
     ("rl.Serving(llama, H100, B=99, stages=33)", "must be at most 32, the layers of", "got 33"),
     ("rl.Serving(llama, H100, B=6, stages=2, replicas=2)", "stages times replicas", "got B=6,"),
+    ("rl.Serving(llama, H100, cached='int9')", "cached must be one number", "'int9'"),
+    ("rl.Serving(llama, H100).separate(0)", "tokens must be above zero", "0"),
     ("rl.Serving(llama, H100, price=0)", "price must be above zero", "0"),
     ("rl.Serving(llama, H100, compute='fp4')", "rate must be one that H100 SXM has", "'fp4'"),
     ("rl.Serving(llama, H100, w='fp32', x='fp32')", "compute must be one that H100", "fp32"),

@@ -6,6 +6,7 @@ import csv
 import functools
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -55,6 +56,19 @@ def one_line(done: subprocess.CompletedProcess[str]) -> str:
     *_, last = done.stderr.replace("\r", "\n").splitlines() or [""]
     assert len(last) > 10, (done.stdout, done.stderr)
     return last
+
+
+def on_the_page(*words: str) -> str:
+    """Return the shortest command on the pages for instructors that has all these words."""
+    pages = ("instructors.md", "instructors-year.md")
+    text = "".join((ROOT / "chapters" / page).read_text(encoding="utf-8") for page in pages)
+    fence = r"```.*?\n(.*?)```"
+    lines = "".join(re.findall(fence, text, re.DOTALL)).splitlines()
+    lines += re.findall("`([^`\n]+)`", re.sub(fence, "", text, flags=re.DOTALL))
+    wanted = ("make ", "COURSE=", *words)
+    found = [line for line in lines if all(one in line for one in wanted)]
+    assert found, f"the pages have no command with {words}"
+    return min(found, key=len)
 
 
 class Classroom:

@@ -258,6 +258,7 @@ COSTS = {
     "memory-last": (at("last", HOARD), (), ""),
     "memory-in-the-middle": (at("middle", HOARD), LATER, "memory"),
     "memory-first": (at("first", HOARD), points(), "memory"),
+    "sleeps-last": (at("last", "import time\ntime.sleep(10_000)"), (), "ran for more than 120 s"),
     "ends-last": (at("last", END), (), ""),
     "ends-in-the-middle": (at("middle", END), LATER, "ended"),
     "ends-first": (at("first", END), points(), "ended"),
