@@ -19,10 +19,13 @@ from grading.release import exercises
 NAME = "int8-weights"  # the smallest
 HAN = re.compile("[\u4e00-\u9fff]")
 RUNS_IN_GRADING = "3.11"
-NEWER = (
-    'def intensity(B, D, F):\n    print(f"{"B"}")\n    return 1.0',
-    'def intensity(B, D, F):\n    print(f"{B  # rows\n    }")\n    return 1.0',
-)
+# What newer Python alone takes in an f-string → a word of the reason that is given.
+NEWER = {
+    '{"B"}': "own quotes",
+    "{B  # rows\n    }": "comment",
+    "{'\\n'.join(names)}": "backslash",
+    "{B\n    }": "line break",
+}
 # Whole numbers are as large as in a notebook.
 AS_IN_PYTHON = """import numpy as np
 large = [2**20, 2**20]
@@ -30,6 +33,12 @@ print(np.prod(large), np.cumprod(large), np.sum([2**31, 1]), np.cumsum([2**31, 1
 for one in (np.array(large), np.asarray(large), np.full(2, 2**20), np.arange(2**20, 2**20 + 2)):
     print(one * one, repr(one), one.sum(), one.dtype)
 print(np.array([1, 2], dtype="int32").dtype, np.array([0.5]), np.arange(3.0))"""
+# What a cell displays → what is then on the page.
+RICH = {
+    "HTML('<i>one</i>')": "i",
+    "Markdown('**two**')": "strong",
+    "Markdown('- three\\n- four')": "li",
+}
 ONLY_IN_JUPYTER = (
     "%%time\n1 + 1",
     "%matplotlib inline",
@@ -64,10 +73,12 @@ def test_an_exercise_answered_on_its_page_gets_the_same_points_in_grading(
     assert reader.offers_hint(first)
     assert "check.hint" not in said  # the page has a button for it
     assert parts(NAME)[first].hint in " ".join(reader.hint(first).split())
-    for code in NEWER:
-        said = reader.check(first, code)
+    for code, reason in NEWER.items():
+        answer = f'def intensity(B, D, F, names="ab"):\n    print(f"{code}")\n    return 1.0'
+        said = reader.check(first, answer)
         assert RUNS_IN_GRADING in said, code
-        assert "syntax error" in said, code
+        assert "syntax error in line 2: " in said, code
+        assert [word for word in NEWER.values() if word in said] == [reason], said
     for number, key in enumerate(keys[:-1], start=1):
         said = reader.check(key, f"{right[key]}\nprint('at', {number})")
         assert PASSED in said
@@ -184,6 +195,9 @@ def test_an_own_cell_on_the_page_prints_plots_fails_and_is_stopped(reader: Reade
     assert reader.own_cell(AS_IN_PYTHON) == printed.getvalue()
     shown = reader.own_cell("from IPython.display import display\ndisplay(1)\n{2: [3]}")
     assert shown.split("\n") == ["1", "{2: [3]}"]
+    for value, element in RICH.items():
+        reader.own_cell(f"from IPython.display import HTML, Markdown\n{value}")
+        assert reader.page.locator(f".own-cell .cell_output {element}").count(), value
     assert reader.own_cell("7;") == ""
     cell = reader.page.locator(".own-cell").last
     editor = cell.locator(EDITOR)
@@ -230,16 +244,19 @@ def test_a_page_gives_and_asks_what_the_notebook_does(reader: Reader) -> None:
         }
         given = reader.page.locator(".answers > .cell pre").first
         assert given.text_content() == cells["given"].source
-        asked = []
+        asked, texts = [], []
         for cell in released(name).cells:
             if cell.cell_type == "markdown":
                 asked.append(plain(cell.source))
+                texts.append(cell.source)
             elif exercises.is_check(cell):
                 key = cell.metadata.nbgrader.grade_id
                 shown = plain(reader.part(key).inner_text())
                 assert [words for words in asked if words not in shown] == [], (name, key)
+                items = sum(len(re.findall("^[-*] ", text, re.M)) for text in texts)
+                assert reader.part(key).locator("li").count() == items, (name, key)
             if cell.cell_type == "code" and not cell.metadata.nbgrader.solution:
-                asked = []
+                asked, texts = [], []
 
 
 def test_a_browser_that_keeps_nothing_says_so_and_warns_who_leaves(reader: Reader) -> None:
@@ -281,6 +298,9 @@ def test_a_part_is_to_be_checked_again_after_a_change_above(reader: Reader, tmp_
     sources = [cell.source for cell in nbformat.read(reader.download(tmp_path), 4).cells]
     (at,) = (at for at, source in enumerate(sources) if source.startswith("print("))
     assert sources[at - 1].startswith(f'check("{first}"')
+    # An error in it doesn't keep a part below from being checked.
+    assert "ZeroDivisionError" in reader.own_cell("1 / 0", 0)
+    assert PASSED in reader.check(second)
     reader.open("chapters/learners")
     assert "2 of 3 parts done" in reader.text
     marked = reader.page.locator(".bd-links a", has_text="2 of 3 parts done")

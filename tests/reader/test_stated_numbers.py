@@ -180,6 +180,7 @@ STATED = {
         # Four of them on a ring; eight send what their switch adds once.
         f"{depth(4, PEAK, NVLINK):,}", f"{math.floor(8 * PEAK / NVLINK) + 1:,}",
         f"{depth(8, V5E_PEAK, ICI):,}", f"{math.floor(V5E_PEAK / ICI) + 1:,}",
+        f"{depth(8, V5E_PEAK, 2 * ICI):,}",  # both ways around
     ],
     "attention": [
         f"{prompt(32, 32, V5E_PEAK, V5E_HBM):,}", f"{prompt(32, 8, V5E_PEAK, V5E_HBM):,}",

@@ -238,6 +238,13 @@ def misplaced(figure: str, values: dict[str, Any], picture: str) -> Iterator[str
         own = [float(looks["x"]) for text, looks in drawing.texts if text.endswith(name)]
         if not any(abs(x - at) <= min(abs(x - one) for one in dots.values()) + 8 for x in own):
             yield f"{name} is written at {own}, nearer to another dot than to its own at {at}"
+    if figure == "units":  # the operation lies in the row whose ridge has the color of its unit
+        color, dot = {"vector": "rust", "matrix": "blue"}[values["unit"]], drawing.dots[-1]
+        ridges = [(first, last) for first, last, _ in drawing.lines if first.color == color]
+        if not any(first.y < dot.y < last.y and dot.color == color for first, last in ridges):
+            yield f"{dot} is not in the row of the {values['unit']} unit"
+        if not axes["x"].has(dot.x, values["intensity"]):
+            yield f"{dot} is not at {values['intensity']}"
     for text, looks in drawing.texts:
         if color := NAMES.get(figure, {}).get(text):
             left, below = float(looks["x"]) - 7, float(looks["y"]) - 10
