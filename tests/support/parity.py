@@ -20,7 +20,6 @@ VALUES = {"eval", "math", "code"}
 HAN = "\u3400-\u4dbf\u4e00-\u9fff"
 VALUE = "\ufffc"  # stands for a value or a piece of code in a text
 SENTENCE = re.compile(r"(?<=[.?!])(?<!\d\.)[)”]*\s+(?=[A-Z{“$(])|(?<=[。？！])[）”]*(?=.)")
-CLAUSE = re.compile(r", (?:and|but|while) |[，；](?=.)")
 PLACE = r"(\{\w+\})(?!`)"
 PIECE = r"(\{eval\}`[^`]*`|\{\w+\}(?!`))"
 # Of each: what it is done to stands behind it in both languages, where anything does.
@@ -151,27 +150,17 @@ def values_in(text: str) -> set[str]:
     return values | {*re.findall(PLACE, text), *FORMULA.findall(text)}
 
 
-def aligned(divide: re.Pattern[str], english: str, chinese: str) -> list[tuple[str, str]]:
-    """Return the parts of two texts side by side, nothing if they have not as many."""
-    one, other = divide.split(english), divide.split(chinese)
-    return list(zip(one, other, strict=True)) if len(one) == len(other) > 1 else []
-
-
 def exchanged(english: str, chinese: str, terms: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Yield what stands in each other's place.
-
-    In two sentences, in two clauses of a sentence, or as a part and its whole.
-    """
-    sentences = aligned(SENTENCE, english, chinese)
-    clauses = [aligned(CLAUSE, *pair) for pair in sentences or [(english, chinese)]]
-    for pairs in (sentences, *clauses):
-        for marks in (
-            [(values_in(text), values_in(said)) for text, said in pairs],
-            [(terms_in(text, terms), translated_in(said, terms)) for text, said in pairs],
-        ):
-            for (a, b), (c, d) in combinations(marks, 2):
-                if (later := (a - c - b) & d) and (earlier := (c - a - d) & b):
-                    yield f"{sorted(later)} and {sorted(earlier)} are exchanged"
+    """Yield what stands in each other's place: in two sentences, or as a part and its whole."""
+    one, other = SENTENCE.split(english), SENTENCE.split(chinese)
+    pairs = list(zip(one, other, strict=True)) if len(one) == len(other) > 1 else []
+    for marks in (
+        [(values_in(text), values_in(said)) for text, said in pairs],
+        [(terms_in(text, terms), translated_in(said, terms)) for text, said in pairs],
+    ):
+        for (a, b), (c, d) in combinations(marks, 2):
+            if (later := (a - c - b) & d) and (earlier := (c - a - d) & b):
+                yield f"{sorted(later)} and {sorted(earlier)} are exchanged"
     # Chinese names the whole first, or says which it is: 3/5, 共 5, 满分 5.
     for part, whole in re.findall(rf"{PLACE} of (?:the |all )?{PLACE}", english):
         if re.search(rf"{re.escape(part)}[^/共满总全]*{re.escape(whole)}", chinese):
