@@ -231,6 +231,7 @@ def shows_html(nb: NotebookNode) -> NotebookNode:
         nb.cells.append(code(f"raise type('X', (Exception,), {{}})({text!r})"))
         cell(nb, "bounds-solution").source += f"\n# {text}"
     nb.cells.append(code(shown))
+    nb.cells.append(code("import matplotlib.pyplot as plt\nplt.plot([1, 2]);"))
     return nb
 
 
@@ -556,9 +557,9 @@ def test_graded_notebooks_and_pages_stay_small(graded: Graded) -> None:
 
 
 def test_a_browser_runs_nothing_of_a_submission(graded: Graded, browser: Browser) -> None:
-    """Open the pages whose notebooks try to act, and the report, in a real browser."""
+    """Open the pages whose notebooks try to act, one of which plots, and the report."""
     folder = graded.room.folder
-    pages = [folder / "report.html"]
+    pages, pictures = [folder / "report.html"], []
     pages += [
         folder / "feedback" / one.name / NAME / f"{NAME}.html"
         for one in graded.of("shows", "together", "cheat", "folder", "file")
@@ -572,7 +573,10 @@ def test_a_browser_runs_nothing_of_a_submission(graded: Graded, browser: Browser
         assert page.evaluate("document.documentElement.dataset.ran") is None, path
         assert page.evaluate(texts.INJECTED) == [], path
         assert page.title() != "REACHED"
+        pictures += page.evaluate("[...document.images].map((image) => image.naturalWidth)")
     context.close()
+    assert pictures
+    assert all(pictures)
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
 
 

@@ -9,6 +9,7 @@ import io
 import re
 import shlex
 import shutil
+import zipfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -25,7 +26,7 @@ from classroom import (
     points,
     said,
 )
-from importers import of_canvas, zipped
+from importers import canvas_takes_feedback, of_canvas, zipped
 from repository import ROOT
 
 from grading.release import exercises
@@ -134,6 +135,8 @@ def test_everybody_gets_points_and_who_handed_in_nothing_has_a_row(week: Week) -
     assert "4 graded" in week.lines["grade"]
     assert week.lines["again"].startswith("1 graded")
     assert "3 pages" in week.lines["return"]
+    with zipfile.ZipFile(week.folder / "feedback.zip") as pages:
+        assert canvas_takes_feedback(pages.namelist()).keys() == {"7", "12", "15"}
     assert FORMULA in week.lines["export"], "who is not in the platform's table is named"
     assert f"{NAME} → {GRADE}\n" in week.lines["export"]
     for words in re.findall("2[0-9-]+ [0-9:]+|ada", on_the_page("make due", "--student")):

@@ -253,7 +253,10 @@ def mine(work: Path, lab: Lab) -> dict[str, bytes]:
     for path in (work / "chapters").glob("[0-9]*-*.ipynb"):  # others, in which nothing is written
         if path.name not in (Path(CHAPTER).name, old.name):
             path.rename(path.with_name(f"9{path.name}"))
-    old.write_text(old.read_text(encoding="utf-8").replace("import", "# Mine.\\nimport", 1))
+    noted = nbformat.read(old, as_version=4)
+    texts = (cell for cell in noted.cells if cell.cell_type == "markdown")
+    next(texts).source += "\n\nA note of mine."
+    nbformat.write(noted, old)
     names = (
         f"{FIRST}/{FIRST}.ipynb",
         f"{FIRST}/{earlier.name}",

@@ -22,7 +22,7 @@ from bs4 import BeautifulSoup, Tag
 from playwright.sync_api import Browser, expect
 from reader import Reader
 from repository import ROOT
-from site_browser import DESK, PHONE, axe, ready
+from site_browser import DESK, PHONE, axe, put_theme, ready
 from site_links import broken, parsed
 from site_server import Server
 from site_sweep import FOLDERS, PAGES, TRANSLATED, WRITTEN
@@ -400,7 +400,9 @@ def test_a_term_is_explained_where_it_stands(reader: Reader, site: Path) -> None
     glossary = page_of(site, "en", "chapters/glossary").select("dt[id='term-FLOP-s'] ~ dd")[0]
     told = " ".join(note.inner_text().split())
     assert " ".join(glossary.get_text().split()).startswith(told)
-    assert axe(reader.page, "#term-note") == []
+    for theme in ("light", "dark"):
+        put_theme(reader.page, theme)
+        assert axe(reader.page, "#term-note") == []
     reader.page.keyboard.press("Escape")
     assert not note.is_visible()
     term.focus()
@@ -424,6 +426,7 @@ def test_the_note_of_every_term_begins_what_the_glossary_says(site: Path, langua
         note = notes.pop(str(term["id"]))
         assert plain(said.get_text() if said else "").startswith(plain(note) or "nothing"), term
         assert not re.search(r"(?<!\.\w)[.?!]\s+[A-Z]|[。？！]\w", note), "more than a sentence"
+        assert re.search(r"[.?!。？！][)”）]?$", note.strip()), "less than a sentence"
     assert notes == {}
 
 

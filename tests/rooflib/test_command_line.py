@@ -80,9 +80,11 @@ def test_a_model_file_prints_fit_times_and_what_would_help(tmp_path):
     run = rooflib("model", config.name, "H100 SXM", *words, cwd=tmp_path)
     assert run.returncode == 0, run.stderr
     served = rl.Serving(rl.model_from_config(config), "H100 SXM", **options)
-    steps = (served.per_token.parts, served.first_token.parts)
-    for table in (served.table, *steps, served.changes_table):
-        assert str(table) in run.stdout
+    told = [served.table, served.changes_table]
+    told += [f"decode step:\n\n{served.per_token.parts}"]
+    told += [f"prefill of a prompt:\n\n{served.first_token.parts}"]
+    for text in told:
+        assert str(text) in run.stdout
 
 
 def test_a_reader_who_has_seen_enough_hears_nothing():
