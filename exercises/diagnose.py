@@ -1007,13 +1007,16 @@ def other_lines(**case):
 
 
 def is_off_or_right(**case):
-    """Return whether each line is right, or off by at least 3%."""
+    """Return whether each line is right, or off by more than the 3% that the text promises.
+
+    So whoever allows a little more, too, has the same points in every class.
+    """
     sizes = (case["B"], case["D"], case["F"])
     ratios = (
         value / line_if(line, case["sheet"], sizes, case["analysis"])
         for line, value in case["analysis"].items()
     )
-    return all(abs(ratio - 1) < 1e-9 or abs(ratio - 1) > 0.03 for ratio in ratios)
+    return all(abs(ratio - 1) < 1e-9 or abs(ratio - 1) > 0.05 for ratio in ratios)
 
 
 def an_analysis(rng):

@@ -238,10 +238,8 @@ def _curve_of(
     own = [curve for curve, found in zip(curves, named, strict=True) if found == {size}]
     if visible := [curve for curve in own if curve["seen"]]:
         return max(visible, key=lambda curve: len(curve["x"])), ""
-    if own:
-        return {}, "figure-unseen"
-    if any(size in found for found in named):
-        return {}, "figure-alike"
+    if maybe := [curve for curve, found in zip(curves, named, strict=True) if size in found]:
+        return {}, "figure-alike" if any(curve["seen"] for curve in maybe) else "figure-unseen"
     return {}, "figure-curve" if legend else "figure-legend"
 
 
