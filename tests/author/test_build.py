@@ -1,11 +1,13 @@
 """An author writes a page and builds the book: what is shown, what is refused, and where."""
 
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from pypdf import PdfReader
 from repository import HEADER, ROOT, Book, small_book
 from series import in_part
 
@@ -80,6 +82,15 @@ def build(book: Book, **pages: str) -> str:
     return run.stderr
 
 
+def printed(book: Book) -> PdfReader:
+    """Print a built book, as `make pdf` does."""
+    shutil.copy(ROOT / "CITATION.cff", book.folder)
+    command = [sys.executable, str(ROOT / "site"), "pdf", str(book.folder)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return PdfReader(run.stdout.strip())
+
+
 def test_a_mistake_stops_the_build_and_the_page_and_the_line_are_named(tmp_path: Path) -> None:
     book = small_book(tmp_path)
     said = build(book, page="\n" + "\n\n".join(text for text, _ in MISTAKES.values()) + "\n")
@@ -129,6 +140,12 @@ def test_an_honest_page_builds_and_what_changes_is_built_again_and_nothing_else(
     first = {path: path.stat().st_mtime_ns for path in html.rglob("*") if path.is_file()}
     assert build(book) == ""
     assert first == {path: path.stat().st_mtime_ns for path in html.rglob("*") if path.is_file()}
+    # On paper the contents name the page on which each chapter begins.
+    paper = printed(book)
+    for mark in paper.outline[-2:]:
+        number = paper.get_destination_page_number(mark) + 1
+        assert re.search(rf"{mark.title}\W*{number}\b", paper.pages[1].extract_text()), mark
+    assert build(book) == ""
     moment = re.search(r"\d{18,}", book.html("two"))
     assert moment
     # A slide alone is built again, too.
