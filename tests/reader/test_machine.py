@@ -53,23 +53,31 @@ def told_values(found: dict[str, Any]) -> dict[str, float]:
     return {name: float(value or "nan") for name, (value, _) in found["numbers"].items()}
 
 
-def test_a_browser_is_measured_and_can_be_ones_own_chip_or_is_refused_with_a_reason(
-    reader: Reader,
-) -> None:
+def test_a_browser_is_measured_or_refused_with_a_reason(reader: Reader) -> None:
     reader = opened(reader)
-    before = reader.shows(FIGURE)
-    for _ in range(2):  # seconds of both cores each
-        found = measure(reader)
-        if found["says"] != before["says"] and "apart" in found["says"]:
-            break
-    else:
+    found = measure(reader)
+    if found["says"] == "Nothing was measured.":  # on a loaded machine
         assert "apart" in told(reader)
         return
-    assert found["says"] != before["says"]
     assert "apart" in found["says"]
     roof = told_values(found)
     assert 1e8 < roof["peak"] < 1e13
     assert 1e8 < roof["read"] < 1e13
+
+
+# In workers the clock goes on by as much at each look: on any machine, repetitions agree.
+STEADY = """
+const Plain = Blob, clock = "let ticks = 0; performance.now = () => (ticks += 10);";
+window.Blob = class extends Plain {
+  constructor(parts, options) { super([clock, ...parts], options); }
+};"""
+
+
+def test_a_measured_browser_can_be_ones_own_chip(reader: Reader) -> None:
+    reader = opened(reader, STEADY)
+    before = reader.shows(FIGURE)
+    found = measure(reader)
+    roof = told_values(found)
     assert roof["ridge"] == pytest.approx(roof["peak"] / roof["read"])
     for name, (value, text) in found["numbers"].items():
         assert number(text) == pytest.approx(float(value), rel=6e-3), name
