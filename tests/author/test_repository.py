@@ -109,6 +109,7 @@ def test_each_supported_python_is_tested() -> None:
         "PYTHON=python3.14 make book",
         "make lab LANGUAGE=zh_CN",
         "make pdf LANGUAGE=zh_CN",
+        "make slides LANGUAGE=zh_CN",
     ],
 )
 def test_make_passes_on_what_is_asked_of_it(asked: str) -> None:

@@ -47,7 +47,9 @@ def test_a_chosen_model_has_its_own_weights_cache_and_times(reader: Reader, tmp_
         path, expected = written(tmp_path, file), ROWS[file]
         said = reader.choose_model(path)
         # In one line: weights, those of a token, cache and type; and the entry has the file's name.
-        assert f"{expected['parameters'] / 1e9:.3g} billion" in said
+        weights, active = expected["parameters"] / 1e9, expected["active"] / 1e9
+        assert f"{weights:.3g} billion" in said
+        assert f"{active:.3g} of" in said
         assert file in said
         assert rl.model_from_config(path).named_towers in said
         found = settings(reader, w="bf16", kv="bf16", chip="B200")
@@ -55,13 +57,12 @@ def test_a_chosen_model_has_its_own_weights_cache_and_times(reader: Reader, tmp_
         assert name not in models, said
         models.append(name)
         assert name in found["says"]
-        weights = 2 * expected["parameters"]
+        held = 2 * expected["parameters"]
         cache = 2 * 128 * sum(expected["cache"].get(kind, 0) for kind in ("full", "windowed"))
-        assert value(found, "held") == pytest.approx(weights + cache, rel=1e-5), file
+        assert value(found, "held") == pytest.approx(held + cache, rel=1e-5), file
         assert ("not fit" in found["says"]) == (value(found, "held") > value(found, "memory"))
         # A token uses each of its weights in a multiplication and an addition, and is bound by HBM.
-        active = expected["active"]
-        assert 1.6 * active < value(found, "flops") < 2.4 * active, file
+        assert 1.6e9 * active < value(found, "flops") < 2.4e9 * active, file
         assert value(found, "lower") == value(found, "t_comms") > value(found, "t_math")
         assert any(line for line in found["lines"]), "nothing is said about what would help"
     # Each stays, beside those of the catalog: two Llamas can be compared.

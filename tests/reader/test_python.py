@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Route, expect
 from reader import EDITOR, SECONDS, Reader
 from repository import ROOT
+from site_browser import axe, put_theme
 
 PAGE = "chapters/introduction"
 SPLIT = "share = rl.split"  # in another cell than the first chip
@@ -144,6 +145,9 @@ def test_what_does_not_load_is_named_a_second_press_replaces_the_first_and_stop_
         buttons.first.click()
     expect(reader.page.locator(".python-words")).to_contain_text("Done.", timeout=1000 * SECONDS)
     assert reader.places() == built
+    put_theme(reader.page, "dark")
+    assert axe(reader.page, ".code-editor") == []
+    put_theme(reader.page, "light")
     with reader.a_run():
         reader.start(CHIP, f"{CHIP}\nwhile True: pass")
         reader.press("Stop")

@@ -256,6 +256,10 @@ def misplaced(figure: str, values: dict[str, Any], picture: str) -> Iterator[str
             ]
             if f"var(--{color})" not in has:
                 yield f"{text} is {has}, not {color}"
+        if figure == "one_roof" and text in (limits := ["memory", "arithmetic"]):
+            right = limits[float(looks["x"]) > axes["x"].at(values["ridge"])]
+            if text != right:
+                yield f"{text} holds it back on the wrong side of the ridge"
     if figure == "matmul_blocks":
         long = [last.x - first.x for first, last, _ in drawing.lines if first.color == "ink"]
         scale = next(number(text) for text, _ in drawing.texts if "elements, all" in text) * side
