@@ -95,8 +95,9 @@ def roofline(
     slopes
         Bandwidth in bytes/s by label; of a chip its HBM.
     points
-        By label: work, or an arithmetic intensity in FLOP/byte, drawn on the lowest roof at that
-        intensity; or a pair (intensity, FLOP/s) for a measured point.
+        By label: work, drawn on the lowest roof of the types that it computes in; an arithmetic
+        intensity in FLOP/byte, on the lowest of all; or a pair (intensity, FLOP/s) for a measured
+        point.
     span
         Intensities at the left and right edge; by default, wide enough for all ridges and points.
     """
@@ -118,7 +119,8 @@ def roofline(
         x: Any = at.intensity if isinstance(at, Work) else at
         for part in at if isinstance(at, tuple) else (x,):
             positive(f"points[{name!r}]", part)
-        spots[name] = at if isinstance(at, tuple) else (x, min(lowest, x * slowest))
+        own = [ceilings[kind] for kind in getattr(at, "types", ()) if kind in ceilings]
+        spots[name] = at if isinstance(at, tuple) else (x, min(*own or [lowest], x * slowest))
     shown = [peak / width for peak in ceilings.values() for width in slopes.values()]
     shown += [x for x, _ in spots.values()]
     decades = np.floor(np.log10(min(shown) / 2.5)), np.ceil(np.log10(max(shown) * 2.5))
