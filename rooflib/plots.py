@@ -21,6 +21,7 @@ from matplotlib.ticker import EngFormatter, NullLocator
 from matplotlib.transforms import Bbox
 from numpy.typing import ArrayLike
 
+from rooflib import catalog
 from rooflib.catalog import read_toml
 from rooflib.hardware import Chip, positive
 from rooflib.quantities import text
@@ -81,7 +82,7 @@ def axes(width: float = 5.4, height: float = 3.6) -> Axes:
 
 def roofline(
     ax: Axes,
-    ceilings: Chip | Mapping[str, float],
+    ceilings: str | Chip | Mapping[str, float],
     slopes: Mapping[str, float] | None = None,
     points: Mapping[str, Work | float | tuple[float, float]] | None = None,
     span: tuple[float, float] | None = None,
@@ -91,7 +92,8 @@ def roofline(
     Parameters
     ----------
     ceilings
-        A chip, with the types that the points compute in as ceilings; or peak FLOP/s by label.
+        A chip or its name, with the types that the points compute in as ceilings; or peak FLOP/s by
+        label.
     slopes
         Bandwidth in bytes/s by label; of a chip its HBM.
     points
@@ -102,8 +104,8 @@ def roofline(
         Intensities at the left and right edge; by default, wide enough for all ridges and points.
     """
     points = points or {}
-    if isinstance(ceilings, Chip):
-        chip, works = ceilings, [at for at in points.values() if isinstance(at, Work)]
+    if isinstance(ceilings, (str, Chip)):
+        chip, works = catalog.chip(ceilings), [at for at in points.values() if isinstance(at, Work)]
         kinds = [kind for work in works for kind in work.types]
         ceilings = {kind: chip[kind] for kind in kinds or list(chip.rates)[:1]}
         slopes = slopes or {"HBM": chip["HBM"]}

@@ -82,10 +82,11 @@ class Serving:
             count = size(name, getattr(self, name), single=True, whole=True)
             object.__setattr__(self, name, count)
         size("cached", self.cached, zero=True, single=True, whole=True)
+        if self.chunk is not None:
+            size("chunk", self.chunk, single=True, whole=True)
         if self.price is not None:
             size("price", self.price, single=True)
-        if not 0 <= size("reserve", self.reserve, zero=True, single=True) < 1:
-            raise ValueError(f"reserve must be a share from 0 to below 1; got {self.reserve}")
+        size("reserve", self.reserve, zero=True, single=True, largest=1)
         if self.stages > 1 and self.B % (self.stages * self.replicas):
             given = f"B={self.B}, stages={self.stages}, replicas={self.replicas}"
             raise ValueError(f"stages times replicas must divide B; got {given}")
@@ -159,6 +160,8 @@ class Serving:
 
         Raises a ValueError if no number of chips is enough.
         """
+        if seconds is not None:
+            size("seconds", seconds, single=True)
         for chips in self.model.splits(self.expert_parallel):
             with suppress(ValueError):
                 found = replace(self, chips=chips)
@@ -180,8 +183,7 @@ class Serving:
         Source: Leviathan et al., "Fast Inference from Transformers via Speculative Decoding", 2023.
         """
         count = int(size("guesses", guesses, single=True, whole=True))
-        if not 0 <= size("rate", rate, zero=True, single=True) <= 1:
-            raise ValueError(f"rate must be a share from 0 to 1; got {rate}")
+        size("rate", rate, zero=True, single=True, largest=1)
         accepted = sum(rate**i for i in range(count + 1))
         token = _scaled(self._decode(self.B, self.S + count, T=count + 1), 1 / accepted)
         if draft is not None:

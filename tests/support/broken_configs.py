@@ -44,7 +44,7 @@ BROKEN = [
     (LLAMA | {"model_type": "mamba2"}, "model_type must be one of"),
     ({"model_type": "own", "auto_map": {"AutoConfig": "own.OwnConfig"}},
      "model_type must be one of"),
-    ({}, "model_type must be one of"),
+    ({}, "got None"),
     (LLAMA | {"auto_map": {"AutoConfig": CODE}}, "auto_map must map to names"),
     (without(LLAMA, "num_hidden_layers"), "num_hidden_layers must be given for"),
     (without(LLAMA, "hidden_size"), "hidden_size must be given for llama"),
