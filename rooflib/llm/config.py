@@ -141,9 +141,10 @@ def _values(given: Mapping[str, Any], family: str, nested: bool) -> Values:
         if c.get(key):
             letters = (one_of(key, str(each), spelled) for each in c[key][:layers])
             c["layer_types"] = [spelled[each] for each in letters]
-    for key in ("layer_types", "mlp_layer_types", "is_moe_layer"):
+    listed = ("layer_types", "mlp_layer_types", "is_moe_layer", "no_rope_layers")
+    for key in (*listed, "indexer_types", "index_topk_pattern"):
         if c.get(key) and len(c[key]) != layers:
-            wanted = f"a list of {layers}, one for each layer"
+            wanted = f"{layers} long, one for each layer"
             raise ValueError(f"{key} must be {wanted}; got {len(c[key])}")
     # What the family fixes, or one of its keys says: from here on both are asked alike.
     return c | {trait: c.get(each, each) for trait, each in traits.items()}
