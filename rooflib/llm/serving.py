@@ -96,7 +96,7 @@ class Serving:
         lacks = [kind for kind in self.decode.types if kind not in self.chip]
         if lacks and self.compute is None:
             has = ", ".join(kind for kind in self.chip.rates if roof_of(kind) == "compute")
-            given = f"w and x are {lacks[0]}"
+            given = f"w and x need {lacks[0]}"
             raise ValueError(f"compute must be one that {self.chip.name} has: {has}; {given}")
         self.per_token, self.first_token  # noqa: B018  # Compute now: bad arguments must raise.
 

@@ -104,7 +104,7 @@ WRONG = [
     ("own() | {'HBM': 0}", "rates['HBM'] must be above zero", "0"),
     ("H100 | {'NVLink': 1e12}", "must differ in name", "NVLink", "`links`"),
     ("rl.work(type='bf17', loaded=5)", "type must be one of", "'bf17'", "mean 'bf16'?"),
-    ("rl.Serving(llama, 'M1 Max')", "compute must be one that M1 Max has: fp16", "bf16"),
+    ("rl.Serving(llama, 'M1 Max', w='q4_k')", "compute must be one that M1 Max has", "need bf16"),
     ("own(memory='16 GB')", "memory must be one number", "'16 GB'"),
     ("rl.Link('wire', 0)", "bandwidth of link 'wire' must be above zero", "0"),
     ("rl.Link('wire', 1, axes=1.5)", "axes of link 'wire' must be", "1.5"),
