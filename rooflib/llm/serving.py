@@ -21,7 +21,7 @@ from rooflib.work import Times, Work, added
 
 MAX_POSITIONS = 2**30  # len() fails for longer ranges in a web page's 32-bit Python
 RESERVE = 0.1
-"""Share of memory that vLLM leaves free by default: its `gpu_memory_utilization` is 0.9."""
+"""Share of memory that vLLM 0.11.2 leaves free by default: its `gpu_memory_utilization` is 0.9."""
 
 
 @dataclass(frozen=True)
