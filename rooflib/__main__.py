@@ -7,6 +7,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import fields
 from types import FunctionType
 from typing import Any
 
@@ -32,7 +33,8 @@ times and what would help.
   python -m rooflib tpu-v5e split D 4 512 8192 8192 link=ICI
   python -m rooflib model config.json "H100 SXM" B=16 S=8192
 
-operations: {", ".join(OPERATIONS)}"""
+operations: {", ".join(OPERATIONS)}
+names for a model: {", ".join(field.name for field in fields(rl.Serving)[2:])}"""
 
 
 def main() -> int:

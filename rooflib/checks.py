@@ -51,15 +51,15 @@ def size(
             return number
         # Two reductions find every bad entry of an array: a nan makes the minimum a nan.
         low, high = number.min(), number.max()
+    least = "zero or above" if zero else "above zero"
     # Compared without converting: 10**400 does not fit into a float.
     if not ((low > 0 or (zero and low == 0)) and high <= largest):
-        least = "zero or above" if zero else "above zero"
         most = f"at most {largest:g}" if largest < math.inf else "finite"
         raise ValueError(f"{name} must be {least} and {most}; got {short(value)}")
     if whole:
         rounded = np.trunc(number) if isinstance(number, np.ndarray) else int(number)
         if np.any(rounded != number):
-            raise ValueError(f"{name} must be a whole number above zero; got {short(value)}")
+            raise ValueError(f"{name} must be a whole number {least}; got {short(value)}")
         return rounded
     return number
 

@@ -198,7 +198,7 @@ def split(
     B, D, F = sizes(B=B, D=D, F=F)
     N = size("N", N, whole=True)
     shape: dict[str, Any] = {"B": B, "D": D, "F": F}
-    if np.any(shape[one_of("split", dimension, shape)] % N):
+    if np.any(shape[one_of("dimension", dimension, shape)] % N):
         given = f"{dimension}={shape[dimension]}, N={N}"
         raise ValueError(f"{dimension} must be a multiple of N to be split; got {given}")
     own = matmul(**shape | {dimension: shape[dimension] // N}, x=x, out=out, **types)

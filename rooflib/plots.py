@@ -21,6 +21,7 @@ from matplotlib.ticker import EngFormatter, NullLocator
 from matplotlib.transforms import Bbox
 from numpy.typing import ArrayLike
 
+from rooflib import catalog
 from rooflib.catalog import read_toml
 from rooflib.hardware import Chip, positive
 from rooflib.quantities import text
@@ -81,7 +82,7 @@ def axes(width: float = 5.4, height: float = 3.6) -> Axes:
 
 def roofline(
     ax: Axes,
-    ceilings: Chip | Mapping[str, float],
+    ceilings: str | Chip | Mapping[str, float],
     slopes: Mapping[str, float] | None = None,
     points: Mapping[str, Work | float | tuple[float, float]] | None = None,
     span: tuple[float, float] | None = None,
@@ -91,18 +92,20 @@ def roofline(
     Parameters
     ----------
     ceilings
-        A chip, with the types that the points compute in as ceilings; or peak FLOP/s by label.
+        A chip or its name, with the types that the points compute in as ceilings; or peak FLOP/s by
+        label.
     slopes
         Bandwidth in bytes/s by label; of a chip its HBM.
     points
-        By label: work, or an arithmetic intensity in FLOP/byte, drawn on the lowest roof at that
-        intensity; or a pair (intensity, FLOP/s) for a measured point.
+        By label: work, drawn on the lowest roof of the types that it computes in; an arithmetic
+        intensity in FLOP/byte, on the lowest of all; or a pair (intensity, FLOP/s) for a measured
+        point.
     span
         Intensities at the left and right edge; by default, wide enough for all ridges and points.
     """
     points = points or {}
-    if isinstance(ceilings, Chip):
-        chip, works = ceilings, [at for at in points.values() if isinstance(at, Work)]
+    if isinstance(ceilings, (str, Chip)):
+        chip, works = catalog.chip(ceilings), [at for at in points.values() if isinstance(at, Work)]
         kinds = [kind for work in works for kind in work.types]
         ceilings = {kind: chip[kind] for kind in kinds or list(chip.rates)[:1]}
         slopes = slopes or {"HBM": chip["HBM"]}
@@ -118,7 +121,8 @@ def roofline(
         x: Any = at.intensity if isinstance(at, Work) else at
         for part in at if isinstance(at, tuple) else (x,):
             positive(f"points[{name!r}]", part)
-        spots[name] = at if isinstance(at, tuple) else (x, min(lowest, x * slowest))
+        own = [ceilings[kind] for kind in getattr(at, "types", ()) if kind in ceilings]
+        spots[name] = at if isinstance(at, tuple) else (x, min(*own or [lowest], x * slowest))
     shown = [peak / width for peak in ceilings.values() for width in slopes.values()]
     shown += [x for x, _ in spots.values()]
     decades = np.floor(np.log10(min(shown) / 2.5)), np.ceil(np.log10(max(shown) * 2.5))

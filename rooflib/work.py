@@ -270,7 +270,7 @@ class Times:
         bytes = ("loaded", "written", "held", "sent")
         columns = {
             "operation": [*(times.work._label for times in parts), "step"],
-            "FLOPs": ([work.flops for work in works], "FLOP"),
+            "FLOPs": ([work.flops for work in works], self.work._unit),
             **{name: ([getattr(work, name) for work in works], "B") for name in bytes},
             "FLOP/byte": ([work.intensity for work in works], ""),
             **{roof: ([times.times.get(roof, 0) for times in rows], "s") for roof in self.times},

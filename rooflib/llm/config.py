@@ -64,7 +64,7 @@ def model_from_config(
         inner = be("text_config", whole["text_config"], Mapping, "an object")
         outer = {key: whole[key] for key in OUTER if whole.get(key) is not None}
         given = {"model_type": f"{whole.get('model_type')}_text", **inner, **outer}
-    family = given.get("model_type", "")
+    family = given.get("model_type")
     if not isinstance(family, str) or family not in FAMILIES:
         # Without a hint: a file that is read as of another family is counted wrong.
         raise ValueError(f"model_type must be one of {', '.join(FAMILIES)}; got {short(family)}")
@@ -141,9 +141,10 @@ def _values(given: Mapping[str, Any], family: str, nested: bool) -> Values:
         if c.get(key):
             letters = (one_of(key, str(each), spelled) for each in c[key][:layers])
             c["layer_types"] = [spelled[each] for each in letters]
-    for key in ("layer_types", "mlp_layer_types", "is_moe_layer"):
+    listed = ("layer_types", "mlp_layer_types", "is_moe_layer", "no_rope_layers")
+    for key in (*listed, "indexer_types", "index_topk_pattern"):
         if c.get(key) and len(c[key]) != layers:
-            wanted = f"a list of {layers}, one for each layer"
+            wanted = f"{layers} long, one for each layer"
             raise ValueError(f"{key} must be {wanted}; got {len(c[key])}")
     # What the family fixes, or one of its keys says: from here on both are asked alike.
     return c | {trait: c.get(each, each) for trait, each in traits.items()}
@@ -434,7 +435,7 @@ def _matrices_of_mlp(row: str, path: str, D: int, F: int, gated: bool) -> list[M
 def _read(path: str | os.PathLike[str]) -> tuple[Any, Any]:
     """Return the content of a config file, and of the `hf_quant_config.json` beside it, or None."""
     instance("config", path, (str, os.PathLike), "a path or a mapping")
-    beside = Path(path).with_name("hf_quant_config.json")
+    beside = Path(path).parent / "hf_quant_config.json"
     return _json(Path(path)), _json(beside) if beside.is_file() else None
 
 

@@ -17,11 +17,11 @@ from rooflib.llm.catalog import model as model_of
 from rooflib.llm.decoders import Model
 from rooflib.quantities import Quantity, text
 from rooflib.table import Table, from_rows, markdown
-from rooflib.work import Times, Work
+from rooflib.work import Times, Work, added
 
 MAX_POSITIONS = 2**30  # len() fails for longer ranges in a web page's 32-bit Python
 RESERVE = 0.1
-"""Share of memory that vLLM leaves free by default: its `gpu_memory_utilization` is 0.9."""
+"""Share of memory that vLLM 0.11.2 leaves free by default: its `gpu_memory_utilization` is 0.9."""
 
 
 @dataclass(frozen=True)
@@ -82,10 +82,11 @@ class Serving:
             count = size(name, getattr(self, name), single=True, whole=True)
             object.__setattr__(self, name, count)
         size("cached", self.cached, zero=True, single=True, whole=True)
+        if self.chunk is not None:
+            size("chunk", self.chunk, single=True, whole=True)
         if self.price is not None:
             size("price", self.price, single=True)
-        if not 0 <= size("reserve", self.reserve, zero=True, single=True) < 1:
-            raise ValueError(f"reserve must be a share from 0 to below 1; got {self.reserve}")
+        size("reserve", self.reserve, zero=True, single=True, largest=1)
         if self.stages > 1 and self.B % (self.stages * self.replicas):
             given = f"B={self.B}, stages={self.stages}, replicas={self.replicas}"
             raise ValueError(f"stages times replicas must divide B; got {given}")
@@ -95,7 +96,7 @@ class Serving:
         lacks = [kind for kind in self.decode.types if kind not in self.chip]
         if lacks and self.compute is None:
             has = ", ".join(kind for kind in self.chip.rates if roof_of(kind) == "compute")
-            given = f"w and x are {lacks[0]}"
+            given = f"w and x need {lacks[0]}"
             raise ValueError(f"compute must be one that {self.chip.name} has: {has}; {given}")
         self.per_token, self.first_token  # noqa: B018  # Compute now: bad arguments must raise.
 
@@ -107,12 +108,9 @@ class Serving:
     @cached_property
     def prefill(self) -> Work:
         """One chip's share of a prefill of one prompt of S tokens on each replica."""
-        B, new = self.replicas, self.S - self.cached
-        read = {"chunk": self.chunk, "cached": self.cached}
-        prompt = self.model.prefill(B, self.S, **read, **self._layout)
         # The first chunk passes all stages, one after the other; the others follow it closely.
-        chunks = -(-new // (self.chunk or self.S))
-        return self._staged(prompt, (chunks + self.stages - 1) / chunks, B * new)
+        chunks = -(-(self.S - self.cached) // (self.chunk or self.S))
+        return self._prefill((chunks + self.stages - 1) / chunks)
 
     @cached_property
     def per_token(self) -> Times:
@@ -162,6 +160,8 @@ class Serving:
 
         Raises a ValueError if no number of chips is enough.
         """
+        if seconds is not None:
+            size("seconds", seconds, single=True)
         for chips in self.model.splits(self.expert_parallel):
             with suppress(ValueError):
                 found = replace(self, chips=chips)
@@ -183,8 +183,7 @@ class Serving:
         Source: Leviathan et al., "Fast Inference from Transformers via Speculative Decoding", 2023.
         """
         count = int(size("guesses", guesses, single=True, whole=True))
-        if not 0 <= size("rate", rate, zero=True, single=True) <= 1:
-            raise ValueError(f"rate must be a share from 0 to 1; got {rate}")
+        size("rate", rate, zero=True, single=True, largest=1)
         accepted = sum(rate**i for i in range(count + 1))
         token = _scaled(self._decode(self.B, self.S + count, T=count + 1), 1 / accepted)
         if draft is not None:
@@ -198,12 +197,14 @@ class Serving:
     def separate(self, tokens: int, other: Chip | str | None = None) -> Table:
         """Return a table of prefill on chips of its own, with answers of so many `tokens`.
 
-        It says how many groups of chips for prefill (by default of the same chips) keep one group
-        for decode busy, and how long a prompt's cache takes over the link between them.
+        It says how many groups of chips for prefill (by default of the same chips), each replica of
+        which reads one prompt after another, keep one group for decode busy, and how long a
+        prompt's cache takes over the link between them.
         """
         ahead = self if other is None else replace(self, chip=other, link=None)
         answers = self.B / (size("tokens", tokens, single=True) * self.per_token.lower)  # a second
-        prompts = self.replicas / ahead.first_token.lower
+        # Prompts follow one another closely through the stages.
+        prompts = self.replicas / ahead._prefill(1).on(ahead.chip, ahead._link).lower
 
         def cache(**split: Any) -> Any:
             parts = self.model.decode(self.replicas, self.S, **self._layout | split).parts
@@ -302,21 +303,30 @@ class Serving:
     def _decode(self, B: int, S: int, T: int = 1) -> Work:
         """One chip's share of a step for B sequences, of which each stage has a group at a time."""
         step: Work = self.model.decode(B // self.stages, S, T=T, **self._layout)
-        if self.stages == 1:
-            return step
-        whole = self.model.decode(B, S, T=T, **self._layout)
-        return replace(self._staged(step, self.stages, B * T), held=whole.held / self.stages)
+        every = step if self.stages == 1 else self.model.decode(B, S, T=T, **self._layout)
+        return self._staged(step, self.stages, B * T, every)
 
-    def _staged(self, whole: Work, times: float, tokens: int) -> Work:
-        """Return one stage's share, that many times, and the tokens' way to the next stage."""
+    def _prefill(self, times: float) -> Work:
+        """One stage's share of a prefill, that many times."""
+        B, read = self.replicas, {"chunk": self.chunk, "cached": self.cached}
+        prompt: Work = self.model.prefill(B, self.S, **read, **self._layout)
+        return self._staged(prompt, times, B * (self.S - self.cached), prompt)
+
+    def _staged(self, whole: Work, times: float, tokens: int, every: Work) -> Work:
+        """Return one stage's share, that many times, and the tokens' way to the next stage.
+
+        The stage holds its share of what `every` holds.
+        """
         if self.stages == 1:
             return whole
         x = dtype(self.x or self.model.w).bytes
         sent = tokens // self.replicas * self.model.D * x
         way = Work("stages", held=0, sent=sent, hops=self.stages)
-        share = whole * (times / self.stages)
-        both = (share.named("") + way).named(whole.name)
-        return replace(both, held=whole.held / self.stages)
+        share = (
+            replace(part * (times / self.stages), held=held.held / self.stages)
+            for part, held in zip(whole.parts, every.parts, strict=True)
+        )
+        return added([*share, way], whole.name)
 
     @cached_property
     def _layout(self) -> dict[str, Any]:

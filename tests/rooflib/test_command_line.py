@@ -18,7 +18,7 @@ def rooflib(*arguments: object, **how: object) -> subprocess.CompletedProcess[st
 LAYER = ["tpu-v5e", "matmul", 64, 4096, 16384]
 # What is asked for, and patterns of lines that must be printed.
 ASKED = [
-    ([], "usage: python -m rooflib", "operations: .*matmul"),
+    ([], "usage: python -m rooflib", "operations: .*matmul", "names for a model: B, S, chips, "),
     (["chips"], r"TPU v5e +197 TFLOP/s +819 GB/s +ICI, PCIe, DCN", "H100 SXM",
      "MI300X"),
     (["h100 sxm"], r"bf16 +989\.5 TFLOP/s +295", r"HBM +3\.35 TB/s, 85\.52 GB",

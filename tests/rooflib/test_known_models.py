@@ -532,6 +532,14 @@ def test_an_indexer_compares_all_positions_and_attention_reads_the_best():
     each = 128 * 2 * (2 * latent + rope) * top + 64 * 2 * 128 * S
     assert found.flops == 61 * B * each
     assert found.loaded == 61 * B * 2 * ((latent + rope) * top + 128 * S)
+    # A file of GLM says in letters or in words which layers have an indexer of their own.
+    glm = next(row["config"] for row in FAMILIES if row["config"]["model_type"] == "glm_moe_dsa")
+    words = {"F": "full", "S": "shared"}
+    ways = {"index_topk_pattern": "FSSFSS", "indexer_types": [words[each] for each in "FSSFSS"]}
+    letters, spelled = (rl.model_from_config(glm | {key: way}) for key, way in ways.items())
+    assert letters == spelled
+    every = rl.model_from_config(glm | {"index_topk_freq": 1})
+    assert letters.parameters < every.parameters
 
 
 def test_a_query_of_llama_4_sees_its_own_chunk_alone():

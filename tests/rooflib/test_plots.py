@@ -116,6 +116,9 @@ def test_a_chip_and_work_are_drawn_where_they_lie():
     assert {*rates, *points} == {name.replace("\N{NO-BREAK SPACE}", " ") for name in shown}
     for name, op in points.items():
         assert shown[name] == pytest.approx((op.intensity, op.intensity * V5E["ICI"]))
+    large = {x: rl.matmul(8192, 8192, 8192, x=x) for x in ("bf16", "int8")}
+    under = rl.plots.roofline(rl.plots.axes(), V5E, points=large)
+    assert sorted(y for _, y in single_points(under)) == [V5E["bf16"], V5E["int8"]]
     assert "FLOP/byte" in ax.get_xlabel()
     assert "FLOP/s" in ax.get_ylabel()
     powers = {"": 1, "G": 1e9, "T": 1e12, "P": 1e15}

@@ -112,8 +112,8 @@ def test_the_reserve_is_said_and_can_be_set():
     assert 41_408 < kept.positions < whole.positions == 73_979
     assert whole.table.rows[2][1] == f"0% of {whole.chip.memory}"
     assert whole.room == whole.chip.memory == pytest.approx(kept.room / 0.9)
-    with pytest.raises(ValueError, match="reserve must be a share"):
-        rl.Serving("Llama 3 8B", "RTX 4090", reserve=1)
+    with pytest.raises(ValueError, match="reserve must be"):
+        rl.Serving("Llama 3 8B", "RTX 4090", reserve=10)
 
 
 def test_a_step_that_checks_guesses_counts_their_positions_and_loads_weights_once():
@@ -173,6 +173,8 @@ def test_stages_hold_a_part_of_the_layers_and_pass_groups_on(replicas):
     one = rl.Serving("Llama 3 70B", "H100 SXM", chips=4, **how)
     two = dataclasses.replace(one, stages=2)
     assert two.decode.held == pytest.approx(one.decode.held / 2)
+    for step in (two.decode, dataclasses.replace(two, chunk=512).prefill):
+        assert sum(part.held for part in step.parts) == pytest.approx(step.held)
     # Each stage takes half of the layers, twice, for half of the sequences.
     half = rl.model("Llama 3 70B").decode(8, 8192, 4)
     assert two.decode.flops == pytest.approx(half.flops)
@@ -197,7 +199,9 @@ def test_prefill_and_decode_apart_need_chips_in_proportion(replicas, stages):
     spread = rl.Serving("Llama 3 70B", "H100 SXM", B=32, chips=16, S=4096, replicas=replicas)
     assert dict(spread.separate(200).rows)["a prompt's cache"] == f"{cache}"
     for other in ("H100 SXM", "B200"):
-        prompts = replicas / dataclasses.replace(served, chip=other).first_token.lower
+        # All stages are busy, each with a part of another prompt.
+        alone = dataclasses.replace(served, chip=other, stages=1)
+        prompts = replicas * stages / alone.first_token.lower
         rates = [f"{rl.Quantity(rate)}" for rate in (each, prompts, each / prompts)]
         table = served.separate(200, other)
         assert [row[1] for row in table.rows] == [*rates, f"{cache}", f"{way}"]
