@@ -27,6 +27,7 @@ from classroom import (
     said,
 )
 from importers import canvas_takes_feedback, of_canvas, zipped
+from nbformat import NotebookNode
 from repository import ROOT
 
 from grading.release import exercises
@@ -98,6 +99,10 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
     return week
 
 
+def is_answer(cell: NotebookNode) -> bool:
+    return cell.cell_type == "code" and bool(cell.metadata.get("nbgrader", {}).get("solution"))
+
+
 def test_a_command_that_comes_too_early_says_so_in_one_line(week: Week) -> None:
     assert "roster" in week.lines["early"] or "due date" in week.lines["early"]
 
@@ -118,6 +123,8 @@ def test_the_release_has_every_exercise_in_both_languages(week: Week) -> None:
         assert points[0] == points[1], name
         given = [cell.source for cell in chinese.cells if cell.get("id") == "given"]
         assert [code for code in given if not HAN.search(code)] == [], name
+        asked = [cell.source for cell in chinese.cells if is_answer(cell)]
+        assert [code for code in asked if '"""' in code and not HAN.search(code)] == [], name
         for part in exercises.load(name).parts:
             assert any(f"def {part.function}(" in cell.source for cell in chinese.cells)
         assert "SOLUTION" not in nbformat.writes(english) + nbformat.writes(chinese)

@@ -19,7 +19,7 @@ SIGNS = {"−": "-", "·": "*", "×": "*", "⋅": "*"}
 RELATIONS = {"=": math.isclose, "≈": lambda a, b: math.isclose(a, b, rel_tol=0.02)}
 RELATIONS |= {sign: lambda a, b: a >= b for sign in "≥>"}
 RELATIONS |= {sign: lambda a, b: a <= b for sign in "≤<"}
-NEXT = ("⟺", "next")  # between statements that say the same
+NEXT = ("⟺", "⇒", "next")  # between statements that say the same
 FUNCTIONS = {"max": max, "min": min, "log": math.log}
 
 
@@ -43,6 +43,13 @@ def terms(element: Tag) -> Iterator[str]:
         case "math" | "mrow" | "mtd" | "mtable" | "mstyle" | "mpadded":
             for child in children:
                 yield from terms(child)
+
+
+def equations(page: Path) -> Iterator[Tag]:
+    """Yield a page's equations; those that stand below each other are one each."""
+    for found in parsed(page).select("article math[display=block]"):
+        rows = found.select("mtr")
+        yield from [found] if any(len(row.select("mtd")) > 1 for row in rows) else rows or [found]
 
 
 def plain(text: str) -> str:
@@ -85,7 +92,9 @@ def truths(equation: Tag, v: dict[str, Any]) -> Iterator[bool]:
     """Yield whether each inequality is so; raise an AssertionError where two sides differ."""
     for sides in statements(equation):
         values = [eval(side, {**FUNCTIONS, "v": v}) for side in sides[::2]]
-        if len(values) == 1:
+        if isinstance(values[0], bool):
+            yield values[0]
+        elif len(values) == 1:
             assert math.isclose(values[0], v["it"]), sides
         for sign, left, right in zip(sides[1::2], values, values[1:], strict=False):
             is_so = RELATIONS[sign](left, right)
@@ -120,6 +129,13 @@ def dot(seed: int) -> dict[str, Any]:
     v = operation(seed)
     n = 2 + seed
     return v | {"n": n, "it": (n + n - 1) / (2 * n + 2 * n + 2), "so": v["T_math"] > v["T_comms"]}
+
+
+def summed_up(seed: int) -> dict[str, Any]:
+    v = operation(seed)
+    v |= {"C": v["peak"], "W": v["bandwidth"], "I": v["intensity"]}
+    v |= {"T": v["T_lower"] + 0.3 * min(v["a"], v["b"]), "attainable": v["attainable FLOP/s"]}
+    return v | {"compute-bound": v["a"] > v["b"], "communication-bound": v["a"] < v["b"]}
 
 
 def matmul(seed: int, wide: float = 1) -> dict[str, Any]:
@@ -201,13 +217,13 @@ PAGES = {
     "homework": [homework, homework_decode],
     "machine": [machine],
     "own-model": [own_model],
+    "summary": [summed_up, chips, attention],
 }
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_what_an_equation_says_is_so(site: Path, page: str) -> None:
-    found = parsed(site / f"chapters/{page}.html").select("article math[display=block]")
-    wrong = {}
+    found, wrong = [*equations(site / f"chapters/{page}.html")], {}
     for equation in found:
         said = {case: why for case in PAGES[page] if (why := contradicted(equation, case))}
         if len(said) == len(PAGES[page]):
