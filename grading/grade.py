@@ -51,6 +51,7 @@ TEXTS = {
 }
 FORGED = (TypeError, AttributeError, LookupError, ValueError)  # what malformed data may raise
 SHOWN_BYTES = 1_500_000  # of all cells together
+LAYOUT_BYTES = 50  # of an output in a file, beside what it shows
 MOST_PIXELS = 25_000_000  # of a picture: a small file can unpack to a huge one, in a browser
 CUT = N_("More was shown than fits on this page.")
 NOT_GRADED = "This could not be graded."
@@ -226,7 +227,7 @@ class Budget:
         if kind == "execute_result":
             made["execution_count"] = None
         made["output_type"] = kind
-        self.left -= len(str(made))
+        self.left -= len(str(made)) + LAYOUT_BYTES
         if self.left < 0:
             made = {"output_type": "stream", "name": "stderr", "text": _(CUT)}
         shown: NotebookNode = from_dict(made)
@@ -253,7 +254,11 @@ def _shows(box: Lines, cell: NotebookNode, end: float, budget: Budget) -> bool:
     """Run a cell; return False if it lacked a name."""
     seconds = min(CELL_WALL, end - time.monotonic())
     found = _message(box, seconds, "run", cell.source)
-    cell.outputs = [budget.output(one) for one in found]
+    cell.outputs = []
+    for one in found:
+        cell.outputs.append(budget.output(one))
+        if budget.left < 0:
+            break
     return not any(one.get("ename") == "NameError" for one in cell.outputs)
 
 
