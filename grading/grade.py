@@ -63,6 +63,7 @@ ONLY_HIDDEN = N_(
     "names the ranges that they come from: try the ends, and what lies between."
 )
 WHY = {
+    "": "",
     "ended": N_(
         "The cell that begins with “{cell}” ended the whole Python process; the cells after it "
         "were not run."
@@ -129,15 +130,17 @@ def grade(
         nb, remarks = restored(cells, released, language, functions)
         with spoken(language_of(nb)):
             with server.box() as box:
-                copies, trouble = run(box, nb, functions, end)
+                copies, why, cell = run(box, nb, functions, end)
                 asked = ask(parts, copies, name, seed, end)
+            trouble = _(WHY[why]).format(cell=cell)
             verdicts = [
                 judged(part, asked[part.key], cases(name, part.key, seed), trouble)
                 for part in parts
             ]
             verdicts = list(name_syntax_errors(nb, verdicts))
             write(nb, verdicts)
-        again, reason = any(part.cause == "too-late" for part in verdicts), trouble.rstrip(".")
+        again = any(part.cause == "too-late" for part in verdicts)
+        reason = WHY[why].format(cell=cell).rstrip(".")  # for the instructor: in English
         return Outcome(nbformat.writes(nb), verdicts, reason, remarks, again, server.unsafe)
     except Unable:
         raise
@@ -165,14 +168,16 @@ def not_graded(name: str, reason: str, released: Mapping[str, str]) -> Outcome:
 
 def run(
     box: Lines, nb: NotebookNode, functions: Mapping[str, str], end: float
-) -> tuple[dict[str, list[Lines]], str]:
-    """Run all cells but the checks; return (part → copies of the process, why it stopped early).
+) -> tuple[dict[str, list[Lines]], str, str]:
+    """Run all cells but the checks; return (part → copies of the process, why, where).
+
+    why: a key of WHY, "" if all were run. where: how the cell begins in which this ended.
 
     A copy is made where a check stands; one more, for all parts, at the end. So a function counts
     that is right at its check, and one that is defined, or can work, only further down.
     """
     copies: dict[str, list[Lines]] = {key: [] for key in functions}
-    trouble, count, waiting, cell = "", 0, list[NotebookNode](), NotebookNode(source="")
+    why, count, waiting, cell = "", 0, list[NotebookNode](), NotebookNode(source="")
     budget = Budget()
     try:
         for cell in nb.cells:
@@ -200,9 +205,8 @@ def run(
             copies[key].append(last)
     except (Ended, *FORGED) as error:
         why = str(error) if isinstance(error, Ended) else "ended"
-        begins = textwrap.shorten(cell.source.strip().partition("\n")[0], 40, placeholder=" …")
-        trouble = _(WHY[why]).format(cell=begins)
-    return copies, trouble
+    begins = textwrap.shorten(cell.source.strip().partition("\n")[0], 40, placeholder=" …")
+    return copies, why, begins
 
 
 class Budget:
