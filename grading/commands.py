@@ -153,24 +153,22 @@ def give_back(course: Course, exercise: str, download: Path, target: Path) -> li
     Moodle's "upload multiple feedback files in a zip" and Canvas's "upload submissions" take it.
     """
     course.check_name(exercise)
-    lines, done, people = [], set(), _people(course)
+    lines, done, people = [], 0, _people(course)
     with downloads.opened(download) as (found, _):
         _refuse_existing(target)
         with (
             replacing(target) as unfinished,
             zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as zipped,
         ):
-            for one in found:
-                student = one.student(people)
+            for student, (one, *others) in downloads.of_students(found, people).items():
                 page = course.feedback(student, exercise)
-                if student in done:
+                problem = downloads.namesakes([one, *others])
+                if problem or not page.is_file():
+                    lines.append(f"{printable(student)}: {problem or 'no page of feedback'}")
                     continue
-                if not page.is_file():
-                    lines.append(f"{printable(student)}: no page of feedback")
-                    continue
-                done.add(student)
+                done += 1
                 zipped.write(page, f"{one.path.removesuffix(one.title)}{exercise}.html")
-    return [*lines, f"{len(done)} pages: {target}"]
+    return [*lines, f"{done} pages: {target}"]
 
 
 def export(

@@ -159,8 +159,16 @@ class Course:
         for name in names or self.names() or exercises.names():
             file = Path(name, f"{name}.ipynb")
             source, made = self.folder / "source" / file, self.folder / "release" / file
+            before = {
+                one: one.read_text(encoding="utf-8") for one in (source, made) if one.exists()
+            }
             put(source, nbformat.writes(notebooks.complete(name)) + "\n")
-            self._generate(name)
+            try:
+                self._generate(name)
+            except BaseException:  # nbgrader has removed what it could not make anew
+                for one, text in before.items():
+                    put(one, text)
+                raise
             nb = nbformat.read(made, as_version=4)
             for code in given | {*languages}:
                 text = nbformat.writes(translation.translated(nb, name, code))
@@ -173,8 +181,9 @@ class Course:
         logging.getLogger("traitlets").propagate = False  # its log is in each result
         result = NbGraderAPI(config=self.settings()).generate_assignment(name)
         if not result["success"]:
-            said = (result["error"] or result["log"]).strip().rpartition("\n")[2]
-            raise Unable(f"{name} could not be released: {said}")
+            said = f"{result['error']}\n{result['log']}".strip()
+            errors = re.findall(r"^ *[\w.]+(?:Error|Exception): (.+)", said, re.MULTILINE)
+            raise Unable(f"{name} could not be released: {[said, *errors][-1]}")
 
     def _release_what_changed(self) -> None:
         """Release again what this course has changed; else what is edited by hand stays."""

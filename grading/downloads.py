@@ -120,16 +120,32 @@ def _content(zipped: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
 # --- one learner's files -------------------------------------------------------------------------
 
 
-def by_student(found: Sequence[HandIn], people: People) -> Iterator[tuple[str, Files, list[str]]]:
-    """Yield (student, file name → content, lines about what is left out or named otherwise)."""
+def of_students(found: Sequence[HandIn], people: People) -> dict[str, list[HandIn]]:
+    """Return student → that student's files."""
     own: defaultdict[str, list[HandIn]] = defaultdict(list)
     for one in found:
         own[one.student(people)].append(one)
-    for student, parts in sorted(own.items()):
+    return own
+
+
+def namesakes(parts: Sequence[HandIn]) -> str:
+    """Return a line if these files of one student are those of several people, "" if not."""
+    numbers = sorted({one.number for one in parts})
+    if len(numbers) < 2:
+        return ""
+    return (
+        f"{' and '.join(numbers)} have this name; load the platform's table of this assignment by "
+        "`make roster`, and run this again"
+    )
+
+
+def by_student(found: Sequence[HandIn], people: People) -> Iterator[tuple[str, Files, list[str]]]:
+    """Yield (student, file name → content, lines about what is left out or named otherwise)."""
+    for student, parts in sorted(of_students(found, people).items()):
         person, number = parts[0].person, parts[0].number
         by_name = labels("", "", person)
         fits = {one for label in by_name for one in people.fitting.get(label, ())}
-        files, lines = Files(), [name_problem(student)]
+        files, lines = Files(), [name_problem(student) or namesakes(parts)]
         if student not in people.students and len(fits) > 1:
             lines = [
                 f"may be {' or '.join(sorted(fits))}; say which by a table for `make roster` with "

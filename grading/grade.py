@@ -51,6 +51,7 @@ TEXTS = {
 }
 FORGED = (TypeError, AttributeError, LookupError, ValueError)  # what malformed data may raise
 SHOWN_BYTES = 1_500_000  # of all cells together
+LAYOUT_BYTES = 50  # of an output in a file, beside what it shows
 MOST_PIXELS = 25_000_000  # of a picture: a small file can unpack to a huge one, in a browser
 CUT = N_("More was shown than fits on this page.")
 NOT_GRADED = "This could not be graded."
@@ -62,6 +63,7 @@ ONLY_HIDDEN = N_(
     "names the ranges that they come from: try the ends, and what lies between."
 )
 WHY = {
+    "": "",
     "ended": N_(
         "The cell that begins with “{cell}” ended the whole Python process; the cells after it "
         "were not run."
@@ -128,15 +130,17 @@ def grade(
         nb, remarks = restored(cells, released, language, functions)
         with spoken(language_of(nb)):
             with server.box() as box:
-                copies, trouble = run(box, nb, functions, end)
+                copies, why, cell = run(box, nb, functions, end)
                 asked = ask(parts, copies, name, seed, end)
+            trouble = _(WHY[why]).format(cell=cell)
             verdicts = [
                 judged(part, asked[part.key], cases(name, part.key, seed), trouble)
                 for part in parts
             ]
             verdicts = list(name_syntax_errors(nb, verdicts))
             write(nb, verdicts)
-        again, reason = any(part.cause == "too-late" for part in verdicts), trouble.rstrip(".")
+        again = any(part.cause == "too-late" for part in verdicts)
+        reason = WHY[why].format(cell=cell).rstrip(".")  # for the instructor: in English
         return Outcome(nbformat.writes(nb), verdicts, reason, remarks, again, server.unsafe)
     except Unable:
         raise
@@ -164,14 +168,16 @@ def not_graded(name: str, reason: str, released: Mapping[str, str]) -> Outcome:
 
 def run(
     box: Lines, nb: NotebookNode, functions: Mapping[str, str], end: float
-) -> tuple[dict[str, list[Lines]], str]:
-    """Run all cells but the checks; return (part → copies of the process, why it stopped early).
+) -> tuple[dict[str, list[Lines]], str, str]:
+    """Run all cells but the checks; return (part → copies of the process, why, where).
+
+    why: a key of WHY, "" if all were run. where: how the cell begins in which this ended.
 
     A copy is made where a check stands; one more, for all parts, at the end. So a function counts
     that is right at its check, and one that is defined, or can work, only further down.
     """
     copies: dict[str, list[Lines]] = {key: [] for key in functions}
-    trouble, count, waiting, cell = "", 0, list[NotebookNode](), NotebookNode(source="")
+    why, count, waiting, cell = "", 0, list[NotebookNode](), NotebookNode(source="")
     budget = Budget()
     try:
         for cell in nb.cells:
@@ -199,9 +205,8 @@ def run(
             copies[key].append(last)
     except (Ended, *FORGED) as error:
         why = str(error) if isinstance(error, Ended) else "ended"
-        begins = textwrap.shorten(cell.source.strip().partition("\n")[0], 40, placeholder=" …")
-        trouble = _(WHY[why]).format(cell=begins)
-    return copies, trouble
+    begins = textwrap.shorten(cell.source.strip().partition("\n")[0], 40, placeholder=" …")
+    return copies, why, begins
 
 
 class Budget:
@@ -226,7 +231,7 @@ class Budget:
         if kind == "execute_result":
             made["execution_count"] = None
         made["output_type"] = kind
-        self.left -= len(str(made))
+        self.left -= len(str(made)) + LAYOUT_BYTES
         if self.left < 0:
             made = {"output_type": "stream", "name": "stderr", "text": _(CUT)}
         shown: NotebookNode = from_dict(made)
@@ -253,7 +258,11 @@ def _shows(box: Lines, cell: NotebookNode, end: float, budget: Budget) -> bool:
     """Run a cell; return False if it lacked a name."""
     seconds = min(CELL_WALL, end - time.monotonic())
     found = _message(box, seconds, "run", cell.source)
-    cell.outputs = [budget.output(one) for one in found]
+    cell.outputs = []
+    for one in found:
+        cell.outputs.append(budget.output(one))
+        if budget.left < 0:
+            break
     return not any(one.get("ename") == "NameError" for one in cell.outputs)
 
 

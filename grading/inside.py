@@ -283,6 +283,7 @@ class Stream(io.TextIOBase):
 
 
 shown = Shown()
+lacking: dict[str, str] = {}  # name that an import did not bind → why
 
 
 def make_shell() -> None:
@@ -309,12 +310,17 @@ def make_shell() -> None:
         displayhook_class, display_pub_class = Hook, Publisher
 
         def _showtraceback(self, etype: Any, evalue: Any, stb: Any) -> None:
-            shown.error(etype.__name__, str(evalue), stb)
+            lines = [one for one in stb if __file__ not in one]  # of the learner's own code
+            shown.error(etype.__name__, str(evalue), lines)
 
         def system(self, cmd: str) -> None:
             print(self.getoutput(self.var_expand(cmd)))  # type: ignore[no-untyped-call]
 
         def enable_gui(self, gui: Any = None) -> None: ...
+
+        def missing(self, name: str) -> None:
+            lacking[name] = f"ModuleNotFoundError: {sys.exc_info()[1]}"
+            self.showtraceback()
 
     config = Config()
     config.HistoryManager.enabled = False
@@ -337,7 +343,8 @@ class Attempts(ast.NodeTransformer):
             for name in node.names:
                 one = copy.copy(node)
                 one.names = [name]
-                said = ast.parse("get_ipython().showtraceback()").body
+                bound = name.asname or name.name.partition(".")[0]
+                said = ast.parse(f"get_ipython().missing({bound!r})").body
                 missing = ast.ExceptHandler(ast.Name("ModuleNotFoundError", ast.Load()), None, said)
                 body.append(ast.Try([one], [missing], [], []))
         return ast.fix_missing_locations(ast.Module(body, tree.type_ignores))
@@ -433,15 +440,20 @@ def answer_all(namespace: Mapping[str, Any], grader: socket.socket) -> NoReturn:
                 one = next(answers)
                 signal.setitimer(signal.ITIMER_PROF, 0)
                 signal.setitimer(signal.ITIMER_REAL, 0)
-                found = re.match(
-                    r"ModuleNotFoundError: No module named '([\w.]{1,40})'", one.detail
-                )
-                reply = [one.value, one.problem, found[1] if found else ""]
+                reply = [one.value, one.problem, module_of(one.detail)]
                 grader.sendall(dumps(reply).encode() + b"\n")
                 if number == 0 and one.problem:
                     break
     finally:
         os._exit(0)
+
+
+def module_of(error: str) -> str:
+    """Return the module that an error says is not installed, "" if it says none."""
+    unbound = re.match(r"NameError: name '(\w+)' is not defined", error)
+    error = lacking.get(unbound[1], "") if unbound else error
+    found = re.match(r"ModuleNotFoundError: No module named '([\w.]{1,40})'", error)
+    return found[1] if found else ""
 
 
 ask_all: Callable[..., Iterator[Any]]

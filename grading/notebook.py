@@ -23,6 +23,7 @@ from roofkit.words import ORIGINAL
 MOST_SOURCE = 100_000  # characters that are parsed: syntax trees take much memory
 STUB = ("raise NotImplementedError", "raise NotImplementedError()")  # how an answer ends, released
 MAX_CELLS = 1_000  # each cell takes time; exercises have fewer than 50
+MOST_HEADING = 300  # characters in which a heading is looked for, which takes their square
 CHECK = re.compile(r"""\s*check\(\s*["']([\w-]+)["']""")
 # "## Part 2: bytes moved (4 points)", also with the full-width punctuation of Chinese.
 HEADING = re.compile(
@@ -124,7 +125,7 @@ def headings(nb: NotebookNode) -> dict[str, re.Match[str]]:
     heading = None
     for cell in nb.cells:
         if cell.cell_type == "markdown":
-            heading = HEADING.match(cell.source) or heading
+            heading = HEADING.match(cell.source[:MOST_HEADING]) or heading
         elif heading and (key := key_of(cell)):
             found[key] = heading
     return found

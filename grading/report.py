@@ -52,7 +52,7 @@ MOST_COLORED, MOST_TEXT = 5_000, 100_000
 ESCAPES = re.compile(r"\x1b\[[\d;]*[A-Za-z]")  # colors of terminals
 NOT_HANDED_IN = "not handed in"
 KINDS = {  # kind of remark → what the report says above them
-    "not graded": "It counts as zero, unless the notebook was run in part.",
+    "not graded": "It counts as zero, unless the notebook was run in part or another one counts.",
     "late": "Time after the due date, or after the own extension, and what that cost.",
     "by hand": "These points count, also beside a newer hand-in, for which they were not given.",
     "unsafe": (
@@ -105,7 +105,7 @@ def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
             late=_(LATE).format(hours=marks.hours) if marks.late else "",
             penalty=_(PENALTY) if marks.penalty else "",
             taken=f"{marks.penalty:g}",
-            cells=[_cell(cell, points, marks) for cell in nb.cells if _is_shown(cell)],
+            cells=[_cell(cell, points, marks) for cell in nb.cells if _is_shown(cell, marks)],
             comments=before(_(COMMENTS)),
             figure=_(FIGURE),
             highlighting=HtmlFormatter().get_style_defs(".code"),
@@ -122,10 +122,10 @@ def _score(points: float, of: float) -> str:
     return _("Score: {points} / {all}").format(points=f"{points:g}", all=f"{of:g}")
 
 
-def _is_shown(cell: NotebookNode) -> bool:
-    return bool(cell.source.strip() or cell.get("outputs")) and (
-        key_of(cell) not in HIDDEN_CELLS or bool(cell.get("outputs"))
-    )
+def _is_shown(cell: NotebookNode, marks: Marks) -> bool:
+    key = key_of(cell)
+    is_read = bool(cell.source.strip()) and key not in HIDDEN_CELLS
+    return is_read or bool(cell.get("outputs")) or key in marks.comments
 
 
 def _cell(cell: NotebookNode, points: Mapping[str, float], marks: Marks) -> dict[str, Any]:

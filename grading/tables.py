@@ -108,8 +108,10 @@ class People:
         found = [(one, self.student(one.labels)) for one in people]
         claims = Counter(student for _, student in found)
         for one, student in found:
-            if claims[student] > 1 or not student:  # a newcomer may have the name of another
-                student = one.id
+            if claims[student] > 1:  # a newcomer may have the name of another
+                sure = [label for label in one.labels if label[0] in ("id", "email")]
+                student = self.student(sure)
+            student = student or one.id
             before = self.students.get(student)
             about = {"email": one.email}
             if one.last_name or not (before and before.last_name):

@@ -51,7 +51,9 @@ OFTEN = {
         first-and-last-deleted check-retyped merged-cells metadata-stripped points-edited
         answer-in-the-check in-reverse-order magics the-stub-left-below-an-answer
         a-helper-further-down""",
-    "costs": "memory-last memory-in-an-answer ends-last newer-python a-package-that-is-missing",
+    "costs": """
+        memory-last memory-in-an-answer ends-last newer-python
+        a-package-that-is-missing a-package-above-the-function""",
     "beside": "a-copy-that-is-nested-deeply untouched-copies in-a-folder",
     "notebook": "hard-spaces",
     "first": "own-print waits-at-exit",

@@ -16,7 +16,7 @@ import hostile
 import nbformat
 import pytest
 import server_process
-from classroom import NAME, Classroom, cell, command, one_line, points, said, with_first
+from classroom import NAME, Classroom, cell, code, command, one_line, points, said, with_first
 from hostile import folders, texts
 from playwright.sync_api import Browser
 from processes import nothing_left
@@ -162,13 +162,17 @@ def jupyter(folder: Path, home: Path, extension: str) -> Iterator[tuple[str, str
 def test_the_formgrader_shows_points_and_comments_and_nothing_that_acts(
     ours: Classroom, browser: Browser, tmp_path: Path
 ) -> None:
-    """The instructor's browser is logged in there; give points and a comment by hand."""
+    """The instructor's browser is logged in there; comment on a cell that somebody has emptied."""
     room = Classroom(tmp_path / "course", ours.folder)
+    part, worth = next(iter(points().items()))
     shown = with_first(room.solved(), "from IPython.display import HTML, display")
     for number, text in enumerate(texts.ATTACKS.values()):
         shown.cells.append(nbformat.v4.new_markdown_cell(text))
         shown.cells[0].source += f"\nprint({text!r})\ndisplay(HTML({text!r}))"
         cell(shown, "bounds-solution").source += f"\n# {number} {text}"
+    emptied = cell(shown, f"{part}-solution")
+    shown.cells.append(code(emptied.source))
+    emptied.source = ""
     room.hand_in("acts", NAME, shown)
     room.grade()
     with room.gradebook() as book:
@@ -184,7 +188,6 @@ def test_the_formgrader_shows_points_and_comments_and_nothing_that_acts(
         assert page.evaluate("document.documentElement.dataset.ran") is None
         assert page.evaluate(texts.INJECTED) == []
         page.wait_for_url("**/?index=0")  # the first field is selected
-        part, worth = next(iter(points().items()))
         assert page.locator(f"input#{part}").get_attribute("placeholder") == f"{worth:g}"
         comment = page.locator(f"#{part}-solution-comment")
         with page.expect_response(lambda answer: answer.request.method == "PUT") as saved:

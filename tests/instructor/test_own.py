@@ -64,6 +64,19 @@ def test_a_class_has_an_exercise_of_its_own_until_it_is_taken_back(
     (tmp_path / "theirs.csv").write_text(f"id,{OWN}\nada,\nbob,\n")
     said(room.here("export", tmp_path / "theirs.csv", tmp_path / "x.csv"))
     assert (tmp_path / "x.csv").read_text().split() == [f"id,{OWN}", "ada,4", "bob,0"]
+    # Other points count for all. Parts are those of the hand-ins: with another, nothing is lost.
+    file = room.folder / "exercises" / f"{OWN}.py"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace("(4 points)", "(5 points)"), encoding="utf-8")
+    assert said(room.run("grade")).startswith("2 graded")
+    assert room.scores(OWN) == {"ada": 5, "bob": 0}
+    file.write_text(
+        text.replace("    cases=(", '    key="another",\n    cases=('), encoding="utf-8"
+    )
+    assert "submissions" in one_line(room.run("grade"))
+    file.write_text(text, encoding="utf-8")
+    assert said(room.run("grade")).startswith("2 graded")
+    assert room.scores(OWN) == {"ada": 4, "bob": 0}
     # Bob leaves the class.
     shutil.rmtree(room.folder / "submitted" / "bob")
     take_out(room, "student", "ada", "bob")

@@ -256,6 +256,7 @@ GRADES = "First name,Last name,ID number,Email address\nAda,L,u7,a@x.org\nBo,R,u
 WORKSHEET = (
     "Identifier,Full name,Email address\nParticipant 1,Ada L,a@x.org\nParticipant 2,Bo R,b@x.org\n"
 )
+DOUBLED = WORKSHEET.replace("Bo R", "Ada L").replace("b@", "c@")
 UNNAMED = "Identifier,Full name\nParticipant 11,Ada L\nParticipant 12,Bo R\n"
 NAMESAKES = "id,first_name,last_name\na1,Ada,L\na2,L,Ada\n"
 LONGER, LATER = (f"Identifier,Full name\nParticipant {n},Ä {'A' * 200}\n" for n in (1, 2))
@@ -266,6 +267,7 @@ SEVERAL: dict[str, tuple[list[str], list[str]]] = {
     "worksheets, then grades": ([WORKSHEET, UNNAMED, GRADES], ["a@x.org", "b@x.org"]),
     "two of one name": ([NAMESAKES, NAMESAKES], ["a1", "a2"]),
     "a newcomer of a name that is there": ([NAMESAKES[:-9], NAMESAKES], ["a1", "a2"]),
+    "one who is there, and a newcomer of that name": ([GRADES, DOUBLED], ["c@x.org", "u7", "u8"]),
     "a long name, numbered anew": ([LONGER, LATER], ["1"]),
     "long names, which PostgreSQL refuses": ([LONG], ["a1"]),
 }
@@ -301,6 +303,29 @@ def test_nobody_is_entered_twice_by_another_table(
             text or "" for one in book.students for text in (one.id, one.first_name, one.email)
         ]
     assert max(map(len, texts)) <= 128
+
+
+def test_a_newcomer_gets_nothing_of_somebody_with_that_name(
+    course: Classroom, tmp_path: Path
+) -> None:
+    page = course.folder / "feedback" / "u7" / NAME / f"{NAME}.html"
+    page.parent.mkdir(parents=True)
+    page.touch()
+    first, other = (of_moodle("Ada L", number, f"{NAME}.ipynb") for number in (1, 2))
+    download = zipped({other: NOTEBOOK, first: NOTEBOOK})
+    for text, folders, pages in (
+        (GRADES, [], []),
+        (DOUBLED, ["c@x.org", "u7"], [first.replace(".ipynb", ".html")]),
+    ):
+        (tmp_path / "people.csv").write_text(text)
+        said(course.here("roster", tmp_path / "people.csv"))
+        found, printed = collected(course, download)
+        assert found == [f"{one}/{NAME}.ipynb" for one in folders]
+        assert ("u7: 1 and 2" in printed) == (not pages)
+        back = tmp_path / f"{len(pages)}.zip"
+        said(course.here("return", NAME, tmp_path / "download.zip", back))
+        with zipfile.ZipFile(back) as given:
+            assert given.namelist() == pages
 
 
 def test_who_shares_a_name_is_asked_about_and_then_known(course: Classroom, tmp_path: Path) -> None:

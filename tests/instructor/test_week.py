@@ -1,7 +1,8 @@
 """An instructor's week: the commands of the page for instructors, as it prints them, in order.
 
-The class is one of Canvas: Ada (right), 王 小明 (a known mistake, in the Chinese notebook), Zoë
-(the same in the English one), Nobody, who hands in nothing, and a folder named like a formula.
+The class is one of Canvas: Ada (right), 王 小明 (a known mistake, in the Chinese notebook, whose
+last cell ends Python), Zoë (the same in the English one), Nobody, who hands in nothing, and a
+folder named like a formula.
 """
 
 import csv
@@ -20,6 +21,7 @@ from classroom import (
     COMMAND,
     NAME,
     Classroom,
+    code,
     command,
     on_the_page,
     one_line,
@@ -81,9 +83,11 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
     said(week.run("make release", "LANGUAGE=zh_CN"))
     said(week.run("make due", "2026-11-30"))
     week.lines["extension"] = said(week.run("make due", "--student"))
+    chinese = room.solved(submission=WRONG, language="zh_CN")
+    chinese.cells.append(code("import os\nos._exit(0)"))
     files = {
         of_canvas("Ada Lovelace", 7, f"{NAME}.ipynb"): room.solved(),
-        of_canvas("王 小明", 12, f"{NAME}.ipynb"): room.solved(submission=WRONG, language="zh_CN"),
+        of_canvas("王 小明", 12, f"{NAME}.ipynb"): chinese,
         of_canvas("Zoë Alvarez", 15, f"{NAME}.ipynb"): room.solved(submission=WRONG),
     }
     content = {name: nbformat.writes(notebook) for name, notebook in files.items()}

@@ -273,6 +273,13 @@ COSTS = {
         ("bounds",),
         "a_package_that_nobody_has",
     ),
+    "a-package-above-the-function": (
+        lambda nb: inside("bounds", "no.thing")(
+            answering("bounds", "import a_package_that_nobody_has as no")(nb)
+        ),
+        ("bounds",),
+        "a_package_that_nobody_has is not installed",
+    ),
 }
 
 

@@ -226,10 +226,11 @@ def names_that_lead_out(folder, notebook):
 def texts_that_parsers_choke_on(folder, notebook):
     """Add texts that take parsers more than linear time.
 
-    The parsers are those of Markdown, Python and HTML.
+    The parsers are those of Markdown, of our headings, Python and HTML.
     """
     content = json.loads(notebook.read_text(encoding="utf-8"))
     texts = ["[" * 90_000, "[a](" * 30_000, "*a " * 30_000, "<!--" * 20_000, "`" * 90_000]
+    texts.append("## " + "1" * 1_000_000)
     codes = ["(" * 50_000, "-" * 50_000 + "1"]
     for text in texts:
         content["cells"].insert(0, {"cell_type": "markdown", "metadata": {}, "source": text})

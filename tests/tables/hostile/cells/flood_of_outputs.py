@@ -1,13 +1,15 @@
-# May lose points: sends endless tiny outputs directly to the socket, bypassing stream buffers.
+# May lose points: answers for each later cell, with as many tiny outputs as a message holds.
 import json
+import os
+import socket
 
-from ipykernel.kernelapp import IPKernelApp
-
-lines = IPKernelApp.instance().session
-line = json.dumps([lines.number, "stream", {"name": "stdout", "text": "x"}]).encode() + b"\n"
-while True:
+output = {"output_type": "stream", "name": "", "text": ""}
+line = json.dumps(["done", [output] * 50_000]).encode() + b"\n"
+for descriptor in range(3, 64):
     try:
-        while True:
-            lines.connection.sendall(line * 1000)
-    except BaseException:
-        pass
+        grader = socket.socket(fileno=os.dup(descriptor))
+    except OSError:
+        continue
+    grader.sendall(line)
+    while grader.recv(1 << 20):
+        grader.sendall(line)

@@ -1,19 +1,9 @@
-# May lose points: sends endless forged replies that this cell, and later ones, have finished.
-import threading
+# May lose points: says ten thousand times that this cell, and so later ones, have finished.
+import os
+import socket
 
-from ipykernel.kernelapp import IPKernelApp
-
-lines = IPKernelApp.instance().session
-
-
-def flood():
-    while True:
-        try:
-            lines.connection.sendall(b'[%d, "done", {"kept": true}]\n' % lines.number * 99)
-        except Exception:
-            pass
-
-
-for _ in range(2):
-    threading.Thread(target=flood, daemon=True).start()
-flood()
+for descriptor in range(3, 64):
+    try:
+        socket.socket(fileno=os.dup(descriptor)).sendall(b'["done", []]\n' * 10_000)
+    except OSError:
+        pass

@@ -1,19 +1,25 @@
-# May lose points: floods the sockets on which the grader receives answers with forged ones.
+# May lose points: lets each copy of the process send noise of another kind as its answers.
 import os
-import socket
-from pathlib import Path
 
-for path in Path("/run/box").glob("*"):
-    if path.name.startswith("kernel"):
-        continue
-    if os.fork() == 0:
-        for noise in (b'{"part": "bytes-moved"}\n', b"[" * 100_000 + b"\n", b"1" * 100_000 + b"\n"):
-            for _ in range(8):
-                talker = socket.socket(socket.AF_UNIX)
-                talker.connect(str(path))
-                talker.sendall(noise)
-                if os.fork() == 0:
-                    while True:
-                        talker.recv(65536)
-                        talker.sendall(b'{"value": {"a": [[1e999, null]]}, "problem": 3}\n')
-        os._exit(0)
+from IPython import get_ipython
+
+NOISE = (
+    '{"part": "bytes-moved"}',
+    "[" * 100_000,
+    "1" * 100_000,
+    '[{"a": [[1e999, null]]}, 3, {}]',
+    '[NaN, "", ""]',
+    '["20.0", "", "../../x"]',
+    '[20, "right", ""]',
+    "[]",
+)
+ours = get_ipython()._showtraceback.__globals__
+answer_all = ours["answer_all"]
+
+
+def noisy(namespace, grader):
+    ours["dumps"] = lambda reply: NOISE[os.getpid() % len(NOISE)]
+    answer_all(namespace, grader)
+
+
+ours["answer_all"] = noisy

@@ -1,34 +1,26 @@
-# Keeps points: sends forged outputs and replies in the shell's name, well-formed and malformed.
+# May lose points: sends forged outputs in this cell's name, and malformed ones for later ones.
 import json
+import os
+import socket
 
-from ipykernel.kernelapp import IPKernelApp
-
-lines = IPKernelApp.instance().session
-for kind, content in (
-    ("status", {"execution_state": "idle"}),
-    ("execute_result", {"data": {"text/plain": "20.0"}, "metadata": {}, "execution_count": 1}),
-    ("execute_result", {"data": 5, "metadata": None}),
-    ("display_data", {"data": {"text/plain": ["REACHED", 1]}, "metadata": {"x": 1}}),
-    ("display_data", {"data": {"text/html": None}, "metadata": {}, "transient": []}),
-    ("stream", {"name": "stdfoo", "text": "REACHED"}),
-    ("stream", {"text": 7}),
-    ("error", {"ename": 1, "evalue": [], "traceback": "x"}),
-    ("update_display_data", {"data": {}, "metadata": {}, "transient": {"display_id": [1]}}),
-    ("clear_output", {}),
-    ("comm_open", {"target_name": "jupyter.widget", "comm_id": 1, "data": {}}),
-    ("comm_msg", {}),
-    ("no_such_kind", {}),
-    ("done", None),
-    ("", None),
-    (None, 3),
-):
-    for _ in range(3):
-        try:
-            lines.send(None, kind, content)
-        except Exception as error:
-            print(type(error))
-        for number in (lines.number, lines.number - 1, "x", None):
-            lines.write(json.dumps([number, kind, content]).encode())
-for noise in (b"x", b"[1", b"[]", b"7", b"{}", b"[" * 100_000, b"\xff", b"9" * 5_000, b"", b"\0"):
-    lines.write(noise)
-lines.write(json.dumps([lines.number, "done", {"kept": True}]).encode())
+OUTPUTS = (
+    {"output_type": "execute_result", "data": {"text/plain": "20.0"}, "execution_count": 1},
+    {"output_type": "display_data", "data": {"text/html": "<script>REACHED</script>"}},
+    {"output_type": "display_data", "data": {"image/png": "x"}, "metadata": {"x": 1}},
+    {"output_type": "stream", "name": "stdfoo", "text": "x"},
+    {"output_type": "error", "ename": "E", "evalue": "x", "traceback": []},
+)
+MALFORMED = (
+    {"output_type": "display_data", "data": {"text/plain": ["x", 1]}},
+    {"output_type": "stream", "text": 7},
+    {"output_type": "no_such_kind"},
+    None,
+)
+messages = [json.dumps(["done", found]) for found in (OUTPUTS, [], MALFORMED, None)]
+messages += ["[null, 3]", "x", "[1", "[]", "7", "{}", "[" * 100_000, "9" * 5_000, "", "\0"]
+for descriptor in range(3, 64):
+    try:
+        grader = socket.socket(fileno=os.dup(descriptor))
+        grader.sendall("".join(f"{one}\n" for one in messages).encode() + b"\xff\n")
+    except OSError:
+        pass

@@ -1,7 +1,8 @@
-# Keeps points: shows ten thousand errors, raised and forged.
+# May lose points: shows ten thousand errors, raised and forged.
 import json
+import os
+import socket
 
-from ipykernel.kernelapp import IPKernelApp
 from IPython import get_ipython
 
 for _ in range(50):
@@ -9,7 +10,10 @@ for _ in range(50):
         raise ValueError("x" * 10_000)
     except ValueError:
         get_ipython().showtraceback()
-lines = IPKernelApp.instance().session
-error = {"ename": "E", "evalue": "x" * 1_000, "traceback": ["y" * 1_000] * 3}
-for _ in range(9_950):
-    lines.connection.sendall(json.dumps([lines.number, "error", error]).encode() + b"\n")
+error = {"output_type": "error", "ename": "E", "evalue": "x" * 100, "traceback": ["y" * 100]}
+for descriptor in range(3, 64):
+    try:
+        grader = socket.socket(fileno=os.dup(descriptor))
+        grader.sendall(json.dumps(["done", [error] * 9_950]).encode() + b"\n")
+    except OSError:
+        pass
