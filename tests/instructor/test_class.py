@@ -587,6 +587,8 @@ def test_tables_report_and_pages_say_the_same(graded: Graded) -> None:
     check_report(graded.room)
     for one in graded.of("honest"):
         check_page(graded.room, one.name, NAME)
+    for path in graded.room.folder.glob("feedback/honest-*/*/*.html"):
+        assert "&amp;#" not in path.read_text(encoding="utf-8"), "a sign is escaped twice"
 
 
 def test_a_second_run_grades_nothing_and_changes_no_file(graded: Graded) -> None:

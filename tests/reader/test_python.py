@@ -21,7 +21,7 @@ THIS_CELL = {"en": "this cell", "zh": "这个单元格"}
 OWN = "compute 5 TFLOP"  # as a line of the page, which is translated there, but the reader's own
 OWN_TABLE = """for n in (7, 10**6, np.array([7, 10**6])):
     print(rl.matmul(3, n, n).on("H100 NVL").table)
-rl.matmul(3, 7, 7).on("H100 NVL").table"""
+display(rl.matmul(3, 7, 7).on("H100 NVL").table)"""
 CHINESE_PLOT = "import matplotlib.pyplot as plt\nplt.figure().suptitle('批大小')"
 WARNS_AND_SHOWS = """import warnings
 from roofkit import figures
