@@ -23,7 +23,12 @@ PAGES = [
 ]
 
 # Settings at which words of a drawing come close to each other.
-CROWDED = {"chapters/chips": {"chips": {"N": 0, "D": 6, "split": 1, "over": 14, "B": 6, "F": 10}}}
+CROWDED = {
+    "chapters/chips": {"chips": {"N": 0, "D": 6, "split": 1, "over": 14, "B": 6, "F": 10}},
+    "chapters/step": {
+        "attention": {"B": 9, "S": 15, "model": 4, "chip": 0, "chips": 0, "w": 1, "kv": 0}
+    },
+}
 
 
 @pytest.mark.long
