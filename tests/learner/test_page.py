@@ -185,9 +185,11 @@ def test_a_press_on_answer_here_leads_into_the_first_editor(reader: Reader) -> N
 
 def test_an_own_cell_on_the_page_prints_plots_fails_and_is_stopped(reader: Reader) -> None:
     reader.answer_here(NAME)
-    reader.own_cell("import matplotlib.pyplot as plt\n_ = plt.plot([1, 2])")
+    assert reader.own_cell("import matplotlib.pyplot as plt\n_ = plt.plot([1, 2])") == ""
     assert reader.page.locator(".own-cell .cell_output :is(svg, img)").count() == 1
     assert "ZeroDivisionError" in reader.own_cell("1 / 0")
+    endless = reader.own_cell("def f(n):\n    return f(n + 1)\n\n\nf(0)")
+    assert endless.count("return f(n + 1)") == 1
     for code in ONLY_IN_JUPYTER:
         assert "don't run on this page" in reader.own_cell(code), code
     with contextlib.redirect_stdout(io.StringIO()) as printed:

@@ -22,6 +22,14 @@ PAGES = [
     if "from roofkit import figures" in path.read_text(encoding="utf-8")
 ]
 
+# Settings at which words of a drawing come close to each other.
+CROWDED = {
+    "chapters/chips": {"chips": {"N": 0, "D": 6, "split": 1, "over": 14, "B": 6, "F": 10}},
+    "chapters/step": {
+        "attention": {"B": 9, "S": 15, "model": 4, "chip": 0, "chips": 0, "w": 1, "kv": 0}
+    },
+}
+
 
 @pytest.mark.long
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -33,6 +41,8 @@ def test_every_figure_stays_right_at_any_setting(reader: Reader, name: str, lang
         width()
         reader.open(name, language)
         wrong += [*faults_of_a_page(reader, draw, 40, language)]
+        for figure in CROWDED.get(name, ()):
+            wrong += faults(figure, reader.move([CROWDED[name]])[0][figure], language)
     reader.desk()
     assert not wrong, "\n".join(wrong[:20])
 

@@ -112,8 +112,10 @@ OUT = """(figure) => {
     if (!one.width) return;
     const across = one.left < left - 2 || one.right > right + 2;
     const isOut = across || one.top < top - 4 || one.bottom > bottom + 4;
-    // A drawing cuts off what leaves its axes.
-    const axes = text.closest("svg svg")?.getBoundingClientRect();
+    // A drawing cuts off what leaves its axes, but their rectangle has that, too.
+    const cut = text.closest("svg svg");
+    const [x, width] = cut ? [cut.x.baseVal.value, cut.width.baseVal.value] : [0, 0];
+    const axes = cut && { left: left + x, right: left + x + width };
     const isSeen = axes && one.right > axes.left && one.left < axes.right;
     if (isSeen && (one.left < axes.left - 2 || one.right > axes.right + 2)) {
       found.push(`${text.textContent} is cut off`);

@@ -94,9 +94,12 @@ export const attention = (catalog, _) => ({
     // A ring at the largest batch that fits.
     function largest() {
       const at = pointOf(fitting);
+      const [left, top] = [x.at(at.rate), y.at(at.lower)];
+      const words = _("{count} fit", { count: text(fitting) });
       return [
-        dot(x.at(at.rate), y.at(at.lower), "none", 6.2, { stroke: INK, stroke_width: 2 }),
-        label(x.at(at.rate) - 10, y.at(at.lower) - 6, _("{count} fit", { count: text(fitting) }), end),
+        dot(left, top, "none", 6.2, { stroke: INK, stroke_width: 2 }),
+        // Beside the axis there is no room at the left of the ring.
+        left < x.start + 54 ? label(x.start + 4, top - 12, words) : label(left - 10, top - 6, words, end),
       ];
     }
     // A solid curve for batches that fit, and a dotted one for those that don't.

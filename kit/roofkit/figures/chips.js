@@ -61,31 +61,41 @@ export const chips = (catalog, _) => {
     const longest = Math.max(ends[1].t_math, ends[1].t_comms, v.t_link);
     const margin = (longest / shortest) ** 0.08;
     const y = log(shortest / margin, longest * margin, height - 42, 28);
-    // A ring where the link takes as long as the arithmetic, and beside it from which D on that is so.
+    // A ring where the link takes as long as the arithmetic, and beside it from which D on that is so: on the side
+    // of the link's line where the arithmetic has no curve.
     const isShown = v.threshold >= LOW && v.threshold <= HIGH;
-    const [left, right] = [x.at(v.threshold), v.threshold < 3e4];
+    const [at, right] = [x.at(v.threshold), v.threshold < 3e4];
+    const numberAt = { x: at + (right ? 8 : -8), y: y.at(v.t_link) + (right ? 20 : -10) };
     const ring =
-      dot(left, y.at(v.t_link), "none", 6.2, { stroke: INK, stroke_width: 2 }) +
-      label(left + (right ? 8 : -8), y.at(v.t_link) + 20, `D = ${text(v.first)}`, { text_anchor: right ? "start" : "end" });
-    const numberAt = left + (right ? 40 : -40);
+      dot(at, y.at(v.t_link), "none", 6.2, { stroke: INK, stroke_width: 2 }) +
+      label(numberAt.x, numberAt.y, `D = ${text(v.first)}`, { text_anchor: right ? "start" : "end" });
 
-    // Beside which D the name of a curve stands, and beside which other one if it would meet the line at the
-    // chosen D or the ring's number; pixels to its middle, from there to its ends, and down to its baseline.
+    // Beside which D the name of a curve may stand; pixels to its middle, from there to its ends, and down to its
+    // baseline. It takes the first place where it meets no curve, no other text and not the line at the chosen D.
     const names = {
-      t_math: [_("compute"), 2 ** 16, 2 ** 17, -40, 30, -6],
-      t_comms: ["HBM", 2 ** 12, 2 ** 10, 27, 18, 15],
-      t_link: [_("link"), LOW, 2 ** 11, 18, 15, -6],
+      t_math: [_("compute"), [2 ** 16, 2 ** 17, 2 ** 14, 2 ** 12], -40, 30, -6],
+      t_comms: ["HBM", [2 ** 12, 2 ** 10, 2 ** 14, 2 ** 15], 27, 18, 15],
+      t_link: [_("link"), [LOW, 2 ** 11, 2 ** 14], 18, 15, -6],
+    };
+    const taken = isShown ? [{ at: numberAt.x + (right ? 34 : -34), base: numberAt.y, half: 34 }] : [];
+    const isFree = ({ at, base, half }) => {
+      const crosses = (time) => {
+        const down = [-half, half].map((far) => y.at(v.times(x.back(at + far))[time]) - base);
+        return Math.max(...down) > -11 && Math.min(...down) < 3;
+      };
+      const meets = (other) => Math.abs(other.at - at) < half + other.half && Math.abs(other.base - base) < 14;
+      return Math.abs(x.at(v.D) - at) >= half && !taken.some(meets) && !Object.keys(names).some(crosses);
     };
     const grid = range(POINTS).map((i) => LOW * (HIGH / LOW) ** (i / (POINTS - 1)));
-    const curves = Object.entries(names).map(([time, [words, first, other, toMiddle, half, down]], i) => {
+    const curves = Object.entries(names).map(([time, [words, places, toMiddle, half, down]], i) => {
       const color = SERIES[i];
-      const middleAt = x.at(first) + toMiddle;
-      const isNearNumber = isShown && Math.abs(numberAt - middleAt) < half + 34;
-      const beside = Math.abs(x.at(v.D) - middleAt) < half || (time === "t_comms" && isNearNumber) ? other : first;
+      const all = places.map((D) => ({ at: x.at(D) + toMiddle, base: y.at(v.times(D)[time]) + down, half }));
+      const place = all.find(isFree) ?? all.at(-1);
+      taken.push(place);
       const path = curve(grid.map((D) => [x.at(D), y.at(v.times(D)[time])]), color, { stroke_dasharray: DASHES[i] });
       return (
         clipped(path, x, y) +
-        label(x.at(beside) + toMiddle, y.at(v.times(beside)[time]) + down, words, { fill: color, ...middle }) +
+        label(place.at, place.base, words, { fill: color, ...middle }) +
         dot(x.at(v.D), y.at(v[time]), color, 4.7)
       );
     });

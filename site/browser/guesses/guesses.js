@@ -9,10 +9,11 @@
   // ---- how far off a guess is
 
   // Split a text into its number and unit. A comma before three digits separates thousands, as in
-  // 12,000; any other comma is a decimal point.
+  // 12,000; any other comma is a decimal point. Chinese keyboards also write digits and signs in full width.
+  const narrow = (text) => text.replace(/[！-～]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0));
   const NUMBER = /^\s*(\d+(?:\.\d+)?(?:e[+-]?\d+)?|\.\d+)\s*(.*?)\s*$/i;
   const parts = (text) => {
-    const plain = text.replace(/(\d)[,\s](?=\d{3}(?!\d))/g, "$1").replace(/(\d),(?=\d)/, "$1.");
+    const plain = narrow(text).replace(/(\d)[,\s](?=\d{3}(?!\d))/g, "$1").replace(/(\d),(?=\d)/, "$1.");
     const found = NUMBER.exec(plain);
     return found ? { value: Number(found[1]), unit: found[2] } : { value: NaN, unit: text.trim() };
   };

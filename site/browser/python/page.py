@@ -9,6 +9,7 @@ import builtins
 import io
 import json
 import linecache
+import logging
 import sys
 import warnings
 from collections.abc import Iterator
@@ -158,8 +159,12 @@ class Page:
                     (True, True): _("Line {number} of {function}, in this cell:"),
                     (False, True): _("Line {number} of {function}, in a cell above:"),
                 }[self.files[code.co_filename] == step, code.co_name != "<module>"]
-                lines.append(said.format(number=at.tb_lineno, function=code.co_name))
-                lines.append(f"    {linecache.getline(code.co_filename, at.tb_lineno).strip()}")
+                place = [
+                    said.format(number=at.tb_lineno, function=code.co_name),
+                    f"    {linecache.getline(code.co_filename, at.tb_lineno).strip()}",
+                ]
+                if lines[-2:] != place:  # a function without an end calls itself a thousand times
+                    lines += place
             at = at.tb_next
         if isinstance(error, SyntaxError) and only_in_jupyter(error):
             said = _(
@@ -279,6 +284,9 @@ def start(language: str, tries: str) -> Page:
     warnings.formatwarning = warning_line  # type: ignore[assignment]
     # A plot keeps its text as text, and browsers have letters that Matplotlib's own font lacks.
     warnings.filterwarnings("ignore", "Glyph .* missing from")
+    # Pyodide's list of fonts is that of another Matplotlib, which so makes its own, and says that.
+    log = logging.getLogger("matplotlib.font_manager")
+    log.addFilter(lambda record: "font cache" not in record.getMessage())
     notebook_stubs.install()
     whole_numbers.install()
     if language != ORIGINAL:
