@@ -87,10 +87,14 @@ def is_right(function: Any, part: Part, cases: Cases) -> bool:
 
 @cache
 def written(name: str) -> list[tuple[str, str]]:
-    """Return (who, code) of the reference and of the right answers in the library."""
-    found = [("the reference", "")]
-    found += [(one.name, one.source) for one in submissions(name) if not one.told and not one.open]
-    return found[:4]
+    """Return (who, code) of the reference and of the right answers in the library.
+
+    Without the one that rounds a single peak: a slip in that line matters only in a class that has
+    a peak nearby.
+    """
+    right = [one for one in submissions(name) if not one.told and not one.open]
+    found = [(one.name, one.source) for one in right if one.name != "right_rounded"]
+    return [("the reference", ""), *found][:4]
 
 
 def solutions(name: str, part: Part) -> Iterator[tuple[str, ast.FunctionDef, dict[str, Any]]]:
