@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grading.intake import MOST_TEXT, name_problem, printable
+from grading.intake import MOST_TEXT, listed, name_problem, printable
 
 MOST_NUMBERS = 10  # of one person, which fit into the gradebook
 # Headings, in lower case, of columns that say who somebody is. The first that has an entry names
@@ -164,7 +164,7 @@ class Table:
         known = {head.strip().lower() for head in self.heads} & {*IDS, *NUMBERS}
         if not (known or self.of_worksheet):
             raise ValueError(
-                f"no column says who somebody is: there is {', '.join(self.heads) or 'nothing'}; "
+                f"no column says who somebody is: there is {listed(self.heads) or 'nothing'}; "
                 f"one of these is needed: {', '.join(sorted({*IDS, *NUMBERS}))}"
             )
 
