@@ -130,7 +130,22 @@ def test_make_takes_every_command_that_a_page_names() -> None:
             words = shlex.split(command, comments=True)
             done = run("env", *words, "--dry-run", "--always-make")
             refused += [f"{path.name}: {command}: {done.stderr}"] if done.returncode else []
+            # A variable that no target reads is passed over without a word.
+            given = words[words.index("make") :]
+            values = (word.partition("=")[2] for word in given)
+            refused += [
+                f"{path.name}: {command}: {one}" for one in values if one not in done.stdout
+            ]
     assert refused == []
+
+
+def test_make_clean_keeps_what_people_made(tmp_path: Path) -> None:
+    for name in ("_build/html/page", ".venv/bin/python", "my-work/mine.ipynb", "course/grades.csv"):
+        (file := tmp_path / name).parent.mkdir(parents=True)
+        file.touch()
+    said = run("make", "--directory", str(tmp_path), f"--makefile={ROOT / 'Makefile'}", "clean")
+    assert said.returncode == 0
+    assert {path.name for path in tmp_path.iterdir()} == {".venv", "my-work", "course"}
 
 
 def test_make_takes_no_language_from_the_system() -> None:

@@ -81,7 +81,7 @@ TAKEN: dict[str, tuple[dict[str, bytes | str], list[str], str]] = {
     "canvas, late": (
         {of_canvas("Ada Lovelace", 7, "a.ipynb", late=True): NOTEBOOK},
         ["lovelaceada 7/a.ipynb"],
-        "",
+        "late, says Canvas",
     ),
     "canvas, typed into the form": (
         {"lovelaceada_7_text.html": "<p>My answer</p>"},

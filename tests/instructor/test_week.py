@@ -97,6 +97,8 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
     line = on_the_page("make grade").replace("../my-class", str(room.folder))
     week.lines["grade"] = said(command(*shlex.split(line)))
     shutil.rmtree(room.folder / "autograded" / "ada" / NAME)
+    # When a notebook came is learned later.
+    (room.folder_of("zoe") / "timestamp.txt").write_text("2026-12-02 12:00 UTC")
     week.lines["again"] = said(week.run("make grade"))
     week.lines["return"] = said(week.run("make return"))
     week.lines["export"] = said(week.run("make export"))
@@ -144,7 +146,8 @@ def test_everybody_gets_points_and_who_handed_in_nothing_has_a_row(week: Week) -
     assert {row["note"] for row in rows} == {"not handed in"}
     assert "3 collected" in week.lines["collect"]
     assert "4 graded" in week.lines["grade"]
-    assert week.lines["again"].startswith("1 graded")
+    assert week.lines["again"].startswith("2 graded")
+    assert {row["student"] for row in week.room.remarks("late")} == {"zoe"}
     assert "3 pages" in week.lines["return"]
     with zipfile.ZipFile(week.folder / "feedback.zip") as pages:
         assert canvas_takes_feedback(pages.namelist()).keys() == {"7", "12", "15"}

@@ -139,6 +139,18 @@ def test_a_page_prints_without_what_needs_a_screen(reader: Reader) -> None:
     assert reader.page.evaluate(folds) == folded
 
 
+def test_an_address_on_the_web_stands_behind_its_link_on_paper(reader: Reader) -> None:
+    reader.open("chapters/privacy")
+    reader.page.emulate_media(media="print")
+    links = reader.page.locator("article a[href^='https:']:visible")
+    behind = (
+        "(all) => all.map((a) => [a.getAttribute('href'), getComputedStyle(a, '::after').content])"
+    )
+    found = links.evaluate_all(behind)
+    assert found
+    assert [href for href, content in found if href not in content] == []
+
+
 # ---- the slides
 
 DECKS = sorted(path.stem for path in (ROOT / "slides").glob("*.md"))

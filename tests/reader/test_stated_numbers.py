@@ -116,6 +116,7 @@ RIGHT = {
         "check-b200": f"{2.27 / 2.3 * PEAK / HBM:.0f} FLOP/byte",
         "from-the-corner": f"{1000 * 0.5 / 2000:n} pixels",
         "first-moves": f"{rl.chip('H200 SXM')['HBM'] / HBM:.2f} times",
+        "second-moves": f"{rl.chip('H200 SXM')['bf16'] / PEAK:n} times",
         "check-far-below": says(V5E_PEAK / V5E_HBM < 60),
     },
     "matmul": {
@@ -125,18 +126,22 @@ RIGHT = {
         "first-enough": says(matmul(241, 4096, 16_384)),
         "rule-holds": f"{sum(abs(c['bf16'] / c['HBM'] / 240 - 1) <= 0.02 for c in CHIPS)}",
         "int4-gain": f"{layer(2) / layer(0.5):.1f} times as fast",
+        "int4-gain-large": f"{PEAK / PEAK:n} times as fast",
         "check-peak-share": f"{6400 * 8192 / (2 * 64 + 8192) * V5E_HBM / V5E_PEAK:.0f}%",
     },
     "chips": {
         "check-fp32": f"{2 * depth(2, V5E_PEAK, ICI):,}",
         "check-gather": f"{math.floor(V5E_PEAK / ICI) + 1:,} tokens",
-        "check-hide": says(depth(4, PEAK, NVLINK) <= 8192),
+        "check-hide": says(depth(4, PEAK, NVLINK) <= 8192), "which-size": "D",
     },
     "attention": {
         "check-cache": f"{2 * 80 * 8 * 128 * 2 * 32_768 / 1e9:.1f} GB",
         "check-short-prompt": says(prompt(32, 8, V5E_PEAK, V5E_HBM) <= 300),
+        "check-stronger": says(decode(8192) >= PEAK / HBM),
     },
     "homework": {
+        "fp32-intensity": f"{100 * 2 / 4:.0f}%",
+        "eight-h100": says(2 * 2 * 7 / 8 / NVLINK < 2 * 1024 / PEAK),
         "fp32-vector": f"{2 * H100[VECTOR] / HBM:.0f} tokens",
         "eight-h100-width": f"{depth(8, PEAK, NVLINK):,}", "eight-chips-width": f"{8 - 1} times",
     },
