@@ -6,6 +6,7 @@ notebooks; the code here only packs them.
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -50,7 +51,12 @@ def released(book: Path) -> Path:
     if not stamp.exists() or stamp.read_text() != made_from:
         codes = list(wheels.translations(book))
         options = [f"--language={code}" for code in codes]
-        release = [sys.executable, "-m", "grading", "release", str(course), *options]
+        # By name: the folder has what was released when the book had other exercises.
+        names = [file.stem for file in exercise_pages.files(book)]
+        for folder in course.glob("release*/*"):
+            if folder.name not in names:
+                shutil.rmtree(folder)
+        release = [sys.executable, "-m", "grading", "release", str(course), *names, *options]
         subprocess.run(release, cwd=book, check=True, stdout=subprocess.DEVNULL)
         packages = wheels.build(book, book / SERVED / "wheels")
         bundle.write(book, course / "release", packages, course / BUNDLE)
