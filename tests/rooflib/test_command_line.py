@@ -1,5 +1,6 @@
 """`python -m rooflib` prints what was asked for, or one line about what was wrong."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -16,9 +17,14 @@ def rooflib(*arguments: object, **how: object) -> subprocess.CompletedProcess[st
 
 
 LAYER = ["tpu-v5e", "matmul", 64, 4096, 16384]
+OPERATIONS = ("attention", "dot", "elementwise", "matmul", "rms_norm", "split")
+USED = [rf"operations: .*\b{name}\b" for name in OPERATIONS]
+OPTIONS = [*inspect.signature(rl.Serving).parameters][2:]
+USED += [rf"names for a model: .*\b{name}\b" for name in OPTIONS]
 # What is asked for, and patterns of lines that must be printed.
 ASKED = [
-    ([], "usage: python -m rooflib", "operations: .*matmul", "names for a model: B, S, chips, "),
+    ([], "usage: python -m rooflib", *USED),
+    (["tpu-v5e", "matmul", "--help"], "usage: python -m rooflib", *USED),
     (["chips"], r"TPU v5e +197 TFLOP/s +819 GB/s +ICI, PCIe, DCN", "H100 SXM",
      "MI300X"),
     (["h100 sxm"], r"bf16 +989\.5 TFLOP/s +295", r"HBM +3\.35 TB/s, 85\.52 GB",

@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from broken_configs import LLAMA, write
 from repository import ROOT
 
 import roofkit
@@ -39,12 +40,23 @@ def test_the_python_examples_in_the_readme_have_the_values_that_it_says():
     assert checked
 
 
-def test_the_commands_in_the_readme_that_ask_rooflib_get_an_answer():
-    asked = re.findall(r"^python (-m rooflib .+)", README, re.MULTILINE)
-    for words in map(shlex.split, asked):
-        run = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
-        assert (run.returncode, run.stderr) == (0, ""), words
-    assert asked
+def answer(*words: object, **how: object) -> str:
+    run = subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, check=False, **how
+    )
+    assert (run.returncode, run.stderr) == (0, ""), words
+    return run.stdout
+
+
+def test_commands_that_readme_pages_and_usage_show_get_an_answer(tmp_path):
+    write(tmp_path, LLAMA)
+    pages = [path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("chapters/*.md"))]
+    usage = answer("-m", "rooflib", "--help")
+    for text in (README, "\n".join(pages), usage):
+        asked = re.findall(r"^ *python (-m rooflib .+\w)$", text, re.MULTILINE)
+        for words in map(shlex.split, asked):
+            assert "usage:" not in answer(*words, cwd=tmp_path), words
+        assert asked
 
 
 @pytest.mark.parametrize("name", ["rooflib", "roofkit", *MODULES])
