@@ -16,6 +16,7 @@ from repository import ROOT
 
 import roofkit
 import rooflib as rl
+import roofmeter
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 MODULES = [
@@ -24,6 +25,7 @@ MODULES = [
     for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     if not found.name.endswith(("__main__", "learner_config"))
 ]
+PUBLIC = {name: getattr(rl, name) for name in (*rl.__all__, *rl.llm.__all__)}
 
 
 def test_the_python_examples_in_the_readme_have_the_values_that_it_says():
@@ -66,12 +68,31 @@ def test_the_examples_of_docstrings_give_what_they_show(name):
 
 
 def test_every_public_name_says_what_it_is():
-    assert set(rl.__all__) <= set(dir(rl))
-    for name in set(rl.__all__) - {"__version__"}:
-        summary = inspect.getdoc(getattr(rl, name)) or ""
+    for name in set(PUBLIC) - {"__version__"}:
+        assert name in dir(rl)  # what an editor offers
+        summary = inspect.getdoc(PUBLIC[name]) or ""
         assert summary.split("\n\n")[0].endswith("."), name
         assert not summary.startswith(f"{name}("), name  # which dataclasses have by default
     assert sum(len(found.examples) for found in doctest.DocTestFinder().find(rl)) > 0
+
+
+# What the names before a dot stand for, in pages and docstrings.
+KNOWN = {"rl.plots": rl.plots, "plots": rl.plots, "rl": rl, "rooflib": rl, "roofmeter": roofmeter}
+KNOWN |= {"run": roofmeter.Run, "served": rl.Serving, "mine": rl.Model}
+KNOWN |= {name: value for name, value in PUBLIC.items() if isinstance(value, type)}
+NAMED = re.compile(rf"(?<![\w./])({'|'.join(KNOWN)})\.([A-Za-z_]\w*)")
+CODE = re.compile(r"(?<![}`])`([^`\n]+)`(?!`)|^```python\n(.+?)^```", re.MULTILINE | re.DOTALL)
+
+
+def test_what_pages_and_docstrings_name_is_there():
+    pages = [README, *(path.read_text(encoding="utf-8") for path in ROOT.glob("[cs]*s/*.md"))]
+    told = [*PUBLIC.values(), *map(importlib.import_module, MODULES)]
+    for text in (*pages, *(inspect.getdoc(each) or "" for each in told)):
+        for code in map("".join, CODE.findall(text)):
+            for before, name in NAMED.findall(code):
+                of = KNOWN[before]
+                fields = getattr(of, "__dataclass_fields__", ())
+                assert hasattr(of, name) or name in fields, code
 
 
 def test_importing_rooflib_does_not_import_matplotlib():
