@@ -285,3 +285,6 @@ def test_a_price_gives_what_a_million_tokens_cost():
     ratio = served.per_token.upper / served.per_token.lower
     low, high = map(float, served.table.rows[-1][1].split(" to "))
     assert (low, high) == pytest.approx((8 * 3 * hours, ratio * 8 * 3 * hours), rel=0.01)
+    # What doesn't fit costs nothing.
+    large, priced = (rl.Serving("Llama 3.1 405B", "H100 SXM", price=each) for each in (None, 3))
+    assert priced.table.rows == large.table.rows
