@@ -154,6 +154,9 @@ def test_what_a_run_says_follows_from_its_samples() -> None:
     assert "15%" in clock
     assert re.search("100 GFLOP/s.+10 GB/s", repr(run))
     assert re.search("12.5 GB/s.+6.25 GB/s to 12.5 GB/s", repr(figures["update"]))
+    cached = replace(run, figures={each.key: each for each in FIGURES[:6]}, left_out={})
+    assert cached.caches_end == 0
+    assert [each.partition(":")[0] for each in cached.warnings] == ["update", "read"]
     slow = figure("read", "B/s", 1e8, 20, 21, 22)
     other = replace(run, figures={"read": slow, "call": figures["call"]}, date=datetime.date.max)
     table = run.compare(other)
