@@ -96,6 +96,7 @@ def test_a_config_file_is_counted_as_transformers_counts_it(row, tmp_path):
     model = read(row, tmp_path)
     assert (model.parameters, model.active_parameters()) == (row["parameters"], row["active"])
     assert (model.tied, model.weights) == (row["tied"], row["weights"])
+    assert model.active_parameters(tables=False) == row["active"] - row["weights"]["tables"]
     # The cache of layers with a window ends to grow there; the others' grows on.
     full, windowed = (row["cache"].get(kind, 0) for kind in ("full", "windowed"))
     near, far = (model.decode(1, length, kv="bf16").held for length in (20_000, 120_000))

@@ -155,10 +155,6 @@ def test_a_curve_shows_its_values_and_its_name():
         assert labels[name] == line.get_color()
     far = rl.plots.throughput(rl.plots.axes(), [1, 2], {"low": [1, 2]}, ceiling=9)
     assert far.get_ylim()[1] > 9
-    logarithmic = rl.plots.axes()
-    logarithmic.set_yscale("log")
-    rl.plots.throughput(logarithmic, [1, 2], {"low": [1e-3, 1e3]})
-    assert 0 < logarithmic.get_ylim()[0] <= 1e-3
 
 
 def test_bars_are_as_long_as_times_and_the_bracket_as_the_bounds():
