@@ -9,6 +9,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 
 import pytest
 from broken_configs import LLAMA, write
@@ -59,6 +60,12 @@ def test_commands_that_readme_pages_and_usage_show_get_an_answer(tmp_path):
         for words in map(shlex.split, asked):
             assert "usage:" not in answer(*words, cwd=tmp_path), words
         assert asked
+
+
+def test_pip_installs_what_the_readme_says_with_rooflib():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (told,) = (part for part in README.split("\n\n") if "pip install ." in part)
+    assert set(project["dependencies"]) == set(re.findall("numpy|matplotlib", told)) != set()
 
 
 @pytest.mark.parametrize("name", ["rooflib", "roofkit", *MODULES])

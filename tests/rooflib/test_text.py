@@ -118,6 +118,7 @@ FORMATS = [
     (rl.Quantity(1.0, "%"), "", "100%"),
     (rl.Quantity(0.1234, "%"), "3", "12.3%"),
     (rl.Quantity(12000, "FLOP"), ",", "12,000"),
+    (rl.Quantity(1234.5), ",", "1,234.5"),
     (rl.Quantity(2.5, "s"), ".2f", "2.50"),
     (rl.Quantity(1.97e14, "FLOP/s"), "e", "1.97×10¹⁴ FLOP/s"),
     (rl.Quantity(2e-7), "e", "2×10⁻⁷"),

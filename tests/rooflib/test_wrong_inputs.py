@@ -120,6 +120,7 @@ WRONG = [
     ("rl.DType('odd', 4, scale_bits=-1)", "scale_bits must be zero or above", "-1"),
     ("rl.attention(1, 1, 1, 1, 1, 1, softmax='bf16')", "softmax must be True or False", "'bf16'"),
     ("rl.plots.roofline(rl.plots.axes(), {'bf16': 0}, {'HBM': 1})", "ceilings['bf16'] must", "0"),
+    ("rl.plots.roofline(rl.plots.axes(), {'bf16': 1})", "at least one ceiling and one slope"),
     ("rl.plots.roofline(rl.plots.axes(), H100, points={'own': '5'})", "points['own'] must", "'5'"),
     ("rl.plots.roofline(rl.plots.axes(), H100, points={'copy': rl.work()})", "points['copy'] must"),
     ("rl.Link('wire', 1, topology='star')", "topology must be one of torus, mesh", "'star'"),
