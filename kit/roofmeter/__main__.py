@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
 from roofmeter.measuring import TooBusyError, measure
 from roofmeter.run import load_run
@@ -20,6 +21,8 @@ def main() -> None:
     given = parser.parse_args()
     try:
         other = load_run(given.compare) if given.compare else None
+        if given.save:  # a folder that can't be made is told now, and not after the measurement
+            Path(given.save).mkdir(parents=True, exist_ok=True)
         run = measure(given.seconds)
         if given.save:
             run.save(given.save)

@@ -69,6 +69,7 @@ def test_a_chip_with_faster_parts_is_never_slower(chip, B, D, F):
     before = op.on(chip).lower
     wider = chip | {"HBM": 2 * chip["HBM"]}
     assert op.on(wider).lower <= before
+    assert wider | {"HBM": chip["HBM"]} == chip  # nothing else has changed
     both = chip | {name: 2 * rate for name, rate in chip.rates.items()}
     assert op.on(both).lower == pytest.approx(before / 2)
 
@@ -97,6 +98,7 @@ def test_only_a_switch_uses_all_links_to_one_peer(topology, to_one_peer, total):
     link = rl.Link("wire", 1e9, links_per_axis=2, axes=3, topology=topology, latency=1e-6)
     assert (link.to_one_peer, link.total) == (to_one_peer, total)
     chip = rl.Chip("own", {"bf16": 1e12, "HBM": 1e10}, 1e6, links=(link,))
+    assert ["wire" in chip, "HBM" in chip, "ICI" in chip] == [True, True, False]
     assert chip.ridge("bf16", "wire") == chip.ridge("bf16", link) == 1e12 / to_one_peer
     size = link.latency * to_one_peer  # latency takes half of the time
     found = rl.work("work", sent=size, hops=1).on(chip, "wire")
@@ -150,6 +152,18 @@ def test_bytes_use_the_link_that_is_named_and_vectors_their_own_units():
     assert (op.flops, found.share_of_peak) == (1e9, 1)
     assert op.on(chip, "far").times["far"] == 0.1
     assert op.on(chip, rl.Link("own", 1e3)).times["own"] == 1e6
+
+
+def test_a_sum_has_its_parts_repeats_them_and_may_be_in_any_order():
+    one, two = rl.matmul(8, 64, 64).named("one"), rl.split("D", 4, 8, 64, 64).named("two")
+    for either in (two, one + two, two + one):  # a fourth of it at once over three links of a mesh
+        assert either.on("MI300X", "XGMI").times["XGMI"] == 2 * 2 * 8 * 64 / 4 / 64e9
+    thrice = [(part.name, part.flops, part.sent) for part in (3 * (one + two)).parts]
+    assert thrice == [(part.name, 3 * part.flops, 3 * part.sent) for part in (one, two)]
+    # A sum with a name is one part.
+    named = (one + two).named("both") + one
+    assert [part.name for part in named.parts] == ["both", "one"]
+    assert [part.flops for part in named.parts] == [one.flops + two.flops, one.flops]
 
 
 # ---- critical sizes: one less isn't enough

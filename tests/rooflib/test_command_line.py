@@ -1,5 +1,6 @@
 """`python -m rooflib` prints what was asked for, or one line about what was wrong."""
 
+import inspect
 import re
 import subprocess
 import sys
@@ -16,15 +17,21 @@ def rooflib(*arguments: object, **how: object) -> subprocess.CompletedProcess[st
 
 
 LAYER = ["tpu-v5e", "matmul", 64, 4096, 16384]
+OPERATIONS = ("attention", "dot", "elementwise", "matmul", "rms_norm", "split")
+USED = [rf"operations: .*\b{name}\b" for name in OPERATIONS]
+OPTIONS = [*inspect.signature(rl.Serving).parameters][2:]
+USED += [rf"names for a model: .*\b{name}\b" for name in OPTIONS]
 # What is asked for, and patterns of lines that must be printed.
 ASKED = [
-    ([], "usage: python -m rooflib", "operations: .*matmul", "names for a model: B, S, chips, "),
+    ([], "usage: python -m rooflib", *USED),
+    (["tpu-v5e", "matmul", "--help"], "usage: python -m rooflib", *USED),
     (["chips"], r"TPU v5e +197 TFLOP/s +819 GB/s +ICI, PCIe, DCN", "H100 SXM",
      "MI300X"),
     (["h100 sxm"], r"bf16 +989\.5 TFLOP/s +295", r"HBM +3\.35 TB/s, 85\.52 GB",
      r"vector fp32 +67 TFLOP/s +20", r"NVLink to one peer +450 GB/s"),
     # 2·64·4096·16384 FLOPs; 2·(64·4096 + 4096·16384) bytes loaded, 2·64·16384 written.
-    (LAYER, r"FLOPs +8\.59 GFLOP", r"loaded +135 MB", r"written +2\.1 MB", r"HBM +167 µs",
+    (LAYER, r"intensity +62\.8 FLOP/byte", r"attained +51\.4 TFLOP/s",
+     r"FLOPs +8\.59 GFLOP", r"loaded +135 MB", r"written +2\.1 MB", r"HBM +167 µs",
      r"compute +43\.6 µs", r"roof +HBM", r"lower bound +167 µs", r"upper bound +211 µs",
      r"share of peak +26%", r"HBM needed +137 MB of 16\.9 GB"),
     # An all-gather sends 3/4 of 2·512·8192 bytes, at 45 GB/s.

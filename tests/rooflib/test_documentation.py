@@ -9,12 +9,15 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 
 import pytest
+from broken_configs import LLAMA, write
 from repository import ROOT
 
 import roofkit
 import rooflib as rl
+import roofmeter
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 MODULES = [
@@ -23,6 +26,7 @@ MODULES = [
     for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
     if not found.name.endswith(("__main__", "learner_config"))
 ]
+PUBLIC = {name: getattr(rl, name) for name in (*rl.__all__, *rl.llm.__all__)}
 
 
 def test_the_python_examples_in_the_readme_have_the_values_that_it_says():
@@ -39,12 +43,29 @@ def test_the_python_examples_in_the_readme_have_the_values_that_it_says():
     assert checked
 
 
-def test_the_commands_in_the_readme_that_ask_rooflib_get_an_answer():
-    asked = re.findall(r"^python (-m rooflib .+)", README, re.MULTILINE)
-    for words in map(shlex.split, asked):
-        run = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
-        assert (run.returncode, run.stderr) == (0, ""), words
-    assert asked
+def answer(*words: object, **how: object) -> str:
+    run = subprocess.run(
+        [sys.executable, *words], capture_output=True, text=True, check=False, **how
+    )
+    assert (run.returncode, run.stderr) == (0, ""), words
+    return run.stdout
+
+
+def test_commands_that_readme_pages_and_usage_show_get_an_answer(tmp_path):
+    write(tmp_path, LLAMA)
+    pages = [path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("chapters/*.md"))]
+    usage = answer("-m", "rooflib", "--help")
+    for text in (README, "\n".join(pages), usage):
+        asked = re.findall(r"^ *python (-m rooflib .+\w)$", text, re.MULTILINE)
+        for words in map(shlex.split, asked):
+            assert "usage:" not in answer(*words, cwd=tmp_path), words
+        assert asked
+
+
+def test_pip_installs_what_the_readme_says_with_rooflib():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    (told,) = (part for part in README.split("\n\n") if "pip install ." in part)
+    assert set(project["dependencies"]) == set(re.findall("numpy|matplotlib", told)) != set()
 
 
 @pytest.mark.parametrize("name", ["rooflib", "roofkit", *MODULES])
@@ -54,12 +75,31 @@ def test_the_examples_of_docstrings_give_what_they_show(name):
 
 
 def test_every_public_name_says_what_it_is():
-    assert set(rl.__all__) <= set(dir(rl))
-    for name in set(rl.__all__) - {"__version__"}:
-        summary = inspect.getdoc(getattr(rl, name)) or ""
+    for name in set(PUBLIC) - {"__version__"}:
+        assert name in dir(rl)  # what an editor offers
+        summary = inspect.getdoc(PUBLIC[name]) or ""
         assert summary.split("\n\n")[0].endswith("."), name
         assert not summary.startswith(f"{name}("), name  # which dataclasses have by default
     assert sum(len(found.examples) for found in doctest.DocTestFinder().find(rl)) > 0
+
+
+# What the names before a dot stand for, in pages and docstrings.
+KNOWN = {"rl.plots": rl.plots, "plots": rl.plots, "rl": rl, "rooflib": rl, "roofmeter": roofmeter}
+KNOWN |= {"run": roofmeter.Run, "served": rl.Serving, "mine": rl.Model}
+KNOWN |= {name: value for name, value in PUBLIC.items() if isinstance(value, type)}
+NAMED = re.compile(rf"(?<![\w./])({'|'.join(KNOWN)})\.([A-Za-z_]\w*)")
+CODE = re.compile(r"(?<![}`])`([^`\n]+)`(?!`)|^```python\n(.+?)^```", re.MULTILINE | re.DOTALL)
+
+
+def test_what_pages_and_docstrings_name_is_there():
+    pages = [README, *(path.read_text(encoding="utf-8") for path in ROOT.glob("[cs]*s/*.md"))]
+    told = [*PUBLIC.values(), *map(importlib.import_module, MODULES)]
+    for text in (*pages, *(inspect.getdoc(each) or "" for each in told)):
+        for code in map("".join, CODE.findall(text)):
+            for before, name in NAMED.findall(code):
+                of = KNOWN[before]
+                fields = getattr(of, "__dataclass_fields__", ())
+                assert hasattr(of, name) or name in fields, code
 
 
 def test_importing_rooflib_does_not_import_matplotlib():

@@ -50,6 +50,31 @@ def test_a_model_of_the_catalog_has_the_parameters_that_transformers_counts(name
     assert rl.model(name).parameters == PARAMETERS[name]
 
 
+# As their makers print them: billions of all weights and of those of a token, which may be counted
+# without the tables; and the windows of layers that have one.
+PRINTED = {
+    "Mixtral 8x7B": (46.7, 12.9), "Mixtral 8x22B": (141, 39), "Qwen3 30B-A3B": (30.5, 3.3),
+    "Qwen3 235B-A22B": (235, 22), "gpt-oss 120B": (117, 5.1), "GLM-4.5-Air": (106, 12),
+    "ERNIE 4.5 21B-A3B": (21.8, 3), "Hunyuan-A13B": (80.4, 13), "DeepSeek-V3": (671, 37),
+    "Kimi K2": (1026, 32),
+}  # fmt: skip
+WINDOWS = {"Mistral 7B": 4096, "Gemma 3 27B": 1024, "gpt-oss 120B": 128}
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_a_mixture_of_the_catalog_has_the_weights_that_its_maker_prints(name):
+    model, (total, active) = rl.model(name), PRINTED[name]
+    assert model.parameters / 1e9 == pytest.approx(total, rel=0.01)
+    counted = [model.active_parameters(tables) / 1e9 for tables in (False, True)]
+    assert counted[0] < 1.05 * active
+    assert counted[1] > 0.95 * active
+
+
+@pytest.mark.parametrize("name", WINDOWS)
+def test_a_model_of_the_catalog_has_the_window_of_its_file(name):
+    assert {kind.window for kind in rl.model(name).kinds} - {0} == {WINDOWS[name]}
+
+
 # Parameters that huggingface.co shows for checkpoints with a part that sees.
 PAGES = {
     "llama-4-scout-17b-16e-instruct-fp8-dynamic": 108_641_793_536,
@@ -71,6 +96,7 @@ def test_a_config_file_is_counted_as_transformers_counts_it(row, tmp_path):
     model = read(row, tmp_path)
     assert (model.parameters, model.active_parameters()) == (row["parameters"], row["active"])
     assert (model.tied, model.weights) == (row["tied"], row["weights"])
+    assert model.active_parameters(tables=False) == row["active"] - row["weights"]["tables"]
     # The cache of layers with a window ends to grow there; the others' grows on.
     full, windowed = (row["cache"].get(kind, 0) for kind in ("full", "windowed"))
     near, far = (model.decode(1, length, kv="bf16").held for length in (20_000, 120_000))

@@ -87,10 +87,19 @@ def test_every_option_of_a_function_changes_its_result(call, usual, how, more):
         assert seen(call(**(named | how | {name: other}))) != before, name
 
 
+# Labels and flags take any value. Some arguments are called by what they are.
+ANY = {"config", "hidden", "in_switch", "more", "name", "options", "types"}
+CALLED = {"compute": "(compute|rate)", "draft": "model", "other": "chip", "over": "rate"}
+
+
 @pytest.mark.parametrize(
     ("call", "usual", "how", "more"), CALLS, ids=[call.__name__ for call, *_ in CALLS]
 )
-def test_an_unknown_type_is_named_as_the_option_in_which_it_stands(call, usual, how, more):
-    for name in {"x", "w", "kv", "out", "type"} & {*inspect.signature(call).parameters, *more}:
-        with pytest.raises(ValueError, match=f"^{name} must be one of .*; got 'int9'"):
-            call(*usual, **how, **{name: "int9"})
+def test_a_wrong_value_is_told_with_the_name_of_its_argument(call, usual, how, more):
+    signature = inspect.signature(call)
+    named = signature.bind_partial(*usual).arguments | how
+    for name in {*signature.parameters, *more} - ANY:
+        for wrong in ("no such", -1):
+            told = rf"^{CALLED.get(name, name)} must be .*; got {wrong!r}"
+            with pytest.raises((TypeError, ValueError), match=told):
+                call(**(named | {name: wrong}))

@@ -116,6 +116,10 @@ def test_a_chip_and_work_are_drawn_where_they_lie():
     assert {*rates, *points} == {name.replace("\N{NO-BREAK SPACE}", " ") for name in shown}
     for name, op in points.items():
         assert shown[name] == pytest.approx((op.intensity, op.intensity * V5E["ICI"]))
+    alone = rl.plots.roofline(rl.plots.axes(), V5E)
+    words = [text.get_text().replace("\N{NO-BREAK SPACE}", " ") for text in alone.texts]
+    assert words == ["HBM: 819 GB/s", "bf16: 197 TFLOP/s"]
+    assert alone.get_xlim()[0] < V5E.ridge() < alone.get_xlim()[1]
     large = {x: rl.matmul(8192, 8192, 8192, x=x) for x in ("bf16", "int8")}
     under = rl.plots.roofline(rl.plots.axes(), V5E, points=large)
     assert sorted(y for _, y in single_points(under)) == [V5E["bf16"], V5E["int8"]]
@@ -142,6 +146,7 @@ def test_a_curve_shows_its_values_and_its_name():
     assert ax.get_xlim() == (1, 512)
     (peak,) = (text for text in ax.texts if str(V5E["bf16"]) in text.get_text())
     assert peak.xy[1] == V5E["bf16"]
+    assert [V5E["bf16"]] * 2 in [list(line.get_ydata()) for line in ax.lines]
     assert_readable(ax, points=False)
     drawn = [line.get_ydata() for line in ax.lines]
     for values in curves.values():
@@ -180,6 +185,7 @@ def test_bars_are_as_long_as_times_and_the_bracket_as_the_bounds():
         looks.setdefault(roofs[round(at)], set()).add((edge, bar.get_hatch()))
     assert all(len(look) == 1 for look in looks.values())
     assert len({hatch for look in looks.values() for _, hatch in look}) == len(looks) == 3
+    assert ax.get_xlabel()
     for tick, label in zip(ax.get_xticks(), ax.get_xticklabels(), strict=True):
         number, unit = label.get_text().replace("\N{MICRO SIGN}", "u").split()
         assert float(number) * {"s": 1, "ms": 1e-3, "us": 1e-6}[unit] == pytest.approx(tick)
@@ -209,6 +215,9 @@ def test_labels_have_enough_contrast_on_white():
         ticks = [*ax.get_xticklabels(), *ax.get_yticklabels()]
         for text in [*ax.texts, ax.xaxis.label, ax.yaxis.label, *ticks]:
             assert 1.05 / (luminance(text.get_color()) + 0.05) >= 4.5, text
+            assert text.get_fontsize() >= 8, text
+        # The page, which may be dark, shows through.
+        assert [part.get_facecolor()[3] for part in (ax, ax.figure)] == [0, 0]
     plt.close("all")
 
 

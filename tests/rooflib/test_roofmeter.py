@@ -2,6 +2,7 @@
 
 import csv
 import datetime
+import os
 import re
 import shutil
 import statistics
@@ -12,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from repository import ROOT
 
@@ -71,8 +73,8 @@ def test_a_stored_runs_figures_are_those_of_its_samples(folder: Path) -> None:
 
 def test_a_run_is_saved_loaded_and_compared(tmp_path: Path) -> None:
     run = roofmeter.load_run(FOLDERS[0])
-    run.save(tmp_path / "copy")
-    again = roofmeter.load_run(tmp_path / "copy")
+    run.save(tmp_path / "new" / "copy")
+    again = roofmeter.load_run(tmp_path / "new" / "copy")
     assert str(again.table) == str(run.table)
     assert str(again.operations_table) == str(run.operations_table)
     assert run.chip["fp32"] == again.chip["fp32"]
@@ -137,6 +139,9 @@ def test_what_a_run_says_follows_from_its_samples() -> None:
     assert cells(run.operations_table) == [
         (each.what, *row) for each, row in zip(FIGURES[-2:], SUMS, strict=True)
     ]
+    columns = {**run.table.columns, **run.operations_table.columns}
+    named = {"best": 1e11, "typical": 9.804e10, "lower bound": 8e-4, "upper bound": 8.21e-4}
+    assert {name: columns[name][0] for name in named} == pytest.approx(named, rel=1e-4)
     assert dict(run.chip.rates) == {"fp32": 1e11, "fp64": 5e10, "HBM": 1e10}
     assert (run.chip.memory, run.as_chip("update")["HBM"]) == (8e9, 1.25e10)
     # The third array is read at memory's speed; the clock fell.
@@ -149,6 +154,9 @@ def test_what_a_run_says_follows_from_its_samples() -> None:
     assert "15%" in clock
     assert re.search("100 GFLOP/s.+10 GB/s", repr(run))
     assert re.search("12.5 GB/s.+6.25 GB/s to 12.5 GB/s", repr(figures["update"]))
+    cached = replace(run, figures={each.key: each for each in FIGURES[:6]}, left_out={})
+    assert cached.caches_end == 0
+    assert [each.partition(":")[0] for each in cached.warnings] == ["update", "read"]
     slow = figure("read", "B/s", 1e8, 20, 21, 22)
     other = replace(run, figures={"read": slow, "call": figures["call"]}, date=datetime.date.max)
     table = run.compare(other)
@@ -184,6 +192,7 @@ def test_a_broken_run_is_refused_in_one_line(
     ("arguments", "words"),
     [
         (("--compare", "no/where"), "no/where"),
+        (("--save", "pyproject.toml/mine"), "pyproject.toml/mine"),
         (("--seconds", "soon"), "soon"),
         (("--seconds", "0"), "seconds must be above zero"),
         (("--sped", "1"), "--sped"),
@@ -195,6 +204,44 @@ def test_a_wrong_argument_is_named(arguments: tuple[str, str], words: str) -> No
     assert done.stdout == ""
     assert words in done.stderr.splitlines()[-1]
     assert "Traceback" not in done.stderr
+
+
+# On one core, with a clock that goes on by a tenth of a second at each look: samples agree on any
+# machine.
+STEADY = """
+import itertools, os, runpy, time
+os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+ticks = itertools.count()
+time.perf_counter = lambda: next(ticks) / 10
+runpy.run_module("roofmeter", run_name="__main__", alter_sys=True)
+"""
+
+
+def test_a_run_is_measured_printed_compared_and_saved(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "mine"
+    words = ["--seconds", "10", "--save", str(folder), "--compare", str(FOLDERS[0])]
+    done = subprocess.run([sys.executable, "-c", STEADY, *words], **HERE, capture_output=True)
+    assert done.returncode == 0, done.stderr
+    run, other = roofmeter.load_run(folder), roofmeter.load_run(FOLDERS[0])
+    for shown in (run.name, run.table, run.operations_table, run.compare(other), *run.warnings):
+        assert str(shown) in done.stdout
+    # A pass of each takes a tenth of a second: the larger matmul, and an array of 1 GiB.
+    peak, array = 2 * 3072**3 / 0.1, 2**30 / 0.1
+    assert (run.chip["fp32"], run.chip["fp64"]) == pytest.approx((peak, peak))
+    both = [run.as_chip(roof)["HBM"] for roof in ("read", "update")]
+    assert both == pytest.approx([array, 2 * array], rel=1e-3)
+    assert run.figures["call"].best == pytest.approx(0.1)
+    assert 10 < run.seconds < 20
+    assert "thin 1" in run.left_out
+    for each in run.figures.values():
+        assert each.what in done.stderr
+        assert {sample.repeats for sample in each.samples} == {1}
+    assert (run.threads, run.host.granted, run.host.present) == (1, 1, os.cpu_count())
+    assert 1e9 < run.host.memory < 1e14
+    assert run.host.cpu in Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    assert abs(datetime.datetime.now(datetime.UTC) - run.date) < datetime.timedelta(hours=1)
+    assert {*other.libraries} <= {*run.libraries}
+    assert run.libraries["numpy"] == np.__version__
 
 
 @pytest.mark.long

@@ -7,6 +7,10 @@ import pytest
 import rooflib as rl
 from rooflib.llm import mfu
 
+# What a suggestion says, and which option it changes.
+SUGGESTED = {"weights in": "w", "cache in": "kv", "twice the batch": "B",
+             "twice the chips": "chips", "whole experts": "expert_parallel",
+             "the next chip": "chip"}  # fmt: skip
 CASES = [
     ("Llama 3 8B", "H100 SXM", {"B": 16}),
     ("Llama 3 70B", "H100 SXM", {"B": 3, "chips": 4, "S": 2048, "w": "int8", "kv": "fp8"}),
@@ -47,17 +51,21 @@ def test_times_and_room_are_those_of_the_steps(name, chip, options):
     assert (longest >= S) == served.fits == fits(served) == (count >= B)
     assert served.tokens_per_second == (pytest.approx(B / token.lower) if served.fits else 0)
     first, memory = prompt.on(chip, link), served.chip.memory
-    shown = [f"{token.work.held} of {0.9 * memory}", f"10% of {memory}", f"{count:,}"]
-    shown += [f"{longest:,}"]
+    shown = [("fits", "yes" if served.fits else "DOES NOT FIT")]
+    shown += [("needed", f"{token.work.held} of {0.9 * memory}"), ("free", f"10% of {memory}")]
+    shown += [(f"sequences of {S:,}", f"{count:,}"), (f"positions of {B:,}", f"{longest:,}")]
     if served.fits:
-        shown += [f"{each.lower} to {each.upper}" for each in (first, token)]
-        shown += [f"{rl.Quantity(rate)}" for rate in (1 / token.lower, B / token.lower)]
-        shown += [first.roof, token.roof]
+        times = {"first token": first, "per token": token}
+        shown += [(what, f"{each.lower} to {each.upper}") for what, each in times.items()]
+        rates = {"of a sequence": 1 / token.lower, "in all": B / token.lower}
+        shown += [(what, f"{rl.Quantity(rate)}") for what, rate in rates.items()]
+        shown += [("prefill", first.roof), ("decode", token.roof)]
     else:  # nothing is said of the speed of what can't run
-        shown.append(str(served.fewest().chips * served.replicas))
+        shown.append(("fewest", str(served.fewest().chips * served.replicas)))
     assert list(served.table.columns)[1].split()[1] == str(served.chips * served.replicas)
-    cells = [row[1] for row in served.table.rows]
-    assert cells == ["yes" if served.fits else "DOES NOT FIT", *shown]
+    for (label, cell), (what, value) in zip(served.table.rows, shown, strict=True):
+        assert what in label
+        assert cell == value
 
 
 @pytest.mark.parametrize(("name", "chip", "options"), CASES)
@@ -70,11 +78,14 @@ def test_suggestions_change_one_thing_and_are_sorted_by_what_they_bring(name, ch
     first, *rows = served.changes_table.rows
     assert first[1:2] == ((f"{served.per_token.lower}",) if served.fits else ("",))
     table = {row[0]: row for row in rows}
+    wanted = ("help", "time per token", "tokens/s", "times as many", "bound", "fits")
+    assert all(map(str.__contains__, served.changes_table.columns, wanted))
     for change, other in served.changes:
         fields = [field.name for field in dataclasses.fields(served)]
         changed = [each for each in fields if getattr(other, each) != getattr(served, each)]
+        said = [option for words, option in SUGGESTED.items() if change.startswith(words)]
         # A narrower type may bring the type in which to compute along.
-        assert len(set(changed) - {"x", "compute"}) >= 1 or change.startswith("weights"), change
+        assert said == [each for each in changed if each not in ("x", "compute")], change
         for doubled in {"B", "chips"}.intersection(changed):
             assert getattr(other, doubled) == 2 * getattr(served, doubled)
         for narrower in {"w", "kv"}.intersection(changed):
@@ -205,6 +216,8 @@ def test_prefill_and_decode_apart_need_chips_in_proportion(replicas, stages):
         rates = [f"{rl.Quantity(rate)}" for rate in (each, prompts, each / prompts)]
         table = served.separate(200, other)
         assert [row[1] for row in table.rows] == [*rates, f"{cache}", f"{way}"]
+        words = ("of decode", "of prefill", "prefill for one of decode", "cache", "way")
+        assert all(word in row[0] for word, row in zip(words, table.rows, strict=True))
         assert other in list(table.columns)[1]
 
 
@@ -235,6 +248,10 @@ def test_what_cannot_be_done_is_not_suggested():
     # Weights in int4 are multiplied as those in fp8 were.
     narrower = dict(rl.Serving("DeepSeek-V3", "H200 SXM", chips=8).changes)["weights in int4"]
     assert narrower.decode.compute == "fp8"
+    # All else is.
+    found = names("Mixtral 8x7B", "H100 SXM", B=4, chips=2)
+    for words in (*SUGGESTED, "weights in int8", "weights in int4"):
+        assert any(each.startswith(words) for each in found), words
     many = names("Llama 3 8B", "H100 SXM", B=1, chips=32, S=64)
     assert "twice the chips" not in many  # 32 heads can't be split over 64 chips
     narrow = names("gpt-oss 120B", "H100 SXM", B=1, kv="fp8")
@@ -268,3 +285,6 @@ def test_a_price_gives_what_a_million_tokens_cost():
     ratio = served.per_token.upper / served.per_token.lower
     low, high = map(float, served.table.rows[-1][1].split(" to "))
     assert (low, high) == pytest.approx((8 * 3 * hours, ratio * 8 * 3 * hours), rel=0.01)
+    # What doesn't fit costs nothing.
+    large, priced = (rl.Serving("Llama 3.1 405B", "H100 SXM", price=each) for each in (None, 3))
+    assert priced.table.rows == large.table.rows

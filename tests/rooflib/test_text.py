@@ -17,16 +17,19 @@ SHOWN = [
     (9.996e-4, "s", "1 ms"),
     (-1e-3, "s", "−1 ms"),
     (1.5e-7, "s", "150 ns"),
+    (2e-12, "s", "2 ps"),
     (9e-19, "s", "9×10⁻¹⁹ s"),
     (90, "s", "90 s"),
     (0, "s", "0 s"),
     (-0.0, "s", "0 s"),
     (math.inf, "s", "∞ s"),
+    (-math.inf, "", "−∞"),
     (0.25, "B", "0.25 B"),
     (999.6, "B", "1 kB"),
     (2.5e6, "OP", "2.5 MOP"),
     (9.895e14, "FLOP/s", "990 TFLOP/s"),
     (9.999e14, "FLOP/s", "1 PFLOP/s"),
+    *((3.14 * 1e3**i, "FLOP", f"3.14 {prefix}FLOP") for i, prefix in enumerate("kMGTPEZY", 1)),
     (3.14e28, "FLOP", "3.14×10²⁸ FLOP"),
     (3.35e12, "B/s", "3.35 TB/s"),
     (240.537, "FLOP/B", "241 FLOP/B"),
@@ -115,6 +118,7 @@ FORMATS = [
     (rl.Quantity(1.0, "%"), "", "100%"),
     (rl.Quantity(0.1234, "%"), "3", "12.3%"),
     (rl.Quantity(12000, "FLOP"), ",", "12,000"),
+    (rl.Quantity(1234.5), ",", "1,234.5"),
     (rl.Quantity(2.5, "s"), ".2f", "2.50"),
     (rl.Quantity(1.97e14, "FLOP/s"), "e", "1.97×10¹⁴ FLOP/s"),
     (rl.Quantity(2e-7), "e", "2×10⁻⁷"),
@@ -127,11 +131,13 @@ def test_a_format_sets_digits_unit_and_notation(value, how, shown):
 
 
 def test_a_table_is_text_in_a_terminal_and_markdown_in_a_notebook():
-    table = rl.Table({"chip": ["A", "long | name"], "rate": [rl.Quantity(4.5e10, "B/s"), "–"]})
-    assert str(table).splitlines() == ["chip            rate", "A            45 GB/s",
-                                       "long | name        –"]  # fmt: skip
+    rates, batches = [rl.Quantity(4.5e10, "B/s"), "–"], [1234, rl.Quantity(math.inf)]
+    table = rl.Table({"chip": ["A", "long | name"], "rate": rates, "batch": batches})
+    assert str(table).splitlines() == ["chip            rate  batch", "A            45 GB/s  1,234",
+                                       "long | name        –      ∞"]  # fmt: skip
     assert table._repr_markdown_().splitlines() == [
-        "| chip | rate |", "| :-- | --: |", f"| A | 45{SPACE}GB/s |", r"| long \| name | – |",
+        "| chip | rate | batch |", "| :-- | --: | --: |", f"| A | 45{SPACE}GB/s | 1,234 |",
+        r"| long \| name | – | ∞ |",
     ]  # fmt: skip
     # In a terminal, a Chinese character is as wide as two others.
     chinese = rl.Table({"芯片": ["A", "很长的名字"], "n": [5, 20]})
@@ -195,6 +201,7 @@ def test_every_cell_of_a_table_is_the_number_that_its_row_and_column_name(found,
 # An object, and what is shown of it in one line, in this order.
 LINES = [
     (MINE, ["mine", "200 TFLOP/s in bf16", "1 TB/s", "16 GB"]),
+    (rl.matmul(np.array([]), 64, 64), ["no values in bf16", "no values"]),
     (SPLIT, ["split", "120 MFLOP in bf16", "6.16 MB", "120 kB sent", "19.5 FLOP/byte"]),
     (TWO.work, ["split", "small", "121 MFLOP in bf16 and int8", "6.2 MB", "120 kB sent"]),
     (TWO, ["HBM", "6.2 µs", "11.8 µs", "9.7% of peak"]),
@@ -217,7 +224,8 @@ UNITS = {
           rl.kv_bytes_per_token(1, 1, 1), rl.Serving(LLAMA, "H100 SXM").room],
     "B/s": [MINE["HBM"], MINE["near"], WIRES[0].total, WIRES[0].to_group(2)],
     "FLOP/s": [MINE["bf16"], MINE["vector fp32"], MINE.attainable(1), TWO.attained],
-    "OP/s": [MINE["int8"], MINE["exponentials"], rl.dot(8, "int8").on(MINE).attained],
+    "OP/s": [MINE["int8"], MINE["exponentials"], rl.dot(8, "int8").on(MINE).attained,
+             *(each.value for each in rl.figures() if each.what == "exponentials")],
     "FLOP/byte": [SPLIT.intensity, MINE.ridge(), MINE.ridge("int8", "near")],
     "s": [TWO.lower, TWO.upper, *TWO.times.values(), WIRES[0].latency,
           rl.published_runs()[0].seconds],
