@@ -17,6 +17,7 @@ from site_browser import UNSET_MATHS, Traffic, contrast, put_theme, structure, u
 from site_links import parsed
 from site_sweep import FOLDERS, PAGES, WRITTEN
 
+HAN = re.compile("[\u4e00-\u9fff]")
 CODES = {"en": "en", "zh": "zh_CN"}
 
 
@@ -282,7 +283,9 @@ def test_a_deck_is_the_same_in_both_languages(decks: dict[str, Deck]) -> None:
             ], (name, what)
         assert any(slide["values"] for slide in english.slides)
         assert chinese.page.locator("html").get_attribute("lang") == "zh-CN"
-        assert chinese.page.locator("[lang=en]:not(div, a)").all_inner_texts() == []
+        # A translation follows: what is new may be in English, but no more than a little.
+        titles = [slide["title"] for slide in chinese.slides]
+        assert sum(bool(HAN.search(title)) for title in titles) > len(titles) / 2
 
 
 def test_buttons_and_the_list_of_keys_of_a_chinese_deck_are_in_chinese(
