@@ -28,7 +28,8 @@ def patterns() -> list[re.Pattern[str]]:
     known = catalogs.of_code(CHINESE, "zh_CN", notebooks=True)
     left = {one for found in code_words.words(ROOT).values() for one in found if one not in known}
     return [
-        re.compile(".*?".join(map(re.escape, PLACE.split(one))), re.DOTALL)
+        # A page takes the space out between a Chinese full stop and what follows.
+        re.compile(".*?".join(map(re.escape, PLACE.split(one))).replace(r"\ ", r"\s*"), re.DOTALL)
         for one in sorted(filter(has_words, left.union(of_pages())), key=len, reverse=True)
     ]
 
