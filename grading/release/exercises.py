@@ -133,6 +133,8 @@ def _made(file: Path) -> Exercise:
     solution works with what a learner has.
     """
     facts = of_file(file)
+    if not (ROOT / "chapters" / f"{facts.read_first}.md").is_file():
+        raise ValueError(f"read_first is {facts.read_first!r}, and there is no such chapter")
     shared = (FOLDER / SHARED).read_text(encoding="utf-8").strip()
     how_to_work, own_words, what_next = shared.split("\n\n+++\n\n")
     found = jupytext.reads(file.read_text(encoding="utf-8"), "py:percent").cells
@@ -188,14 +190,20 @@ def _made(file: Path) -> Exercise:
 def _run(source: str, names: dict[str, Any], file: Path) -> object:
     """Run code; return the value of its last expression, None without one."""
     place = f"a cell of {file.name}"
-    tree = ast.parse(source, place)
-    last = tree.body[-1] if tree.body else None
-    if isinstance(last, ast.Expr):
-        tree.body.pop()
-    exec(compile(tree, place, "exec"), names)
-    if not isinstance(last, ast.Expr):
-        return None
-    return eval(compile(ast.Expression(last.value), place, "eval"), names)
+    try:
+        tree = ast.parse(source, place)
+        last = tree.body[-1] if tree.body else None
+        if isinstance(last, ast.Expr):
+            tree.body.pop()
+        exec(compile(tree, place, "exec"), names)
+        if not isinstance(last, ast.Expr):
+            return None
+        return eval(compile(ast.Expression(last.value), place, "eval"), names)
+    except ValueError:  # which says what to do
+        raise
+    except Exception as error:
+        begins, what = source.partition("\n")[0], f"{type(error).__name__}: {error}"
+        raise ValueError(f"the cell that begins with “{begins}” raised {what}") from error
 
 
 def marked(source: str, name: str, **marks: Any) -> NotebookNode:
