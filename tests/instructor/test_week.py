@@ -82,7 +82,7 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
         (folder / name).write_text(PEOPLE, encoding="utf-8")
     week.lines["early"] = one_line(week.run("make due", "--student"))
     said(week.run("make roster"))
-    said(week.run("make release", "LANGUAGE=zh_CN"))
+    week.lines["release"] = said(week.run("make release", "LANGUAGE=zh_CN"))
     said(week.run("make due", "2026-11-30"))
     week.lines["extension"] = said(week.run("make due", "--student"))
     chinese = room.solved(submission=WRONG, language="zh_CN")
@@ -98,6 +98,7 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
     room.hand_in(FORMULA, NAME, room.released())
     for late in ("ada", "zoe"):
         (room.folder_of(late) / "timestamp.txt").write_text("2026-12-02 08:00 UTC")
+    (room.folder_of("wang") / "timestamp.txt").write_text("on Monday")
     room.hand_in("zoe", MISTYPED, room.released())
     line = on_the_page("make grade").replace("../my-class", str(room.folder))
     week.lines["grade"] = said(command(*shlex.split(line)))
@@ -117,8 +118,16 @@ def test_a_command_that_comes_too_early_says_so_in_one_line(week: Week) -> None:
 
 
 def test_the_release_has_every_exercise_in_both_languages(week: Week) -> None:
+    for folder in ("release", "release-zh_CN"):
+        assert f"{week.room.folder / folder}" in week.lines["release"].replace(":", " ").split()
     for name in exercises.names():
         english, chinese = week.room.released(name), week.room.released(name, "zh_CN")
+        text = (ROOT / "exercises" / f"{name}.py").read_text(encoding="utf-8")
+        facts = dict(re.findall("^# (.*): (.*)$", text, re.MULTILINE))
+        for nb in (english, chinese):
+            assert facts["minutes"] in re.findall(r"\d+", nb.cells[0].source.splitlines()[2]), name
+        chapter = (ROOT / "chapters" / f"{facts['read_first']}.md").read_text(encoding="utf-8")
+        assert re.findall("^# (.*)$", chapter, re.MULTILINE)[0] in english.cells[0].source
         texts = [cell.source for cell in chinese.cells if cell.cell_type == "markdown"]
         if (TRANSLATED / f"{name}.po").exists():
             assert [text for text in texts[1:] if not HAN.search(text)] == [], name
@@ -151,6 +160,9 @@ def test_everybody_gets_points_and_who_handed_in_nothing_has_a_row(week: Week) -
     assert "4 graded" in week.lines["grade"]
     for place in (f"wang/{NAME}", f"zoe/{MISTYPED}"):  # what is listed is printed, too
         assert f"{place}: {week.room.not_graded()[place]}" in week.lines["grade"]
+    assert str(week.room.folder / "report.html") in week.lines["grade"]
+    told = {row["student"]: row["remark"] for row in week.room.remarks("changed")}
+    assert "timestamp.txt" in told["wang"], "which says no time"
     assert week.lines["again"].startswith("1 graded")
     assert "3 pages" in week.lines["return"]
     with zipfile.ZipFile(week.folder / "feedback.zip") as pages:
