@@ -230,22 +230,26 @@ def _with_marks(solution: str) -> str:
 # --- the version ---------------------------------------------------------------------------------
 
 
-@functools.cache
 def version(name: str) -> str:
     """Return a digest of all that decides what an exercise's learners are given, and get for it.
 
     With another one, all is released and graded again. Comments and layout of code don't count.
     """
-    points = repr([part.points for part in load(name).parts]).encode()  # from headings, in comments
-    return hashlib.sha256(points + b"".join(map(_meaning, _deciding(name)))).hexdigest()
+    return _version(file_of(name))
 
 
-def _deciding(name: str) -> Iterator[Path]:
-    yield from (file_of(name), FOLDER / SHARED, MISTAKES)
+@functools.cache
+def _version(file: Path) -> str:
+    points = repr([part.points for part in _read(file).parts]).encode()  # headings are comments
+    return hashlib.sha256(points + b"".join(map(_meaning, _deciding(file)))).hexdigest()
+
+
+def _deciding(file: Path) -> Iterator[Path]:
+    yield from (file, FOLDER / SHARED, MISTAKES)
     packages = (Path(str(one.__file__)).parent for one in (rooflib, roofkit, grading))
-    for file in sorted(file for folder in packages for file in folder.rglob("*.*")):
-        if file.suffix in (".py", ".toml", ".j2"):
-            yield file
+    for path in sorted(path for folder in packages for path in folder.rglob("*.*")):
+        if path.suffix in (".py", ".toml", ".j2"):
+            yield path
     for catalog in ("checks", "grading"):
         yield from sorted((ROOT / "locale").glob(f"*/LC_MESSAGES/{catalog}.po"))
 
