@@ -18,7 +18,7 @@ book: environment  ## build the site, English and Chinese, into _build/html; war
 	@$(BIN)/python site build
 
 help:  ## list these commands
-	@sed -n 's/^\([a-z-]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z -]*\):.*## /make \1	/p' $(MAKEFILE_LIST) | expand -t 20
 
 # Systems have a variable LANGUAGE of their own: only one on the command line counts.
 IN_LANGUAGE = $(if $(filter command,$(origin LANGUAGE)),--language $(LANGUAGE))
@@ -75,13 +75,13 @@ lock: dev  ## each requirements*.in -> .txt; LOCK_ARGS=--upgrade for newer versi
 	done
 
 release: environment  ## write exercises without solutions into _build/course or COURSE=folder; ARGS="name name", LANGUAGE=zh_CN
-	@$(BIN)/python -m grading release $(if $(COURSE),"$(COURSE)" $(ARGS)) $(IN_LANGUAGE)
+	@$(BIN)/python -m grading release "$(or $(COURSE),_build/course)" $(ARGS) $(IN_LANGUAGE)
 
 grade: environment  ## grade the submissions of a class: make grade COURSE=folder; all of a week: chapters/instructors.md
 	@$(BIN)/python -m grading grade $(if $(COURSE),"$(COURSE)") $(ARGS)
 
 # Options and files of these, too, are in ARGS: see chapters/instructors.md.
-roster due collect return export: environment
+roster due collect return export: environment  ## five more commands for a class: chapters/instructors.md
 	@$(BIN)/python -m grading $@ $(if $(COURSE),"$(COURSE)") $(ARGS)
 
 nbgrader: environment  ## run an nbgrader command in a class: make nbgrader COURSE=folder ARGS="list"

@@ -133,6 +133,8 @@ def _made(file: Path) -> Exercise:
     solution works with what a learner has.
     """
     facts = of_file(file)
+    if not (ROOT / "chapters" / f"{facts.read_first}.md").is_file():
+        raise ValueError(f"read_first is {facts.read_first!r}, and there is no such chapter")
     shared = (FOLDER / SHARED).read_text(encoding="utf-8").strip()
     how_to_work, own_words, what_next = shared.split("\n\n+++\n\n")
     found = jupytext.reads(file.read_text(encoding="utf-8"), "py:percent").cells
@@ -188,14 +190,20 @@ def _made(file: Path) -> Exercise:
 def _run(source: str, names: dict[str, Any], file: Path) -> object:
     """Run code; return the value of its last expression, None without one."""
     place = f"a cell of {file.name}"
-    tree = ast.parse(source, place)
-    last = tree.body[-1] if tree.body else None
-    if isinstance(last, ast.Expr):
-        tree.body.pop()
-    exec(compile(tree, place, "exec"), names)
-    if not isinstance(last, ast.Expr):
-        return None
-    return eval(compile(ast.Expression(last.value), place, "eval"), names)
+    try:
+        tree = ast.parse(source, place)
+        last = tree.body[-1] if tree.body else None
+        if isinstance(last, ast.Expr):
+            tree.body.pop()
+        exec(compile(tree, place, "exec"), names)
+        if not isinstance(last, ast.Expr):
+            return None
+        return eval(compile(ast.Expression(last.value), place, "eval"), names)
+    except ValueError:  # which says what to do
+        raise
+    except Exception as error:
+        begins, what = source.partition("\n")[0], f"{type(error).__name__}: {error}"
+        raise ValueError(f"the cell that begins with “{begins}” raised {what}") from error
 
 
 def marked(source: str, name: str, **marks: Any) -> NotebookNode:
@@ -222,22 +230,26 @@ def _with_marks(solution: str) -> str:
 # --- the version ---------------------------------------------------------------------------------
 
 
-@functools.cache
 def version(name: str) -> str:
     """Return a digest of all that decides what an exercise's learners are given, and get for it.
 
     With another one, all is released and graded again. Comments and layout of code don't count.
     """
-    points = repr([part.points for part in load(name).parts]).encode()  # from headings, in comments
-    return hashlib.sha256(points + b"".join(map(_meaning, _deciding(name)))).hexdigest()
+    return _version(file_of(name))
 
 
-def _deciding(name: str) -> Iterator[Path]:
-    yield from (file_of(name), FOLDER / SHARED, MISTAKES)
+@functools.cache
+def _version(file: Path) -> str:
+    points = repr([part.points for part in _read(file).parts]).encode()  # headings are comments
+    return hashlib.sha256(points + b"".join(map(_meaning, _deciding(file)))).hexdigest()
+
+
+def _deciding(file: Path) -> Iterator[Path]:
+    yield from (file, FOLDER / SHARED, MISTAKES)
     packages = (Path(str(one.__file__)).parent for one in (rooflib, roofkit, grading))
-    for file in sorted(file for folder in packages for file in folder.rglob("*.*")):
-        if file.suffix in (".py", ".toml", ".j2"):
-            yield file
+    for path in sorted(path for folder in packages for path in folder.rglob("*.*")):
+        if path.suffix in (".py", ".toml", ".j2"):
+            yield path
     for catalog in ("checks", "grading"):
         yield from sorted((ROOT / "locale").glob(f"*/LC_MESSAGES/{catalog}.po"))
 

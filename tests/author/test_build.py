@@ -74,11 +74,16 @@ Say that.
 
 
 def build(book: Book, **pages: str) -> str:
-    """Write pages and build the book; return what it says of mistakes, "" if there are none."""
+    """Write pages and build the book; return what it says of mistakes, "" if there are none.
+
+    Where there are none, its last line is the path of the first page.
+    """
     for name, text in pages.items():
         book.write(f"\n# {name.capitalize()}\n{text}", name)
     run = book.build()
     assert bool(run.stderr) == bool(run.returncode), run.stderr
+    if not run.returncode:
+        assert Path(run.stdout.splitlines()[-1]).samefile(book.folder / "_build/html/index.html")
     return run.stderr
 
 
@@ -138,6 +143,7 @@ def test_an_honest_page_builds_and_what_changes_is_built_again_and_nothing_else(
     assert "0:50" in shown
     assert "1:05" in shown
     first = {path: path.stat().st_mtime_ns for path in html.rglob("*") if path.is_file()}
+    assert not [path for path in first if "pyodide" in path.name], "PAGE_PYTHON=0 asks for none"
     assert build(book) == ""
     assert first == {path: path.stat().st_mtime_ns for path in html.rglob("*") if path.is_file()}
     # On paper the contents name the page on which each chapter begins.

@@ -82,9 +82,10 @@ def test_gitlabs_workflow_has_its_form() -> None:
 
 def test_workflows_call_targets_that_the_makefile_has() -> None:
     targets = set(re.findall(r"^([\w-]+):", read("Makefile"), re.MULTILINE))
-    for path in [*WORKFLOWS, ROOT / ".gitlab-ci.yml", ROOT / ".ci" / "run"]:
-        called = re.findall(r"^[^#]*\bmake(?: -C \S+)? ([a-z-]+)", path.read_text(), re.MULTILINE)
-        assert set(called) <= targets, path.name
+    others = (".gitlab-ci.yml", ".ci/run", ".devcontainer/devcontainer.json", "Containerfile")
+    for path in [*WORKFLOWS, *map(ROOT.joinpath, others)]:
+        called = re.findall(r"^[^#]*\bmake(?: -C \S+)? ([a-z -]+)", path.read_text(), re.MULTILINE)
+        assert {*" ".join(called).split()} <= targets, path.name
 
 
 def test_each_supported_python_is_tested() -> None:
@@ -99,9 +100,12 @@ def test_each_supported_python_is_tested() -> None:
     "asked",
     [
         "make translations PAGE=chapters/time",
+        "make translations COMPLETE=1 → --complete",
+        "make lock LOCK_ARGS=--upgrade",
         "make grade COURSE=my-class ARGS=--again",
         "make collect COURSE=my-class ARGS=int8-matmul",
         "make release COURSE=my-class LANGUAGE=zh_CN",
+        "make release ARGS=attention",
         "make nbgrader COURSE=my-class ARGS=list",
         "make solution EXERCISE=attention",
         "make serve PORT=8123",
@@ -113,29 +117,34 @@ def test_each_supported_python_is_tested() -> None:
     ],
 )
 def test_make_passes_on_what_is_asked_of_it(asked: str) -> None:
-    command = run("env", *asked.split(), "--dry-run", "--always-make").stdout
-    for value in re.findall(r"=(\S+)", asked):
+    words, _, told = asked.partition(" → ")
+    command = run("env", *words.split(), "--dry-run", "--always-make").stdout
+    for value in [told] if told else re.findall(r"=(\S+)", asked):
         assert value in command
 
 
-def test_make_takes_every_command_that_a_page_names() -> None:
-    """Whoever copies one gets what the page says, and no error about a target that isn't there."""
-    refused = []
+def commands_on_pages() -> list[tuple[str, list[str]]]:
+    """Return (page, words) of each `make` command on a page that people copy."""
+    found = []
     for path in [*map(ROOT.joinpath, GUIDES), *ROOT.glob("chapters/*.md")]:
         text = path.read_text(encoding="utf-8")
         blocks = "\n".join(re.findall(r"^```\w*\n(.*?)^```$", text, re.DOTALL | re.MULTILINE))
         copied = re.findall(r"^(?:[A-Z_]+=\S+ )*make [a-z].*$", blocks, re.MULTILINE)
         copied += re.findall(r"`((?:[A-Z_]+=\S+ )*make [a-z][^`\n…]*)`", text)
-        for command in dict.fromkeys(copied):
-            words = shlex.split(command, comments=True)
-            done = run("env", *words, "--dry-run", "--always-make")
-            refused += [f"{path.name}: {command}: {done.stderr}"] if done.returncode else []
-            # A variable that no target reads is passed over without a word.
-            given = words[words.index("make") :]
-            values = (word.partition("=")[2] for word in given)
-            refused += [
-                f"{path.name}: {command}: {one}" for one in values if one not in done.stdout
-            ]
+        found += [(path.name, shlex.split(one, comments=True)) for one in dict.fromkeys(copied)]
+    return found
+
+
+def test_make_takes_every_command_that_a_page_names() -> None:
+    """Whoever copies one gets what the page says, and no error about a target that isn't there."""
+    refused = []
+    for page, words in commands_on_pages():
+        done = run("env", *words, "--dry-run", "--always-make")
+        # A variable that no target reads is passed over without a word.
+        given = [one.partition("=")[2] for one in words[words.index("make") :] if "=" in one]
+        lost = [one for one in given if one != "1" and one not in done.stdout]
+        if done.returncode or lost:
+            refused.append(f"{page}: {words}: {lost or done.stderr}")
     assert refused == []
 
 
@@ -226,8 +235,17 @@ def test_another_python_gets_a_new_environment_when_it_is_asked_for(
 
 def test_make_help_lists_what_make_can_do() -> None:
     said = run("make", "help").stdout
-    for target in ("book", "lab", "test", "check", "grade", "release", "pdf", "translations"):
-        assert re.search(rf"^\s*(?:make )?{target}\b", said, re.MULTILINE), (target, said)
+    named = {words[words.index("make") + 1] for _, words in commands_on_pages()}
+    listed = {
+        word for line in re.findall("^make ((?:[a-z-]+ )+)", said, re.M) for word in line.split()
+    }
+    assert named - listed == set()
+
+
+def test_a_python_that_is_missing_is_named_with_the_command_that_installs_one() -> None:
+    done = run("make", "environment", "PYTHON=python3.99")
+    assert done.returncode != 0
+    assert re.search("^python3.99 .*sudo apt install python3", done.stderr, re.MULTILINE)
 
 
 def test_every_place_that_names_the_version_names_the_same() -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from babel.messages import Catalog
+from book_extension.contents import languages
 from book_extension.languages import catalogs
 from lab import fresh_course
 from parity import differences, exchanged, style, wrong_terms
@@ -52,6 +54,40 @@ def test_links_to_the_previous_and_the_next_page_are_not_exchanged() -> None:
     frame = {str(one.id): str(one.string) for one in found}
     assert re.search("[上前]", frame["previous"])
     assert re.search("[下后]", frame["next"])
+
+
+def test_a_changed_message_keeps_its_translation_beside_its_old_english(tmp_path: Path) -> None:
+    """It is outdated until somebody deletes the mark; and a message that has gone is gone."""
+    file, said = tmp_path / "page.po", {WRITTEN: "工厂", "A roof.": "屋顶", "Gone.": "没了"}
+    old = catalogs.merged(Catalog(locale="zh_CN"), said, "zh_CN")
+    for message in catalogs.messages(old):
+        message.string = said[str(message.id)]
+    for english in ([CHANGED, "A roof.", ADDED], [CHANGED, "A roof.", ADDED], ["A roof.", WRITTEN]):
+        catalogs.write(catalogs.merged(old, english, "zh_CN"), file)
+        old = catalogs.read(file, "zh_CN")
+        found = {
+            one.id: (one.string, catalogs.is_current(one), catalogs.previous(one))
+            for one in catalogs.messages(old)
+        }
+        assert list(found) == english
+        assert found["A roof."] == ("屋顶", True, "")
+        if ADDED in english:
+            assert found[CHANGED] == ("工厂", False, WRITTEN)
+            assert found[ADDED][:2] == ("", False)
+    assert found[WRITTEN][:2] == ("工厂", True), "as it was"
+
+
+def test_a_language_that_is_not_published_is_built_when_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, published in (("de", "false"), ("zh_CN", "true")):
+        (tmp_path / "locale" / name / "LC_MESSAGES").mkdir(parents=True)
+        (tmp_path / "locale" / name / "edition.toml").write_text(f"published = {published}")
+    built = []
+    for asked in ("", "1"):
+        monkeypatch.setenv("TRANSLATIONS", asked)
+        built.append(languages(tmp_path))
+    assert built == [["zh_CN"], ["de", "zh_CN"]]
 
 
 @pytest.mark.long

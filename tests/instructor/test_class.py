@@ -48,13 +48,13 @@ SECRET = "REACHED a secret of the host"
 # among them. All others are in the long one.
 OFTEN = {
     "mistake": """
-        first-and-last-deleted check-retyped merged-cells metadata-stripped points-edited
-        answer-in-the-check in-reverse-order magics the-stub-left-below-an-answer
-        a-helper-further-down""",
+        solution-twice check-edited first-and-last-deleted check-retyped merged-cells
+        metadata-stripped points-edited answer-in-the-check in-reverse-order magics
+        the-stub-left-below-an-answer a-helper-further-down""",
     "costs": """
         memory-last memory-in-an-answer ends-last newer-python
         a-package-that-is-missing a-package-above-the-function""",
-    "beside": "a-copy-that-is-nested-deeply untouched-copies in-a-folder",
+    "beside": "a-copy-that-is-nested-deeply untouched-copies in-a-folder in-capitals",
     "notebook": "hard-spaces",
     "first": "own-print waits-at-exit",
     "file": "utf-32 cut-off merge-conflict only-a-zip a-web-page",
@@ -459,6 +459,8 @@ def test_an_accident_costs_only_itself_and_the_page_says_what_happened(graded: G
         if lost or one.says.lower() not in text.lower():
             wrong[one.name] = (lost, one.says)
     assert wrong == {}
+    missing = [lost["bounds"] for name, lost in causes.items() if "-a-package-" in name]
+    assert {*missing} <= {"not installed: a_package_that_nobody_has"}
 
 
 def test_lost_points_are_explained_on_the_page_in_words(graded: Graded) -> None:
@@ -537,6 +539,8 @@ def test_changed_locked_cells_and_files_named_like_modules_are_stated(graded: Gr
     assert not told.keys() & {one.name for one in graded.of("honest", "notebook", "editor")}
     expected = {
         "mistake-check-edited": "times",
+        "mistake-solution-twice": "intensity-solution",
+        "mistake-first-and-last-deleted": "given",
         "mistake-check-emptied": "times",
         "together-beside": "left aside",
     }

@@ -4,6 +4,7 @@ import contextlib
 import getpass
 import os
 import secrets
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator
@@ -16,7 +17,18 @@ import hostile
 import nbformat
 import pytest
 import server_process
-from classroom import NAME, Classroom, cell, code, command, one_line, points, said, with_first
+from classroom import (
+    NAME,
+    Classroom,
+    cell,
+    code,
+    command,
+    on_the_page,
+    one_line,
+    points,
+    said,
+    with_first,
+)
 from hostile import folders, texts
 from playwright.sync_api import Browser
 from processes import nothing_left
@@ -229,8 +241,10 @@ def test_the_exchange_takes_what_students_submit_and_skips_what_harms(
         (folder / "timestamp.txt").write_text(time)
         return folder
 
-    submit("ada", "the first")
-    submit("ada", "the second", at.replace("10:", "12:"))
+    for student in ("ada", "bob"):
+        first = submit(student, "the first")
+        submit(student, "the second", at.replace("10:", "12:"))
+    shutil.copytree(first, room.folder_of("bob"), dirs_exist_ok=True)  # collected already
     for name in ("*", "..", "<img src=x>", ""):
         submit(name, "theirs")
     os.mkfifo(submit("fifo", "theirs") / "waits")
@@ -238,11 +252,13 @@ def test_the_exchange_takes_what_students_submit_and_skips_what_harms(
     with (submit("large", "theirs") / "sparse").open("wb") as file:
         file.truncate(1 << 30)
     (inbound / f"whole+{NAME}+{at}+x").symlink_to(room.folder)
-    log = room.nbgrader("collect", NAME).stderr
+    line = on_the_page("make nbgrader", "collect")
+    log = room.nbgrader(*shlex.split(line)[-1].removeprefix("ARGS=").split()).stderr
     assert "Traceback" not in log
     found = {path.name: path for path in (room.folder / "submitted").iterdir()}
-    assert found.keys() == {"ada"}, log
-    assert (found["ada"] / NAME / f"{NAME}.ipynb").read_text() == "the second"
+    assert found.keys() == {"ada", "bob"}, log
+    for folder in found.values():
+        assert (folder / NAME / f"{NAME}.ipynb").read_text() == "the second"
     for name in ("fifo", "link", "large", "whole"):
         assert f"{name}+{NAME}" in log
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from classroom import COMMAND, NAME, Classroom, cell, command, on_the_page, one_line, said
 from nbformat import NotebookNode
-from repository import OTHER_WORDS, ROOT, with_other_words
+from repository import OTHER_WORDS, ROOT, set_addresses, with_other_words
 
 PLACES = ("release", "source", "release-zh_CN")
 OWN, CHANGED = "loading-time", "As in class"
@@ -90,16 +90,31 @@ def test_a_class_has_an_exercise_of_its_own_until_it_is_taken_back(
     assert {row["assignment"] for row in room.table("grades.csv")} == {NAME}
 
 
-@pytest.mark.parametrize("points", ["", " on (3 chips)"])
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (" (4 points)", "", "no question"),
+        (" (4 points)", " on (3 chips)", "no question"),
+        ('wrong={"elements"', 'wrong={"no-words-for-this"', "no-words-for-this"),
+        ("\npart(\n", "\nmine = part(\n", "no part"),
+        ("    return rows", "    return rows rows", "SyntaxError"),
+        ('rows": 64', 'rows": sixty', "NameError"),
+        ("read_first: time", "read_first: tomorrow", "tomorrow"),
+        ("difficulty: easy", "difficulty: fun", "fun"),
+        ("# minutes: 10\n", "", "minutes"),
+    ],
+)
 def test_an_exercise_of_ones_own_that_cannot_be_used_is_named_with_the_reason(
-    room: Classroom, points: str
+    room: Classroom, old: str, new: str, says: str
 ) -> None:
     file = room.folder / "exercises" / "other.py"
-    file.write_text((file.with_name(f"{OWN}.py")).read_text().replace(" (4 points)", points))
+    text = file.with_name(f"{OWN}.py").read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1))
     line = one_line(room.here("release", "other"))
     file.unlink()
     assert "other.py" in line
-    assert "no question" in line
+    assert says in line
 
 
 def test_what_stands_around_a_question_does_not_change_its_points(room: Classroom) -> None:
@@ -134,12 +149,15 @@ def test_what_the_course_corrects_reaches_notebooks_and_feedback(
     said(room.here("release", NAME, "--language", "zh_CN"))
     before = [cell(room.released(language=one), "cases").source for one in ("", "zh_CN")]
     room.hand_in("bob", NAME, room.solved(submission="wrong_output_not_counted"))
-    later = with_other_words(tmp_path / "later")
+    later, site = with_other_words(tmp_path / "later"), "https://example.org/course"
+    set_addresses(later / "_config.yml", site, "")
     paths = f"{later}:{later / 'kit'}"
     said(command(*COMMAND, "grade", room.folder, cwd=later, PYTHONPATH=paths))
     after = [cell(room.released(language=one), "cases").source for one in ("", "zh_CN")]
     assert [old == new for old, new in zip(before, after, strict=True)] == [False, False]
     assert OTHER_WORDS in room.page("bob")
+    # From here the first cell installs what is missing.
+    assert site in cell(room.released(), "opening").source
 
 
 def test_what_was_edited_by_hand_stays_until_the_exercise_is_released_again(

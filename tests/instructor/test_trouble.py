@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from classroom import COMMAND, NAME, Classroom, command, one_line, said
 from processes import as_unprivileged_user, nothing_left
+from reports import check_report
 from repository import ROOT
 from series import in_part
 
@@ -220,16 +221,19 @@ def test_damaged_results_are_graded_again(room: Classroom, undisturbed: dict[str
     same(room, undisturbed)
 
 
-@pytest.mark.long
 def test_without_the_sandbox_nothing_is_graded_and_a_line_says_what_to_do(
-    room: Classroom, undisturbed: dict[str, bytes]
+    room: Classroom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    line = one_line(command(*COMMAND, "grade", room.folder, PATH="/nowhere"))
-    assert "bubblewrap" in line
+    monkeypatch.setenv("PATH", "/nowhere")
+    line = one_line(room.here("grade"))
+    assert "sudo apt install bubblewrap" in line
+    assert "GRADING_UNSAFE=1" in line
     assert not (room.folder / "grades.csv").exists()
-    words = (*COMMAND, "grade", room.folder)
-    assert "3 graded" in said(command(*words, PATH="/nowhere", GRADING_UNSAFE="1"))
-    assert "unsafe" in (room.folder / "report.html").read_text(encoding="utf-8")
+    monkeypatch.setenv("GRADING_UNSAFE", "1")
+    assert "GRADING_UNSAFE" in room.grade()
+    assert room.scores() == {"ada": 20, "bob": 7, "dan": 0}
+    assert [row["student"] for row in room.remarks("unsafe")] == ["ada", "bob"]
+    check_report(room)
 
 
 @pytest.mark.long

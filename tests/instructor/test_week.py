@@ -30,6 +30,7 @@ from classroom import (
 )
 from importers import canvas_takes_feedback, of_canvas, zipped
 from nbformat import NotebookNode
+from reports import check_page
 from repository import ROOT
 
 from grading.release import exercises
@@ -50,6 +51,7 @@ Student,ID,SIS User ID,SIS Login ID,Section,{GRADE},Other (12),Current Score
 # What stands for what on the page.
 FILES = ("people.csv", "submissions.zip", "feedback.zip", "theirs.csv", "to-import.csv")
 FORMULA = "=1+1"
+MISTYPED = f"my-{NAME}"
 
 
 @dataclass
@@ -80,7 +82,7 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
         (folder / name).write_text(PEOPLE, encoding="utf-8")
     week.lines["early"] = one_line(week.run("make due", "--student"))
     said(week.run("make roster"))
-    said(week.run("make release", "LANGUAGE=zh_CN"))
+    week.lines["release"] = said(week.run("make release", "LANGUAGE=zh_CN"))
     said(week.run("make due", "2026-11-30"))
     week.lines["extension"] = said(week.run("make due", "--student"))
     chinese = room.solved(submission=WRONG, language="zh_CN")
@@ -94,6 +96,10 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
     (folder / "submissions.zip").write_bytes(zipped(dict(content), marked=False))
     week.lines["collect"] = said(week.run("make collect"))
     room.hand_in(FORMULA, NAME, room.released())
+    for late in ("ada", "zoe"):
+        (room.folder_of(late) / "timestamp.txt").write_text("2026-12-02 08:00 UTC")
+    (room.folder_of("wang") / "timestamp.txt").write_text("on Monday")
+    room.hand_in("zoe", MISTYPED, room.released())
     line = on_the_page("make grade").replace("../my-class", str(room.folder))
     week.lines["grade"] = said(command(*shlex.split(line)))
     shutil.rmtree(room.folder / "autograded" / "ada" / NAME)
@@ -114,8 +120,16 @@ def test_a_command_that_comes_too_early_says_so_in_one_line(week: Week) -> None:
 
 
 def test_the_release_has_every_exercise_in_both_languages(week: Week) -> None:
+    for folder in ("release", "release-zh_CN"):
+        assert f"{week.room.folder / folder}" in week.lines["release"].replace(":", " ").split()
     for name in exercises.names():
         english, chinese = week.room.released(name), week.room.released(name, "zh_CN")
+        text = (ROOT / "exercises" / f"{name}.py").read_text(encoding="utf-8")
+        facts = dict(re.findall("^# (.*): (.*)$", text, re.MULTILINE))
+        for nb in (english, chinese):
+            assert facts["minutes"] in re.findall(r"\d+", nb.cells[0].source.splitlines()[2]), name
+        chapter = (ROOT / "chapters" / f"{facts['read_first']}.md").read_text(encoding="utf-8")
+        assert re.findall("^# (.*)$", chapter, re.MULTILINE)[0] in english.cells[0].source
         assert not any(
             HAN.search(cell.source) for cell in english.cells if cell.cell_type != "code"
         )
@@ -145,8 +159,12 @@ def test_everybody_gets_points_and_who_handed_in_nothing_has_a_row(week: Week) -
     assert {row["note"] for row in rows} == {"not handed in"}
     assert "3 collected" in week.lines["collect"]
     assert "4 graded" in week.lines["grade"]
+    for place in (f"wang/{NAME}", f"zoe/{MISTYPED}"):  # what is listed is printed, too
+        assert f"{place}: {week.room.not_graded()[place]}" in week.lines["grade"]
+    assert str(week.room.folder / "report.html") in week.lines["grade"]
+    told = {row["student"]: row["remark"] for row in week.room.remarks("changed")}
+    assert "timestamp.txt" in told["wang"], "which says no time"
     assert week.lines["again"].startswith("2 graded")
-    assert {row["student"] for row in week.room.remarks("late")} == {"zoe"}
     assert "3 pages" in week.lines["return"]
     with zipfile.ZipFile(week.folder / "feedback.zip") as pages:
         assert canvas_takes_feedback(pages.namelist()).keys() == {"7", "12", "15"}
@@ -156,8 +174,42 @@ def test_everybody_gets_points_and_who_handed_in_nothing_has_a_row(week: Week) -
         assert words in week.lines["extension"]
 
 
-def test_nobody_else_on_the_machine_can_look_into_hidden_cases_and_results(week: Week) -> None:
+def test_hidden_cases_are_kept_from_other_users_and_drawn_anew_for_the_next_term(
+    week: Week, tmp_path: Path
+) -> None:
     assert (week.room.folder / ".grading").stat().st_mode & 0o077 == 0
+    following = Classroom(tmp_path / "next")
+    following.folder.mkdir()
+    shutil.copy(week.room.folder / "gradebook.db", following.folder)  # which takes a while to make
+    said(following.here("roster", week.folder / "people.csv"))
+    seeds = [(one.folder / ".grading" / "seed").read_text() for one in (week.room, following)]
+    assert seeds[0] != seeds[1]
+
+
+def test_late_work_costs_nothing_until_a_setting_says_so(week: Week, tmp_path: Path) -> None:
+    """Ada, who was given more time, is not late."""
+    room = Classroom(tmp_path / "course", week.room.folder)
+    assert [row["student"] for row in room.remarks("late")] == ["zoe"]
+    with (room.folder / "nbgrader_config.py").open("a") as file:
+        file.write('c.LateSubmissionPlugin.penalty_method = "zero"\n')
+    assert room.grade().startswith("0 graded")
+    assert room.scores() == week.room.scores() | {"zoe": 0}
+    check_page(room, "zoe", NAME)
+
+
+@pytest.mark.parametrize(
+    ("step", "options"),
+    [
+        ("release", ["--language"]),
+        ("due", ["--student"]),
+        ("collect", ["--replace"]),
+        ("grade", ["--workers", "--scheduler"]),
+        ("export", ["--column"]),
+    ],
+)
+def test_a_command_lists_its_options(week: Week, step: str, options: list[str]) -> None:
+    listed = re.findall(r"^ +(--[a-z]+)", said(week.room.here(step, "-h")), re.MULTILINE)
+    assert listed == options
 
 
 def test_a_mistake_has_the_same_cause_in_both_languages_and_a_page_in_each(week: Week) -> None:

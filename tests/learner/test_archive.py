@@ -1,5 +1,6 @@
 """A learner works with exercises.zip, as the site serves it, and a Python of one's own."""
 
+import hashlib
 import json
 import os
 import re
@@ -77,7 +78,9 @@ def commands(readme: Path) -> list[str]:
     return CODE.findall(readme.read_text(encoding="utf-8"))[0].splitlines()
 
 
-def test_the_archive_has_every_exercise_and_what_its_readme_names(unpacked: Path) -> None:
+def test_the_archive_has_every_exercise_and_what_its_readme_names(
+    site: Path, unpacked: Path
+) -> None:
     found = {path.name for path in unpacked.iterdir()}
     assert set(exercises.names()) <= found
     readme = (unpacked / "README.md").read_text(encoding="utf-8")
@@ -91,8 +94,14 @@ def test_the_archive_has_every_exercise_and_what_its_readme_names(unpacked: Path
     installed = (unpacked / "requirements.txt").read_text(encoding="utf-8")
     for package in ("jupyterlab", "nbgrader", "anywidget", "matplotlib"):
         assert re.search(rf"^{package}==", installed, re.MULTILINE), package
-    wheels = map(zipfile.ZipFile, (unpacked / "wheels").glob("*.whl"))
-    packed = {name for wheel in wheels for name in wheel.namelist()}
+    wheels = [*(unpacked / "wheels").glob("*.whl")]
+    # A notebook alone gets them from the site.
+    index = (site / "wheels" / "index.html").read_text(encoding="utf-8")
+    for wheel in wheels:
+        assert (site / "wheels" / wheel.name).read_bytes() == wheel.read_bytes()
+        digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+        assert f'href="{wheel.name}#sha256={digest}"' in index
+    packed = {name for wheel in wheels for name in zipfile.ZipFile(wheel).namelist()}
     ours = run(["git", "ls-files", "rooflib", "kit/roof*", ":!*.md"], ROOT).stdout.splitlines()
     assert {name.removeprefix("kit/") for name in ours} - packed == set()
     for name in exercises.names():

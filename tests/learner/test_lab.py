@@ -92,6 +92,8 @@ def test_a_folder_that_cannot_be_written_is_named_in_one_line(course: Path, home
     assert any(line.startswith(str(place)) for line in done.stderr.splitlines())
     assert "Traceback" not in done.stderr
     assert done.returncode != 0
+    early = solution(course, FIRST)  # before there is anything to look into
+    assert (early.returncode != 0, early.stdout, "make lab" in early.stderr) == (True, "", True)
 
 
 def test_the_start_page_lists_the_whole_course_and_leads_to_it(lab: Lab) -> None:

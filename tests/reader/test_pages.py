@@ -142,6 +142,8 @@ def test_an_exercises_page_leads_to_its_notebook_and_to_what_to_read_first(site:
         if not name.startswith("exercises/"):
             continue
         path, own = site / f"{FOLDERS[language]}{name}.html", name.removeprefix("exercises/")
+        number = [one for one in WRITTEN if one.startswith("exercises/")].index(name) + 1
+        assert re.findall(r"\d+", title(path))[0] == str(number), "titles count"
         effort = parsed(path).select("article h1 + p")[0]
         chapter = told(name, "read_first")
         assert only(effort, "a")["href"] == f"../chapters/{chapter}.html#chapter-{chapter}"
@@ -160,7 +162,15 @@ def test_an_exercises_page_leads_to_its_notebook_and_to_what_to_read_first(site:
 
 
 def test_the_syllabus_adds_up_the_minutes_of_a_session(site: Path) -> None:
-    for row in page_of(site, "en", "chapters/instructors").select("tr:has(a[href*='exercises/'])"):
+    """They go through all exercises, and through all chapters in their order."""
+    page = page_of(site, "en", "chapters/instructors")
+    led = [str(a["href"]).partition(".html")[0] for a in page.select("tr a[href]")]
+    for part in PARTS:
+        there = [entry["file"].removeprefix("chapters/") for entry in part["chapters"]]
+        if part.get("numbered"):
+            assert [name for name in led if name in there] == there
+    assert {f"../{name}" for name in WRITTEN if name.startswith("exercises/")} <= {*led}
+    for row in page.select("tr:has(a[href*='exercises/'])"):
         names = [Path(str(a["href"])).name.split(".")[0] for a in row.select("a[href*=exercises]")]
         minutes = sum(int(told(f"exercises/{name}", "minutes")) for name in names)
         assert f"{minutes}" in [cell.get_text().strip() for cell in row.select("td")], names
@@ -176,7 +186,9 @@ def test_a_number_in_a_link_is_that_of_the_chapter_or_exercise(site: Path) -> No
             text = link.get_text()
             if target == path or target.suffix != ".html" or not target.is_file():
                 continue
-            number = re.fullmatch(r"(?:(?:chapter|exercise) )?(\d+)", text.strip(), re.IGNORECASE)
+            number = re.fullmatch(
+                r"(?:(?:chapter|exercise) )?(\d+)(?:: .+)?", text.strip(), re.IGNORECASE
+            )
             numbered = re.search(r"\d+", title(target)) if number else None
             if number and numbered and number[1] != numbered[0]:
                 wrong.append(f"{name}: {text} leads to {title(target)}")

@@ -116,6 +116,7 @@ def check_page(room: Classroom, student: str, name: str) -> None:
     for said, column in zip(heading.groups(), ("score", "max_score"), strict=True):
         assert float(said) == float(grade[column])
     assert student in text(page.title)
+    assert not page.select("#opening, #cases"), "cells that nobody wants to read"
     assert page.table
     cells = room.released(name).cells
     titles = [t for cell in cells for t in re.findall(r"^## (Part .*)$", cell.source, re.M)]
