@@ -3,6 +3,7 @@
 The answers are in tables beside this file, one for each exercise; see tests/support/submissions.py.
 """
 
+import math
 import re
 from collections.abc import Callable
 from functools import cache
@@ -256,6 +257,20 @@ SAID: dict[str, tuple[Callable[..., Any], Any, str]] = {
     "the second": (lambda B, D: (3.7, 7.77), TWO, r"\(the second\)"),
     "both": (lambda B, D: (7.77, 7.77), TWO, r"\(neither of the two\)"),
     "two of three": (lambda B, D: (7.77, 92.5, 7.77), THREE, r"\(number 1, 3\)"),
+    "no arguments": (lambda: 1.5, 1.5, "B, D .*none"),
+    "one of a name": (lambda B, D: NAMED | {"kept": 9}, NAMED, "returned 9 for kept, .*not it\\."),
+    "two of a name": (lambda B, D: {"loaded": 7, "kept": 9}, NAMED, "7 for loaded, .*and 1 more"),
+    "one case": (lambda B, D: 1.5 if B == 3 else None, 1.5, r"For B = 4, .*None"),
+    "another error": (lambda B, D: 1.5 / (4 - B), 1.5, r"For B = 4, .*ZeroDivisionError: "),
+    "one for two": (lambda B, D: 3.7, TWO, "but a number.*a pair"),
+    "two for three": (lambda B, D: TWO, THREE, r"2\b.* 3 numbers"),
+    "a list for names": (lambda B, D: [1, 2], NAMED, "a dictionary"),
+    "a text": (lambda B, D: "1.5", 1.5, "single number, but a text"),
+    "no names": (lambda B, D: [], ["a"], "B = 3, .*returned no names"),
+    "none for names": (lambda B, D: None, ["a"], "an empty list"),
+    "none, infinite": (lambda B, D: None, math.inf, "None.*not finite"),
+    "too large": (lambda B, D: 10**400, 1.5, "too large"),
+    "too many": (lambda B, D: [1.5] * 10**6, TWO, "far more"),
 }
 
 
@@ -268,6 +283,13 @@ def test_what_is_said_of_an_answer_has_its_own_numbers_and_names(
     known = [LATE] if kind == "number" else []
     found = judge(answers, [right] * 2, known, 1e-5, CASES, private=True)
     assert re.search(words, " ".join([headline("part", found), *found.sentences]))
+
+
+def test_a_returned_number_is_quoted_with_its_value() -> None:
+    for value in (-2.5, 1e-5, 0.0123, 1234.5, 98_765.4321, 12_345_678, 1.97e14, 10**15):
+        quoted = re.search(r"you returned (\S+), which", hinted(lambda _, one=value: one, [7, 9]))
+        assert quoted
+        assert float(quoted[1].replace(",", "")) == pytest.approx(value)
 
 
 @pytest.mark.parametrize("language", ["en", "zh_CN"])

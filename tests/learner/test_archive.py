@@ -10,6 +10,7 @@ import sysconfig
 import venv
 import zipfile
 from importlib.metadata import PackageNotFoundError, requires
+from itertools import dropwhile
 from pathlib import Path
 
 import nbformat
@@ -108,19 +109,27 @@ def test_the_archive_has_every_exercise_and_what_its_readme_names(
         nbformat.validate(nbformat.read(unpacked / name / f"{name}.ipynb", as_version=4))
 
 
-def test_the_chinese_archive_has_the_same_in_chinese(site: Path, unpacked: Path) -> None:
+def test_the_chinese_archive_has_the_same_in_chinese(
+    site: Path, unpacked: Path, own_python: Path, tmp_path: Path
+) -> None:
     with zipfile.ZipFile(linked(site / "zh" / PAGE)) as files:
         names = files.namelist()
         readme = files.read("exercises/README.md").decode()
         for name in exercises.names():
             book = json.loads(files.read(f"exercises/{name}/{name}.ipynb"))
             assert HAN.search("".join(book["cells"][0]["source"]))
+        alone = Path(files.extract(f"exercises/{NAME}/{NAME}.ipynb", tmp_path))
     assert {name.removeprefix("exercises/") for name in names if not name.endswith("/")} == {
         path.relative_to(unpacked).as_posix() for path in unpacked.rglob("*") if path.is_file()
     }
     english = (unpacked / "README.md").read_text(encoding="utf-8")
     assert HAN.search(readme)
     assert CODE.findall(readme) == CODE.findall(english)
+    # It says in Chinese what to download.
+    lines = run([str(own_python), "-c", cells(alone)[0]], tmp_path).stderr.splitlines()
+    told = [*dropwhile(lambda line: not HAN.search(line), lines)]
+    assert [line for line in told if not (HAN.search(line) or line.endswith(".whl"))] == []
+    assert len(told) > len(OURS)
 
 
 def test_the_oldest_pip_finds_the_extras_that_packages_ask_for(unpacked: Path) -> None:
@@ -179,6 +188,11 @@ def test_the_first_cell_installs_the_packages_and_the_checks_work(
     said = run([str(own_python), "-m", "nbgrader", "validate", *both], notebook.parent)
     assert said.returncode == 1, said.stderr
     assert said.stdout.count("still to be written") == len(parts(NAME))
+    # A notebook that was made with newer packages names the line that updates each.
+    newer = re.sub(r"'\d+\.\d+[\w.]*'", "'99.0'", cells(notebook)[0])
+    printed = run([str(own_python), "-c", newer], tmp_path).stdout
+    for name in OURS:
+        assert re.search(rf"%pip install --upgrade --no-deps \S*{name}-99\.0\S*\.whl", printed)
     removed = run([str(own_python), "-m", "pip", "uninstall", "--yes", *OURS], tmp_path)
     assert removed.returncode == 0
 

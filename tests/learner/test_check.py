@@ -70,6 +70,18 @@ def test_the_last_right_part_tells_the_moral_and_no_other_does(finished: dict[st
     assert not [said for said in wrong.values() if moral in said]
 
 
+def test_thoughts_wait_for_all_parts_and_those_left_are_named(finished: dict[str, str]) -> None:
+    thoughts, known = exercises.load(NAME).thoughts, parts(NAME)
+    calls = {k: f'check("{k}", {one.function})\ncheck.thoughts()' for k, one in known.items()}
+    *others, last = told(calls).values()
+    assert thoughts in last
+    for number, said in enumerate(others, start=1):
+        assert thoughts not in said
+        left = [one.title in said.split("Left:")[1] for one in known.values()]
+        assert left == [at >= number for at in range(len(known))], said
+    assert "check.thoughts()" in [*finished.values()][-1]
+
+
 def test_a_stronger_hint_is_offered_after_the_second_failure_only() -> None:
     code = TWICE.format(key="bytes-moved", function="bytes_moved")
     first, second, hint = told({"bytes-moved": code}, bytes_moved=WRONG)["bytes-moved"].split(

@@ -5,10 +5,11 @@ that must be named.
 """
 
 import functools
+import re
 
 import matplotlib as mpl
 import pytest
-from figures import LibraryFigure, library
+from figures import LibraryFigure, library, throughput
 
 from grading.release.cases import Cases, hidden, published
 from grading.release.exercises import load
@@ -59,3 +60,24 @@ def test_right_plots_pass_and_wrong_ones_fail_for_the_expected_reason(
         assert found.cause == (drawn.expected or ""), found
         if drawn.expected in PROBLEMS:
             assert PROBLEMS[drawn.expected].removesuffix(".") in found.sentences[0]
+
+
+# A plot whose label has another unit than its values → by what its numbers are then too large.
+SCALED = {"wrong_kilo": 1e-3, "wrong_trillion": 1e-12, "wrong_prefix_too_much": 1e12}
+
+
+@pytest.mark.parametrize("drawn", [one for one in library if one.name in SCALED])
+def test_what_is_quoted_of_a_plot_is_what_it_shows(drawn: LibraryFigure) -> None:
+    *_, said = verdict(drawn, cases(None)).sentences
+    numbers = re.findall(r"\d[\d,.]*(?:e-?\d+)?", said.replace(", by", " by"))
+    size, value, batch = (float(one.replace(",", "")) for one in numbers)
+    case = cases(None).inputs[0]
+    assert size in case["sizes"]
+    (right,) = throughput(size, [batch], case["peak"], case["bandwidth"])
+    assert value == pytest.approx(SCALED[drawn.name] * right, rel=1e-3)
+
+
+def test_curves_whose_names_are_exchanged_are_told_so() -> None:
+    (drawn,) = [one for one in library if one.name == "wrong_sorted_legend"]
+    *_, said = verdict(drawn, cases(None)).sentences
+    assert "of another size" in said

@@ -8,11 +8,14 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from figure_faults import english
 from learner import PASSED, answered, by_heart, graded_points, parts, released, results, solutions
 from nbformat import NotebookNode
 from playwright.sync_api import expect
 from reader import EDITOR, FULL, Reader
+from site_sweep import ENGLISH
 from submissions import Submission, submissions
+from untranslated import without
 
 from grading.release import exercises
 
@@ -89,6 +92,14 @@ def test_an_exercise_answered_on_its_page_gets_the_same_points_in_grading(
         ]
         assert not reader.offers_to_compare()
     assert PASSED not in reader.check(last, by_hand(last, 1.25))
+    # What is right is green, what isn't red; the cases are folded below.
+    for key in keys:
+        report = reader.part(key).locator(".check-report")
+        color = report.evaluate("(e) => getComputedStyle(e).borderLeftColor")
+        red, green, *_ = map(int, re.findall(r"\d+", color))
+        assert (green > red) == (key != last), color
+        cases = report.locator("details:not([open])")
+        assert parts(NAME)[key].function in (cases.text_content() or "")
     # A hint goes once its part is right.
     assert parts(NAME)[first].hint not in " ".join(reader.part(first).inner_text().split())
     # The exercise is open when the learner comes back, with answers alone or with own cells.
@@ -104,6 +115,7 @@ def test_an_exercise_answered_on_its_page_gets_the_same_points_in_grading(
     reader.page.locator(".answers h3").first.wait_for()
     assert reader.done().startswith(f"{len(keys) - 1} of {len(keys)} parts done.")
     assert reader.download(tmp_path).read_bytes() == before
+    expect(reader.page.locator(".own-words")).to_have_value("Half the *bytes*.\n\nNothing else.")
     assert handed_in.name == f"{NAME}.ipynb"
     notebook = nbformat.read(handed_in, as_version=4)
     nbformat.validate(notebook)
@@ -181,6 +193,16 @@ def test_a_press_on_answer_here_leads_into_the_first_editor(reader: Reader) -> N
     expect(first).to_be_in_viewport()
     reader.page.keyboard.insert_text("7")
     assert "7" in reader.written(first)
+    reader.page.keyboard.press("Control+z")
+    assert "7" not in reader.written(first)
+    reader.page.keyboard.press("Tab")  # leads on
+    expect(reader.part(next(iter(parts(NAME)))).get_by_role("button").first).to_be_focused()
+    # Each button adds a cell where it stands, and leads into it.
+    for button in reader.page.get_by_role("button", name="Add a cell").all():
+        above = reader.page.locator(".own-cell").count()
+        button.press("Enter")
+        assert reader.page.locator(".own-cell").count() == above + 1
+        assert reader.page.evaluate("Boolean(document.activeElement.closest('.own-cell'))")
 
 
 def test_an_own_cell_on_the_page_prints_plots_fails_and_is_stopped(reader: Reader) -> None:
@@ -376,7 +398,13 @@ def test_a_chinese_page_asks_answers_and_hands_in_in_chinese(
         said = reader.check(key, "def intensity(B, D, F):\n    return 1.5")
     assert HAN.search(said)
     assert HAN.search(reader.hint(key))
+    shown = reader.page.evaluate(ENGLISH)
     assert HAN.search(reader.check(key, answer))
+    reader.own_cell("7")
+    reader.press("全部检查")
+    code = ('"""', "def ", "return ")  # of the answers
+    shown += reader.page.evaluate(ENGLISH)
+    assert [line for line in shown if not line.startswith(code) and english(without(line))] == []
     notebook = nbformat.read(reader.download(tmp_path), as_version=4)
     assert HAN.search(notebook.cells[0].source)
     assert own_answers(notebook)[f"{key}-solution"] == answer

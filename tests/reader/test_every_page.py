@@ -48,6 +48,7 @@ FAULTS = {
     "moved": "a figure that is wrong when it is moved: numbers, words, labels on each other",
     "formulas": "a formula that is not rendered, or does not fit a phone",
     "headings": "a cell of a table without its heading on a phone",
+    "keys": "a box that scrolls sideways, and that no key reaches",
     "unnamed": "a picture without a name",
     "guesses": "a guess that does not take its right answer",
     "covered": "a definition that is covered until I guess",

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from figure_claims import false_claims
-from figure_engine import WIDTHS, options, shows
-from figure_faults import drawn_setting, faults, faults_of_a_page
+from figure_engine import OWN_NUMBERS, WIDTHS, options, shows
+from figure_faults import drawn_setting, faults, faults_of_a_page, untrue
 from figure_oracles import ORACLES, OWN, number, settings
 from playwright.sync_api import Locator, expect
 from reader import Reader
@@ -74,6 +74,33 @@ def test_a_step_of_every_model_and_on_every_chip_takes_what_rooflib_says(count: 
     assert not wrong, "\n".join(wrong[:20])
     possible = [found for found in seen if found["numbers"]["lower"][0]]
     assert len(possible) > len(seen) / 3
+
+
+# A word of a label → what the name of its number or control has.
+CALLED = {
+    "T_math": "math", "T_HBM|T_comms": "comms", "T_link": "link", "upper": "upper",
+    "^lower|time, lower|time.*at least|step, at least": "lower", "second band": "second",
+    "vector unit": "vector", "matrix unit": "matrix", "dot product$": "dot", "addition$": "add",
+    "^ridge": "ridge", "^operations": "flops", "^bytes": "bytes", "its HBM": "memory",
+    "held by": "held", "^x[, ]": "x_", "^w[, ]": "w_", "^out,": "out_", "of x$": "^x$",
+    "activations in": "^x$", "of (w|weights)$|^weights": "^w$", "of the output": "^out$",
+    "cache$|^cache in": "^kv$", "split dim": "split", "^chips$": "chips", "^model$": "model",
+    "exact": "critical$", "limit$": "limit", "in all steps": "total$", "reached": "reached",
+    "peer, one way": "rate", "road from HBM$|HBM band": "bandwidth", "tokens per|tokens/s": "rate",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ORACLES)
+def test_a_label_is_that_of_its_number_and_of_its_control(name: str) -> None:
+    found = shows(name, {})
+    labels = [*zip(found["numbers"], found["words"][1:], strict=False), *found["labels"].items()]
+    assert labels
+    assert [
+        (label, one)
+        for one, label in labels
+        for words, has in CALLED.items()
+        if re.search(words, label) and not re.search(has, one)
+    ] == []
 
 
 WAITS = {"waits": "math", "road_waits": "road", "link_waits": "link"}
@@ -177,7 +204,7 @@ def test_a_chip_of_ones_own_is_in_all_figures_and_kept(reader: Reader) -> None:
     reader.open("chapters/time")
     figure = reader.page.locator("figure.live").filter(has_text="My own chip")
     figure.get_by_text("My own chip", exact=True).click()
-    typed = {"peak": 500e12, "bandwidth": 2000e9}
+    typed = OWN_NUMBERS
     for name, value in typed.items():
         field = figure.locator(f"[data-own={name}]")
         unit = field.locator("xpath=ancestor::label").inner_text().split()[-1]
@@ -204,6 +231,11 @@ def test_a_chip_of_ones_own_is_in_all_figures_and_kept(reader: Reader) -> None:
     (seen,) = other.move([{"intensity": {"chip": at}}])
     ridge = float(seen["intensity"]["numbers"]["ridge"][0])
     assert ridge == pytest.approx(typed["peak"] / typed["bandwidth"])
+    step = reader.tab().open("chapters/step")
+    at = step.choices("attention", "chip").index(OWN)
+    (found,) = step.move([{"attention": {"chip": at, "chips": 1}}])
+    expected = ORACLES["attention"](**settings(found["attention"]["chosen"]))
+    assert [*untrue(expected, {}, found["attention"]["numbers"])] == []
     # Another open tab follows, and what was said about nonsense goes.
     field.fill("4000")
     assert said.count() == 0

@@ -9,6 +9,7 @@ from reader import FULL, Reader
 from site_browser import PHONE, axe, contrast, put_theme, put_width, structure
 
 CHAPTER = "chapters/intensity"  # it asks for choices, numbers and a share
+GUESS = "roofline-guess:chapters/intensity:"
 BOXES = ".admonition.tip, .guess-told, .guess-skip"
 NUMBER = re.compile(r"\d[\d,]*\.?\d*")
 # Whether the focus is behind a guess's form.
@@ -44,6 +45,11 @@ def test_what_follows_is_covered_until_i_guess_and_then_stays_open(reader: Reade
     assert not reader.shown_after(second)
     assert wrong in reader.told(first)
     assert reader.right(first) in reader.told(first)
+    said = reader.noted(first)
+    reader.guess(second, reader.right(second))
+    assert "right" in reader.noted(second)
+    assert "right" not in said
+    reader.page.evaluate("(key) => localStorage.removeItem(key)", f"{GUESS}{second}")
     # Reading goes on there: the focus is behind the form, whose controls are disabled soon.
     assert reader.page.evaluate(FOCUS_AFTER, first)
     reader.page.reload()
@@ -251,6 +257,11 @@ def test_a_guessed_share_is_told_in_points(reader: Reader) -> None:
     reader.guess(guess, f"{right + 12} %")
     assert "points" in reader.told(guess)
     assert numbers(reader.told(guess))[-1] == 12
+    # A small share is far off, though it be only a point away.
+    reader.open("chapters/machine")
+    small = next(n for n in reader.guesses("number") if re.fullmatch(r"0\.\d+%", reader.right(n)))
+    reader.guess(small, f"{3 * numbers(reader.right(small))[0]}")
+    assert numbers(reader.told(small))[-1] == 3
 
 
 def test_the_summary_counts_the_guesses_whose_answers_i_have_seen(reader: Reader) -> None:

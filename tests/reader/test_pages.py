@@ -117,6 +117,8 @@ def test_a_page_says_where_in_its_part_it_is_and_how_long_it_takes(site: Path) -
             minutes = told(name, "minutes") if name.startswith("chapters/") else ""
             shown = only(page_of(site, language, name), "article .place").get_text()
             assert [*map(int, re.findall(r"\d+", shown))] == [*place, *map(int, minutes.split())]
+            steps = page_of(site, language, name).select("article .place .steps i")
+            assert [len([i for i in steps if i.get("class")]), len(steps)] == (place or [0, 0])
 
 
 def test_a_card_of_the_home_page_has_its_chapters_title_question_and_picture(site: Path) -> None:
@@ -349,6 +351,8 @@ def test_the_theme_is_chosen_by_keyboard_and_kept(reader: Reader) -> None:
         switch.press("Enter")
         assert reader.theme == theme
     assert switch.screenshot() != chosen
+    reader.page.emulate_media(color_scheme="light")
+    expect(reader.page.locator("html")).to_have_attribute("data-theme", "light")
 
 
 def test_the_first_tab_leads_past_the_menu(reader: Reader) -> None:
@@ -357,6 +361,31 @@ def test_the_first_tab_leads_past_the_menu(reader: Reader) -> None:
     reader.page.keyboard.press("Enter")
     reader.page.keyboard.press("Tab")
     assert reader.page.evaluate("Boolean(document.activeElement.closest('main'))")
+
+
+# Whether the element that has the focus looks otherwise than without it.
+STANDS_OUT = """() => {
+  const one = document.activeElement;
+  const look = () => {
+    const { outline, boxShadow, border, backgroundColor } = getComputedStyle(one);
+    return [outline, boxShadow, border, backgroundColor].join();
+  };
+  const focused = look();
+  one.blur();
+  const differs = look() !== focused;
+  one.focus({ preventScroll: true });
+  return differs ? "" : one.outerHTML.slice(0, 90);
+}"""
+
+
+def test_who_goes_on_by_tab_sees_where(reader: Reader) -> None:
+    reader.open("chapters/intensity", covered=True)
+    reader.page.locator("article h1").click()
+    found = []
+    for _ in range(25):
+        reader.page.keyboard.press("Tab")
+        found.append(reader.page.evaluate(STANDS_OUT))
+    assert [*filter(None, found)] == []
 
 
 def test_menus_of_a_phone_open_and_lead_on(reader: Reader) -> None:
@@ -376,7 +405,7 @@ def test_menus_of_a_phone_open_and_lead_on(reader: Reader) -> None:
     section.click()
     expect(reader.page.locator(name)).to_be_in_viewport()
     expect(section).not_to_be_visible()  # the menu has done its work
-    reader.page.keyboard.press("Control+k")
+    reader.page.keyboard.press("Meta+k")
     expect(reader.page.locator("input[type=search]:visible")).to_be_focused()
     reader.desk()
 
@@ -415,6 +444,12 @@ def test_a_term_is_explained_where_it_stands(reader: Reader, site: Path) -> None
     for theme in ("light", "dark"):
         put_theme(reader.page, theme)
         assert axe(reader.page, "#term-note") == []
+    expect(term).to_have_accessible_description(note.inner_text())
+    heading.hover()
+    expect(note).to_be_hidden()
+    term.evaluate("(e) => e.scrollIntoView({ block: 'end', behavior: 'instant' })")
+    term.hover()
+    expect(note).to_be_in_viewport(ratio=1)
     reader.page.keyboard.press("Escape")
     assert not note.is_visible()
     term.focus()

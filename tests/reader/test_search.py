@@ -19,6 +19,8 @@ def test_what_people_type_finds_its_page_among_the_first_three(
 ) -> None:
     found = reader.open("search", language).results([*SEARCHES[language], "xylophone"])
     assert found.pop("xylophone") == []
+    said = reader.page.locator("#search-results p").first.inner_text()
+    assert bool(re.search("[\u4e00-\u9fff]", said)) == (language == "zh")
     missed = {
         query: found[query][:3]
         for query, page in SEARCHES[language].items()

@@ -17,10 +17,19 @@ import roofmeter
 
 G, T = 1e9, 1e12
 H100, V5E, ALL = rl.chip("H100 SXM"), rl.chip("TPU v5e"), rl.chips(hidden=True)
+H200 = rl.chip("H200 SXM")
 INTENSITIES = {"ReLU": 1 / 4, "addition": 1 / 6, "RMS norm": 4 / 4, "dot product": 1 / 2}
 (RUN,) = (run.figures for run in roofmeter.runs().values())  # the one that the course shows
 MEASURED = {"peak, fp32": "peak fp32", "peak, fp64": "peak fp64", "memory, read": "read",
             "memory, updated in place": "update", "a call of numpy": "call"}  # fmt: skip
+# What each of eight chips sends, in arrays: on a ring, and behind a switch that adds.
+SENT = {"all-gather": (7 / 8, 7 / 8), "reduce-scatter": (7 / 8, 7 / 8), "all-reduce": (14 / 8, 1),
+        "all-to-all": (7 / 16, 7 / 64)}  # fmt: skip
+SHARES = {
+    (one.chip, f"{one.roof} {one.note}".strip()): one.fraction for one in rl.published_shares()
+}
+WIDTH = {"bf16": 2, "int8": 1}
+ALONE = 2 * 4096 * 8192 * 28_672 / H100["bf16"]  # seconds of the introduction's layer on a chip
 Row = dict[str, str]  # heading → cell
 # What a slide calls a measured step → its seconds.
 STEPS = {
@@ -57,6 +66,35 @@ def room(row: Row, kind: str) -> float:
     """Return half a sequence less than fit on an H100 beside the weights in bf16."""
     left = H100.memory - 2 * float(rl.model(row["model"]).parameters)
     return math.floor(left / cached({"model, weights": row["model"]}, kind))
+
+
+def room_of(row: Row) -> float:
+    """Return the bytes that so many chips have beside a model's weights."""
+    (name, kind), (count, on) = row["model, weights"].split(", "), row["chips"].split(" × ")
+    return int(count) * rl.chip(on).memory - WIDTH[kind] * float(rl.model(name).parameters)
+
+
+def position(row: Row) -> tuple[float, float]:
+    """Return the bytes of a position in 32 layers, and how many FLOPs of 32 heads a byte gets."""
+    heads, kind = row["heads of keys"].split(", ")
+    return 2 * 32 * 128 * int(heads) * WIDTH[kind], 64 / int(heads) / WIDTH[kind]
+
+
+def binding(B: float, D: float, F: float = 8192) -> str:
+    """Return what takes longest on each of two v5e that split D."""
+    moved = 2 * (B * D / 2 + D / 2 * F + B * F)
+    times = {"compute": B * D * F / V5E["bf16"], "HBM": moved / V5E["HBM"], "ICI": 2 * B * F / 45e9}
+    return max(times, key=times.__getitem__)
+
+
+def ring(size: float, chips: float) -> float:
+    """Return what each chip sends in an all-reduce."""
+    return 2 * (chips - 1) / chips * size
+
+
+def rows(B: float) -> float:
+    """Return the FLOPs for a byte of the course's layer."""
+    return 1 / (1 / B + 1 / 4096 + 1 / 16_384)
 
 
 def linked(chip: rl.Chip, row: Row) -> float:
@@ -178,6 +216,61 @@ COLUMNS: dict[str, Callable[[rl.Chip, Row], float | str]] = {
         n(row, "loaded, with the hidden load") / RUN["read"].median
     ),
     "own-model: recomputed": lambda chip, row: trained(row),
+    "weight": lambda chip, row: math.exp(n(row, "score")) / (2 * math.e + math.exp(3)),
+    "a position, all layers": lambda chip, row: position(row)[0],
+    "attention: FLOP/byte": lambda chip, row: position(row)[1],
+    "FLOP/byte, kept": lambda chip, row: 0.4 * (n(row, "tokens") + 1),
+    # Of 32 heads, each score is written once and loaded once.
+    "scores written": lambda chip, row: n(row, "scores kept") + 2 * 2 * 32 * n(row, "tokens") ** 2,
+    "introduction: computing": lambda chip, row: ALONE / n(row, "chips"),
+    "introduction: sending": lambda chip, row: ring(2 * 4096 * 28_672, n(row, "chips")) / 450e9,
+    "times faster": lambda chip, row: ALONE / max(n(row, "computing"), n(row, "sending")),
+    "one H100": lambda chip, row: {"ba": H100["HBM"], "co": H100["bf16"], "ca": H100.memory}[
+        row["of the chip"][:2]
+    ],
+    "time: fits": lambda chip, row: "yes" if chip.memory >= 140e9 else "no",
+    "share of peak": lambda chip, row: SHARES[row["chip"], row["what"]],
+    "hardware: of the peak": lambda chip, row: SHARES[row["chip"], row["roof"]],
+    "intensity: FLOP/byte": lambda chip, row: (2 * n(row, "n") - 1) / (4 * n(row, "n") + 2),
+    "faster": lambda chip, row: {"first": H200["HBM"] / H100["HBM"], "second": 1}.get(
+        row["algorithm"], ridge(H100) / rows(256)
+    ),
+    "first": lambda chip, row: 1 if "peak" in row["change"] else 2,
+    "second": lambda chip, row: rows(512) / ridge(H100) if "peak" in row["change"] else 1,
+    "matmul: FLOP/byte": lambda chip, row: (
+        rows(n(row, "B")) if "B" in row else 1 / (2 / n(row, "side t") + 1 / 16_384)
+    ),
+    "exact critical batch": lambda chip, row: ridge(V5E) / (1 - 2 * ridge(V5E) / n(row, "D = F")),
+    "roof, of peak": lambda chip, row: min(1, n(row, "side t") / 2 / ridge(V5E)),
+    "each computes": lambda chip, row: f"1/{row['chips']}",
+    "replicated": lambda chip, row: 2 * 3 / 4 if row["split"] == "D" else 3 / 4,
+    "sharded": lambda chip, row: 3 / 4 if row["split"] == "D" else 0,
+    **{
+        f"chips: B = {B}": lambda chip, row, B=B: binding(B, n(row, "D"))
+        for B in (16, 64, 256, 512)
+    },
+    "bytes alone": lambda chip, row: ring(n(row, "all-reduce of"), 8) / 300e9,
+    "left for caches": lambda chip, row: room_of(row),
+    "with its own shapes": lambda chip, row: (
+        (2 + 2 * rl.model(row["model"]).K / rl.model(row["model"]).N) / 2 * n(row, "D")
+        + 3 / 2 * rl.model(row["model"]).F
+    ),
+    "8 v5e": lambda chip, row: SENT[row["collective"]][0] * 2 * 8192 * 4096 / 45e9,
+    "8 H100": lambda chip, row: SENT[row["collective"]][1] * 2 * 8192 * 4096 / 450e9,
+    "intensity, large n, D and F": lambda chip, row: INTENSITIES.get(
+        row["operation in bf16"].removesuffix(" of [n]"), row["intensity, large n, D and F"]
+    ),
+    "decode, one sequence": lambda chip, row: 8 / (1 + 8 / n(row, "tokens")),
+    "decode, 50 sequences": lambda chip, row: 8 / (1 + 8 / n(row, "tokens")),
+    "homework: prefill": lambda chip, row: 64 * (n(row, "tokens") + 1) / 2 / (64 + 8),
+    "prefill on H100 binds": lambda chip, row: (
+        "compute" if n(row, "prefill") > ridge(H100) else "HBM"
+    ),
+    "faster, F split and left in pieces": lambda chip, row: n(row, "H100"),
+    "machine: FLOP/byte": lambda chip, row: n(row, "n") / 6,
+    "tokens of an expert": lambda chip, row: n(row, "chunk, tokens") * 8 / 128,
+    "tokens/s of each chip, at most": lambda chip, row: 128 / n(row, "time per token, at least"),
+    "tokens/s in all, at most": lambda chip, row: 16 / n(row, "time per token, at least"),
     # slides
     "GPU": lambda chip, row: "a TPU" if "TPU" in chip.name else chip.name,
     "TPU": lambda chip, row: chip.name.removeprefix("TPU ") if "TPU" in chip.name else "a GPU",
@@ -196,6 +289,13 @@ COLUMNS: dict[str, Callable[[rl.Chip, Row], float | str]] = {
     "exponentials per second": lambda chip, row: chip["exponentials"],
     "of the matmuls’ time in bf16": lambda chip, row: chip["bf16"] / 512 / chip["exponentials"],
     "slides/attention: in fp8": lambda chip, row: chip["fp8"] / 512 / chip["exponentials"],
+    "slides/attention: FLOP/byte": lambda chip, row: (
+        position(row)[1] if "heads of keys" in row else {"w": 4}.get(row["attention"][0], 3277.2)
+    ),
+    "a position, 32 layers": lambda chip, row: position(row)[0],
+    "at most": lambda chip, row: (
+        0.05 * {"c": H100["bf16"], "l": H100["HBM"], "s": 450e9}[row[""][0]]
+    ),
     "own keys": lambda chip, row: prompt(chip, 1),
     "four heads share": lambda chip, row: prompt(chip, 1 / 4),
     "cache in bf16": lambda chip, row: room(row, "bf16"),
@@ -249,7 +349,7 @@ def test_a_column_has_what_its_heading_names(site: Path) -> None:
             chip = chip_of(row)
             for heading, cell in row.items():
                 key = f"{page}: {heading}" if f"{page}: {heading}" in COLUMNS else heading
-                if key in COLUMNS and cell not in ("–", "∞"):
+                if key in COLUMNS and cell not in ("–", "∞", ""):
                     seen[key] += 1
                     value = COLUMNS[key](chip, row)
                     if not says(cell, value):

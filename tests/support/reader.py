@@ -19,6 +19,7 @@ CELL = "xpath=ancestor::div[contains(concat(' ', @class, ' '), ' cell ')][1]"
 RUNS = "() => Number(document.querySelector('.python-panel')?.dataset.runs ?? 0)"
 PUT_BACK = re.compile("^(Put the page back|恢复原来的页面)$")
 ANSWER_HERE = {"en": "Answer here", "zh": "在这里回答"}
+CHECK = re.compile("^(Check|检查)")
 HINT = re.compile("Stronger hint|提示")
 COMPARE = re.compile("Compare your answer|对照")
 # The values in the text, in order: text, whether it is marked, and whether it follows edits (the
@@ -417,13 +418,18 @@ class Reader:
         return self.page.locator(f"section:has(> #answer-{key})")
 
     def check(self, key: str, answer: str | None = None) -> str:
-        """Write an answer, if one is given, and check the part; return what is said below it."""
+        """Write an answer and press keys that check it, or press the button without an answer.
+
+        Return what is said below it.
+        """
         editor = self.part(key).locator(EDITOR)
         if answer is not None:
             self.write(editor, answer)
-        editor.focus()
         with self.a_run():
-            self.page.keyboard.press("Control+Enter")
+            if answer is None:
+                self.part(key).get_by_role("button", name=CHECK).click()
+            else:
+                editor.press("Control+Enter")
         said = self.part(key).locator(".cell_output > :not(.given-stderr)")
         return "\n".join(said.all_text_contents())
 
@@ -452,7 +458,7 @@ class Reader:
         cell = self.page.locator(".own-cell").nth(place)
         self.write(cell.locator(EDITOR), code)
         with self.a_run():
-            self.page.keyboard.press("Control+Enter")
+            cell.locator(".run-bar button").first.click()
         return "\n".join(cell.locator(".cell_output pre").all_text_contents())
 
     def write_words(self, words: str) -> None:

@@ -139,6 +139,13 @@ WITHOUT_HEADING = """() => [...document.querySelectorAll("main table")]
   .filter((cell) => cell.innerText.trim())
   .map((cell) => cell.textContent.trim().slice(0, 40)).slice(0, 3)"""
 
+# Boxes that scroll sideways, and that no key reaches.
+OUT_OF_REACH = """() => [...document.querySelectorAll("main *")]
+  .filter((e) => e.scrollWidth > e.clientWidth + 1 && e.tabIndex < 0 && e.checkVisibility())
+  .filter((e) => /auto|scroll/.test(getComputedStyle(e).overflowX))
+  .filter((e) => !e.querySelector("a[href], button, input, [tabindex='0']"))
+  .map((e) => e.outerHTML.slice(0, 90))"""
+
 # Gives the right answer to each guess of the page; returns those that are not told to be right:
 # whose words have another number than the answer's.
 WRONG_GUESSES = """() => [...document.querySelectorAll(".answer")].flatMap((answer) => {
@@ -217,6 +224,8 @@ class Sweep:
             # Do this last: from now on, the browser keeps its accessibility tree up to date.
             self.note("unnamed", name, unnamed_pictures(page))
         self.note("guesses", name, page.evaluate(WRONG_GUESSES))
+        if self.language != "en":
+            self.note("english", name, page.evaluate(ENGLISH))  # what is told about guesses
         page.evaluate("localStorage.clear()")
         self.note("errors", name, self.traffic.wrong)
         self.note("elsewhere", name, self.traffic.outside(self.server.origin))
@@ -236,4 +245,5 @@ class Sweep:
         if look == "phone":
             self.note("formulas", name, page.evaluate(WIDE_MATHS))
             self.note("headings", name, page.evaluate(WITHOUT_HEADING))
+            self.note("keys", name, page.evaluate(OUT_OF_REACH))
             self.note("tall", name, page.evaluate(TALL_FIGURES, PHONE["height"]))

@@ -13,7 +13,7 @@ export const render = (figures, catalog) => ({ model, el }) => {
   figure.addEventListener("keydown", (event) => event.stopPropagation());
   el.append(figure);
   const host = {
-    hint: _("Choose the config.json of your model, or drop it on the figure. The kernel of this notebook reads it; it is sent nowhere else."),
+    hint: _("Choose the config.json of your model. The kernel of this notebook reads it; it is sent nowhere else."),
     // The kernel reads the file and answers.
     async readConfig(file, rows) {
       const content = await file.arrayBuffer();

@@ -43,7 +43,7 @@ function python(_) {
   const { python: folder, megabytes } = script.dataset;
   let engine;
   return {
-    hint: _("Choose the config.json of your model, or drop it on the figure. Python reads it in this page: the first file fetches it, {megabytes} MB. The file does not leave your browser.", { megabytes }),
+    hint: _("Choose the config.json of your model. Python reads it in this page: the first file fetches it, {megabytes} MB. The file does not leave your browser.", { megabytes }),
     async readConfig(file, rows) {
       const { newPython } = await import(new URL(`${folder}python.js`, document.baseURI).href);
       engine ??= newPython();
