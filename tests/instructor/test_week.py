@@ -224,6 +224,9 @@ def test_a_mistake_has_the_same_cause_in_both_languages_and_a_page_in_each(week:
     title = week.room.released(language="zh_CN").cells[0].source.partition("\n")[0].lstrip("# ")
     for tag in ("title", "h1"):
         assert title in re.findall(rf"<{tag}\b.*?>(.*?)</{tag}>", chinese, re.DOTALL)[0]
+    listed = re.findall(r"<td><a [^>]*>(.*?)</a>", chinese)
+    assert listed
+    assert [words for words in listed if not HAN.search(words)] == []
     for words in ("Score:", "Comments", "points"):
         assert words not in visible, words
     assert not re.search(r"\d points", chinese)  # nor in what its cells printed

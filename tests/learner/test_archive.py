@@ -21,6 +21,7 @@ from packaging.utils import canonicalize_name
 from repository import ROOT
 from submissions import Submission
 
+import rooflib
 from grading.release import exercises
 
 NAME = "int8-weights"
@@ -92,6 +93,10 @@ def test_the_archive_has_every_exercise_and_what_its_readme_names(
     assert "-m venv" in make
     assert install.endswith("-r requirements.txt")
     assert start.endswith("jupyter lab")
+    # The environment that a line makes is the one whose programs the next lines run.
+    made = re.findall(r"-m venv (\S+)$", readme, re.MULTILINE)
+    assert made == re.findall(r"^(\S+?)[/\\]\w+[/\\]pip ", readme, re.MULTILINE)
+    assert made == re.findall(r"^(\S+?)[/\\]\w+[/\\]jupyter ", readme, re.MULTILINE)
     installed = (unpacked / "requirements.txt").read_text(encoding="utf-8")
     for package in ("jupyterlab", "nbgrader", "anywidget", "matplotlib"):
         assert re.search(rf"^{package}==", installed, re.MULTILINE), package
@@ -165,7 +170,7 @@ def test_the_oldest_pip_finds_the_extras_that_packages_ask_for(unpacked: Path) -
     ],
 )
 def test_the_first_cell_installs_the_packages_and_the_checks_work(
-    unpacked: Path, own_python: Path, folder: str, editor: str, tmp_path: Path
+    site: Path, unpacked: Path, own_python: Path, folder: str, editor: str, tmp_path: Path
 ) -> None:
     """A finished notebook runs; nothing comes from this repository."""
     place = unpacked / folder
@@ -189,10 +194,17 @@ def test_the_first_cell_installs_the_packages_and_the_checks_work(
     assert said.returncode == 1, said.stderr
     assert said.stdout.count("still to be written") == len(parts(NAME))
     # A notebook that was made with newer packages names the line that updates each.
-    newer = re.sub(r"'\d+\.\d+[\w.]*'", "'99.0'", cells(notebook)[0])
-    printed = run([str(own_python), "-c", newer], tmp_path).stdout
-    for name in OURS:
-        assert re.search(rf"%pip install --upgrade --no-deps \S*{name}-99\.0\S*\.whl", printed)
+    translated = tmp_path / "translated.ipynb"
+    with zipfile.ZipFile(linked(site / "zh" / PAGE)) as files:
+        translated.write_bytes(files.read(f"exercises/{NAME}/{NAME}.ipynb"))
+    for book in (notebook, translated):
+        newer = re.sub(r"'\d+\.\d+[\w.]*'", "'99.0'", cells(book)[0])
+        printed = run([str(own_python), "-c", newer], tmp_path).stdout
+        for name in OURS:
+            assert re.search(rf"%pip install --upgrade --no-deps \S*{name}-99\.0\S*\.whl", printed)
+            # What is installed is named with its own version.
+            assert re.search(rf"{name} {re.escape(rooflib.__version__)}\b", printed)
+            assert f"{name} 99.0" not in printed
     removed = run([str(own_python), "-m", "pip", "uninstall", "--yes", *OURS], tmp_path)
     assert removed.returncode == 0
 

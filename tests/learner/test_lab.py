@@ -31,6 +31,7 @@ HAN = re.compile("[\u4e00-\u9fff]")
 ENGLISH = re.compile("[a-z]{2} [a-z]{2}")
 OWN = "it takes 2 times as long"  # as a translated line of the chapter, but the learner's own
 NEW = "one-more"
+WIDGET = "application/vnd.jupyter.widget-view+json"
 ADDED = "This sentence is new."
 # Links to other notebooks; code may contain brackets, too.
 LINK = re.compile(r"\]\((?![a-z]+:)([^()\s]+)\)")
@@ -154,7 +155,9 @@ def test_a_chapter_runs_from_top_to_bottom_and_an_edit_changes_its_outputs(
     assert [out for out in lab.outputs() if out["output_type"] == "error"] == []
     assert lab.prose() == printed
     kinds = {kind for out in lab.outputs() for kind in out.get("data", ())}
-    assert "application/vnd.jupyter.widget-view+json" in kinds
+    assert WIDGET in kinds
+    shown = sum(WIDGET in out.get("data", ()) for out in lab.outputs())
+    expect(lab.page.locator("figure.live[data-state=live]")).to_have_count(shown, timeout=60_000)
     assert kinds & {"image/png", "image/svg+xml"}
     before = [text_of(out) for out in lab.outputs()]
     lab.write_into("16384", "4096")

@@ -137,6 +137,8 @@ def test_a_byte_waits_as_long_as_rooflib_says(
         values["second"] = values["lower"] / found["seconds"]["step"]
         values["used"] = 128 * (quarter / 4 % 1) * values["lower"] // values["math"]
         assert [*false_claims("byte", {}, values, found)] == []
+        units = {*re.findall("(vector|matrix) unit", str(found))}
+        assert units == {"vector" if "vector fp32" in op.types else "matrix"}
         assert float(found["numbers"][shown][0]) == pytest.approx(float(values[shown]))
 
 
@@ -173,6 +175,8 @@ def test_a_handle_follows_the_pointer_and_the_keys(reader: Reader, page: str, na
         assert seen[-1]["picture"] != seen[-2]["picture"], what
         assert [*faults(name, seen[-1], "en")] == []
 
+    # Else a finger that drags it scrolls the page of a phone.
+    assert handle.evaluate("(e) => getComputedStyle(e).touchAction") == "none"
     box, before = handle.bounding_box(), handle.get_attribute("aria-valuetext")
     assert box is not None
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2

@@ -58,6 +58,18 @@ def test_every_link_leads_somewhere_and_anchors_too(site: Path) -> None:
     assert broken(site) == []
 
 
+def test_a_number_of_a_chapter_leads_to_the_chapter_with_that_number(site: Path) -> None:
+    found = 0
+    for language, name in BOTH:
+        path = site / f"{FOLDERS[language]}{name}.html"
+        for link in parsed(path).select("article a[href*='.html']"):
+            target = (path.parent / str(link["href"]).partition("#")[0]).resolve()
+            if re.fullmatch(r"\d+", link.get_text()) and re.match(r"\d+\. ", title(target)):
+                assert title(target).startswith(f"{link.get_text()}. "), (path, link)
+                found += 1
+    assert found
+
+
 def test_next_and_previous_walk_through_the_contents(site: Path) -> None:
     for language in PAGES:
         for before, after in pairwise(WRITTEN):

@@ -348,7 +348,6 @@ def test_the_page_for_instructors_leads_to_the_slides_of_its_language(site: Path
         assert found == {folder / f"{deck}.html" for deck in DECKS}
 
 
-@pytest.mark.long
 def test_the_handout_has_a_page_of_notes_after_each_slide(
     site: Path, decks: dict[str, Deck]
 ) -> None:
