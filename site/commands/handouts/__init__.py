@@ -6,7 +6,6 @@ notebooks; the code here only packs them.
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -51,11 +50,8 @@ def released(book: Path) -> Path:
     if not stamp.exists() or stamp.read_text() != made_from:
         codes = list(wheels.translations(book))
         options = [f"--language={code}" for code in codes]
-        # By name: the folder has what was released when the book had other exercises.
+        # By name: else only those that the folder has are released again.
         names = [file.stem for file in exercise_pages.files(book)]
-        for folder in course.glob("release*/*"):
-            if folder.name not in names:
-                shutil.rmtree(folder)
         release = [sys.executable, "-m", "grading", "release", str(course), *names, *options]
         subprocess.run(release, cwd=book, check=True, stdout=subprocess.DEVNULL)
         packages = wheels.build(book, book / SERVED / "wheels")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
+from book_extension import exercise_pages
 from book_extension.languages import ORIGINAL, Language, words
 from book_extension.languages.code_words import README
 from packaging.requirements import Requirement
@@ -50,10 +51,12 @@ def write(
     files[LOCK] = "".join(lock).encode()
     for wheel in packages:
         files[Path("wheels", wheel.name)] = wheel.read_bytes()
-    for path in release.glob("*/*.ipynb"):
-        files[path.relative_to(release)] = path.read_bytes()
+    for exercise in exercise_pages.files(book):
+        folder = Path(exercise.stem)
+        notebook = folder / f"{exercise.stem}.ipynb"
+        files[notebook] = (release / notebook).read_bytes()
         # nbgrader reads its settings from the folder that it is started in.
-        files[Path(path.parent.name, "nbgrader_config.py")] = (book / NBGRADER).read_bytes()
+        files[folder / "nbgrader_config.py"] = (book / NBGRADER).read_bytes()
     target.parent.mkdir(exist_ok=True)
     with zipfile.ZipFile(target, "w") as archive:
         for name, content in sorted(files.items()):
