@@ -238,7 +238,8 @@ def test_a_run_is_measured_printed_compared_and_saved(tmp_path: Path) -> None:
         assert {sample.repeats for sample in each.samples} == {1}
     assert (run.threads, run.host.granted, run.host.present) == (1, 1, os.cpu_count())
     assert 1e9 < run.host.memory < 1e14
-    assert run.host.cpu in Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    listed = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    assert run.host.cpu in listed or "model name" not in listed
     assert abs(datetime.datetime.now(datetime.UTC) - run.date) < datetime.timedelta(hours=1)
     assert {*other.libraries} <= {*run.libraries}
     assert run.libraries["numpy"] == np.__version__
