@@ -3,6 +3,7 @@
 Playwright brings its own build of Firefox; this drives the system's, with nothing in between.
 """
 
+import base64
 import json
 import shutil
 from collections.abc import Iterator
@@ -104,6 +105,13 @@ class Firefox:
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         source = {"type": "key", "id": "keyboard", "actions": actions}
         self.ask("input.performActions", context=self.tab, actions=[source])
+
+    def picture(self, place: dict[str, float]) -> bytes:
+        """Return a part of the window as PNG; place: x, y, width, height."""
+        shown = self.ask(
+            "browsingContext.captureScreenshot", context=self.tab, clip={"type": "box", **place}
+        )
+        return base64.b64decode(shown["data"])
 
     def size(self, width: int, height: int) -> None:
         size = {"width": width, "height": height}
