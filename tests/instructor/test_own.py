@@ -120,14 +120,14 @@ def test_an_exercise_of_ones_own_that_cannot_be_used_is_named_with_the_reason(
 def test_what_stands_around_a_question_does_not_change_its_points(room: Classroom) -> None:
     """A heading may have other brackets; an author may keep code that no part asks for."""
     name, file = "variant", room.folder / "exercises" / "variant.py"
-    text = file.with_name(f"{OWN}.py").read_text().replace(" (4 points)", " (2 chips) (4 points)")
+    text = file.with_name(f"{OWN}.py").read_text().replace(" (4 points)", " (2 chips) (1 point)")
     trial = f"# %%\nprint({OWN.replace('-', '_')}(1, 2, 3, 4))\n\n"
     file.write_text(text.replace("# %% moral", f"{trial}# %% moral"))
     said(room.here("release", name))
     nb = room.released(name)
     shutil.rmtree(room.folder / "release" / name)
     file.unlink()
-    assert [one.metadata.nbgrader.points for one in nb.cells if is_graded(one)] == [4]
+    assert [one.metadata.nbgrader.points for one in nb.cells if is_graded(one)] == [1]
     assert not any("print(" in one.source for one in nb.cells if is_answer(one))
 
 

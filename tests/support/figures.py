@@ -182,7 +182,7 @@ def right_areas(ax, sizes, batches, peak, bandwidth):
         ax.plot(batches, rates, color=f"C{number}")
         ax.fill_between(batches, rates, color=f"C{number}", alpha=0.3, label=f"{size:,}")
     ax.legend(title="D = F")
-    ax.set(xlabel="batch (rows)", ylabel="attainable FLOP/s", ylim=(0, None))
+    ax.set(xlabel="batch (rows)", ylabel="attainable FLOP per second", ylim=(0, None))
 
 
 @right
