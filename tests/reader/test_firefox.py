@@ -3,9 +3,10 @@
 import io
 from collections.abc import Iterator
 
+import numpy as np
 import pytest
 from firefox import Firefox
-from PIL import Image
+from matplotlib.image import imread
 from site_browser import DESK, PHONE, READY, SETTLED, SIDEWAYS, STICKING_OUT
 from site_server import Server
 
@@ -29,8 +30,8 @@ def colors_of(at: Firefox, element: str) -> set[tuple[int, int, int]]:
     """Return the colors in a picture of an element."""
     box = "(({ x, y, width, height }) => ({ x, y, width, height }))"
     shown = at.picture(at.run(f"{box}({element}.getBoundingClientRect())"))
-    picture = Image.open(io.BytesIO(shown)).convert("RGB")
-    return {color for _, color in picture.getcolors(picture.width * picture.height)}
+    pixels = np.rint(255 * imread(io.BytesIO(shown))[..., :3]).astype(int)
+    return {(red, green, blue) for red, green, blue in pixels.reshape(-1, 3).tolist()}
 
 
 @pytest.fixture

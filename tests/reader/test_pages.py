@@ -435,8 +435,8 @@ def test_the_contents_mark_what_i_read(reader: Reader) -> None:
 def test_code_is_copied_by_one_press(browser: Browser, server: Server) -> None:
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     page = context.new_page()
-    ready(page, f"{server.origin}/chapters/learners.html")
-    code = page.locator("article div.highlight:has(button.copybtn)").first
+    ready(page, f"{server.origin}/chapters/time.html")
+    code = page.locator("article div.highlight:has(button.copybtn):has(pre span)").first
     code.hover()
     code.locator("button.copybtn").click()
     copied = page.evaluate("navigator.clipboard.readText()")
