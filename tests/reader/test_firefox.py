@@ -104,8 +104,8 @@ def test_a_link_that_i_have_followed_can_be_read_on_a_dark_page(
     style = "<style>#mark:visited { color: #f00 }</style>"
     at.run(f"document.body.insertAdjacentHTML('beforeend', '{style}{mark}')")
     at.run(f"(document.getElementById('mark').href = {link}.href, null)")
-    while (255, 0, 0) not in colors_of(at, "document.getElementById('mark')"):
-        pass
+    asked = (colors_of(at, "document.getElementById('mark')") for _ in range(1000))
+    assert any((255, 0, 0) in colors for colors in asked)
     light = [*map(luminance, colors_of(at, link))]
     assert (max(light) + 0.05) / (min(light) + 0.05) >= 4.5
 
