@@ -30,7 +30,10 @@ export const chip = (catalog, _) => {
   const known = catalog.chips.filter(({ peak }) => peak);
   const widest = Math.max(...known.map(({ bandwidth }) => bandwidth));
   const strongest = Math.max(...known.map(({ peak }) => peak));
-  const flops = (number) => text(number, text(number) === "1" ? _("FLOP") : _("FLOPs"));
+  const flops = (number) => {
+    const count = text(number);
+    return count === "1" ? _("{count} FLOP", { count }) : _("{count} FLOPs", { count });
+  };
   const linkName = (link) => (link.name && link.name !== "link" ? link.name : _("link"));
   const memoryName = (name) => (name === "L1 and shared memory" ? _("L1 and shared memory") : name);
   const where = (link) =>
