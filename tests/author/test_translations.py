@@ -41,7 +41,7 @@ def test_translations_keep_the_parts_the_terms_and_the_style(name: str) -> None:
             *differences(english, chinese),
             *wrong_terms(english, chinese, TERMS),
             *exchanged(english, chinese, TERMS),
-            *style(chinese),
+            *style(chinese, english),
             # Of a page, the names of works stay English; test_every_page.py looks for sentences.
             *(["English"] if english == chinese and name not in PAGES else ()),
         )

@@ -109,11 +109,15 @@ def plain(message: str) -> str:
     return re.sub(r"\*+", "", re.sub(r"\{\w+\}|%[ds]", VALUE, text))
 
 
-def style(chinese: str) -> list[str]:
+def style(chinese: str, english: str) -> list[str]:
     """Return the rules of style that a translation breaks."""
     text = plain(chinese)
     # Skip quoted English titles, which keep their punctuation.
     text = re.sub(r"“[A-Za-z][^”]*”", "", text)
+    # Texts for arguments, listed behind an argument's name, keep Python's quotes.
+    if re.match(r"\w+(?:, \w+)*: ", english):
+        for argument in set(re.findall(r'"[^"]+"', english)):
+            text = text.replace(argument, VALUE)
     return [
         f"{said}: {found[0]}" for rule, said in STYLE.items() if (found := re.search(rule, text))
     ]
