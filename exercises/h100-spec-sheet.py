@@ -44,8 +44,8 @@
 # sparsity (half of the entries zero, in a fixed pattern), links counted in both directions, bits
 # where you need bytes, and a new prefix on each line. You look up the [sheet of the
 # H100](https://www.nvidia.com/en-us/data-center/h100/), read its column for SXM as printed, find
-# the batch from which a bf16 matmul is compute-bound, and then do the same for every other chip in
-# the catalog.
+# the batch from which a bf16 matmul is compute-bound, and then do the same for the other chips in
+# the course's tables.
 
 # %% given
 import rooflib as rl
@@ -338,9 +338,9 @@ part(
 #
 # A training run gives each replica `sequences` sequences of `length` tokens in every step, and each
 # replica is one chip. On which of the chips is its bf16 matmul compute-bound, in the small-batch
-# limit? Return their names. `sheets` above holds the whole catalog; other lists hold other chips.
-# Every batch differs from the critical ones by at least 3%, so values that counted above are good
-# enough here.
+# limit? Return their names. `sheets` above holds the chips in the course's tables; other lists hold
+# other chips. Every batch differs from the critical ones by at least 3%, so values that counted
+# above are good enough here.
 
 
 # %%
@@ -470,8 +470,8 @@ part(
 #
 # Some texts round the dense peak of the H100 to a power of ten before they divide. By how many per
 # cent does that move the critical batch? Name a decision that this difference could change, and one
-# that it couldn't. And put all `sheets` of the catalog into your `critical_batch`: is there one
-# rule of thumb for the batch that is right on all of these chips?
+# that it couldn't. And put all the `sheets` above into your `critical_batch`: is there one rule of
+# thumb for the batch that is right on all of these chips?
 
 # %% next [markdown]
 # With this exercise the core ends; those after it go further. The chapter “Summary and cheat sheet”

@@ -40,8 +40,8 @@
 import rooflib as rl
 from roofkit.check import check
 
-# The 8-bit peak of every chip in the catalog that has one (int8, or else fp8), in operations
-# per second, and its HBM bandwidth in bytes per second: name → (peak, bandwidth).
+# The 8-bit peak of every chip in the course's tables that has one (int8, or else fp8), in
+# operations per second, and its HBM bandwidth in bytes per second: name → (peak, bandwidth).
 catalog = {
     chip.name: (chip.rates.get("int8", chip.rates.get("fp8")), chip["HBM"])
     for chip in rl.chips()
