@@ -156,7 +156,7 @@ function panel(figure, live) {
   press.addEventListener("click", begin);
   own.addEventListener("click", () => {
     live.keepOwn({ peak: best.peak, bandwidth: best.read });
-    say(phrase("My own chip now has this peak and this bandwidth. Choose it in any figure of the course that has a chip."));
+    say(phrase("My own chip now has this peak and this bandwidth. Choose it in any figure that lists it."));
   });
   return begin();
 }
