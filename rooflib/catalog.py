@@ -105,7 +105,7 @@ def chip(name: str | Chip) -> Chip:
 
 @cache
 def chips(hidden: bool = False) -> tuple[Chip, ...]:
-    """Return the chips of the catalog; with `hidden`, also those that tables leave out."""
+    """Return the chips that the course's tables show; with `hidden`, all of the catalog."""
     known = map(_make_chip, read_catalog("chips.toml")["chip"])
     return tuple(chip for chip in known if chip.shown or hidden)
 

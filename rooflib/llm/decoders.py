@@ -162,10 +162,11 @@ class Model:
         softmax, rotary embeddings and additions are not counted. HBM holds all weights and caches.
 
         The chips split heads, the width F and the vocabulary; key/value heads that are fewer,
-        latent caches, routers, norms and biases are on each. Each layer takes two ring all-reduces
-        of BD elements of type `x`. Communication for the embedding lookup is not counted, and
-        neither is what servers add to a vocabulary that `chips` doesn't divide. Raises a ValueError
-        if `chips` doesn't divide N and F, or if neither of `chips` and K divides the other.
+        latent caches, routers, norms and biases are on each. Each layer takes two all-reduces of BD
+        elements of type `x`, on a ring or in a switch that adds up. Communication for the embedding
+        lookup is not counted, and neither is what servers add to a vocabulary that `chips` doesn't
+        divide. Raises a ValueError if `chips` doesn't divide N and F, or if neither of `chips` and
+        K divides the other.
         Sources: How To Scale Your Model, "All About Transformer Inference"; Shoeybi et al.,
         "Megatron-LM", 2019.
         """
