@@ -52,7 +52,7 @@ check: style  ## lint, types, rooflib and what needs no build and no browser: fo
 
 # What failed runs once more, alone: on a loaded machine a browser may have waited too long for its turn,
 # which should not hold up a pull request. The first run has named the test.
-test: system style  ## everything that CI runs
+test: system style  ## what CI runs for a pull request
 	$(BIN)/mypy
 	$(PYTEST) || $(BIN)/pytest -p no:nbval --last-failed
 
