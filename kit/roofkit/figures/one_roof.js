@@ -22,7 +22,7 @@ export const one_roof = (catalog, _) => ({
     const share = fractionAt(intensity, ridge);
     const verdict =
       intensity >= ridge
-        ? _("Arithmetic holds it back: it can be no faster on this chip.")
+        ? _("Arithmetic holds it back: in bf16 it can be no faster on this chip.")
         : _("Memory holds it back: the compute units wait for {idle} of the time.");
     return {
       ridge, share,
