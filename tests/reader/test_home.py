@@ -127,4 +127,4 @@ def test_without_javascript_the_text_and_still_pictures_are_there(
         assert page.locator(".answer:visible, .guess-covered").count() == 0
         link = page.locator("a.right-next")
         link.click()
-        assert page.locator("main h1").is_visible()
+        page.locator("main h1").wait_for()
