@@ -32,7 +32,7 @@ export const chip = (catalog, _) => {
   const strongest = Math.max(...known.map(({ peak }) => peak));
   const flops = (number) => {
     const count = text(number);
-    return count === "1" ? _("{count} FLOP", { count }) : _("{count} FLOPs", { count });
+    return count === "1" ? _("{count}\u00a0FLOP", { count }) : _("{count}\u00a0FLOPs", { count });
   };
   const linkName = (link) => (link.name && link.name !== "link" ? link.name : _("link"));
   const memoryName = (name) => (name === "L1 and shared memory" ? _("L1 and shared memory") : name);
