@@ -36,10 +36,9 @@ def test_every_page_was_visited(sweep: Sweep, site: Path) -> None:
 
 # Kind of what the visits note → what no page may have.
 FAULTS = {
-    "errors": "an error in the console",
+    "errors": "an error in the console, or a style sheet, picture or font that does not arrive",
     "elsewhere": "anything from another host",
     "python": "anything of Pyodide before a press",
-    "files": "a style sheet, a picture or a font that does not arrive",
     "heavy": "more bytes than load in a second",
     "axe": "what assistive technology can't find its way in",
     "contrast": "text without contrast, in light or dark",

@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 from site_browser import DESK, UNSET_MATHS, Traffic, ready
 from site_server import Server, serving
-from site_sweep import NOT_THERE
 
 
 @contextmanager
@@ -19,6 +18,11 @@ def visitor(browser: Browser, **settings: object) -> Iterator[tuple[Page, Traffi
     yield context.new_page(), traffic
     context.close()
     assert traffic.wrong == []
+
+
+def styled(page: Page) -> None:
+    """Check that the style sheets of the theme have arrived."""
+    assert page.locator(".bd-main").evaluate("(e) => getComputedStyle(e).display") == "flex"
 
 
 def follows(page: Page) -> None:
@@ -38,15 +42,13 @@ def test_the_site_works_from_a_folder_without_network(
 ) -> None:
     with visitor(browser, offline=True, color_scheme="light") as (page, traffic):
         ready(page, (site / f"{name}.html").as_uri())
-        assert page.evaluate(NOT_THERE) == []
-        assert page.locator(".bd-main").evaluate("(e) => getComputedStyle(e).display") == "flex"
+        styled(page)
         follows(page)
         # The first link of the text leads into the course, where formulas and figures are, too.
         page.goto((site / name).with_name("chapters").joinpath("matmul.html").as_uri())
         page.wait_for_function("() => document.querySelector('figure.live[data-state=live]')")
         assert page.locator("math").count()
         assert page.evaluate(UNSET_MATHS) == []
-        assert page.evaluate(NOT_THERE) == []
         follows(page)
         # Python can't run there, which a press says.
         page.locator(".run-cell").first.click()
@@ -64,48 +66,47 @@ def test_the_site_works_from_a_folder_without_network(
         assert traffic.outside("file://") == []
 
 
-def test_the_site_works_below_a_path(browser: Browser, site: Path) -> None:
-    with serving(site, "/course") as server, visitor(browser) as (page, traffic):
-        ready(page, f"{server.origin}/index.html")
-        assert page.evaluate(NOT_THERE) == []
+def test_the_site_works_below_a_path(browser: Browser, site: Path, tmp_path: Path) -> None:
+    (tmp_path / "course").symlink_to(site)
+    with serving(tmp_path) as server, visitor(browser) as (page, traffic):
+        top = f"{server.origin}/course"
+        ready(page, f"{top}/index.html")
         follows(page)
         chinese = "a.language[lang=zh-CN]"
         for link in ("a.right-next", "a.right-next", chinese, "a.left-prev", ".navbar-brand"):
             with page.expect_navigation():
                 page.locator(link).first.click()
             assert page.locator("main h1").is_visible()
-        assert page.url == f"{server.origin}/zh/index.html"
-        assert traffic.outside(server.origin) == []
+        assert page.url == f"{top}/zh/index.html"
+        assert traffic.outside(top) == []
 
 
 @pytest.mark.parametrize("place", ["", "/course"])
 def test_a_missing_address_shows_a_page_of_the_site_that_leads_on(
-    browser: Browser, site: Path, place: str
+    browser: Browser, site: Path, tmp_path: Path, place: str
 ) -> None:
     """A host sends 404.html for every address that it doesn't have."""
-    body = (site / "404.html").read_text(encoding="utf-8")
-    with serving(site, place) as server:
-        context = browser.new_context(viewport=DESK)
-        page = context.new_page()
+    (tmp_path / "course").symlink_to(site)
+    folder = tmp_path if place else site
+    page = browser.new_page(viewport=DESK)
+    with serving(folder) as server:
+        top = f"{server.origin}{place}"
         for missing in ("nothing.html", "chapters/deep/down/nothing", "gone/"):
-            page.route(
-                f"{server.origin}/{missing}",
-                lambda route: route.fulfill(status=404, content_type="text/html", body=body),
-            )
-            page.goto(f"{server.origin}/{missing}")
-            assert page.evaluate(NOT_THERE) == []
+            page.route(f"{top}/{missing}", lambda route: route.fulfill(path=site / "404.html"))
+            page.goto(f"{top}/{missing}")
+            styled(page)
             assert page.locator("main h1").is_visible()
             home = page.locator("main p a").first
-            assert home.evaluate("(a) => a.href") == f"{server.origin}/index.html"
+            assert home.evaluate("(a) => a.href") == f"{top}/index.html"
             chinese = page.locator("main [lang=zh-CN] a").first
-            assert chinese.evaluate("(a) => a.href") == f"{server.origin}/zh/index.html"
+            assert chinese.evaluate("(a) => a.href") == f"{top}/zh/index.html"
             search = page.locator("main [lang=zh-CN] form")
-            assert search.evaluate("(form) => form.action") == f"{server.origin}/zh/search.html"
+            assert search.evaluate("(form) => form.action") == f"{top}/zh/search.html"
         page.locator("main input[name=q]").first.fill("ridge point")
         page.locator("main input[name=q]").first.press("Enter")
         page.locator("#search-results li a").first.wait_for()
-        assert page.url.startswith(f"{server.origin}/search.html")
-        context.close()
+        assert page.url.startswith(f"{top}/search.html")
+    page.close()
 
 
 @pytest.mark.parametrize("name", ["index", "chapters/time", "zh/chapters/time"])

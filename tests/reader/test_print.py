@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page
 from pypdf import PdfReader
 from reader import Reader
 from repository import ROOT
-from site_browser import UNSET_MATHS, Traffic, contrast, put_theme, structure, unnamed_pictures
+from site_browser import COLORS, UNNAMED, UNSET_MATHS, Traffic, axe, put_theme
 from site_links import parsed
 from site_sweep import FOLDERS, PAGES, WRITTEN
 
@@ -209,16 +209,13 @@ class Deck:
         self.page = page
         page.goto(address)
         self.slides: list[dict[str, Any]] = []
-        self.unnamed: list[str] = []
         self.pale: list[str] = []
-        styles: set[str] = set()
         page.wait_for_function("() => window.Reveal?.isReady()")
         for number in range(page.evaluate(OPENED)):
             self.show(number)
             self.slides.append(page.evaluate(MEASURE))
-            if "/zh/" not in address:  # translations have the same pictures and colors
-                self.unnamed += unnamed_pictures(page)
-                self.pale += contrast(page, styles)
+            if "/zh/" not in address:  # translations have the same colors
+                self.pale += axe(page, only=COLORS)
 
     def show(self, number: int, fragment: int = 99) -> None:
         """Show a slide: whole, or with fragment -1 as it looks when one comes to it."""
@@ -255,11 +252,11 @@ def test_slides_fit_and_can_be_read_in_the_last_row(decks: dict[str, Deck]) -> N
             or slide["pictures"] < IN_PICTURES
         ]
         assert wrong == []
-        assert deck.unnamed == [], name
+        assert deck.page.evaluate(UNNAMED) == [], name
         assert deck.pale == [], name
         assert deck.page.evaluate(UNSET_MATHS) == [], name
     for name in DECKS:
-        found = structure(decks[f"slides/{name}"].page)
+        found = axe(decks[f"slides/{name}"].page)
         assert [line for line in found if not line.startswith(MAIN_IN_REVEAL)] == [], name
 
 

@@ -1,14 +1,11 @@
-"""Checks of pages in a browser: requests, errors, axe rules and overflow.
-
-Accessible names are checked too.
-"""
+"""Checks of pages in a browser: requests, errors, axe rules, names and overflow."""
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.resources import files
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -41,7 +38,6 @@ ARGUMENTS = (
 )
 DESK: ViewportSize = {"width": 1280, "height": 900}
 PHONE: ViewportSize = {"width": 390, "height": 844}
-AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 
 
 def chromium() -> str | None:
@@ -107,76 +103,8 @@ SETTLED = """() => document.getAnimations()
   .filter((a) => a.effect.getComputedTiming().endTime !== Infinity)
   .forEach((a) => a.finish())"""
 
-# Without preload: axe would refetch style sheets and resolve their imports against a wrong address.
-RUN_AXE = """async ([options, known, within]) => {
-  const samples = known && window.samples(known, within);
-  if (samples && !samples.size) return [[], []];
-  const place = samples ? { include: [...samples.values()] } : within ?? document;
-  const { violations } = await axe.run(place, {
-    preload: false, resultTypes: ["violations"], ...options,
-  });
-  return [samples ? [...samples.keys()] : [], violations.flatMap((rule) => rule.nodes.map((node) =>
-    `${rule.id}: ${node.target.flat().join(" ")}: ${
-      [...node.any, ...node.all, ...node.none].map((check) => check.message).join("; ")
-    }`))];
-}"""
 # Rules about legible text and distinguishable links, whose results depend on the theme.
 COLORS = ("color-contrast", "link-in-text-block")
-
-# Finds one element for each combination of what contrast depends on: the text's color and size, and
-# what its ancestors paint. axe spends most of its time finding the background of each text. For
-# links, the combination includes their own style and that of the text around them.
-SAMPLES = """void (window.samples = (known, within) => {
-  const painted = new Map([[null, ""]]);
-  const behind = (element) => {
-    if (!painted.has(element)) {
-      const style = getComputedStyle(element);
-      painted.set(element, [
-        behind(element.parentElement), style.backgroundColor, style.backgroundImage,
-        style.opacity, style.filter, style.mixBlendMode, style.position,
-      ].filter((value) => !["rgba(0, 0, 0, 0)", "none", "1", "normal", "static"].includes(value))
-        .join(" "));
-    }
-    return painted.get(element);
-  };
-  const block = (element) => {
-    const above = element.parentElement;
-    return getComputedStyle(above).display.startsWith("inline") ? block(above) : above;
-  };
-  const around = (link) => {
-    const text = block(link).cloneNode(true);
-    text.querySelectorAll("a").forEach((other) => other.remove());
-    const own = getComputedStyle(link);
-    const other = getComputedStyle(link.parentElement);
-    return [
-      Boolean(text.textContent.trim()), own.display, own.textDecorationLine, own.borderBottom,
-      own.fontStyle, own.fontFamily, other.color, other.textDecorationLine, other.borderBottom,
-      other.fontStyle, other.fontWeight, other.fontSize, other.fontFamily,
-      behind(link.parentElement),
-    ].join();
-  };
-  const found = new Map();
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  const elements = [...document.querySelectorAll("a[href]")];
-  const links = new Set(elements);
-  elements.push(...document.querySelectorAll("input, select, textarea, button"));
-  for (let node; (node = walker.nextNode()); ) {
-    if (node.data.trim()) elements.push(node.parentElement);
-  }
-  for (const element of elements) {
-    if (!element.checkVisibility({ visibilityProperty: true })) continue;
-    if (within && !element.closest(within)) continue;
-    const { color, fontSize, fontWeight, textShadow } = getComputedStyle(element);
-    const box = element.getBoundingClientRect();
-    if (box.width <= 1 || box.height <= 1) continue;
-    const disabled = Boolean(element.closest(":disabled, [aria-disabled=true]"));
-    const style = [color, fontSize, fontWeight, textShadow, disabled, behind(element)].join();
-    const place = links.has(element) ? around(element) : "";
-    const key = style + place;
-    if (!known.includes(key) && !found.has(key)) found.set(key, element);
-  }
-  return found;
-})"""
 
 # Text beyond the window's edge or cut off, except in boxes that scroll.
 STICKING_OUT = """() => {
@@ -249,15 +177,18 @@ UNSET_MATHS = """() => {
   return found;
 }"""
 
-# Figures without a label or caption. A caption names its figure, although Chromium's
-# accessibility tree only relates the two.
-BARE_FIGURES = """() => [...document.querySelectorAll("figure")]
-  .filter((f) => !(f.getAttribute("aria-label") ?? "").trim())
-  .filter((f) => !document.getElementById(f.getAttribute("aria-labelledby"))?.textContent.trim())
-  .filter((f) => !f.querySelector("figcaption")?.textContent.trim())
-  .map((f) => `figure ${f.id || f.outerHTML.slice(0, 80)}`)"""
-PICTURES = ("image", "img", "graphics-document", "SvgRoot")
-
+# Pictures that say nothing to who can't see them, and figures without label or caption.
+UNNAMED = """() => {
+  const words = (one) => [
+    one.ariaLabel, one.querySelector("figcaption")?.textContent,
+    document.getElementById(one.getAttribute("aria-labelledby"))?.textContent,
+  ];
+  const pictures = "img:not([alt]), [role=img], figure, :is(main, .slides) svg:not([role=img] *)";
+  return [...document.querySelectorAll(pictures)]
+    .filter((one) => !one.closest("[aria-hidden=true], button, a"))
+    .filter((one) => !words(one).some((name) => name?.trim()))
+    .map((one) => one.outerHTML.slice(0, 90));
+}"""
 
 # Presses Skip on every guess; the page remembers that.
 UNCOVER = """() => document.querySelectorAll(".guess-skip button").forEach((b) => b.click())"""
@@ -289,68 +220,19 @@ def put_theme(page: Page, theme: str) -> None:
     page.evaluate(SETTLED)
 
 
-def axe(page: Page, within: str | None = None) -> list[str]:
+def axe(page: Page, within: str | None = None, only: Sequence[str] = ()) -> list[str]:
     """Return violations of axe-core's rules, each with rule, node and reason.
 
-    Rules about color are checked on one element per style.
-
-    within: a CSS selector of the parts to check, on a page whose rest another test checks.
+    within: a CSS selector of what to look at. only: some rules, all by default.
     """
-    return [*structure(page, within), *contrast(page, within=within)]
-
-
-def structure(page: Page, within: str | None = None) -> list[str]:
-    """Return axe-core's violations of rules other than color.
-
-    They hold for every theme.
-    """
-    return _run_axe(page, {"rules": {rule: {"enabled": False} for rule in COLORS}}, within=within)
-
-
-def contrast(page: Page, known: set[str] | None = None, within: str | None = None) -> list[str]:
-    """Return low-contrast text and links that look like text, one element per style.
-
-    Styles in `known` have been tested on another page; new ones are added to it.
-    """
-    if not page.evaluate("'samples' in window"):
-        page.evaluate(SAMPLES)
-    known = set() if known is None else known
-    return _run_axe(page, {"runOnly": list(COLORS)}, known, within)
-
-
-def _run_axe(
-    page: Page,
-    options: dict[str, object],
-    known: set[str] | None = None,
-    within: str | None = None,
-) -> list[str]:
-    if not page.evaluate("'axe' in window"):
-        page.evaluate(AXE)
     if within:
         assert page.locator(within).count()
-    asked = None if known is None else sorted(known)
-    styles, violations = page.evaluate(RUN_AXE, [options, asked, within])
-    if known is not None:
-        known.update(styles)
-    return list(violations)
-
-
-def unnamed_pictures(page: Page) -> list[str]:
-    """Return images without an accessible name, and figures without label or caption."""
-    session = page.context.new_cdp_session(page)
-    top = session.send("DOM.getDocument", {"depth": 0})["root"]["nodeId"]
-    # Query by role in the browser: transferring the whole accessibility tree takes seconds.
-    nodes = [
-        node
-        for role in PICTURES
-        for node in session.send("Accessibility.queryAXTree", {"nodeId": top, "role": role})[
-            "nodes"
-        ]
+    # Without preload: axe would fetch style sheets again, from a wrong address.
+    options: dict[str, object] = {"preload": False, "resultTypes": ["violations"]}
+    if only:
+        options["runOnly"] = list(only)
+    return [
+        f"{rule['id']}: {' '.join(map(str, node['target']))}: {node['failureSummary']}"
+        for rule in Axe().run(page, within, options).response["violations"]
+        for node in rule["nodes"]
     ]
-    session.detach()
-    roles = [
-        node["role"]["value"]
-        for node in nodes
-        if not node["ignored"] and not str(node.get("name", {}).get("value", "")).strip()
-    ]
-    return roles + list(page.evaluate(BARE_FIGURES))

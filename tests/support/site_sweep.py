@@ -19,15 +19,14 @@ from site_browser import (
     TALL_FIGURES,
     UNCOVER,
     UNFOLD,
+    UNNAMED,
     UNSET_MATHS,
     WIDE_MATHS,
     Traffic,
-    contrast,
+    axe,
     put_theme,
     put_width,
     ready,
-    structure,
-    unnamed_pictures,
 )
 from site_server import Server
 
@@ -63,13 +62,6 @@ LOOKED_AT = {
 }
 COUNT = """(kinds) => Object.fromEntries(Object.entries(kinds).map(
   ([kind, selector]) => [kind, document.querySelectorAll(selector).length]))"""
-
-# Style sheets, pictures and fonts that failed to load.
-NOT_THERE = """() => [
-  ...[...document.querySelectorAll("link[rel=stylesheet]")].filter((l) => !l.sheet),
-  ...[...document.images].filter((i) => i.complete && !i.naturalWidth),
-].map((e) => e.outerHTML).concat(
-  [...document.fonts].filter((f) => f.status === "error").map((f) => f.family))"""
 
 # Words of pictures that the theme leaves pale on their page: SVG's text has a fill, not the color
 # that axe looks at. Words on a shape of the picture are left out.
@@ -117,15 +109,6 @@ ENGLISH = """() => {
   }
   return [...new Set([...found, ...[document.title].filter(isEnglish)])];
 }"""
-
-# Pictures that say nothing to who can't see them, as far as the page's elements tell.
-UNNAMED = """() => [
-  ...document.querySelectorAll("img:not([alt])"),
-  ...[...document.querySelectorAll("[role=img]")]
-    .filter((e) => !e.closest("[aria-hidden=true]") && !(e.ariaLabel ?? "").trim()),
-  ...[...document.querySelectorAll("main svg:not([aria-hidden=true], [role=img] *)")]
-    .filter((e) => !e.closest("[aria-hidden=true], button, a") && !(e.ariaLabel ?? "").trim()),
-].map((e) => e.outerHTML.slice(0, 90))"""
 
 # Definitions and headings behind a press.
 COVERED = """() => [...document.querySelectorAll(
@@ -183,7 +166,6 @@ class Sweep:
         self.visited: Counter[str] = Counter()
         self.traffic = Traffic().listen(page.context)
         self.reader = Reader(page, server.origin, self.traffic)
-        self.styles: set[str] = set()
 
     def note(self, kind: str, name: str, lines: list[str]) -> None:
         self.found[kind] += [f"{name}: {line}" for line in lines]
@@ -208,10 +190,7 @@ class Sweep:
         # A check of nothing finds nothing.
         self.visited.update(page.evaluate(COUNT, LOOKED_AT))
         self.note("formulas", name, page.evaluate(UNSET_MATHS))
-        self.note("files", name, page.evaluate(NOT_THERE))
         self.note("unnamed", name, page.evaluate(UNNAMED))
-        if with_axe:
-            self.note("axe", name, structure(page))
         if self.language != "en":
             self.note("english", name, page.evaluate(ENGLISH))
         self.note("moved", name, [*changed_at_the_start(self.reader)])
@@ -220,9 +199,6 @@ class Sweep:
                 put_theme(page, LOOKS[look][1])
                 put_width(page, LOOKS[look][0])
             self.look(name, look, with_axe=with_axe)
-        if with_axe:
-            # Do this last: from now on, the browser keeps its accessibility tree up to date.
-            self.note("unnamed", name, unnamed_pictures(page))
         self.note("guesses", name, page.evaluate(WRONG_GUESSES))
         if self.language != "en":
             self.note("english", name, page.evaluate(ENGLISH))  # what is told about guesses
@@ -241,7 +217,7 @@ class Sweep:
         draw = random.Random(f"{name} {self.language}")
         self.note("moved", place, [*faults_of_a_page(self.reader, draw, 2, self.language)])
         if with_axe:
-            self.note("contrast", place, contrast(page, self.styles))
+            self.note("axe", place, axe(page))
         if look == "phone":
             self.note("formulas", name, page.evaluate(WIDE_MATHS))
             self.note("headings", name, page.evaluate(WITHOUT_HEADING))
