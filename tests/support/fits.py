@@ -3,6 +3,7 @@
 The source of this module is put into a notebook: learners can write such a cell, too.
 """
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,8 +13,6 @@ import numpy as np
 
 Case = Mapping[str, Any]
 Predict = Callable[[Any], float]  # from a row of numbers
-Fit = Callable[[Any, Any], Predict]  # from rows of numbers, and the answer to each
-Learn = Callable[[Sequence[Case], Sequence[list[str]]], Callable[..., list[str]]]
 TINY = 1e-300  # stands for 0, which has no logarithm
 EXACT = 1e-6  # relative difference of answers that are the same
 MANY = 5  # with more numbers in a case, only two of them are multiplied
@@ -42,16 +41,6 @@ def products(count: int) -> Any:
 def constant(X: Any, y: Any) -> Predict:
     values = y.tolist()
     return lambda x: max(values, key=values.count)
-
-
-def nearest(X: Any, y: Any) -> Predict:
-    return lambda x: y[np.argmin(((logs(X) - logs(x)) ** 2).sum(1))]
-
-
-def by_one_number(X: Any, y: Any) -> Predict:
-    """Look the answer up by the number whose values tell most of the answers apart."""
-    best = max(range(X.shape[1]), key=lambda place: len(set(X[:, place])))
-    return lambda x: y[np.argmin(abs(logs(X[:, best]) - logs(x[best])))]
 
 
 def linear(X: Any, y: Any) -> Predict:
@@ -105,17 +94,10 @@ def extreme(X: Any, y: Any, sign: int) -> Predict:
     )
 
 
-def largest(X: Any, y: Any) -> Predict:
-    return extreme(X, y, 1)
-
-
-def smallest(X: Any, y: Any) -> Predict:
-    return extreme(X, y, -1)
-
-
 def any_that_fits(X: Any, y: Any) -> Predict:
     """Return the simplest fit that gives all published answers."""
-    for fit in (constant, one_product, linear, two_products, largest, smallest):
+    extremes = [functools.partial(extreme, sign=sign) for sign in (1, -1)]
+    for fit in (constant, one_product, linear, two_products, *extremes):
         predict = fit(X, y)
         if all(
             math.isclose(predict(x), right, rel_tol=EXACT) for x, right in zip(X, y, strict=True)
@@ -123,9 +105,6 @@ def any_that_fits(X: Any, y: Any) -> Predict:
             return predict
     return power_law(X, y)
 
-
-NUMERIC: tuple[Fit, ...] = (constant, nearest, by_one_number, linear, power_law, one_product)
-NUMERIC += (two_products, largest, smallest, any_that_fits)
 
 # --- cases ---------------------------------------------------------------------------------------
 
@@ -153,7 +132,7 @@ def kind(case: Case) -> tuple[Any, ...]:
     return tuple(value for value in case.values() if isinstance(value, str | bool))
 
 
-def numbers(fit: Fit, cases: Sequence[Case], answers: Sequence[float]) -> Callable[[Case], float]:
+def numbers(cases: Sequence[Case], answers: Sequence[float]) -> Callable[[Case], float]:
     """Return a fit of one number; infinite and zero answers are left to what is finite."""
     names = sorted(set.intersection(*(set(row(case)) for case in cases)))
 
@@ -167,16 +146,16 @@ def numbers(fit: Fit, cases: Sequence[Case], answers: Sequence[float]) -> Callab
     for key, members in groups.items():
         if usable := [one for one in members if 0 < answers[one] < math.inf]:
             X, y = np.array([at(cases[one]) for one in usable]), np.array(answers, float)[usable]
-            found[key] = fit(X, y)
+            found[key] = any_that_fits(X, y)
     return lambda case: float(found.get(kind(case), found[None])(at(case)))
 
 
-def learned(fit: Fit, cases: Sequence[Case], answers: Sequence[Any]) -> Callable[..., Any]:
+def learned(cases: Sequence[Case], answers: Sequence[Any]) -> Callable[..., Any]:
     """Return a function that has learned the answers: numbers, alone or in lists."""
     if isinstance(answers[0], list):
-        columns = [numbers(fit, cases, column) for column in zip(*answers, strict=True)]
+        columns = [numbers(cases, column) for column in zip(*answers, strict=True)]
         return lambda **case: [column(case) for column in columns]
-    predict = numbers(fit, cases, answers)
+    predict = numbers(cases, answers)
     return lambda **case: predict(case)
 
 
@@ -192,38 +171,6 @@ def items(case: Case) -> dict[str, dict[str, float]]:
             found |= {one["name"]: beside | row(one) for one in value if isinstance(one, dict)}
         elif isinstance(value, dict):
             found |= {name: beside | row({"item": one}) for name, one in value.items()}
-    return found
-
-
-def all_names(cases: Sequence[Case], answers: Sequence[list[str]]) -> Callable[..., list[str]]:
-    return lambda **case: list(items(case))
-
-
-def no_names(cases: Sequence[Case], answers: Sequence[list[str]]) -> Callable[..., list[str]]:
-    return lambda **case: []
-
-
-def usual_names(cases: Sequence[Case], answers: Sequence[list[str]]) -> Callable[..., list[str]]:
-    """Name what was named in most of the cases in which it was."""
-    asked = [name for case in cases for name in items(case)]
-    named = [name for answer in answers for name in answer]
-    return lambda **case: [
-        name for name in items(case) if 2 * named.count(name) > asked.count(name)
-    ]
-
-
-def usual_places(cases: Sequence[Case], answers: Sequence[list[str]]) -> Callable[..., list[str]]:
-    """Name what stands where names were expected in most cases of this kind."""
-
-    def places(case: Case, answer: list[str]) -> list[int]:
-        return [place for place, name in enumerate(items(case)) if name in answer]
-
-    def found(**case: Any) -> list[str]:
-        alike = [pair for pair in zip(cases, answers, strict=True) if kind(pair[0]) == kind(case)]
-        often = [place for pair in alike for place in places(*pair)]
-        names = enumerate(items(case))
-        return [name for place, name in names if 2 * often.count(place) > len(alike)]
-
     return found
 
 
@@ -259,6 +206,3 @@ def beyond_a_product(
         ]
 
     return found
-
-
-NAMES = (all_names, no_names, usual_names, usual_places, beyond_a_product)
