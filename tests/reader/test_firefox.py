@@ -1,12 +1,9 @@
 """The site in Firefox: pages, guesses, figures and the pages' Python."""
 
-import io
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
 from firefox import Firefox
-from matplotlib.image import imread
 from site_browser import DESK, PHONE, READY, SETTLED, SIDEWAYS, STICKING_OUT
 from site_server import Server
 
@@ -15,23 +12,6 @@ pytestmark = pytest.mark.long
 
 ENTER, RIGHT = "\ue007", "\ue014"
 COVER = 'document.querySelector(".guess-covered")'
-
-
-def luminance(color: tuple[int, int, int]) -> float:
-    """Return the relative luminance of a color, as WCAG 2.2 defines it."""
-    linear = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4
-        for part in (value / 255 for value in color)
-    ]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def colors_of(at: Firefox, element: str) -> set[tuple[int, int, int]]:
-    """Return the colors in a picture of an element."""
-    box = "(({ x, y, width, height }) => ({ x, y, width, height }))"
-    shown = at.picture(at.run(f"{box}({element}.getBoundingClientRect())"))
-    pixels = np.rint(255 * imread(io.BytesIO(shown))[..., :3]).astype(int)
-    return {(red, green, blue) for red, green, blue in pixels.reshape(-1, 3).tolist()}
 
 
 @pytest.fixture
@@ -86,28 +66,6 @@ def test_a_figure_answers_the_arrow_keys(at: Firefox, server: Server) -> None:
     at.run(f"{figure}.querySelector('input[type=range]').focus()")
     at.press(RIGHT)
     at.wait_for(f"{said} !== {before!r}")
-
-
-def test_a_link_that_i_have_followed_can_be_read_on_a_dark_page(
-    at: Firefox, server: Server
-) -> None:
-    """Only a picture tells: to scripts a browser names the color of a link that was not visited."""
-    at.run('(localStorage.setItem("mode", "dark"), null)')
-    link = "document.querySelector(\"article a[href*='step.html']\")"
-    here = f"{server.origin}/chapters/introduction.html"
-    at.open(here)
-    at.open(at.run(f"{link}.href"))
-    at.open(here)
-    at.run(f"{link}.scrollIntoView({{ block: 'center' }})")
-    # Firefox asks its history after it has painted: a mark beside the link tells when it knows.
-    mark = '<a id=mark style="position: fixed; inset: 0 auto auto 0; z-index: 9999">\u2588</a>'
-    style = "<style>#mark:visited { color: #f00 }</style>"
-    at.run(f"document.body.insertAdjacentHTML('beforeend', '{style}{mark}')")
-    at.run(f"(document.getElementById('mark').href = {link}.href, null)")
-    asked = (colors_of(at, "document.getElementById('mark')") for _ in range(1000))
-    assert any((255, 0, 0) in colors for colors in asked)
-    light = [*map(luminance, colors_of(at, link))]
-    assert (max(light) + 0.05) / (min(light) + 0.05) >= 4.5
 
 
 def test_run_computes_the_page_again(at: Firefox, server: Server) -> None:

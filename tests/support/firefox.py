@@ -3,7 +3,6 @@
 Playwright brings its own build of Firefox; this drives the system's, with nothing in between.
 """
 
-import base64
 import json
 import shutil
 from collections.abc import Iterator
@@ -26,18 +25,6 @@ PREFERENCES: dict[str, object] = {
     "network.proxy.http_port": 9,
     "network.proxy.ssl": "127.0.0.1",
     "network.proxy.ssl_port": 9,
-    "network.captive-portal-service.enabled": False,
-    "network.connectivity-service.enabled": False,
-    "app.update.enabled": False,
-    "app.normandy.enabled": False,
-    "browser.shell.checkDefaultBrowser": False,
-    "datareporting.policy.dataSubmissionEnabled": False,
-    "toolkit.telemetry.enabled": False,
-    "toolkit.telemetry.server": "",
-    "services.settings.server": "",
-    "media.gmp-manager.updateEnabled": False,
-    "extensions.update.enabled": False,
-    "browser.safebrowsing.update.enabled": False,
 }
 
 
@@ -105,13 +92,6 @@ class Firefox:
         actions = [{"type": kind, "value": key} for key in keys for kind in ("keyDown", "keyUp")]
         source = {"type": "key", "id": "keyboard", "actions": actions}
         self.ask("input.performActions", context=self.tab, actions=[source])
-
-    def picture(self, place: dict[str, float]) -> bytes:
-        """Return a part of the window as PNG; place: x, y, width, height."""
-        shown = self.ask(
-            "browsingContext.captureScreenshot", context=self.tab, clip={"type": "box", **place}
-        )
-        return base64.b64decode(shown["data"])
 
     def size(self, width: int, height: int) -> None:
         size = {"width": width, "height": height}

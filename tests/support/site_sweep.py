@@ -11,6 +11,7 @@ from playwright.sync_api import Page, ViewportSize
 from reader import Reader
 from repository import ROOT
 from site_browser import (
+    COLORS,
     DESK,
     PHONE,
     SETTLED,
@@ -85,6 +86,15 @@ PALE_WORDS = """() => {
     }
   }
   return [...new Set(found)];
+}"""
+
+# Looks as if all links had been followed: to scripts, a browser tells no color of those that were.
+FOLLOWED = """() => {
+  for (const rule of [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules])) {
+    if (rule.selectorText?.includes(":visited")) {
+      rule.selectorText = rule.selectorText.replaceAll(":visited", ":link");
+    }
+  }
 }"""
 
 # English on a translated page: three words in a row. What the pages mark as English or quote (code
@@ -199,6 +209,10 @@ class Sweep:
                 put_theme(page, LOOKS[look][1])
                 put_width(page, LOOKS[look][0])
             self.look(name, look, with_axe=with_axe)
+        if with_axe:
+            page.evaluate(FOLLOWED)
+            put_theme(page, "dark")
+            self.note("contrast", name, axe(page, only=COLORS))
         self.note("guesses", name, page.evaluate(WRONG_GUESSES))
         if self.language != "en":
             self.note("english", name, page.evaluate(ENGLISH))  # what is told about guesses
