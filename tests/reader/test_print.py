@@ -56,14 +56,10 @@ def test_the_book_has_all_pages_with_bookmarks_that_lead_there(
     # After the first come the book's contents, which the site has not.
     assert [mark.title for mark in (marks[0], *marks[2:])] == [t.removesuffix("#") for t in titles]
     assert pdf.root_object["/Lang"] == {"en": "en", "zh": "zh-CN"}[language]
-    contents = " ".join(sheet.extract_text() for sheet in pdf.pages[1:6])
     for mark in marks[2:]:
-        number = pdf.get_destination_page_number(mark)
         title = latin(mark.title.split(". ")[-1])
-        assert title in latin(pdf.pages[number].extract_text())
-        # The contents name the page's number, which stands at the page's foot.
-        line = "[^!-~]*".join(map(re.escape, latin(mark.title)))
-        assert re.search(rf"{line}[^!-~]+{number + 1}(?!\d)", contents), mark.title
+        sheet = pdf.pages[pdf.get_destination_page_number(mark)]
+        assert title in latin(sheet.extract_text())
 
 
 def test_every_link_of_the_book_leads_into_it_or_to_the_web(book: tuple[PdfReader, str]) -> None:

@@ -165,7 +165,8 @@ class Sweep:
 
     Pages are looked at on a desk in English, and on a phone in Chinese: a translation has the same
     layout and colors.
-    thorough: look at all pages on both, and with axe at all of them, not only at one of each kind.
+    thorough: look at all pages on both, and with axe at all of them, not only at one of each kind;
+    and move figures often.
     """
 
     def __init__(
@@ -229,7 +230,8 @@ class Sweep:
         self.note("overflow", place, page.evaluate(STICKING_OUT))
         self.note("contrast", place, page.evaluate(PALE_WORDS))
         draw = random.Random(f"{name} {self.language}")
-        self.note("moved", place, [*faults_of_a_page(self.reader, draw, 2, self.language)])
+        count = 40 if self.thorough else 2
+        self.note("moved", place, [*faults_of_a_page(self.reader, draw, count, self.language)])
         if with_axe:
             self.note("axe", place, axe(page))
         if look == "phone":
