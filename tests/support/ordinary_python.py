@@ -8,7 +8,6 @@ import contextlib
 import io
 import re
 import warnings
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Any, NamedTuple
@@ -38,7 +37,7 @@ Piece = Cell | str  # a string is the expression of a value in the text
 class Page:
     """What a reader sees of a chapter: outputs of the cells with code, values in the text.
 
-    drawings: a digest of each cell's drawing, if they were drawn.
+    drawings: a digest of each cell's drawing.
     error: that of the cell that ended the run, or "".
     """
 
@@ -92,12 +91,12 @@ def edited(page: list[Piece], old: str, new: str) -> list[Piece]:
 
 def run(page: list[Piece]) -> Page:
     """Run a chapter in a fork of this process."""
-    found: Page = in_fork(lambda: _run(page, {"__name__": "__main__"}))
+    found: Page = in_fork(lambda: _run(page))
     return found
 
 
-def _run(page: list[Piece], names: dict[str, Any]) -> Page:
-    found = Page()
+def _run(page: list[Piece]) -> Page:
+    found, names = Page(), {"__name__": "__main__"}
     for piece in page:
         if isinstance(piece, str):
             found.values.append(None if found.error else shown(piece, names))
@@ -114,10 +113,8 @@ def _run(page: list[Piece], names: dict[str, Any]) -> Page:
     return found
 
 
-def run_cell(
-    cell: Cell, names: dict[str, Any], warned: list[str], drawings: list[str] | None = None
-) -> str:
-    """Return what a cell prints and shows; draw its figures, too, if there is a list for them."""
+def run_cell(cell: Cell, names: dict[str, Any], warned: list[str], drawings: list[str]) -> str:
+    """Return what a cell prints and shows, and draw its figures."""
     tree = ast.parse(cell.code)
     is_shown = tree.body and isinstance(tree.body[-1], ast.Expr) and not cell.code.endswith(";")
     last = tree.body.pop() if is_shown else None
@@ -135,10 +132,9 @@ def run_cell(
                 table = getattr(value, "_repr_markdown_", None)
                 print(table() if table else repr(value))
         for number in plt.get_fignums():
-            if drawings is not None:
-                canvas = FigureCanvasAgg(plt.figure(number))
-                canvas.draw()
-                drawings.append(sha256(canvas.buffer_rgba()).hexdigest())
+            canvas = FigureCanvasAgg(plt.figure(number))
+            canvas.draw()
+            drawings.append(sha256(canvas.buffer_rgba()).hexdigest())
             plt.close(number)
     warned += [f"line {cell.line}: {one.message}" for one in w]
     return out.getvalue()
@@ -151,23 +147,6 @@ def shown(expression: str, names: dict[str, Any]) -> str | None:
     except Exception:
         return None
     return f"{value:,}" if isinstance(value, int) else str(value)
-
-
-def replaced(
-    name: str, edits: Callable[[Cell], Iterator[tuple[str, str]]]
-) -> Iterator[tuple[str, str, Page]]:
-    """Make each edit of each visible cell; yield it, and what this and the cells below then give.
-
-    Each runs in a fork of the process that has run the cells above.
-    """
-    page, names = pieces(name), {"__name__": "__main__"}
-    for place, cell in cells(page):
-        for old, new in () if cell.hidden else edits(cell):
-            changed = cell._replace(code=cell.code.replace(old, new))
-            below = [changed, *(piece for _, piece in cells(page[place + 1 :]))]
-            found = in_fork(lambda below=below: _run(below, names))
-            yield f"{name}.md:{cell.line}: {old}", new, found
-        run_cell(cell, names, [])
 
 
 def words(text: str) -> list[str]:

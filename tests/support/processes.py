@@ -4,62 +4,31 @@ import contextlib
 import ctypes
 import os
 import pickle
-import select
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 from repository import ROOT
 
 PR_SET_CHILD_SUBREAPER = 36
 WAIT_SECONDS = 30  # a process that still runs after this is considered stuck
 
 
-def descendants() -> set[int]:
-    """Return all processes that come from this one."""
-    parents = {}
-    for process in Path("/proc").iterdir():
-        if process.name.isdigit():
-            with contextlib.suppress(OSError):  # the process has just ended
-                stat = (process / "stat").read_text()
-                parents[int(process.name)] = int(stat.rpartition(")")[2].split()[1])
-    found: set[int] = set()
-    new = {os.getpid()}
-    while new:
-        new = {pid for pid, parent in parents.items() if parent in new}
-        found |= new
-    return found
-
-
 @contextlib.contextmanager
 def nothing_left() -> Iterator[None]:
     """Fail if processes that were started in the block go on after it, orphans included."""
-    libc = ctypes.CDLL(None, use_errno=True)
+    libc, own = ctypes.CDLL(None, use_errno=True), psutil.Process()
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    before = descendants()
+    before = own.children(recursive=True)
     try:
         yield
-        left = {process: words for process in descendants() - before if (words := stuck(process))}
-        assert not left, left
+        started = [one for one in own.children(recursive=True) if one not in before]
+        _, left = psutil.wait_procs(started, WAIT_SECONDS)
+        assert not left, [one.cmdline() for one in left]
     finally:
         libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
-
-
-def stuck(process: int) -> str:
-    """Wait for a process to end; return its command if it does not."""
-    try:
-        handle = os.pidfd_open(process)
-    except ProcessLookupError:
-        return ""
-    try:
-        if select.select([handle], [], [], WAIT_SECONDS)[0]:
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(process, os.WNOHANG)
-            return ""
-        return Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ") or "?"
-    finally:
-        os.close(handle)
 
 
 def in_fork(task: Callable[[], Any]) -> Any:
