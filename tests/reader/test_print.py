@@ -311,17 +311,6 @@ def test_the_answer_of_a_vote_waits_for_a_key(decks: dict[str, Deck]) -> None:
             deck.page.wait_for_function(f"{answer} === 'visible'")
 
 
-def test_keys_go_through_the_slides_and_the_address_follows(decks: dict[str, Deck]) -> None:
-    deck = decks[f"slides/{DECKS[0]}"]
-    deck.show(1)
-    heading = "Reveal.getCurrentSlide().querySelector('h1, h2').innerText.trim()"
-    deck.page.keyboard.press("ArrowRight")
-    assert deck.page.evaluate(heading) == deck.slides[2]["title"]
-    deck.page.wait_for_function("location.hash.startsWith(`#/${Reveal.getIndices().h}`)")
-    deck.page.keyboard.press("ArrowLeft")
-    assert deck.page.evaluate(heading) == deck.slides[1]["title"]
-
-
 def test_figures_on_slides_follow_their_controls(decks: dict[str, Deck]) -> None:
     deck = next(d for d in decks.values() if d.page.locator("figure.live input").count())
     number = "Reveal.getSlides().findIndex((s) => s.querySelector('figure.live input'))"

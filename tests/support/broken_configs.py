@@ -21,7 +21,6 @@ DEEPSEEK |= {"qk_rope_head_dim": 8, "qk_nope_head_dim": 8}
 GEMMA = LLAMA | {"model_type": "gemma3_text", "sliding_window": 16}
 
 SIZE = "must be a whole number from 1 to 10,000,000; got"
-CODE = "__import__('os').system('true')"
 
 
 def quantized(**how):
@@ -45,51 +44,31 @@ BROKEN = [
     ({"model_type": "own", "auto_map": {"AutoConfig": "own.OwnConfig"}},
      "model_type must be one of"),
     ({}, "got None"),
-    (LLAMA | {"auto_map": {"AutoConfig": CODE}}, "auto_map must map to names"),
     (without(LLAMA, "num_hidden_layers"), "num_hidden_layers must be given for"),
     (without(LLAMA, "hidden_size"), "hidden_size must be given for llama"),
     (without(LLAMA, "vocab_size"), "vocab_size must be given for llama"),
     (LLAMA | {"hidden_size": None}, "hidden_size must be given for llama; got none"),
     # Not a dense model, which a null could be taken for.
     (DEEPSEEK | {"n_routed_experts": None}, "experts must be given for deepseek_v3; got none"),
-    (QWEN | {"decoder_sparse_step": None}, "decoder_sparse_step must be given for qwen3_moe"),
-    (LLAMA | {"hidden_size": "64"}, f"hidden_size {SIZE} '64'"),
-    (LLAMA | {"hidden_size": 64.5}, f"hidden_size {SIZE} 64.5"),
     (LLAMA | {"hidden_size": 0}, f"hidden_size {SIZE} 0"),
-    (LLAMA | {"hidden_size": 1e30}, f"hidden_size {SIZE} 1e+30"),
-    (LLAMA | {"hidden_size": float("nan")}, f"hidden_size {SIZE} nan"),
-    (LLAMA | {"num_hidden_layers": 10**6},
-     "num_hidden_layers must be a whole number from 1 to 10,000; got 1000000"),
-    (GEMMA | {"sliding_window": -1}, "sliding_window must be a whole number from 0 to"),
     (LLAMA | {"num_key_value_heads": 3}, "num_key_value_heads must"),
     (LLAMA | {"num_attention_heads": 6},
      "head_dim must be given unless heads divide hidden_size; got hidden_size=64"),
-    (QWEN | {"moe_intermediate_size": 0, "intermediate_size": 0},
-     "intermediate_size must be a whole number from 1 to"),
     (QWEN | {"num_experts_per_tok": 9},
      "num_experts_per_tok must be a whole number from 1 to 8; got 9"),
-    (LLAMA | {"tie_word_embeddings": "yes"},
-     "tie_word_embeddings must be true or false; got 'yes'"),
-    (LLAMA | {"attention_bias": 1}, "attention_bias must be true or false"),
-    (GEMMA | {"layer_types": "full"}, "layer_types must be a list; got"),
     (GEMMA | {"layer_types": ["full_attention"]}, "layer_types must be 2 long, one for each layer"),
     (DEEPSEEK | {"model_type": "glm_moe_dsa", "q_lora_rank": 8, "indexer_types": ["full"]},
      "indexer_types must be 2 long, one for each layer; got 1"),
     (LLAMA | {"model_type": "smollm3", "no_rope_layers": [1]}, "no_rope_layers must be 2 long"),
     (GEMMA | {"layer_types": ["full_attention", "linear_attention"]},
      "layer_types must be one of full_attention, sliding_attention, attention; got"),
-    (QWEN | {"mlp_only_layers": "0"}, "mlp_only_layers must be a list"),
-    ({"text_config": "llama"}, "text_config must be an object; got"),
     (LLAMA | {"dtype": "int3"}, "dtype must be one of bfloat16, float16"),
-    (LLAMA | {"quantization_config": "awq"}, "quantization_config must be an"),
     (quantized(bits=4), "quant_method must be one of fp8, fbgemm_fp8, compressed-tensors"),
     (quantized(quant_method="hqq"), "quant_method must be one of fp8"),
     (quantized(quant_method="bitsandbytes"), "load_in_4bit or load_in_8bit"),
-    (LLAMA | {"quant_bits": 4}, "quant_bits must be one of"),
     (LLAMA | {"num_local_experts": 8},
      "num_local_experts must be left out for llama, which has none; got 8"),
     (LLAMA | {"mamba_d_state": 16}, "mamba_d_state must be left out for llama"),
-    ({"model_type": "jamba", "moe_layer_freq": 2}, "model_type must be one of"),
     (quantized(quant_method="gptq", bits=4, group_size=128, dynamic={"-:.*": {}}),
      "quantization must be one for all matrices"),
     (quantized(quant_method="auto-round", bits=4, group_size=32, data_type="mx_fp"),
@@ -106,16 +85,11 @@ BROKEN = [
     (QWEN | {"quantization_config": {"quant_method": "fp8", "modules_to_not_convert": [
         "model.layers.0.mlp.experts.3.up_proj"]}}, "modules_to_not_convert must name modules"),
     (quantized(quant_method="gptq", bits=3, group_size=128), "bits must be 4 or 8"),
-    (quantized(quant_method="fp8", weight_block_size="128"),
-     "weight_block_size must be a list of two sizes; got '128'"),
     (quantized(quant_method="fp8", modules_to_not_convert=["some.thing"]),
      "modules_to_not_convert must name modules; got 'some.thing'"),
-    (quantized(quant_method="fp8", modules_to_not_convert="lm_head"),
-     "modules_to_not_convert must be a list; got 'lm_head'"),
     (DEEPSEEK | {"moe_layer_freq": 2}, "moe_layer_freq must be 1; got 2"),
     (GEMMA | {"use_bidirectional_attention": True},
      "use_bidirectional_attention must be false; got True"),
-    (LLAMA | {"_name_or_path": 7}, "name must be a string; got 7"),
 ]  # fmt: skip
 
 BROKEN_FILES = [

@@ -1,23 +1,12 @@
 """Finds broken addresses in a built site, from its files alone."""
 
-import re
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from book_extension.languages import TRANSLATIONS
-from bs4 import BeautifulSoup, Tag
-
-# Tags whose addresses a browser loads without a click.
-LOADED = {"script", "link", "img", "iframe", "source", "video", "audio", "embed", "object", "use"}
-# Values of `rel` for which a <link> is metadata and loads nothing.
-NAMES_ONLY = {"canonical", "alternate", "next", "prev", "index", "search", "author", "license"}
-# Properties of link previews that hold addresses.
-PREVIEWS = {"og:url", "og:image"}
-CSS_ADDRESS = re.compile(r"""(?:url\(\s*["']?|@import\s+["'])([^"')]+)""")
-
+from bs4 import BeautifulSoup
 
 TRANSLATED = [one.folder for one in TRANSLATIONS]  # folders of translated pages
 
@@ -44,73 +33,41 @@ def anchors(page: Path) -> frozenset[str]:
     return frozenset(named | {str(tag["id"]) for tag in soup.find_all(id=True)})
 
 
-def addresses(soup: BeautifulSoup) -> Iterator[tuple[Tag, str]]:
-    for tag in soup.find_all(True):
-        for attribute in ("href", "src", "xlink:href", "poster", "data", "action"):
-            value = tag.get(attribute)
-            if value is not None and (attribute != "data" or tag.name == "object"):
-                yield tag, str(value)
-        if tag.get("property") in PREVIEWS:
-            yield tag, str(tag["content"])
-        for candidate in str(tag.get("srcset") or "").split(","):
-            if candidate.strip():
-                yield tag, candidate.split()[0]
-
-
 def broken(site: Path, own: str = "") -> list[str]:
-    """Return a line for each address that is broken, double, not https or loaded from afar.
+    """Return a line for each address that is broken, double or not https.
 
-    The last are addresses on another host that the browser loads without a click. own: the site's
-    published address, if any; addresses that start with it are resolved to files.
+    own: the site's published address, if any; addresses that start with it are resolved to files.
     """
     found = []
     for page in (page for folder in ("", *TRANSLATED) for page in html_files(site / folder)):
         name = page.relative_to(site).as_posix()
         ids = Counter(str(tag["id"]) for tag in parsed(page).find_all(id=True))
         found += [f"{name}: #{one} is there {n} times" for one, n in ids.items() if n > 1]
-        for tag, address in addresses(parsed(page)):
-            problem = problem_of(site, page, tag, address, own)
-            if problem:
-                found.append(f"{name}: <{tag.name}> {address}: {problem}")
-    for sheet in sorted(site.rglob("*.css")):
-        for address in CSS_ADDRESS.findall(sheet.read_text(encoding="utf-8")):
-            problem = problem_of_file(site, sheet, address)
-            if problem:
-                found.append(f"{sheet.relative_to(site).as_posix()}: {address}: {problem}")
+        for tag in parsed(page).select("[href], [src], [action]"):
+            for attribute in ("href", "src", "action"):
+                address = str(tag.get(attribute, ""))
+                # <base> only sets where relative addresses start.
+                if tag.name != "base" and (problem := problem_of(site, page, address, own)):
+                    found.append(f"{name}: <{tag.name}> {address}: {problem}")
     return found
 
 
-def problem_of(site: Path, page: Path, tag: Tag, address: str, own: str = "") -> str:
+def problem_of(site: Path, page: Path, address: str, own: str) -> str:
+    if own and address.startswith(f"{own}/"):
+        page, address = site / "index.html", address.removeprefix(f"{own}/")
     parts = urlsplit(address)
-    loaded = tag.name in LOADED and not set(tag.get("rel") or []) & NAMES_ONLY
-    if parts.scheme == "data" or tag.name == "base":
-        return ""  # <base> only sets where relative addresses start
-    if parts.scheme or parts.netloc:
-        if loaded:
-            return "loaded from elsewhere"
-        if own and address.startswith(f"{own}/"):
-            return problem_of_file(site, site / "index.html", address.removeprefix(f"{own}/"))
-        return "" if parts.scheme == "https" and parts.netloc else "not https"
-    if parts.path:
-        problem = problem_of_file(site, page, address)
-        if problem:
-            return problem
-        page = page.parent / unquote(parts.path)
-    fragment = unquote(parts.fragment)
-    if fragment and page.suffix == ".html" and fragment not in anchors(page.resolve()):
-        return "no such anchor"
-    return ""
-
-
-def problem_of_file(site: Path, source: Path, address: str) -> str:
-    parts = urlsplit(address)
-    if parts.scheme == "data" or address.startswith("#"):
+    if parts.scheme == "data":
         return ""
     if parts.scheme or parts.netloc:
-        return "loaded from elsewhere"
+        return "" if parts.scheme == "https" and parts.netloc else "not https"
     if parts.path.startswith("/"):
         return "works at the root of a server alone"
-    target = (source.parent / unquote(parts.path)).resolve()
+    target = (page.parent / unquote(parts.path)).resolve() if parts.path else page.resolve()
     if not target.is_relative_to(site.resolve()):
         return "outside of the site"
-    return "" if target.is_file() else "no such file"
+    if not target.is_file():
+        return "no such file"
+    fragment = unquote(parts.fragment)
+    if fragment and target.suffix == ".html" and fragment not in anchors(target):
+        return "no such anchor"
+    return ""

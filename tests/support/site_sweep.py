@@ -64,30 +64,6 @@ LOOKED_AT = {
 COUNT = """(kinds) => Object.fromEntries(Object.entries(kinds).map(
   ([kind, selector]) => [kind, document.querySelectorAll(selector).length]))"""
 
-# Words of pictures that the theme leaves pale on their page: SVG's text has a fill, not the color
-# that axe looks at. Words on a shape of the picture are left out.
-PALE_WORDS = """() => {
-  const rgb = (color) => (color.match(/[\\d.]+/g) ?? []).map(Number);
-  const light = ([r, g, b]) => [r, g, b].map((c) => c / 255)
-    .map((c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
-    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
-  const ground = (element) => {
-    const color = rgb(getComputedStyle(element).backgroundColor);
-    return color.length && color[3] !== 0 ? color : ground(element.parentElement);
-  };
-  const found = [];
-  for (const svg of document.querySelectorAll("main svg")) {
-    if (!svg.checkVisibility()) continue;
-    const behind = light(ground(svg));
-    for (const text of svg.querySelectorAll("text")) {
-      const own = light(rgb(getComputedStyle(text).fill));
-      const [low, high] = [own, behind].sort((a, b) => a - b);
-      if ((high + 0.05) / (low + 0.05) < 2) found.push(text.textContent.trim());
-    }
-  }
-  return [...new Set(found)];
-}"""
-
 # Looks as if all links had been followed: to scripts, a browser tells no color of those that were.
 FOLLOWED = """() => {
   for (const rule of [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules])) {
@@ -228,7 +204,6 @@ class Sweep:
         sideways = page.evaluate(SIDEWAYS)
         self.note("overflow", place, [f"{sideways} px"] if sideways > 0 else [])
         self.note("overflow", place, page.evaluate(STICKING_OUT))
-        self.note("contrast", place, page.evaluate(PALE_WORDS))
         draw = random.Random(f"{name} {self.language}")
         count = 40 if self.thorough else 2
         self.note("moved", place, [*faults_of_a_page(self.reader, draw, count, self.language)])
