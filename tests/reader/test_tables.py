@@ -118,6 +118,8 @@ def n(row: Row, heading: str) -> float:
     return number(row[heading].lstrip("+").replace("−", "-"))
 
 
+RIDGES = ("ridge", "ridge, bf16", "ridge point, FLOP/byte")
+RIDGES += ("critical batch", "batch, bf16", "summary: bf16")
 # Heading, on all pages or on one of them → what stands below it, by the chip and the row.
 COLUMNS: dict[str, Callable[[rl.Chip, Row], float | str]] = {
     "bf16, TFLOP/s": lambda chip, row: chip["bf16"] / T,
@@ -149,15 +151,10 @@ COLUMNS: dict[str, Callable[[rl.Chip, Row], float | str]] = {
     "elsewhere": lambda chip, row: (1 + n(row, "differs by")) * n(row, "the catalog"),
     "moves the ridge point by": lambda chip, row: V5E["HBM"] / G / n(row, "value, GB/s") - 1,
     # ridge points, and sizes from which a chip is busy
-    "ridge": lambda chip, row: ridge(chip, row.get("type", "bf16")),
-    "ridge, bf16": lambda chip, row: ridge(chip),
-    "ridge point, FLOP/byte": lambda chip, row: ridge(chip),
+    **dict.fromkeys(RIDGES, lambda chip, row: ridge(chip, row.get("type", "bf16"))),
     "its ridge, FLOP/byte": lambda chip, row: ridge(chip, "vector fp32"),
     "ridge with HBM": lambda chip, row: ridge(H100, row["ceiling"]),
     "ridge with NVLink": lambda chip, row: H100[row["ceiling"]] / 450e9,
-    "critical batch": lambda chip, row: ridge(chip),
-    "batch, bf16": lambda chip, row: ridge(chip),
-    "summary: bf16": lambda chip, row: ridge(chip),
     "int8 weights": lambda chip, row: ridge(chip) / 2,
     "all fp8": lambda chip, row: ridge(chip, "fp8") / 2,
     "ridge, tf32": lambda chip, row: ridge(chip, "tf32"),

@@ -1,7 +1,7 @@
 """Visits every page of the site in one window, and notes what a reader would stumble over."""
 
 import random
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -53,17 +53,6 @@ FOLDERS = {"en": "", "zh": "zh/"}
 LOOKS: dict[str, tuple[ViewportSize, str]] = {"desk": (DESK, "light"), "phone": (PHONE, "dark")}
 # A page of each kind: axe takes seconds on a page, and others of a kind have the same parts.
 KINDS = ("index", "chapters/introduction", WRITTEN[11])
-# What there must be on the pages of a language → a selector of it.
-LOOKED_AT = {
-    "pages": "html",
-    "formulas": "math",
-    "figures": "figure.live",
-    "guesses": "form.guess",
-    "pictures": "main svg",
-}
-COUNT = """(kinds) => Object.fromEntries(Object.entries(kinds).map(
-  ([kind, selector]) => [kind, document.querySelectorAll(selector).length]))"""
-
 # Looks as if all links had been followed: to scripts, a browser tells no color of those that were.
 FOLLOWED = """() => {
   for (const rule of [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules])) {
@@ -150,7 +139,6 @@ class Sweep:
     ) -> None:
         self.page, self.server, self.language, self.thorough = page, server, language, thorough
         self.found: dict[str, list[str]] = defaultdict(list)
-        self.visited: Counter[str] = Counter()
         self.traffic = Traffic().listen(page.context)
         self.reader = Reader(page, server.origin, self.traffic)
 
@@ -174,8 +162,6 @@ class Sweep:
         self.note("heavy", name, [f"{weight:,} bytes"] if weight > COLD else [])
         page.evaluate(UNFOLD)
         page.evaluate(SETTLED)
-        # A check of nothing finds nothing.
-        self.visited.update(page.evaluate(COUNT, LOOKED_AT))
         self.note("formulas", name, page.evaluate(UNSET_MATHS))
         self.note("unnamed", name, page.evaluate(UNNAMED))
         if self.language != "en":
