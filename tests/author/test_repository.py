@@ -131,27 +131,6 @@ def test_make_takes_no_language_from_the_system() -> None:
     assert "xx_XX" not in said
 
 
-def test_editions_are_built_from_a_clone_with_all_tags() -> None:
-    jobs = yaml.safe_load(read(".gitlab-ci.yml"))
-    called = [job for job in jobs.values() if ".ci/editions" in str(job)]
-    depths = [(jobs | job).get("variables", {}).get("GIT_DEPTH") for job in called]
-    for path in WORKFLOWS:
-        for job in yaml.safe_load(path.read_text())["jobs"].values():
-            if ".ci/editions" in str(job):
-                taken = [one for one in job["steps"] if "checkout@" in one.get("uses", "")]
-                depths += [step["with"].get("fetch-depth") for step in taken]
-    assert {*map(str, depths)} == {"0"}
-
-
-def test_a_release_keeps_the_book_and_the_wheel_at_each_host() -> None:
-    """As the README promises for a tag."""
-    gitlab = yaml.safe_load(read(".gitlab-ci.yml"))["release"]["artifacts"]
-    github = yaml.safe_load(read(".github/workflows/release.yml"))["jobs"]
-    for kept in (gitlab, github["files"], github["release"]):
-        assert "roofline.pdf" in str(kept)
-        assert "served/wheels" in str(kept)
-
-
 def test_binder_opens_the_learners_copies_as_make_lab_does() -> None:
     path = f"{PROGRAMS}:{os.environ['PATH']}"
     said = run("env", f"PATH={path}", ".binder/start", "echo", "jupyter", "lab").stdout

@@ -41,14 +41,12 @@ FAULTS = {
     "axe": "what assistive technology can't find its way in",
     "contrast": "text without contrast, in light or dark",
     "overflow": "anything that overflows on a desk or a phone",
-    "tall": "a figure whose controls and numbers don't fit one screen of a phone",
     "moved": "a figure that is wrong when it is moved: numbers, words, labels on each other",
     "formulas": "a formula that is not rendered, or does not fit a phone",
     "headings": "a cell of a table without its heading on a phone",
     "keys": "a box that scrolls sideways, and that no key reaches",
     "unnamed": "a picture without a name",
     "guesses": "a guess that does not take its right answer",
-    "covered": "a definition that is covered until I guess",
 }
 
 

@@ -69,21 +69,6 @@ def test_next_and_previous_walk_through_the_contents(site: Path) -> None:
                 assert only(link, ".title").get_text() in title(target)
 
 
-def test_the_menu_lists_all_pages_and_marks_the_one_i_read(site: Path) -> None:
-    for language, name in BOTH:
-        if name not in WRITTEN[1:]:
-            continue
-        path = site / f"{FOLDERS[language]}{name}.html"
-        menu = parsed(path).select(".bd-links a")
-        listed = [
-            (path.parent / str(link["href"])).resolve() for link in menu if link["href"] != "#"
-        ]
-        assert len(set(listed)) == len(WRITTEN) - 1, name
-        (here,) = (link for link in menu if link["href"] == "#")
-        assert "current" in here.get_attribute_list("class")
-        assert here.get_text().strip() in title(path)
-
-
 def told(name: str, fact: str) -> str:
     """Return a fact at the top of a page's source, "" if it isn't told there."""
     (source,) = ROOT.glob(f"{name}.*")

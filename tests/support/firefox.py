@@ -33,10 +33,6 @@ def firefox() -> str | None:
     return next(filter(None, map(shutil.which, FIREFOX)), None)
 
 
-class FirefoxError(Exception):
-    """Raised for a command that Firefox refuses, and for a script that throws."""
-
-
 @dataclass
 class Firefox:
     """A running Firefox with one tab, and the errors that its pages reported."""
@@ -58,7 +54,7 @@ class Firefox:
                     self.errors.append(str(entry["text"]))
             elif heard.get("id") == self.sent:
                 if heard["type"] == "error":
-                    raise FirefoxError(f"{method}: {heard['message']}")
+                    raise RuntimeError(f"{method}: {heard['message']}")
                 return heard["result"]
 
     def open(self, url: str) -> None:
@@ -77,7 +73,7 @@ class Firefox:
             userActivation=True,
         )
         if answer["type"] == "exception":
-            raise FirefoxError(answer["exceptionDetails"]["text"])
+            raise RuntimeError(answer["exceptionDetails"]["text"])
         return json.loads(answer["result"]["value"])
 
     def wait_for(self, condition: str) -> None:

@@ -150,14 +150,6 @@ SIDEWAYS = "() => document.scrollingElement.scrollWidth - window.innerWidth"
 WIDE_MATHS = """() => [...document.querySelectorAll("div.math")]
   .filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent.trim())"""
 
-# Live figures too tall for a screen of this height to show controls and numbers together.
-TALL_FIGURES = """(screen) => [...document.querySelectorAll("figure.live")].flatMap((figure) => {
-  figure.querySelectorAll("details").forEach((own) => { own.open = false; });
-  const edge = (part, side) => figure.querySelector(part).getBoundingClientRect()[side];
-  const high = edge(".live-numbers", "bottom") - edge(".live-control", "top");
-  return high > screen ? [`${figure.dataset.figure}: ${high}`] : [];
-})"""
-
 # Formulas that are not rendered: shown as their source, as an error, or without a size.
 UNSET_MATHS = """() => {
   const found = [...document.querySelectorAll("merror")].map((e) => `error: ${e.textContent}`);

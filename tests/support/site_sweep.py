@@ -17,8 +17,6 @@ from site_browser import (
     SETTLED,
     SIDEWAYS,
     STICKING_OUT,
-    TALL_FIGURES,
-    UNCOVER,
     UNFOLD,
     UNNAMED,
     UNSET_MATHS,
@@ -84,10 +82,6 @@ ENGLISH = """() => {
   }
   return [...new Set([...found, ...[document.title].filter(isEnglish)])];
 }"""
-
-# Definitions and headings behind a press.
-COVERED = """() => [...document.querySelectorAll(
-  ".guess-covered :is(math[display=block], h2, h3)")].map((e) => e.textContent)"""
 
 # Cells of tables whose headings are not to be seen above them.
 WITHOUT_HEADING = """() => [...document.querySelectorAll("main table")]
@@ -155,9 +149,10 @@ class Sweep:
         page.emulate_media(color_scheme=theme)
         page.set_viewport_size(size)
         self.traffic.clear()
-        ready(page, f"{self.server.origin}/{FOLDERS[self.language]}{name}.html", covered=True)
-        self.note("covered", name, page.evaluate(COVERED))
-        page.evaluate(UNCOVER)
+        ready(
+            page,
+            f"{self.server.origin}/{FOLDERS[self.language]}{name}.html",
+        )
         weight = sum(self.server.size(url) for url in set(self.traffic.asked))
         self.note("heavy", name, [f"{weight:,} bytes"] if weight > COLD else [])
         page.evaluate(UNFOLD)
@@ -199,4 +194,3 @@ class Sweep:
             self.note("formulas", name, page.evaluate(WIDE_MATHS))
             self.note("headings", name, page.evaluate(WITHOUT_HEADING))
             self.note("keys", name, page.evaluate(OUT_OF_REACH))
-            self.note("tall", name, page.evaluate(TALL_FIGURES, PHONE["height"]))
