@@ -385,12 +385,6 @@ class Reader:
         cells = self.page.locator(".bd-article div.cell:has(.cell_input)")
         return list(cells.evaluate_all(shown, place))
 
-    def sides(self) -> list[list[str]]:
-        """Return for each table below a cell where the words of its first two rows stand."""
-        side = """(all) => all.map((one) => [...one.querySelectorAll("th, tbody tr:first-child td")]
-          .map((cell) => getComputedStyle(cell).textAlign))"""
-        return list(self.page.locator(".bd-article .cell_output table").evaluate_all(side))
-
     def drawings(self, what: str = "innerHTML") -> list[str]:
         """Return the drawings of the cells, as SVG, or their "ariaLabel"."""
         drawn = self.page.locator(".bd-article .cell_output svg.figure")
