@@ -74,7 +74,7 @@ export const chips = (catalog, _) => {
     // baseline. It takes the first place where it meets no curve, no other text and not the line at the chosen D.
     const names = {
       t_math: [_("compute"), [2 ** 16, 2 ** 17, 2 ** 14, 2 ** 12], -40, 30, -6],
-      t_comms: ["HBM", [2 ** 12, 2 ** 10, 2 ** 14, 2 ** 15], 27, 18, 15],
+      t_comms: ["HBM", [2 ** 12, 2 ** 10, 2 ** 14, 2 ** 15, 2 ** 11, 2 ** 16], 27, 18, 15],
       t_link: [_("link"), [LOW, 2 ** 11, 2 ** 14], 18, 15, -6],
     };
     const taken = isShown ? [{ at: numberAt.x + (right ? 34 : -34), base: numberAt.y, half: 34 }] : [];
