@@ -47,6 +47,7 @@ FAULTS = {
     "keys": "a box that scrolls sideways, and that no key reaches",
     "unnamed": "a picture without a name",
     "guesses": "a guess that does not take its right answer",
+    "covered": "a definition that is covered until I guess",
 }
 
 

@@ -2,7 +2,10 @@
 
 import inspect
 import json
+import os
 import re
+import subprocess
+import sys
 import types
 from collections.abc import Iterator
 from functools import cache
@@ -67,6 +70,21 @@ def test_next_and_previous_walk_through_the_contents(site: Path) -> None:
                 link = only(parsed(path), side)
                 assert (path.parent / str(link["href"])).resolve() == target.resolve()
                 assert only(link, ".title").get_text() in title(target)
+
+
+def test_the_menu_lists_all_pages_and_marks_the_one_i_read(site: Path) -> None:
+    for language, name in BOTH:
+        if name not in WRITTEN[1:]:
+            continue
+        path = site / f"{FOLDERS[language]}{name}.html"
+        menu = parsed(path).select(".bd-links a")
+        listed = [
+            (path.parent / str(link["href"])).resolve() for link in menu if link["href"] != "#"
+        ]
+        assert len(set(listed)) == len(WRITTEN) - 1, name
+        (here,) = (link for link in menu if link["href"] == "#")
+        assert "current" in here.get_attribute_list("class")
+        assert here.get_text().strip() in title(path)
 
 
 def told(name: str, fact: str) -> str:
@@ -552,6 +570,20 @@ def test_the_notebook_of_a_page_has_its_text_and_cells(site: Path, language: str
         assert [one for one in in_tables if plain(one) not in cells] == [], name
         assert bool(HAN.search(prose)) == (language == "zh"), name
     assert offered > 10
+
+
+@pytest.mark.long
+def test_the_notebook_of_a_page_runs_from_top_to_bottom(site: Path) -> None:
+    notebook = site / "chapters" / "intensity.ipynb"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--nbval-lax", "-q", "-p", "no:xdist", str(notebook)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'kit'}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
 
 
 # ---- the page of rooflib's functions

@@ -267,6 +267,24 @@ def test_a_deck_is_the_same_in_both_languages(decks: dict[str, Deck]) -> None:
         assert sum(bool(HAN.search(title)) for title in titles) > len(titles) / 2
 
 
+def test_buttons_and_the_list_of_keys_of_a_chinese_deck_are_in_chinese(
+    decks: dict[str, Deck],
+) -> None:
+    for name in DECKS:
+        page = decks[f"zh/slides/{name}"].page
+        page.keyboard.press("Shift+Slash")
+        said = page.locator(".r-overlay-help-content :is(.title, th, td:last-child)")
+        said.last.wait_for()
+        named = page.locator(".controls button")
+        words = [
+            *said.all_inner_texts(),
+            *named.evaluate_all("(all) => all.map((e) => e.ariaLabel)"),
+        ]
+        page.keyboard.press("Escape")
+        assert len(words) > 10
+        assert [one for one in words if re.search("[A-Za-z]{2}", one)] == []
+
+
 def test_the_answer_of_a_vote_waits_for_a_key(decks: dict[str, Deck]) -> None:
     answer = "getComputedStyle(Reveal.getCurrentSlide().querySelector('.answer')).visibility"
     for deck in decks.values():

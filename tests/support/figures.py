@@ -3,9 +3,11 @@
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.patches import Patch
 from matplotlib.ticker import EngFormatter
 
 BATCH = "batch (tokens)"
@@ -81,6 +83,47 @@ def draw(
     ax.set(xlabel=xlabel, ylabel=ylabel)
 
 
+# ---- axes: scales, limits, ticks, further axes, and invisible labels
+
+
+@right
+def right_base_two(ax, **case):
+    """Show batches on a logarithmic axis of base 2, and values on one of base 10."""
+    draw(ax, **case)
+    ax.set_xscale("log", base=2)
+    ax.set_yscale("log")
+
+
+@right
+def right_hidden_offset(ax, **case):
+    """Move the power of ten from the axis's corner into the label."""
+    draw(ax, **case, xlabel="batch", ylabel=r"attainable ($\times 10^{14}$ FLOP/s)")
+    ax.ticklabel_format(axis="y", scilimits=(14, 14))
+    ax.yaxis.get_offset_text().set_visible(False)
+
+
+@right
+def right_inset(ax, sizes, batches, peak, bandwidth):
+    """Show the first batches again in an inset."""
+    near = ax.inset_axes([0.55, 0.1, 0.4, 0.3])
+    for size in sizes:
+        rates = throughput(size, batches, peak, bandwidth)
+        for place in (ax, near):
+            place.plot(batches, rates, label=f"D = F = {size}")
+    near.set(xlim=(batches[0], batches[len(batches) // 8]))
+    ax.indicate_inset_zoom(near)
+    ax.legend(loc="center right")
+    ax.set(xlabel=BATCH, ylabel=RATE)
+
+
+@right
+def right_on_twin(ax, **case):
+    """Draw the curves on the right-hand axis, which has the label."""
+    draw(ax.twinx(), **case, xlabel="")
+    ax.yaxis.set_visible(False)
+    ax.set_xlabel(BATCH)
+
+
 @right
 def right_pyplot(ax, sizes, batches, peak, bandwidth):
     """Use pyplot's functions after `sca`, and change the scale after drawing."""
@@ -95,11 +138,51 @@ def right_pyplot(ax, sizes, batches, peak, bandwidth):
     plt.tight_layout()
 
 
+@right
+def right_second_scale(ax, peak, **case):
+    """Show the share of the peak on a second scale, with batches from right to left."""
+    draw(ax, peak=peak, **case, unit=TERA, label="{}²", ylabel="attainable TFLOP/s")
+    other = ax.secondary_yaxis("right", functions=(lambda y: y * 1e12 / peak, lambda y: y * peak))
+    other.set_ylabel("share of the peak")
+    ax.invert_xaxis()
+
+
+@wrong("figure-xlabel")
+def wrong_assigned_labels(ax, **case):
+    """Assign texts to `set_xlabel` and `set_ylabel` instead of calling them."""
+    draw(ax, **case, xlabel="", ylabel="")
+    ax.set_xlabel = "batch (tokens)"
+    ax.set_ylabel = "attainable FLOP/s"
+
+
+@wrong("figure-outside")
+def wrong_bottom_cut_off_log(ax, sizes, batches, peak, bandwidth):
+    """Cut off the smallest values on logarithmic axes, which is little beside the peak."""
+    draw(ax, sizes, batches, peak, bandwidth)
+    ax.set(xscale="log", yscale="log")
+    smallest = min(throughput(size, batches, peak, bandwidth).min() for size in sizes)
+    ax.set_ylim(bottom=1.1 * smallest)
+
+
 @wrong("figure-empty")
 def wrong_other_figure(ax, **case):
     """Draw in a new figure instead of the given axes."""
     _, ax = plt.subplots()
     draw(ax, **case)
+
+
+# ---- the curves' look
+
+
+@right
+def right_areas(ax, sizes, batches, peak, bandwidth):
+    """Draw lines and the area below them; the legend shows the areas."""
+    for number, size in enumerate(sizes):
+        rates = throughput(size, batches, peak, bandwidth)
+        ax.plot(batches, rates, color=f"C{number}")
+        ax.fill_between(batches, rates, color=f"C{number}", alpha=0.3, label=f"{size:,}")
+    ax.legend(title="D = F")
+    ax.set(xlabel="batch (rows)", ylabel="attainable FLOP per second", ylim=(0, None))
 
 
 @right
@@ -121,6 +204,57 @@ def right_with_peak(ax, sizes, batches, peak, bandwidth):
     draw(ax, sizes, batches, peak, bandwidth)
 
 
+@wrong("figure-empty")
+def wrong_areas_alone(ax, sizes, batches, peak, bandwidth):
+    """Stack areas on top of each other."""
+    rates = [throughput(size, batches, peak, bandwidth) for size in sizes]
+    ax.stackplot(batches, *rates, labels=[f"D = F = {size}" for size in sizes])
+    ax.set(xlabel=BATCH, ylabel=RATE)
+    ax.legend()
+
+
+@wrong("figure-empty")
+def wrong_lines_across(ax, sizes, batches, peak, bandwidth):
+    """Draw a horizontal line at the last value of each size."""
+    for size in sizes:
+        ax.axhline(throughput(size, batches, peak, bandwidth)[-1], label=str(size))
+    ax.legend()
+    ax.set(xlabel=BATCH, ylabel=RATE)
+
+
+# ---- how curves are named
+
+
+@right
+def right_figure_legend(ax, **case):
+    """Put one legend for the whole figure outside the axes."""
+    draw(ax, **case)
+    ax.get_legend().remove()
+    ax.figure.legend(loc="outside upper center", ncols=3)
+
+
+@wrong("figure-curve")
+def wrong_powers_of_two(ax, sizes, batches, peak, bandwidth):
+    """Write sizes that are powers of two as such, in TeX."""
+    for size in sizes:
+        power = size.bit_length() - 1
+        name = f"$2^{{{power}}}$" if size == 2**power else f"${size}$"
+        ax.plot(batches, throughput(size, batches, peak, bandwidth), label=name)
+    ax.legend()
+    ax.set(xlabel=BATCH, ylabel=RATE)
+
+
+@right
+def right_proxies(ax, sizes, batches, peak, bandwidth):
+    """Build the legend from patches in the curves' colors."""
+    patches = []
+    for size, color in zip(sizes, ("tab:red", "tab:green", "tab:blue"), strict=False):
+        ax.plot(batches, throughput(size, batches, peak, bandwidth), color=color)
+        patches.append(Patch(color=color, label=f"D = F = {size}"))
+    ax.legend(handles=patches)
+    ax.set(xlabel=BATCH, ylabel=RATE)
+
+
 @right
 def right_sizes_in_words_and_numbers(ax, sizes, batches, peak, bandwidth):
     """Add a word and the share of the peak to the size in each legend entry."""
@@ -132,6 +266,23 @@ def right_sizes_in_words_and_numbers(ax, sizes, batches, peak, bandwidth):
     ax.axhline(peak, ls=":", c="k", label=f"peak: {peak:.3g} FLOP/s")
     ax.legend()
     ax.set(xlabel="batch B (number of tokens)", ylabel="attainable FLOP/s (log scale)")
+
+
+@right
+def right_spaced_sizes(ax, sizes, **case):
+    """Pass sizes written as 4 096 to the legend."""
+    draw(ax, sizes, **case, label="_{}")
+    ax.legend(ax.lines, [f"{size:,}".replace(",", " ") for size in sizes], loc="lower right")
+
+
+@wrong("figure-legend")
+def wrong_texts_in_color(ax, sizes, batches, peak, bandwidth):
+    """List the sizes in a corner, each in the color of its curve."""
+    for row, size in enumerate(sizes):
+        (line,) = ax.plot(batches, throughput(size, batches, peak, bandwidth))
+        name, color = f"{size} x {size}", line.get_color()
+        ax.text(0.95, 0.05 + row / 10, name, color=color, ha="right", transform=ax.transAxes)
+    ax.set(xlabel=BATCH, ylabel=RATE)
 
 
 @wrong("figure-legend")
@@ -150,6 +301,23 @@ def wrong_sorted_legend(ax, sizes, **case):
     ax.legend([f"D = F = {size}" for size in sorted(sizes)])
 
 
+# ---- which values are drawn
+
+
+@right
+def right_korean_labels(ax, sizes, batches, peak, bandwidth):
+    """Plot values of type Fraction, with Korean labels and a legend below the axes."""
+    for size in sizes:
+        rates = []
+        for batch in batches.tolist():
+            flops = 2 * batch * size**2
+            moved = Fraction(4 * batch * size + size**2)
+            rates.append(flops / max(flops / Fraction(peak), moved / Fraction(bandwidth)))
+        ax.plot(batches.tolist(), rates, label=f"{size} x {size}, int8")
+    ax.legend(ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.2))
+    ax.set(xlabel="배치 크기 (B)", ylabel="달성 가능한 성능 [FLOP/s]")
+
+
 @wrong("figure-swapped")
 def wrong_swapped_axes(ax, sizes, batches, peak, bandwidth):
     """Swap the axes, and their labels with them."""
@@ -166,8 +334,12 @@ LABELS = ("xlabel", "ylabel", "unit")
 # (name, x label, y label, size of the plotted values' unit in FLOP/s)
 RIGHT = [
     ("right_chinese_labels", "批量大小", "可达性能FLOP/s", 1),
+    ("right_cyrillic_words", "размер пакета B", "достижимая производительность, TFLOP/s", TERA),
     ("right_flops_in_capitals", "B", "attainable FLOPS", 1),
+    ("right_french_labels", "Taille du lot (batch)", "Débit atteignable (GFLOP/s)", GIGA),
     ("right_german_labels", "Batchgröße (Zeilen)", "Erreichbare Leistung in TFLOP/s", TERA),
+    ("right_japanese_labels", "バッチサイズ (B)", "達成可能な演算性能 [GFLOP/秒]", GIGA),
+    ("right_peak_in_label", BATCH, "attainable FLOP/s (of 197 TFLOP/s)", 1),
     ("right_per_second_in_words", "tokens multiplied at a time", "FLOPs per second", 1),
     ("right_power_of_ten", "$B$", "attainable [10^12 FLOP/s]", TERA),
     ("right_tera_with_s", BATCH, "TFLOPs", TERA),
@@ -181,12 +353,20 @@ RIGHT = [
 WRONG = [
     ("wrong_batch_in_other_words", "figure-batch", "Taille du lot", RATE, 1),
     ("wrong_bytes_per_second", "figure-unit", BATCH, "attainable (bytes/s)", 1),
+    ("wrong_count_label", "figure-rate", BATCH, "FLOP", 1),
     ("wrong_count_of_flops", "figure-rate", BATCH, "FLOPs", 1),
+    ("wrong_cyrillic_unit", "figure-unit", BATCH, "достижимая производительность, ТФЛОП/с", TERA),
+    ("wrong_intensity_label", "figure-rate", BATCH, "intensity (FLOP/byte)", 1),
     ("wrong_intensity_on_x", "figure-batch", "arithmetic intensity (FLOP/byte)", RATE, 1),
     ("wrong_kilo", None, BATCH, "GFLOP/s", TERA),
+    ("wrong_log_label", "figure-unit", "batch", "log10 of bytes", 1),
+    ("wrong_many_flop", "figure-rate", BATCH, "TFLOP", 1),
     ("wrong_no_unit", "figure-unit", BATCH, "attainable throughput", 1),
     ("wrong_number_of_flops", "figure-rate", BATCH, "number of FLOPs", 1),
+    ("wrong_per_step", "figure-rate", BATCH, "FLOP/step", 1),
     ("wrong_per_token", "figure-rate", BATCH, "FLOP per token", 1),
+    ("wrong_size_on_x", "figure-batch", "D = F", RATE, 1),
+    ("wrong_tera_operations", "figure-unit", BATCH, "throughput in TOP/s", TERA),
     ("wrong_time_in_chinese", "figure-batch", "时间", RATE, 1),
     ("wrong_time_label", "figure-batch", "time (s)", RATE, 1),
     ("wrong_time_per_batch", "figure-batch", "time per batch (ms)", RATE, 1),
@@ -203,14 +383,24 @@ def in_tera(value, _):
 # The usual figure in another style, or of other values.
 # (name, problem that the check must name, arguments of `draw`)
 STYLES = [
+    ("right_error_bars", None, {"by": "errorbar", "yerr": 0, "errorevery": 20, "capsize": 2}),
     ("right_line_styles", None,
      {"color": "black", "each": [{"linestyle": one} for one in ("-", "--", ":")]}),
     ("right_markers", None,
      {"color": "navy", "markevery": 25, "each": [{"marker": one} for one in "os^"]}),
     ("right_points", None, {"by": "scatter", "s": 4, "each": [{"marker": one} for one in "ox+"]}),
+    ("right_shades", None, {"color": "C0", "each": [{"alpha": one} for one in (1, 0.5, 0.2)]}),
+    ("right_widths", None, {"color": "C3", "each": [{"linewidth": one} for one in (1, 2.5, 6)]}),
     ("wrong_alike", "figure-alike", {"color": "C0"}),
+    ("wrong_almost_alike", "figure-alike",
+     {"each": [{"color": (0.1, 0.2, blue)} for blue in (0.801, 0.804, 0.808)]}),
     ("wrong_faint", "figure-unseen", {"color": "whitesmoke"}),
-    ("wrong_no_labels", "figure-xlabel", {"xlabel": "", "ylabel": ""}),
+    ("wrong_no_line", "figure-unseen", {"linestyle": "none"}),
+    ("wrong_one_of_two", "figure-unseen", {"each": [{"alpha": 0}, {}]}),
+    ("wrong_thin", "figure-unseen", {"linewidth": 0.01}),
+    ("wrong_white", "figure-unseen", {"color": "white"}),
+    ("wrong_white_points", "figure-unseen",
+     {"color": "white", "linestyle": "none", "each": [{"marker": one} for one in "osD^v"]}),
     ("wrong_one_name_for_all", "figure-curve", {"label": "matrix"}),
     ("wrong_prefix_too_much", None, {"ylabel": "attainable throughput (TFLOP/s)"}),
 ]  # fmt: skip
@@ -218,6 +408,8 @@ STYLES = [
 # (name, problem that the check must name, arguments of `draw`, what is done then)
 EDITED = [
     ("right_prefix_at_ticks", None, {"ylabel": "attainable FLOP/s"},
+     lambda ax, **case: ax.yaxis.set_major_formatter(EngFormatter())),
+    ("right_prefix_twice", None, {"ylabel": "attainable TFLOP/s"},
      lambda ax, **case: ax.yaxis.set_major_formatter(EngFormatter())),
     ("right_scaled_ticks", None, {"ylabel": "attainable TFLOP/s"},
      lambda ax, **case: ax.yaxis.set_major_formatter(in_tera)),
@@ -229,8 +421,13 @@ EDITED = [
      lambda ax, batches, **case: ax.set_xlim(0, batches[-1] / 2)),
     ("wrong_top_cut_off", "figure-outside", {},
      lambda ax, peak, **case: ax.set_ylim(0, 0.9 * peak)),
+    ("wrong_invisible_axis", "figure-empty", {}, lambda ax, **case: ax.set_visible(False)),
+    ("wrong_moved_out", "figure-unseen", {}, lambda ax, **case: ax.set_position([2, 2, 1, 1])),
+    ("wrong_no_axes", "figure-xlabel", {}, lambda ax, **case: ax.axis("off")),
     ("wrong_white_label", "figure-ylabel", {},
      lambda ax, **case: ax.yaxis.label.set_color("white")),
+    ("wrong_hidden_legend", "figure-legend", {},
+     lambda ax, **case: ax.get_legend().set_visible(False)),
     ("wrong_white_legend", "figure-legend", {}, lambda ax, **case: ax.legend(labelcolor="white")),
 ]  # fmt: skip
 # What is drawn instead of the given sizes and batches.

@@ -17,6 +17,7 @@ from site_browser import (
     SETTLED,
     SIDEWAYS,
     STICKING_OUT,
+    UNCOVER,
     UNFOLD,
     UNNAMED,
     UNSET_MATHS,
@@ -82,6 +83,10 @@ ENGLISH = """() => {
   }
   return [...new Set([...found, ...[document.title].filter(isEnglish)])];
 }"""
+
+# Definitions and headings behind a press.
+COVERED = """() => [...document.querySelectorAll(
+  ".guess-covered :is(math[display=block], h2, h3)")].map((e) => e.textContent)"""
 
 # Cells of tables whose headings are not to be seen above them.
 WITHOUT_HEADING = """() => [...document.querySelectorAll("main table")]
@@ -149,10 +154,9 @@ class Sweep:
         page.emulate_media(color_scheme=theme)
         page.set_viewport_size(size)
         self.traffic.clear()
-        ready(
-            page,
-            f"{self.server.origin}/{FOLDERS[self.language]}{name}.html",
-        )
+        ready(page, f"{self.server.origin}/{FOLDERS[self.language]}{name}.html", covered=True)
+        self.note("covered", name, page.evaluate(COVERED))
+        page.evaluate(UNCOVER)
         weight = sum(self.server.size(url) for url in set(self.traffic.asked))
         self.note("heavy", name, [f"{weight:,} bytes"] if weight > COLD else [])
         page.evaluate(UNFOLD)
