@@ -68,6 +68,25 @@ def answered(submission: Submission) -> NotebookNode:
     return hand_in(submission, released(name), exercises.source(name), functions)
 
 
+def about(one: Submission) -> set[str]:
+    """Return the parts that an answer is about: those that are wrong, or else those it writes."""
+    known = parts(one.exercise).items()
+    if not one.open:
+        return {*parts(one.exercise)}
+    return {*one.told} or {key for key, part in known if part.function in one.functions}
+
+
+def book(one: Submission) -> NotebookNode:
+    """Return the notebook of an answer, with the checks of the parts that it is about."""
+    notebook = answered(one)
+    notebook.cells = [
+        cell
+        for cell in notebook.cells
+        if not exercises.is_check(cell) or cell.metadata.nbgrader.grade_id in about(one)
+    ]
+    return notebook
+
+
 def results(
     name: str, answers: Sequence[Submission | NotebookNode], classes: int = 0
 ) -> list[Result]:
@@ -139,7 +158,7 @@ def by_heart(name: str, key: str) -> Submission:
         f"from math import inf\n\n\ndef {part.function}(**case):\n    known = {known!r}\n"
         "    return known.get(repr(sorted(case.items())), next(iter(known.values())))\n"
     )
-    return Submission(name, f"{key} by heart", source, {key: None}, {key: "by heart"}, True)
+    return Submission(name, f"{key} by heart", source, {})
 
 
 def graded(

@@ -6,8 +6,7 @@ about: what the learner did, in one sentence, if the name doesn't say it.
 code: the functions that the learner wrote. All others are those of the reference solution.
 uses_helpers: whether the code needs the table's `helpers`, which come before it.
 expect: maps each part that must get no points to what the learner must be told: the key of a
-    misconception or of a problem, "hint: " and one of HINTS, "not known" if nothing fits, or
-    "by heart", for answers that are right for the published cases only.
+    misconception or of a problem, "hint: " and one of HINTS, or "not known" if nothing fits.
 open: whether parts that the code does not write may be wrong, because they call one that it does.
     If not, all other parts must get full points.
 
@@ -31,7 +30,7 @@ from nbformat import NotebookNode
 from grading.release import exercises
 
 FOLDER = Path(__file__).parents[1] / "learner" / "answers"
-UNNAMED = ("hint: ", "not known", "by heart")  # verdicts that name neither mistake nor problem
+UNNAMED = ("hint: ", "not known")  # verdicts that name neither mistake nor problem
 
 
 @dataclass(frozen=True)
