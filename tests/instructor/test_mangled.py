@@ -4,7 +4,6 @@ import copy
 import csv
 import io
 import json
-import os
 import random
 import zipfile
 from collections.abc import Callable, Iterator
@@ -63,26 +62,12 @@ def place_of(chance: random.Random) -> str:
 
 
 def fill(chance: random.Random, folder: Path, notebook: str, count: int) -> None:
-    """Put folders, notebooks, links and other files into submitted/."""
+    """Put folders with notebooks and times into submitted/."""
     for number in range(count):
-        student = folder / "submitted" / f"{place_of(chance)}{number}"
-        own = chance.choice((NAME, NAME, NAME, NAME.upper(), place_of(chance)))
-        (student / own).mkdir(parents=True)
-        for _ in range(chance.randrange(1, 3)):
-            file = (
-                student / own / chance.choice((f"{NAME}.ipynb", f"{NAME}.ipynb", place_of(chance)))
-            )
-            kind = chance.random()
-            if file.exists() or file.is_symlink():
-                continue
-            if kind < 0.1:
-                file.symlink_to(chance.choice(("/dev/zero", "nowhere", str(folder))))
-            elif kind < 0.15:
-                os.mkfifo(file)
-            else:
-                file.write_bytes(mangled(chance, notebook))
-        if chance.random() < 0.3:
-            (student / own / "timestamp.txt").write_bytes(text(chance).encode("utf-8", "replace"))
+        place = folder / "submitted" / f"{place_of(chance)}{number}" / NAME
+        place.mkdir(parents=True)
+        (place / f"{NAME}.ipynb").write_bytes(mangled(chance, notebook))
+        (place / "timestamp.txt").write_bytes(text(chance).encode("utf-8", "replace"))
 
 
 def table(chance: random.Random) -> bytes:

@@ -1,4 +1,4 @@
-"""A semester: three exercises in three weeks, with real files of Moodle, and then of Canvas.
+"""A semester: three exercises in three weeks, with real files of Moodle.
 
 Moodle numbers everybody anew in each assignment, and two people are called Kim Lee. Whoever is late
 loses two points for each day begun, by a plugin as nbgrader's documentation has it.
@@ -9,18 +9,8 @@ import zipfile
 from pathlib import Path
 
 import nbformat
-import pytest
 from classroom import Classroom, points, said
-from importers import (
-    canvas_imports,
-    canvas_takes_feedback,
-    moodle_imports,
-    moodle_takes_feedback,
-    of_canvas,
-    of_moodle,
-    written,
-    zipped,
-)
+from importers import moodle_imports, moodle_takes_feedback, of_moodle, written, zipped
 from reports import check_page, check_report, check_tables
 
 from grading.release import exercises
@@ -91,78 +81,29 @@ class TwoADay(BasePlugin):
 """
 
 
-class Moodle:
-    """Each week has a worksheet, which is the roster as well as the table to fill."""
-
-    def student(self, who: str) -> str:
-        return f"{who}@x.org"
-
-    def number(self, week: int, who: str) -> int:
-        return 100 * week + list(PEOPLE).index(who)
-
-    def path(self, week: int, who: str, title: str) -> str:
-        return of_moodle(PEOPLE[who], self.number(week, who), title)
-
-    def table(self, week: int) -> str:
-        heads = "Identifier|Full name|Email address|Status|Grade|Maximum grade|Grade can be changed"
-        rows = [[*heads.split("|"), "Last modified (grade)", "Feedback comments"]]
-        for who, name in PEOPLE.items():
-            about = [f"Participant {self.number(week, who)}", name, self.student(who), "Submitted"]
-            rows.append([*about, "", FULL[week], "Yes", "-", ""])
-        return written(rows)
-
-    def named(self, week: int) -> tuple[str, ...]:
-        return "--column", f"{WEEKS[week - 1]}=Grade"
-
-    def imported(self, week: int, content: bytes) -> dict[str, str]:
-        found = moodle_imports(content)
-        return {who: found[str(self.number(week, who))][0] for who in PEOPLE}
-
-    def takes(self, names: list[str]) -> dict[str, str]:
-        return moodle_takes_feedback(names)
+def student(who: str) -> str:
+    return f"{who}@x.org"
 
 
-class Canvas:
-    """Everybody has one number, and one table has all assignments, and a test student."""
+def number(week: int, who: str) -> int:
+    return 100 * week + list(PEOPLE).index(who)
 
-    def student(self, who: str) -> str:
-        return who
 
-    def number(self, week: int, who: str) -> int:
-        return 100 + list(PEOPLE).index(who)
-
-    def path(self, week: int, who: str, title: str) -> str:
-        late = bool(HANDED_IN[week][who][1])
-        return of_canvas(PEOPLE[who], self.number(week, who), title, late, 4000 + 10 * week)
-
-    def table(self, week: int) -> str:
-        heads = [f"{name} (47{number})" for number, name in enumerate(WEEKS, 1)]
-        rows = [["Student", "ID", "SIS User ID", "SIS Login ID", "Section", *heads, "Final Score"]]
-        rows.append(["    Points Possible", "", "", "", "", *FULL.values(), "(read only)"])
-        for who, name in PEOPLE.items():
-            first, last = name.split()
-            rows.append([f"{last}, {first}", str(self.number(week, who)), "", who, "A"])
-            rows[-1] += ["", "", "", ""]
-        rows.append(["Student, Test", "999", "", "5e1f0c9a", "A", "", "", "", ""])
-        return written(rows)
-
-    def named(self, week: int) -> tuple[str, ...]:
-        return ()
-
-    def imported(self, week: int, content: bytes) -> dict[str, str]:
-        found, head = canvas_imports(content), f"{WEEKS[week - 1]} (47{week})"
-        assert ("999", head) not in found
-        return {who: found[str(self.number(week, who)), head] for who in PEOPLE}
-
-    def takes(self, names: list[str]) -> dict[str, str]:
-        return canvas_takes_feedback(names)
+def worksheet(week: int) -> str:
+    """Return a week's worksheet, which is the roster as well as the table to fill."""
+    heads = "Identifier|Full name|Email address|Status|Grade|Maximum grade|Grade can be changed"
+    rows = [[*heads.split("|"), "Last modified (grade)", "Feedback comments"]]
+    for who, name in PEOPLE.items():
+        about = [f"Participant {number(week, who)}", name, student(who), "Submitted"]
+        rows.append([*about, "", FULL[week], "Yes", "-", ""])
+    return written(rows)
 
 
 class Semester:
     """A course folder, and the files on the instructor's desk beside it."""
 
-    def __init__(self, desk: Path, platform: Moodle | Canvas) -> None:
-        self.desk, self.platform = desk, platform
+    def __init__(self, desk: Path) -> None:
+        self.desk = desk
         self.room = Classroom(desk / "course")
 
     def download(self, week: int) -> Path:
@@ -174,11 +115,9 @@ class Semester:
         for who, (what, _) in HANDED_IN[week].items():
             text = self.notebook(WEEKS[week - 1], instead.get(who, what))
             title, content = f"{WEEKS[week - 1]}.ipynb", text
-            if who in instead and isinstance(self.platform, Canvas):
-                title = f"{WEEKS[week - 1]}-1.ipynb"
             if who == "bjorn":
                 title, content = "mine.zip", zipped({f"mine/{title}": text})
-            files[self.platform.path(week, who, title)] = content
+            files[of_moodle(PEOPLE[who], number(week, who), title)] = content
         self.download(week).write_bytes(zipped(files, marked=False))
 
     def notebook(self, name: str, what: str) -> str:
@@ -191,12 +130,12 @@ class Semester:
     def note_times(self, week: int) -> None:
         for who, (_, time) in HANDED_IN[week].items():
             if time:
-                place = self.room.folder_of(self.platform.student(who), WEEKS[week - 1])
+                place = self.room.folder_of(student(who), WEEKS[week - 1])
                 (place / "timestamp.txt").write_text(time)
 
     def roster(self, week: int) -> None:
         table = self.desk / f"table-{week}.csv"
-        table.write_text(self.platform.table(week), encoding="utf-8")
+        table.write_text(worksheet(week), encoding="utf-8")
         assert f"{len(PEOPLE)} students" in said(self.room.here("roster", table))
 
     def collect(self, week: int, *words: str) -> str:
@@ -208,43 +147,30 @@ class Semester:
         target.unlink(missing_ok=True)
         said(self.room.here("return", WEEKS[week - 1], self.download(week), target))
         with zipfile.ZipFile(target) as made:
-            taken = self.platform.takes(made.namelist())
-            pages = {number: made.read(name).decode() for number, name in taken.items()}
-        number = {who: str(self.platform.number(week, who)) for who in HANDED_IN[week]}
-        assert pages.keys() == set(number.values())
-        return {who: pages[number[who]] for who in number}
+            taken = moodle_takes_feedback(made.namelist())
+            pages = {one: made.read(name).decode() for one, name in taken.items()}
+        numbers = {who: str(number(week, who)) for who in HANDED_IN[week]}
+        assert pages.keys() == set(numbers.values())
+        return {who: pages[numbers[who]] for who in numbers}
 
-    def exported(self, week: int, *words: str) -> dict[str, str]:
+    def exported(self, week: int) -> dict[str, str]:
         target = self.desk / "to-import.csv"
         target.unlink(missing_ok=True)
-        theirs, named = self.desk / f"table-{week}.csv", self.platform.named(week)
-        printed = said(self.room.here("export", theirs, target, *named, *words))
+        theirs, column = self.desk / f"table-{week}.csv", f"{WEEKS[week - 1]}=Grade"
+        printed = said(self.room.here("export", theirs, target, "--column", column))
         assert "not in the platform's table" not in printed
-        return self.platform.imported(week, target.read_bytes())
+        found = moodle_imports(target.read_bytes())
+        return {who: found[str(number(week, who))][0] for who in PEOPLE}
 
     def expected(self, week: int, factor: float = 1) -> dict[str, str]:
-        own = {who: points for who, number, points, _ in GRADES if number == week}
+        own = {who: points for who, in_week, points, _ in GRADES if in_week == week}
         return {who: "" if own[who] is None else f"{own[who] * factor:g}" for who in PEOPLE}
 
 
-@pytest.fixture(scope="module")
-def three(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a course folder with three of the exercises."""
-    room = Classroom(tmp_path_factory.mktemp("three") / "course")
+def test_the_grades_of_a_semester_are_those_of_the_table(tmp_path: Path) -> None:
+    semester = Semester(tmp_path)
+    room = semester.room
     said(room.here("release", *WEEKS))
-    return room.folder
-
-
-# Canvas, whose files test_week.py and test_platforms.py have, too, waits for the night.
-@pytest.mark.parametrize(
-    "platform", [Moodle(), pytest.param(Canvas(), marks=pytest.mark.long)], ids=["moodle", "canvas"]
-)
-def test_the_grades_of_a_semester_are_those_of_the_table(
-    platform: Moodle | Canvas, three: Path, tmp_path: Path
-) -> None:
-    semester = Semester(tmp_path, platform)
-    room, student = semester.room, platform.student
-    shutil.copytree(three, room.folder)
     (room.folder / "late.py").write_text(PENALTY)
     with (room.folder / "nbgrader_config.py").open("a") as file:
         file.write('\nc.AssignLatePenalties.plugin_class = "late.TwoADay"\n')
@@ -253,9 +179,7 @@ def test_the_grades_of_a_semester_are_those_of_the_table(
     semester.roster(1)
     said(room.here("due", WEEKS[0], DUE[0]))
     semester.hand_in(1)
-    printed = semester.collect(1)
-    assert "6 collected" in printed
-    assert (f"{student('zoe')}: late" in printed) == isinstance(platform, Canvas)
+    assert "6 collected" in semester.collect(1)
     semester.note_times(1)
     assert "0 collected, 6 as they were" in semester.collect(1)
     printed = said(room.here("return", WEEKS[0], semester.download(1), tmp_path / "early.zip"))
@@ -312,7 +236,7 @@ def test_the_grades_of_a_semester_are_those_of_the_table(
 
     # What the tables and pages say at the end.
     for week, name in enumerate(WEEKS, 1):
-        own = {student(who): points or 0 for who, number, points, _ in GRADES if number == week}
+        own = {student(who): points or 0 for who, in_week, points, _ in GRADES if in_week == week}
         assert room.scores(name) == own
     assert {row["assignment"] for row in room.table("grades.csv")} == {*WEEKS}
     assert [row["student"] for row in room.remarks("by hand")] == [student("wang")]
@@ -332,6 +256,6 @@ def test_the_grades_of_a_semester_are_those_of_the_table(
     assert "the notebook of attention" in semester.given_back(2)["wang"]
     check_tables(room)
     check_report(room)
-    for who, number, score, _ in GRADES:
-        if score is not None and (who, number) != ("wang", 2):
-            check_page(room, student(who), WEEKS[number - 1])
+    for who, week, score, _ in GRADES:
+        if score is not None and (who, week) != ("wang", 2):
+            check_page(room, student(who), WEEKS[week - 1])

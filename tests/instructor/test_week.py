@@ -197,21 +197,6 @@ def test_late_work_costs_nothing_until_a_setting_says_so(week: Week, tmp_path: P
     check_page(room, "zoe", NAME)
 
 
-@pytest.mark.parametrize(
-    ("step", "options"),
-    [
-        ("release", ["--language"]),
-        ("due", ["--student"]),
-        ("collect", ["--replace"]),
-        ("grade", ["--workers", "--scheduler"]),
-        ("export", ["--column"]),
-    ],
-)
-def test_a_command_lists_its_options(week: Week, step: str, options: list[str]) -> None:
-    listed = re.findall(r"^ +(--[a-z]+)", said(week.room.here(step, "-h")), re.MULTILINE)
-    assert listed == options
-
-
 def test_a_mistake_has_the_same_cause_in_both_languages_and_a_page_in_each(week: Week) -> None:
     causes = week.room.causes()
     assert causes["wang"] == causes["zoe"]

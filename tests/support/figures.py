@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from fractions import Fraction
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -147,23 +146,6 @@ def right_second_scale(ax, peak, **case):
     ax.invert_xaxis()
 
 
-@wrong("figure-xlabel")
-def wrong_assigned_labels(ax, **case):
-    """Assign texts to `set_xlabel` and `set_ylabel` instead of calling them."""
-    draw(ax, **case, xlabel="", ylabel="")
-    ax.set_xlabel = "batch (tokens)"
-    ax.set_ylabel = "attainable FLOP/s"
-
-
-@wrong("figure-outside")
-def wrong_bottom_cut_off_log(ax, sizes, batches, peak, bandwidth):
-    """Cut off the smallest values on logarithmic axes, which is little beside the peak."""
-    draw(ax, sizes, batches, peak, bandwidth)
-    ax.set(xscale="log", yscale="log")
-    smallest = min(throughput(size, batches, peak, bandwidth).min() for size in sizes)
-    ax.set_ylim(bottom=1.1 * smallest)
-
-
 @wrong("figure-empty")
 def wrong_other_figure(ax, **case):
     """Draw in a new figure instead of the given axes."""
@@ -197,13 +179,6 @@ def right_dark(ax, **case):
     ax.tick_params(colors="white")
 
 
-@right
-def right_with_peak(ax, sizes, batches, peak, bandwidth):
-    """Draw the peak as a line with a legend entry that names no size."""
-    ax.plot(batches, [peak] * len(batches), color="gray", label="peak")
-    draw(ax, sizes, batches, peak, bandwidth)
-
-
 @wrong("figure-empty")
 def wrong_areas_alone(ax, sizes, batches, peak, bandwidth):
     """Stack areas on top of each other."""
@@ -211,15 +186,6 @@ def wrong_areas_alone(ax, sizes, batches, peak, bandwidth):
     ax.stackplot(batches, *rates, labels=[f"D = F = {size}" for size in sizes])
     ax.set(xlabel=BATCH, ylabel=RATE)
     ax.legend()
-
-
-@wrong("figure-empty")
-def wrong_lines_across(ax, sizes, batches, peak, bandwidth):
-    """Draw a horizontal line at the last value of each size."""
-    for size in sizes:
-        ax.axhline(throughput(size, batches, peak, bandwidth)[-1], label=str(size))
-    ax.legend()
-    ax.set(xlabel=BATCH, ylabel=RATE)
 
 
 # ---- how curves are named
@@ -231,17 +197,6 @@ def right_figure_legend(ax, **case):
     draw(ax, **case)
     ax.get_legend().remove()
     ax.figure.legend(loc="outside upper center", ncols=3)
-
-
-@wrong("figure-curve")
-def wrong_powers_of_two(ax, sizes, batches, peak, bandwidth):
-    """Write sizes that are powers of two as such, in TeX."""
-    for size in sizes:
-        power = size.bit_length() - 1
-        name = f"$2^{{{power}}}$" if size == 2**power else f"${size}$"
-        ax.plot(batches, throughput(size, batches, peak, bandwidth), label=name)
-    ax.legend()
-    ax.set(xlabel=BATCH, ylabel=RATE)
 
 
 @right
@@ -285,15 +240,6 @@ def wrong_texts_in_color(ax, sizes, batches, peak, bandwidth):
     ax.set(xlabel=BATCH, ylabel=RATE)
 
 
-@wrong("figure-legend")
-def wrong_legend_first(ax, sizes, batches, peak, bandwidth):
-    """Make the legend before any curve is drawn."""
-    ax.set(xlabel=BATCH, ylabel=RATE)
-    ax.legend()
-    for size in sizes:
-        ax.plot(batches, throughput(size, batches, peak, bandwidth), label=f"D = F = {size}")
-
-
 @wrong(None)
 def wrong_sorted_legend(ax, sizes, **case):
     """Sort the legend's texts by size, but not the curves."""
@@ -302,20 +248,6 @@ def wrong_sorted_legend(ax, sizes, **case):
 
 
 # ---- which values are drawn
-
-
-@right
-def right_korean_labels(ax, sizes, batches, peak, bandwidth):
-    """Plot values of type Fraction, with Korean labels and a legend below the axes."""
-    for size in sizes:
-        rates = []
-        for batch in batches.tolist():
-            flops = 2 * batch * size**2
-            moved = Fraction(4 * batch * size + size**2)
-            rates.append(flops / max(flops / Fraction(peak), moved / Fraction(bandwidth)))
-        ax.plot(batches.tolist(), rates, label=f"{size} x {size}, int8")
-    ax.legend(ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.2))
-    ax.set(xlabel="배치 크기 (B)", ylabel="달성 가능한 성능 [FLOP/s]")
 
 
 @wrong("figure-swapped")
@@ -339,9 +271,9 @@ RIGHT = [
     ("right_french_labels", "Taille du lot (batch)", "Débit atteignable (GFLOP/s)", GIGA),
     ("right_german_labels", "Batchgröße (Zeilen)", "Erreichbare Leistung in TFLOP/s", TERA),
     ("right_japanese_labels", "バッチサイズ (B)", "達成可能な演算性能 [GFLOP/秒]", GIGA),
+    ("right_korean_labels", "배치 크기 (B)", "달성 가능한 성능 [FLOP/s]", 1),
     ("right_peak_in_label", BATCH, "attainable FLOP/s (of 197 TFLOP/s)", 1),
     ("right_per_second_in_words", "tokens multiplied at a time", "FLOPs per second", 1),
-    ("right_power_of_ten", "$B$", "attainable [10^12 FLOP/s]", TERA),
     ("right_tera_with_s", BATCH, "TFLOPs", TERA),
     ("right_tex_power", "rows of X", r"attainable ($\times 10^{12}$ FLOP/s)", TERA),
     ("right_tex_unit", "batch size $B$", r"$\mathrm{TFLOP \cdot s^{-1}}$", TERA),
@@ -354,21 +286,14 @@ WRONG = [
     ("wrong_batch_in_other_words", "figure-batch", "Taille du lot", RATE, 1),
     ("wrong_bytes_per_second", "figure-unit", BATCH, "attainable (bytes/s)", 1),
     ("wrong_count_label", "figure-rate", BATCH, "FLOP", 1),
-    ("wrong_count_of_flops", "figure-rate", BATCH, "FLOPs", 1),
     ("wrong_cyrillic_unit", "figure-unit", BATCH, "достижимая производительность, ТФЛОП/с", TERA),
     ("wrong_intensity_label", "figure-rate", BATCH, "intensity (FLOP/byte)", 1),
     ("wrong_intensity_on_x", "figure-batch", "arithmetic intensity (FLOP/byte)", RATE, 1),
     ("wrong_kilo", None, BATCH, "GFLOP/s", TERA),
-    ("wrong_log_label", "figure-unit", "batch", "log10 of bytes", 1),
-    ("wrong_many_flop", "figure-rate", BATCH, "TFLOP", 1),
     ("wrong_no_unit", "figure-unit", BATCH, "attainable throughput", 1),
-    ("wrong_number_of_flops", "figure-rate", BATCH, "number of FLOPs", 1),
-    ("wrong_per_step", "figure-rate", BATCH, "FLOP/step", 1),
     ("wrong_per_token", "figure-rate", BATCH, "FLOP per token", 1),
-    ("wrong_size_on_x", "figure-batch", "D = F", RATE, 1),
     ("wrong_tera_operations", "figure-unit", BATCH, "throughput in TOP/s", TERA),
     ("wrong_time_in_chinese", "figure-batch", "时间", RATE, 1),
-    ("wrong_time_label", "figure-batch", "time (s)", RATE, 1),
     ("wrong_time_per_batch", "figure-batch", "time per batch (ms)", RATE, 1),
     ("wrong_trillion", None, BATCH, "trillion FLOP/s", TERA),
     ("wrong_words_for_the_unit", "figure-unit", BATCH, "opérations par seconde", 1),
@@ -390,6 +315,7 @@ STYLES = [
      {"color": "navy", "markevery": 25, "each": [{"marker": one} for one in "os^"]}),
     ("right_points", None, {"by": "scatter", "s": 4, "each": [{"marker": one} for one in "ox+"]}),
     ("right_shades", None, {"color": "C0", "each": [{"alpha": one} for one in (1, 0.5, 0.2)]}),
+    ("right_steps", None, {"by": "step"}),
     ("right_widths", None, {"color": "C3", "each": [{"linewidth": one} for one in (1, 2.5, 6)]}),
     ("wrong_alike", "figure-alike", {"color": "C0"}),
     ("wrong_almost_alike", "figure-alike",
@@ -398,7 +324,6 @@ STYLES = [
     ("wrong_no_line", "figure-unseen", {"linestyle": "none"}),
     ("wrong_one_of_two", "figure-unseen", {"each": [{"alpha": 0}, {}]}),
     ("wrong_thin", "figure-unseen", {"linewidth": 0.01}),
-    ("wrong_white", "figure-unseen", {"color": "white"}),
     ("wrong_white_points", "figure-unseen",
      {"color": "white", "linestyle": "none", "each": [{"marker": one} for one in "osD^v"]}),
     ("wrong_one_name_for_all", "figure-curve", {"label": "matrix"}),

@@ -4,11 +4,12 @@ tests/learner/answers has a table for each exercise, with an entry for each lear
 
 about: what the learner did, in one sentence, if the name doesn't say it.
 code: the functions that the learner wrote. All others are those of the reference solution.
-uses_helpers: whether the code needs the table's `helpers`, which come before it.
 expect: maps each part that must get no points to what the learner must be told: the key of a
     misconception or of a problem, "hint: " and one of HINTS, or "not known" if nothing fits.
 open: whether parts that the code does not write may be wrong, because they call one that it does.
     If not, all other parts must get full points.
+
+Code that calls the table's `helpers` comes after them.
 
 Answers of one function that returns one expression are rows: below [rows.PART.FUNCTION], the name,
 and what the learner must be told ("" if it is right) with the expression. Of FUNCTION, the
@@ -69,9 +70,8 @@ def submissions(exercise: str) -> tuple[Submission, ...]:
             heads = re.findall(rf"^def {function}\(.*\):$", "\n".join([helpers, *known]), re.M)
             for name, (told, returned) in answers.items():
                 code = f"{heads[0]}\n    return {returned}\n"
-                calls = any(f"{one}(" in code for one in re.findall(r"^def (\w+)", helpers, re.M))
                 expect = {part: told} if told and isinstance(told, str) else told or None
-                entry = {"uses_helpers": calls, "expect": expect, "open": expect is not told}
+                entry = {"expect": expect, "open": expect is not told}
                 found.append(_submission(exercise, name, helpers, code=code, **entry))
     if len({one.name for one in found}) < len(found):
         raise ValueError(f"{exercise}: two answers have the same name")
@@ -85,7 +85,6 @@ def _submission(
     *,
     code: str,
     about: str = "",
-    uses_helpers: bool = False,
     expect: Mapping[str, str] | None = None,
     open: bool = False,
 ) -> Submission:
@@ -95,7 +94,8 @@ def _submission(
         raise ValueError(f"{exercise}, {name}: wrong_ names need expect, and right_ names none")
     told = dict(expect or {})
     causes = {part: None if said.startswith(UNNAMED) else said for part, said in told.items()}
-    source = helpers + "\n\n" + code if uses_helpers else code
+    calls = any(f"{one}(" in code for one in re.findall(r"^def (\w+)", helpers, re.M))
+    source = helpers + "\n\n" + code if calls else code
     return Submission(exercise, name, source, causes, told, open)
 
 
