@@ -36,9 +36,7 @@ from series import in_part
 
 FULL = sum(points().values())
 STUDENTS = ("right", "wrong", "moved")
-CELLS = {one.name: one for one in hostile.cells()}
-# Cells before a right solution → points.
-HOSTILE = {"course_walk": FULL}
+LOOKS = next(one for one in hostile.cells() if one.name == "course_walk")
 REFUSED = in_part(["notebook_is_a_fifo", "link_to_the_machine", "fifo_beside"])
 
 
@@ -57,15 +55,14 @@ def ours(release: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
 
 @pytest.fixture(scope="module")
 def plain(ours: Classroom, release: Path, tmp_path_factory: pytest.TempPathFactory) -> Classroom:
-    """Grade the same with nbgrader's own commands, beside hostile students."""
+    """Grade the same with nbgrader's own commands, beside a hostile student."""
     room = Classroom(tmp_path_factory.mktemp("plain") / "course", release)
     (room.folder / ".grading" / "seed").write_text("the seed of both\n")
     shutil.copytree(ours.folder / "submitted", room.folder / "submitted")
-    for name in HOSTILE:
-        room.hand_in(f"cell-{name}", NAME, with_first(room.solved(), CELLS[name].source))
+    room.hand_in("looks", NAME, with_first(room.solved(), LOOKS.source))
     with nothing_left():
-        room.log = room.nbgrader("autograde", NAME).stderr
-    room.log += room.nbgrader("generate_feedback", NAME).stderr
+        room.nbgrader("autograde", NAME)
+    room.nbgrader("generate_feedback", NAME)
     return room
 
 
@@ -100,13 +97,9 @@ def test_nbgraders_gradebook_has_the_same_rows(ours: Classroom, plain: Classroom
 
 def test_nbgraders_commands_use_the_sandbox_and_its_limits(plain: Classroom) -> None:
     with plain.gradebook() as book:
-        for name, fair in HOSTILE.items():
-            given = book.find_submission(NAME, f"cell-{name}").score
-            assert given == fair, plain.log[-3000:]
-    for name in HOSTILE:
-        assert "REACHED" not in nbformat.writes(plain.graded(f"cell-{name}")).replace(
-            CELLS[name].source, ""
-        ).split('"outputs"', 1)[1].replace('print(\\"REACHED', "")
+        assert book.find_submission(NAME, "looks").score == FULL
+    outputs = [one.get("outputs") for one in plain.graded("looks").cells]
+    assert "REACHED" not in str(outputs)
 
 
 @pytest.mark.parametrize("name", REFUSED)

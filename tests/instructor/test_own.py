@@ -6,9 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from classroom import COMMAND, NAME, Classroom, cell, command, on_the_page, one_line, said
-from nbformat import NotebookNode
+from classroom import COMMAND, NAME, Classroom, answers, cell, command, on_the_page, one_line, said
 from repository import OTHER_WORDS, ROOT, set_addresses, with_other_words
+
+from grading.release import exercises
 
 PLACES = ("release", "source", "release-zh_CN")
 OWN, CHANGED = "loading-time", "As in class"
@@ -127,16 +128,8 @@ def test_what_stands_around_a_question_does_not_change_its_points(room: Classroo
     nb = room.released(name)
     shutil.rmtree(room.folder / "release" / name)
     file.unlink()
-    assert [one.metadata.nbgrader.points for one in nb.cells if is_graded(one)] == [1]
-    assert not any("print(" in one.source for one in nb.cells if is_answer(one))
-
-
-def is_graded(one: NotebookNode) -> bool:
-    return bool(one.metadata.get("nbgrader", {}).get("grade"))
-
-
-def is_answer(one: NotebookNode) -> bool:
-    return bool(one.metadata.get("nbgrader", {}).get("solution"))
+    assert [one.metadata.nbgrader.points for one in nb.cells if exercises.is_check(one)] == [1]
+    assert not any("print(" in one.source for one in answers(nb))
 
 
 def test_what_the_course_corrects_reaches_notebooks_and_feedback(

@@ -8,12 +8,11 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from classroom import COMMAND, NAME, Classroom, command, one_line, said
-from processes import as_unprivileged_user, nothing_left
+from processes import nothing_left
 from reports import check_report
 from repository import ROOT
 from series import in_part
@@ -234,34 +233,3 @@ def test_without_the_sandbox_nothing_is_graded_and_a_line_says_what_to_do(
     assert room.scores() == {"ada": 20, "bob": 7, "dan": 0}
     assert [row["student"] for row in room.remarks("unsafe")] == ["ada", "bob"]
     check_report(room)
-
-
-@pytest.mark.long
-def test_an_ordinary_user_gets_the_same_files(
-    handed_in: Path, undisturbed: dict[str, bytes], make_open: Callable[[str], Path]
-) -> None:
-    folder = make_open("course-")
-    shutil.copytree(handed_in, folder / "course")
-    words = [*COMMAND, "grade", folder / "course"]
-    if os.geteuid() == 0:
-        said(command("chown", "-R", "61234:61234", folder))
-        words = as_unprivileged_user(*words)
-    said(command(*words))
-    assert Classroom(folder / "course").files() == undisturbed
-
-
-@pytest.fixture
-def make_open() -> Callable[[str], Path]:
-    """Return a function that makes a folder which other users can enter, unlike pytest's."""
-    import tempfile
-
-    made: list[Path] = []
-
-    def make(prefix: str) -> Path:
-        made.append(Path(tempfile.mkdtemp(prefix=prefix)))
-        made[-1].chmod(0o755)
-        return made[-1]
-
-    yield make
-    for folder in made:
-        shutil.rmtree(folder)

@@ -21,6 +21,7 @@ from classroom import (
     COMMAND,
     NAME,
     Classroom,
+    answers,
     code,
     command,
     on_the_page,
@@ -29,7 +30,6 @@ from classroom import (
     said,
 )
 from importers import canvas_takes_feedback, of_canvas, zipped
-from nbformat import NotebookNode
 from reports import check_page
 from repository import ROOT
 
@@ -111,10 +111,6 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
     return week
 
 
-def is_answer(cell: NotebookNode) -> bool:
-    return cell.cell_type == "code" and bool(cell.metadata.get("nbgrader", {}).get("solution"))
-
-
 def test_a_command_that_comes_too_early_says_so_in_one_line(week: Week) -> None:
     assert "roster" in week.lines["early"] or "due date" in week.lines["early"]
 
@@ -141,7 +137,7 @@ def test_the_release_has_every_exercise_in_both_languages(week: Week) -> None:
         if (TRANSLATED / f"{name}.po").exists():
             texts = [cell.source for cell in chinese.cells[1:] if cell.cell_type == "markdown"]
             texts += [cell.source for cell in chinese.cells if cell.get("id") == "given"]
-            asked = [cell.source for cell in chinese.cells if is_answer(cell)]
+            asked = [cell.source for cell in answers(chinese)]
             texts += [code for code in asked if '"""' in code]
             assert [text for text in texts if not HAN.search(text)] == [], name
         for part in exercises.load(name).parts:

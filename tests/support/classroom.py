@@ -208,6 +208,15 @@ def cell(notebook: NotebookNode, grade_id: str) -> NotebookNode:
     return found
 
 
+def answers(notebook: NotebookNode) -> list[NotebookNode]:
+    """Return the code cells that a learner writes answers into."""
+    return [
+        one
+        for one in notebook.cells
+        if one.cell_type == "code" and one.metadata.get("nbgrader", {}).get("solution")
+    ]
+
+
 def code(source: str) -> NotebookNode:
     return nbformat.v4.new_code_cell(source)
 

@@ -7,8 +7,10 @@ with the parts that may be lost. BESIDE: further notebooks in the folder.
 import copy
 
 import nbformat
-from classroom import cell, code, points, with_first
+from classroom import answers, cell, code, points, with_first
 from nbformat.v4 import new_notebook
+
+from grading.release import exercises
 
 FULL = 20  # points of the exercise
 
@@ -91,9 +93,8 @@ def given_more(nb):
     """Add an import and a constant to the locked first cell; use both in answers."""
     given = cell(nb, "given")
     given.source = f"import math\n{given.source}\nBYTES = 1"
-    for one in nb.cells:
-        if one.metadata.get("nbgrader", {}).get("solution"):
-            one.source = one.source.replace("return ", "return math.floor(BYTES) and ")
+    for one in answers(nb):
+        one.source = one.source.replace("return ", "return math.floor(BYTES) and ")
     return nb
 
 
@@ -105,31 +106,13 @@ def merged(nb, part="bounds"):
     return nb
 
 
-def check_first(nb, part="bounds"):
-    """Move a part's check above its solution."""
-    nb.cells.insert(2, nb.cells.pop(nb.cells.index(cell(nb, part))))
-    return nb
-
-
 def backwards(nb):
     """Put the cells with answers and checks into the opposite order."""
-    places = [n for n, one in enumerate(nb.cells) if is_graded(one)]
+    graded = [one for one in nb.cells if exercises.is_check(one)] + answers(nb)
+    places = [n for n, one in enumerate(nb.cells) if one in graded]
     graded = [nb.cells[n] for n in places]
     for place, one in zip(places, reversed(graded), strict=True):
         nb.cells[place] = one
-    return nb
-
-
-def is_graded(one):
-    marks = one.metadata.get("nbgrader", {})
-    return one.cell_type == "code" and (marks.get("solution") or marks.get("grade"))
-
-
-def swapped(nb):
-    """Swap the answers of two parts, of which the second needs the first."""
-    one, other = cell(nb, "bytes-moved-solution"), cell(nb, "intensity-solution")
-    first, second = nb.cells.index(one), nb.cells.index(other)
-    nb.cells[first], nb.cells[second] = other, one
     return nb
 
 
@@ -193,9 +176,7 @@ RIGHT = {
     "answer-below-the-check": (lambda nb: answered_elsewhere(nb, below_the_check), FULL),
     "answer-above-the-question": (lambda nb: answered_elsewhere(nb, above_the_question), FULL),
     "merged-cells": (merged, FULL),
-    "check-moved-up": (check_first, FULL),
     "in-reverse-order": (lambda nb: backwards(nb), FULL),
-    "two-cells-swapped": (lambda nb: swapped(nb), FULL),
     "all-in-one-cell": (lambda nb: one_cell(nb), FULL),
     "an-answer-in-two-cells": (lambda nb: split(nb), FULL),
     "an-import-that-nothing-needs": (
@@ -206,7 +187,6 @@ RIGHT = {
     "a-helper-further-down": (helper_below, FULL),
     "an-error-of-its-own": (lambda nb: with_first(nb, "1 / 0"), FULL),
     "magics": (lambda nb: magics(nb), FULL),
-    "a-long-output": (lambda nb: with_first(nb, "print('x' * 10_000_000)"), FULL),
 }
 
 

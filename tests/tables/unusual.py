@@ -12,25 +12,17 @@ import zipfile
 
 import nbformat
 from accidents import FULL
-from classroom import cell, code
+from classroom import answers, cell, code
 
 LAST = "bounds"  # part worth 3 points that no other part needs
 WITHOUT_LAST = FULL - 3
-
-
-def solutions(nb):
-    return [
-        one
-        for one in nb.cells
-        if one.cell_type == "code" and one.metadata.get("nbgrader", {}).get("solution")
-    ]
 
 
 def each_solution(change):
     """Return an edit that applies `change` to the text of each answer."""
 
     def changed(nb):
-        for one in solutions(nb):
+        for one in answers(nb):
             one.source = change(one.source)
         return nb
 
@@ -52,7 +44,7 @@ def marked(**metadata):
     """Return an edit that adds this metadata to each answer's cell."""
 
     def changed(nb):
-        for one in solutions(nb):
+        for one in answers(nb):
             one.metadata.update(copy.deepcopy(metadata))
         return nb
 
@@ -134,7 +126,6 @@ NOTEBOOKS = {
     "tags-of-another-kind": (marked(tags=7), FULL),
     "hidden": (marked(collapsed=True, jupyter={"source_hidden": True}, editable=False), FULL),
     "marks-of-nothing": (marks(None), FULL),
-    "marks-in-a-list": (marks([1]), FULL),
     "marks-with-lists": (odd_marks, FULL),
     "one-id-for-all": (same_ids, FULL),
     "old-outputs": (outputs, FULL),
@@ -229,12 +220,6 @@ def secret_is_a_folder(folder, name, text):
     (folder / "timestamp.txt").mkdir()
 
 
-def modes(folder, name, text):
-    path = folder / f"{name}.ipynb"
-    path.write_text(text, encoding="utf-8")
-    path.chmod(0o6755)
-
-
 FILES = {
     "utf-32": (bytes_of(lambda text: text.encode("utf-32")), FULL),
     "one-text-a-cell": (cells(lambda one: one.update(source="".join(one["source"]))), FULL),
@@ -252,9 +237,7 @@ FILES = {
     "blanks-around": (bytes_of(lambda text: b"\n\n  " + text.encode() + b"\n\t \n"), FULL),
     "padded": (bytes_of(lambda text: text.encode() + bytes(4096)), None),
     "cut-off": (bytes_of(lambda text: text.encode()[:3000]), None),
-    "comma-too-many": (bytes_of(lambda text: text.strip()[:-1].encode() + b",}"), None),
     "compressed": (bytes_of(lambda text: gzip.compress(text.encode())), None),
-    "zip-as-a-notebook": (bytes_of(zipped), None),
     "merge-conflict": (
         bytes_of(lambda text: f"<<<<<<< HEAD\n{text}\n=======\n>>>>>>> x".encode()),
         None,
@@ -279,5 +262,4 @@ FILES = {
     "other-hyphen": (named("int8\u2011matmul.ipynb"), FULL),
     "blank-in-its-name": (named(" {name} .ipynb"), FULL),
     "secret-is-a-folder": (secret_is_a_folder, FULL),
-    "set-user-id": (modes, FULL),
 }

@@ -20,12 +20,10 @@ class Cell:
 
     fair: "points" (the solution keeps its points), "nothing" (it gets none, with a reason) or
     "either" (the code damages its own process, so the outcome depends on timing).
-    does: what the code does, from the comment on its first line.
     """
 
     name: str
     fair: str
-    does: str
     source: str
 
 
@@ -39,8 +37,8 @@ def cells() -> list[Cell]:
 
 def _cell(path: Path) -> Cell:
     source = path.read_text(encoding="utf-8")
-    begins, _, does = source.partition("\n")[0].removeprefix("# ").partition(": ")
+    begins = source.removeprefix("# ").partition(":")[0]
     if begins not in OUTCOMES:
         allowed = ", ".join(OUTCOMES)
         raise ValueError(f"{path.name}: the first line must begin with one of {allowed}")
-    return Cell(path.stem, OUTCOMES[begins], does, source)
+    return Cell(path.stem, OUTCOMES[begins], source)

@@ -64,19 +64,6 @@ def subclass(right):
     return tuple(map(subclass, right)) if isinstance(right, tuple) else right
 
 
-def wrong_subclass(right):
-    class Number(float):
-        def __eq__(self, other):
-            return True
-
-        __hash__ = float.__hash__
-
-        def __float__(self):
-            return 1.0
-
-    return Number(-1.0)
-
-
 def noisy_float(right):
     print("\x1b[2Jworking ...")
     return right
@@ -84,10 +71,6 @@ def noisy_float(right):
 
 def changing(right):
     return right if next(_calls) % 2 == 0 else 0.0
-
-
-def generator(right):
-    return (right for _ in range(1))
 
 
 def endless(right):
@@ -98,20 +81,8 @@ def gigantic_whole(right):
     return 1 << 10**9
 
 
-def gigantic_text(right):
-    return "9" * 500_000_000
-
-
 def gigantic_list(right):
     return [0.0] * 10**8
-
-
-def not_a_number(right):
-    return float("nan")
-
-
-def infinite(right):
-    return float("inf")
 
 
 def own_container(right):
@@ -141,10 +112,6 @@ def trap_for_pickles(right):
             return eval, ("__import__('os').system('echo REACHED')",)
 
     return Trap()
-
-
-def json_text(right):
-    return '{"value": 1, "problem": ""}'
 
 
 def array_of_objects(right):
@@ -179,10 +146,6 @@ def raising_base(right):
     raise Odd
 
 
-def deep_recursion(right):
-    return deep_recursion(right)
-
-
 def numpy_scalar(right):
     import numpy
 
@@ -204,18 +167,6 @@ def leaving_processes(right):
     if os.fork() == 0:
         os.setsid()
         time.sleep(10_000)
-
-
-def noise_in_every_file(right):
-    import os
-
-    for descriptor in range(3, 256):
-        try:
-            os.set_blocking(descriptor, False)
-            os.write(descriptor, b"\xff{[\n" * 1000)
-        except OSError:
-            pass
-    return right
 
 
 def forged_lines(right):
@@ -256,15 +207,3 @@ def signalling_decimal(right):
     from decimal import Decimal
 
     return Decimal("sNaN")
-
-
-def nameless_class(right):
-    class Meta(type):
-        @property
-        def __name__(cls):
-            raise SystemExit("asked for a name")
-
-    class Nameless(metaclass=Meta):
-        pass
-
-    return Nameless()

@@ -50,12 +50,6 @@ def notebook_is_a_link_out(folder, notebook):
 
 
 @fair("listed")
-def notebook_is_a_link_nowhere(folder, notebook):
-    notebook.unlink()
-    notebook.symlink_to("/nowhere/at/all")
-
-
-@fair("listed")
 def notebook_is_a_fifo(folder, notebook):
     notebook.unlink()
     os.mkfifo(notebook)
@@ -122,19 +116,8 @@ def nested_lists(folder, notebook):
 
 
 @fair("listed")
-def nested_in_metadata(folder, notebook):
-    deep = "[" * 50_000 + "]" * 50_000
-    notebook.write_text('{"cells": [], "metadata": {"x": ' + deep + '}, "nbformat": 4}')
-
-
-@fair("listed")
 def gigantic_number(folder, notebook):
     notebook.write_text('{"cells": [], "metadata": {}, "nbformat": ' + "4" * 1_000_000 + "}")
-
-
-@fair("listed")
-def not_text(folder, notebook):
-    notebook.write_bytes(bytes(range(256)) * 100)
 
 
 @fair("listed")
@@ -250,11 +233,6 @@ def many_cells(folder, notebook):
     room = MAX_CELLS - len(content["cells"])
     content["cells"][:0] = [cell | {"id": f"n{number}"} for number in range(room)]
     notebook.write_text(json.dumps(content))
-
-
-@fair("listed")
-def notebook_is_empty(folder, notebook):
-    notebook.write_bytes(b"")
 
 
 @fair("listed")
