@@ -179,6 +179,13 @@ def right_dark(ax, **case):
     ax.tick_params(colors="white")
 
 
+@right
+def right_with_peak(ax, sizes, batches, peak, bandwidth):
+    """Draw the peak as a line with a legend entry that names no size."""
+    ax.plot(batches, [peak] * len(batches), color="gray", label="peak")
+    draw(ax, sizes, batches, peak, bandwidth)
+
+
 @wrong("figure-empty")
 def wrong_areas_alone(ax, sizes, batches, peak, bandwidth):
     """Stack areas on top of each other."""
