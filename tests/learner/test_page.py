@@ -193,6 +193,12 @@ def test_a_press_on_answer_here_leads_into_the_first_editor(reader: Reader) -> N
     expect(first).to_be_in_viewport()
     reader.page.keyboard.insert_text("7")
     assert "7" in reader.written(first)
+    reader.page.emulate_media(media="print")
+    answer = reader.part(next(iter(parts(NAME)))).locator("pre").first
+    assert answer.inner_text().strip() == reader.written(first).strip()
+    assert answer.is_visible()
+    assert not first.is_visible()
+    reader.page.emulate_media(media="screen")
     reader.page.keyboard.press("Control+z")
     assert "7" not in reader.written(first)
     reader.page.keyboard.press("Tab")  # leads on
