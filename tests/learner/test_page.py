@@ -215,6 +215,9 @@ def test_an_own_cell_on_the_page_prints_plots_fails_and_is_stopped(reader: Reade
     reader.answer_here(NAME)
     assert reader.own_cell("import matplotlib.pyplot as plt\n_ = plt.plot([1, 2])") == ""
     assert reader.page.locator(".own-cell .cell_output :is(svg, img)").count() == 1
+    twice = "plt.plot([1, 2])\nplt.show()\n" * 2
+    assert "Warning" not in reader.own_cell(f"import matplotlib.pyplot as plt\n{twice}")
+    assert reader.page.locator(".own-cell .cell_output svg").count() == 2
     assert "ZeroDivisionError" in reader.own_cell("1 / 0")
     endless = reader.own_cell("def f(n):\n    return f(n + 1)\n\n\nf(0)")
     assert endless.count("return f(n + 1)") == 1

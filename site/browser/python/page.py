@@ -49,6 +49,7 @@ class Page:
         self.files: dict[str, int] = {}  # file name of a cell's code → its step
         self.built: set[str] = set()  # the lines of the page's cells as built
         self.shown: list[Output] = []
+        self.alt = ""  # what is said of a figure of the cell that runs
         self.runs = 0
 
     def rewind(self, steps: str, target: int) -> int:
@@ -94,6 +95,7 @@ class Page:
         step, source = len(self.before) - 1, wanted["code"]
         optimize = 1 if wanted.get("ours") else 0
         self.shown, self.runs = [], self.runs + 1
+        self.alt = wanted.get("alt") or _("A figure")
         name = CELL.format(step, self.runs)
         self.files[name] = step
         self.built.update(line.strip() for line in wanted.get("built", "").splitlines())
@@ -105,7 +107,7 @@ class Page:
                     value = eval(code, self.names)
                     if is_last_expression and value is not None:
                         self.display(value)
-                self.show_figures(wanted.get("alt", ""), step)
+                self.show_figures()
                 return True
             except BaseException as error:
                 if report := getattr(error, "report", None):  # of a check
@@ -128,17 +130,18 @@ class Page:
             if not hasattr(value, "savefig"):  # figures are shown at the end of the cell
                 self.shown.append(output(value))
 
-    def show_figures(self, alt: str, step: int) -> None:
-        """Show all open figures, as a notebook does."""
+    def show_figures(self) -> None:
+        """Show all open figures and close them, as a notebook does."""
         pyplot = sys.modules.get("matplotlib.pyplot")
         for number in pyplot.get_fignums() if pyplot else ():
             figure = pyplot.figure(number)  # type: ignore[union-attr]
             file, background = io.StringIO(), figure.get_facecolor()
             figure.savefig(file, format="svg", bbox_inches="tight", facecolor=background)
             palette = import_module("rooflib.plots").PALETTE
-            prefix = f"run-{step}-{number}"
-            svg = themed_svg(file.getvalue(), alt or _("A figure"), prefix, palette, _)
+            prefix = f"run-{len(self.before) - 1}-{len(self.shown)}"
+            svg = themed_svg(file.getvalue(), self.alt, prefix, palette, _)
             self.shown.append({"kind": "svg", "text": svg})
+            pyplot.close(number)  # type: ignore[union-attr]
 
     def error_text(self, error: BaseException, step: int) -> str:
         """Return an error's message with the lines of the page's cells that led to it."""
