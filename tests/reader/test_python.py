@@ -133,6 +133,9 @@ def test_what_does_not_load_is_named_a_second_press_replaces_the_first_and_stop_
     with reader.a_run():
         reader.press("Cancel")
     reader.page.unroute("**/course.zip")
+    reader.page.route("**/*.wasm", lambda route: route.abort())
+    assert "Failed to fetch" in reader.run()
+    reader.page.unroute("**/*.wasm")
     reader.traffic.clear()
     assert reader.run().startswith("Done.")
     editors = reader.page.locator(EDITOR)
@@ -151,7 +154,7 @@ def test_what_does_not_load_is_named_a_second_press_replaces_the_first_and_stop_
     put_theme(reader.page, "light")
     with reader.a_run():
         reader.start(CHIP, f"{CHIP}\nwhile True: pass")
-        reader.press("Stop")
+        reader.page.keyboard.press("Escape")
     assert "Stop" in reader.bar
     assert reader.page.get_by_role("button", name="Stop", exact=True).count() == 0
     assert reader.edit("\nwhile True: pass", "").startswith("Done.")

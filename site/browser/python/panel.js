@@ -13,7 +13,7 @@ export const joined = (...sentences) =>
 export function panel(article) {
   const words = made("p", { className: "python-words", role: "status" });
   const meter = made("progress", { hidden: true, ariaLabel: phrase("Python fetched") });
-  const end = made("button", { type: "button", hidden: true, onclick: () => python.stop() });
+  const end = made("button", { type: "button", hidden: true, title: "Esc", ariaKeyShortcuts: "Escape", onclick: () => python.stop() });
   const back = made("button", { type: "button", hidden: true, textContent: phrase("Put the page back") });
   const place = made("div", { className: "python-panel", role: "region", ariaLabel: phrase("Python in this page") }, words, meter, end, back);
   article.append(place);
@@ -24,6 +24,11 @@ export function panel(article) {
     words.textContent = "";
   }
   for (const action of ["pointerdown", "keydown", "wheel"]) document.addEventListener(action, tidy, { passive: true });
+  // By Tab, the button is at the end of the page.
+  document.addEventListener("keydown", ({ key, target, defaultPrevented }) => {
+    const isInCell = Boolean(/** @type {Element} */ (target).closest(".cell"));
+    if (key === "Escape" && isInCell && !end.hidden && !defaultPrevented) python.stop();
+  });
   function say(text) {
     words.textContent = text;
     saidAt = performance.now();

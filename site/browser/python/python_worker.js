@@ -13,9 +13,14 @@ let latest; // number of the newest order
 let total; // bytes to fetch
 let received = 0;
 
+const broken = (error) => postMessage({ broken: String(error?.message ?? error) });
 const fetchOnly = self.fetch.bind(self);
+// Pyodide waits forever for a file that does not come, so this reports it.
 self.fetch = async (/** @type {any} */ address, options) => {
-  const answer = await fetchOnly(address, options);
+  const answer = await fetchOnly(address, options).catch((error) => {
+    broken(error);
+    throw error;
+  });
   if (!answer.ok) throw new Error(`${answer.status}: ${answer.url}`);
   const counted = new TransformStream({
     transform(chunk, controller) {
@@ -24,7 +29,8 @@ self.fetch = async (/** @type {any} */ address, options) => {
       controller.enqueue(chunk);
     },
   });
-  return new Response(answer.body.pipeThrough(counted), { status: answer.status, headers: answer.headers });
+  answer.body.pipeTo(counted.writable).catch(broken);
+  return new Response(counted.readable, { status: answer.status, headers: answer.headers });
 };
 
 async function start(language, tries) {
@@ -72,6 +78,6 @@ onmessage = async ({ data }) => {
     if (data.language) await start(data.language, data.tries).then(() => postMessage({ ready: true }));
     else await run(data);
   } catch (error) {
-    postMessage({ broken: String(error?.message ?? error) });
+    broken(error);
   }
 };
