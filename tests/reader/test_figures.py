@@ -9,8 +9,10 @@ from figure_claims import false_claims
 from figure_engine import OWN_NUMBERS, WIDTHS, options, shows
 from figure_faults import drawn_setting, faults, untrue
 from figure_oracles import ORACLES, OWN, number, settings
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Browser, Locator, expect
 from reader import Reader
+from site_browser import PHONE, put_width, ready
+from site_server import Server
 
 import rooflib as rl
 from roofkit import figures
@@ -169,6 +171,47 @@ def test_a_handle_follows_the_pointer_and_the_keys(reader: Reader, page: str, na
             float(handle.get_attribute(f"aria-value{a}") or "nan") for a in ("min", "now", "max")
         )
         assert least <= now <= most
+    # The narrowest phones shrink the picture, and with it the way of the handle.
+    put_width(reader.page, {"width": 320, "height": 640})
+    figure.scroll_into_view_if_needed()
+    seen.append(reader.shows(name))
+    assert seen[-1]["out"] == []
+    box = handle.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    to = x + (60 if x < 160 else -60)
+    reader.page.mouse.move(x, y)
+    reader.page.mouse.down()
+    reader.page.mouse.move(to, y, steps=3)
+    reader.page.mouse.up()
+    changed("drag on a narrow phone")
+    box = handle.bounding_box()
+    assert box is not None
+    assert abs(box["x"] + box["width"] / 2 - to) < 15
+    reader.desk()
+
+
+def test_a_finger_sets_a_slider_unless_it_scrolls(browser: Browser, server: Server) -> None:
+    context = browser.new_context(viewport=PHONE, has_touch=True)
+    page = context.new_page()
+    ready(page, f"{server.origin}/index.html")
+    slider = page.locator("figure.live input[type=range]").first
+    box = slider.bounding_box()
+    assert box
+    touches = context.new_cdp_session(page)
+    for right, down in ((15, 0), (0, -20)):
+        before = slider.input_value()
+        x, y = box["x"] + 0.7 * box["width"], box["y"] + box["height"] / 2
+        for step in range(7):
+            points = [{"x": x + right * step, "y": y + down * step}]
+            kind = "touchMove" if step else "touchStart"
+            touches.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+        touches.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+        if right:
+            expect(slider).not_to_have_value(before)
+    page.wait_for_function("scrollY > 0")
+    expect(slider).to_have_value(before)
+    context.close()
 
 
 def test_a_chip_of_ones_own_is_in_all_figures_and_kept(reader: Reader) -> None:

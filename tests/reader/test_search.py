@@ -73,4 +73,7 @@ def test_search_works_on_a_site_opened_from_a_folder(browser: Browser, site: Pat
         line for line in traffic.wrong if not re.search(r"\.html|Failed to fetch|ERR_FAILED", line)
     ]
     assert wrong == []
+    # A file of a model can't be read there, so none is asked for.
+    ready(page, (site / "chapters/own-model.html").as_uri())
+    assert not page.locator("details:has(input[type=file])").is_visible()
     context.close()

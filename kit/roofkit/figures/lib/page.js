@@ -39,7 +39,8 @@ export function start(figures, catalog, version) {
 // Reads config files with the page's Python, if the page has it.
 function python(_) {
   const script = document.querySelector("script[data-python]");
-  if (!script) return {};
+  // A page that was opened as a file can't load it.
+  if (!script || location.protocol === "file:") return {};
   const { python: folder, megabytes } = script.dataset;
   let engine;
   return {
