@@ -3,6 +3,14 @@
 // several headings, and an earlier chapter before a later one.
 const chapter = (title) => Number(/section-number">(\d+)/.exec(title)?.[1] ?? 99);
 
+// Sphinx keeps a query's words for the page that a reader opens next, and ends with an error where the browser
+// keeps nothing. Then that page has no marks.
+try {
+  localStorage.setItem("sphinx_highlight_terms", "");
+} catch {
+  Object.defineProperty(window, "localStorage", { value: { setItem() {}, getItem: () => null, removeItem() {} } });
+}
+
 // A result is [page, title, anchor, description, score, file].
 Scorer.score = (result) => result[4] + (result[2] ? 1 : 0) - chapter(result[1]) / 1000;
 

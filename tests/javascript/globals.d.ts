@@ -6,7 +6,7 @@ interface Window {
   /** English → translation of the scripts' words, from the generated words.js. */
   courseWords?: Record<string, string>;
   /** Template → translation of values with words, from the same script. */
-  showTheme: () => void;
+  showTheme: (mode?: string) => void;
   phrase: (english: string, values?: Record<string, unknown>) => string;
   made: (tag: string, properties?: object, ...children: (Node | string)[]) => any;
   stored: { get(key: string): any; set(key: string, value: any): void; keys(start: string): string[]; readonly isComplete: boolean };

@@ -337,6 +337,35 @@ def test_the_theme_is_chosen_by_keyboard_and_kept(reader: Reader) -> None:
     assert switch.screenshot() != chosen
     reader.page.emulate_media(color_scheme="light")
     expect(reader.page.locator("html")).to_have_attribute("data-theme", "light")
+    # A page that is open in another tab follows, and forced colors still show the button.
+    other = reader.tab().open("chapters/references")
+    other.press("light/dark")
+    expect(reader.page.locator("html")).to_have_attribute("data-theme", "dark")
+    reader.page.emulate_media(color_scheme="light", forced_colors="active")
+    expect(reader.page.locator("html")).to_have_attribute("data-theme", "light")
+    chosen = switch.screenshot()
+    switch.press("Enter")
+    assert switch.screenshot() != chosen
+    reader.page.emulate_media(forced_colors="none")
+
+
+def test_a_browser_that_refuses_its_storage_changes_colors_and_searches(
+    browser: Browser, server: Server
+) -> None:
+    context = browser.new_context(color_scheme="dark")
+    context.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException(); } })"
+    )
+    page = context.new_page()
+    ready(page, f"{server.origin}/search.html?q=bandwidth", covered=True)
+    page.locator("#search-results p.context").first.wait_for()
+    ready(page, f"{server.origin}/chapters/references.html", covered=True)
+    seen = []
+    for _ in range(3):
+        seen.append(page.locator("html").get_attribute("data-theme"))
+        page.get_by_role("button", name="light/dark").click()
+    assert seen == ["dark", "dark", "light"]  # what the system says, and what is chosen
+    context.close()
 
 
 def test_the_first_tab_leads_past_the_menu(reader: Reader) -> None:

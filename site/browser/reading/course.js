@@ -83,13 +83,28 @@
   for (const button of document.querySelectorAll(".theme-switch-button")) {
     button.addEventListener("click", () => {
       const modes = ["auto", "dark", "light"];
-      localStorage.setItem("mode", modes[(modes.indexOf(html.dataset.mode) + 1) % modes.length]);
-      window.showTheme();
+      const mode = modes[(modes.indexOf(html.dataset.mode) + 1) % modes.length];
+      try {
+        localStorage.setItem("mode", mode);
+      } catch {
+        // The browser keeps nothing: the choice is that of this page.
+      }
+      window.showTheme(mode);
     });
   }
+  // The system may change, and the choice on another page, which may be open in another tab or come before
+  // this one, to which the reader goes back.
+  const showTheme = () => window.showTheme();
+  for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) {
+    matchMedia(query).addEventListener("change", showTheme);
+  }
+  addEventListener("pageshow", showTheme);
+  addEventListener("storage", ({ key }) => key === "mode" && showTheme());
 
   // The list of pages is long: show this one.
-  document.querySelector(".bd-links a.current")?.scrollIntoView({ block: "nearest" });
+  const here = document.querySelector(".bd-links a.current");
+  here?.setAttribute("aria-current", "page");
+  here?.scrollIntoView({ block: "nearest" });
 
   // A menu closes when it has led to a section, and a key leads to the search.
   for (const menu of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[popover]"))) {
@@ -98,7 +113,8 @@
     });
   }
   addEventListener("keydown", (event) => {
-    if (!(event.ctrlKey || event.metaKey) || event.key !== "k") return;
+    // On a Mac, Control+K is a key of the editor.
+    if (!(event.ctrlKey || event.metaKey) || event.key !== "k" || event.defaultPrevented) return;
     event.preventDefault();
     const menu = /** @type {HTMLElement} */ (document.getElementById("contents-of-course"));
     const field = /** @type {HTMLElement} */ (menu.querySelector("input"));
