@@ -47,7 +47,8 @@ Search.makeSearchSummary = (html, stems, anchor) => {
   // The stem of "memory" is "memori", which no text has.
   const words = [...stems].map((stem) => stem.toLowerCase().replace(/i$/, ""));
   const section = anchor ? "" : sectionAbout(html, words);
-  if (!section) return excerpt(html, words, anchor);
+  // Of all that has the role "main", the article: above it stand the page's buttons.
+  if (!section) return excerpt(html, words, anchor || ".bd-article > section");
   const summary = excerpt(html, words, `#${CSS.escape(section)}`);
   // The caller puts the excerpt into the result before this runs.
   queueMicrotask(() => {

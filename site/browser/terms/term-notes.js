@@ -12,6 +12,10 @@
   const load = () => (terms ??= new Promise((resolve) => {
     const script = document.createElement("script");
     script.onload = () => resolve(window.courseTerms);
+    script.onerror = () => {
+      terms = undefined; // the next one tries again
+      resolve({});
+    };
     script.src = source.href;
     document.head.append(script);
   }));
