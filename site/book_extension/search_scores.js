@@ -46,7 +46,10 @@ const excerpt = Search.makeSearchSummary;
 Search.makeSearchSummary = (html, stems, anchor) => {
   // The stem of "memory" is "memori", which no text has.
   const words = [...stems].map((stem) => stem.toLowerCase().replace(/i$/, ""));
-  const section = anchor ? "" : sectionAbout(html, words);
+  const page = new DOMParser().parseFromString(html, "text/html");
+  for (const other of page.querySelectorAll("script, style, figure.live")) other.remove();
+  const section = anchor ? "" : sectionAbout(page, words);
+  html = page.documentElement.outerHTML;
   // Of all that has the role "main", the article: above it stand the page's buttons.
   if (!section) return excerpt(html, words, anchor || ".bd-article > section");
   const summary = excerpt(html, words, `#${CSS.escape(section)}`);
@@ -59,9 +62,7 @@ Search.makeSearchSummary = (html, stems, anchor) => {
 };
 
 // Return the section's id; "" for the text at the top of the page.
-function sectionAbout(html, words) {
-  const page = new DOMParser().parseFromString(html, "text/html");
-  for (const other of page.querySelectorAll("script, style, figure.live")) other.remove();
+function sectionAbout(page, words) {
   const count = (text, word) => text.toLowerCase().split(word).length - 1;
   let most = 0;
   let found = "";

@@ -9,8 +9,10 @@
   // ---- how far off a guess is
 
   // Split a text into its number and unit. A comma before three digits separates thousands, as in
-  // 12,000; any other comma is a decimal point. Chinese keyboards also write digits and signs in full width.
-  const narrow = (text) => text.replace(/[！-～]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0));
+  // 12,000; any other comma is a decimal point. Chinese keyboards also write digits and signs in full width, and
+  // a full stop as a circle.
+  const narrow = (text) =>
+    text.replace(/[！-～]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0)).replace("。", ".");
   const NUMBER = /^\s*(\d+(?:\.\d+)?(?:e[+-]?\d+)?|\.\d+)\s*(.*?)\s*$/i;
   const parts = (text) => {
     const plain = narrow(text).replace(/(\d)[,\s](?=\d{3}(?!\d))/g, "$1").replace(/(\d),(?=\d)/, "$1.");
