@@ -2,8 +2,9 @@
 
 To read the code, start with `Layer` in `layers.py`, a list of matrices, and with `Step.total` and
 `Step.layer` in `steps.py`, which sum up what one chip does for them. `decoders.py` has the steps of
-a `Model`, `serving.py` what follows from them, `config.py` and `families.toml` how a file becomes
-layers, `quantization.py` how these are stored, `towers.py` what stands beside them.
+a `Model`, `serving.py` what follows from them. In `config.py` a file becomes a model: `families.py`
+reads its keys, `parts.py` sums up its layers, `quantization.py` says how these are stored, and
+`towers.py` counts what stands beside them.
 """
 
 from rooflib.llm.catalog import kv_bytes_per_token, model, models, published_steps

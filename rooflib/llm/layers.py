@@ -174,12 +174,6 @@ class Layer:
     active: int = 0
     X: int = 0
 
-    def __add__(self, part: Layer) -> Layer:
-        """Return the layer with a further part, such as an MLP after attention."""
-        return Layer(
-            *(a + b for a, b in zip(vars(self).values(), vars(part).values(), strict=True))
-        )
-
     def of(self, row: str) -> list[Matrix]:
         """Return the matrices for a kind of operation."""
         return [matrix for matrix in self.matrices if matrix.row == row]

@@ -22,7 +22,7 @@ SPEAKS = re.compile("quant|compress.*config|^bits$|expert_dtype")
 # Under which keys formats list the modules that they leave out.
 LEFT_OUT: tuple[str, ...] = ("modules_to_not_convert", "ignore", "ignored_layers")
 LEFT_OUT += ("exclude_modules", "exclude", "llm_int8_skip_modules")
-MANY = 10**6
+MAX_SIZE = 10**7
 PLAIN = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 # Other names of modules, and expressions for those of `Layer.matrices`. A router must not be taken
 # for a gate_proj.
@@ -174,12 +174,10 @@ def _type(name: str, group: Any = None, scale: int = 16, bits: int = 0) -> DType
 
 
 def _block(sides: Any) -> DType:
-    if isinstance(sides, str) and re.fullmatch(r"\d+x\d+", sides):
-        sides = [*map(int, sides.split("x"))]
-    if len(be("weight_block_size", sides, list, "a list of two sizes")) != 2:
+    found = [int(side) for side in re.findall(r"-?\d+", str(sides))]  # [128, 128] or "128x128"
+    if len(found) != 2:
         raise ValueError(f"weight_block_size must be a list of two sizes; got {short(sides)}")
-    down, across = (whole_number("weight_block_size", side) for side in sides)
-    return _type("fp8", down * across, 32)
+    return _type("fp8", whole_number("weight_block_size", found[0] * found[1]), 32)
 
 
 def _matrices(form: Format) -> Rules:
@@ -241,28 +239,25 @@ def _modelopt(how: Mapping[str, Any]) -> Rules:
         own = _type("int4", of.get("group_size", 128))
         return found._replace(w=own) if found.w == INT4.w else found
 
-    own = how.get("quantized_layers")
     if how.get("quant_algo") == "MIXED_PRECISION":
-        if isinstance(own, Mapping):
-            return tuple((name, form(of)) for name, of in own.items())
-        return _compressed_tensors(how)
+        if "quantized_layers" not in how:
+            return _compressed_tensors(how)
+        return tuple((name, form(of)) for name, of in how["quantized_layers"].items())
     # Without an algorithm, only the cache is quantized.
     return (("", form(how)),) if how.get("quant_algo") else ()
 
 
 def _compressed_tensors(how: Mapping[str, Any]) -> Rules:
     one_of("sparsity_config", (how.get("sparsity_config") or {}).get("format", "dense"), ("dense",))
-    groups = be("config_groups", how.get("config_groups"), Mapping, "an object")
     return tuple(
         ("" if name == "Linear" else name, _form(of["weights"], of.get("input_activations")))
-        for of in groups.values()
+        for of in how["config_groups"].values()
         for name in of.get("targets") or ["Linear"]
     )
 
 
 def _quark(how: Mapping[str, Any]) -> Rules:
-    every = be("global_quant_config", how.get("global_quant_config"), Mapping, "an object")
-    each = {**(how.get("layer_quant_config") or {}), "": every}
+    each = {**(how.get("layer_quant_config") or {}), "": how["global_quant_config"]}
     return tuple((name, _form(of["weight"], of.get("input_tensors"))) for name, of in each.items())
 
 
@@ -274,7 +269,6 @@ def _scheme(how: Any) -> DType:
     """Return the type that a scheme of compressed-tensors or quark describes."""
     if isinstance(how, list):  # quark's stages, of which the last is stored
         how = how[-1]
-    be("weights and input_activations", how, Mapping, "objects")
     if "dtype" in how:  # quark
         kinds = ("fp8", "fp4", "int8", "uint8", "int4", "uint4")
         name = one_of("dtype", str(how["dtype"]).split("_")[0], kinds).removeprefix("u")
@@ -349,7 +343,7 @@ def _bits(value: Any) -> int:
     return bits
 
 
-def whole_number(key: str, value: Any, least: int = 1, most: int = MANY) -> int:
+def whole_number(key: str, value: Any, least: int = 1, most: int = MAX_SIZE) -> int:
     """Return a value of a file, if it is a whole number in this range; else raise a ValueError."""
     if type(value) is not int or not least <= value <= most:
         wanted = f"a whole number from {least} to {most:,}"

@@ -185,13 +185,13 @@ class Serving:
         count = int(size("guesses", guesses, single=True, whole=True))
         size("rate", rate, zero=True, single=True, largest=1)
         accepted = sum(rate**i for i in range(count + 1))
-        token = _scaled(self._decode(self.B, self.S + count, T=count + 1), 1 / accepted)
+        token = _repeated(self._decode(self.B, self.S + count, T=count + 1), 1 / accepted)
         if draft is not None:
             guess = model_of(draft)
             chips = max(each for each in guess.splits() if not self.chips % each)
             on = (self.chip, self.B, self.S, chips, self.replicas, self.link)
             alike = Serving(guess, *on, compute=self.compute)
-            token += _scaled(alike.decode, count / accepted)
+            token += _repeated(alike.decode, count / accepted)
         return token.named("a token").on(self.chip, self._link)
 
     def separate(self, tokens: int, other: Chip | str | None = None) -> Table:
@@ -319,14 +319,10 @@ class Serving:
         """
         if self.stages == 1:
             return whole
-        x = dtype(self.x or self.model.w).bytes
-        sent = tokens // self.replicas * self.model.D * x
+        sent = tokens // self.replicas * self.model.D * dtype(self.x or self.model.w).bytes
         way = Work("stages", held=0, sent=sent, hops=self.stages)
-        share = (
-            replace(part * (times / self.stages), held=held.held / self.stages)
-            for part, held in zip(whole.parts, every.parts, strict=True)
-        )
-        return added([*share, way], whole.name)
+        share = _repeated(whole, times / self.stages, every * (1 / self.stages))
+        return added([*share.parts, way], whole.name)
 
     @cached_property
     def _layout(self) -> dict[str, Any]:
@@ -349,10 +345,10 @@ class Serving:
     _repr_markdown_ = markdown
 
 
-def _scaled(step: Work, times: float) -> Work:
-    """Return the work of so many steps, which hold as much as one, and so does each part."""
-    parts = tuple(replace(part * times, held=part.held) for part in step.parts)
-    return replace(step * times, held=step.held, parts=parts)
+def _repeated(step: Work, times: float, one: Work | None = None) -> Work:
+    """Return the work of so many steps, which hold as much as `one`, and so does each part."""
+    both = zip(step.parts, (one or step).parts, strict=True)
+    return added((replace(part * times, held=own.held) for part, own in both), step.name)
 
 
 def mfu(step: Work, chip: Chip | str, seconds: float) -> Quantity:
