@@ -88,13 +88,9 @@ class Model:
         experts = sum(kind.count * kind.experts * kind.expert for kind in kinds)
         other = sum(kind.count * kind.gains for kind in kinds)
         tables = int(self.outer.weights("embedding") + self.outer.weights("logits"))
-        rest = sum(kind.count * kind.parameters for kind in kinds) - tables
-        return {
-            "tables": tables - self.tied * self.vocabulary * self.D,
-            "experts": experts,
-            "matrices": rest - experts - other,
-            "other": other,
-        }
+        matrices = sum(kind.count * kind.parameters for kind in kinds) - tables - experts - other
+        tables -= self.tied * self.vocabulary * self.D
+        return {"tables": tables, "experts": experts, "matrices": matrices, "other": other}
 
     def kv_bytes_per_token(self, kv: Type | None = None) -> Number:
         """Return the bytes of cache per token, stored in the type `kv` (default: the model's).
@@ -106,12 +102,8 @@ class Model:
 
     def state_bytes(self) -> Number:
         """Return the bytes of recurrent states that one sequence takes at any length."""
-        found: float = 0
         width = dtype(self.w).bytes
-        for kind in self.kinds:
-            recurrent, inputs = kind.state()
-            found += kind.count * (kind.state_width * recurrent + width * inputs)
-        return quantity(found, "B")
+        return quantity(sum(kind.count * kind.state_bytes(width) for kind in self.kinds), "B")
 
     @property
     def named_towers(self) -> str:
@@ -267,9 +259,8 @@ class Model:
         """Return the first rule that a split over `chips` breaks, with the size; "" if none."""
         for kind in self.kinds:
             groups = kind.state_groups * (kind.state_groups > 1)  # a single one is on each chip
-            shape = {"N": kind.N, "F": kind.F}
-            shape |= {"state heads": kind.state_heads, "state groups": groups}
-            shape["X"] = 0 if expert_parallel else kind.X
+            shape = {"N": kind.N, "F": kind.F, "state heads": kind.state_heads}
+            shape |= {"state groups": groups, "X": 0 if expert_parallel else kind.X}
             for name, width in shape.items():
                 if np.any(width % chips):
                     return f"chips must divide {name}; got {name}={width}"

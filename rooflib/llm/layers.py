@@ -91,9 +91,8 @@ def positions_read(S: Number, chunk: Number, start: Number = 0, window: int = 0)
     reach = chunk + (window or S) - 1  # what a chunk reads once there are as many positions
     growing = smaller(full, larger((reach - start) // chunk, 0))
     last = smaller(S, rest + (window or S) - 1) * (rest > 0)
-    return (
-        growing * start + chunk * (growing * (growing + 1) // 2) + (full - growing) * reach + last
-    )
+    sooner = growing * start + chunk * (growing * (growing + 1) // 2)
+    return sooner + (full - growing) * reach + last
 
 
 def _multiples(n: Number, m: Number, step: Number, start: Number) -> Number:
@@ -220,6 +219,16 @@ class Layer:
         """Return a sequence's elements of recurrent state, and of inputs of its convolution."""
         recurrent = self.state_heads * self.state_H * self.state_V // chips
         return recurrent, self.taken(chips) * larger(self.conv - 1, 0)
+
+    def state_bytes(self, width: float, chips: Number = 1) -> Number:
+        """Return the bytes of a sequence's state, if inputs have `width` bytes."""
+        recurrent, inputs = self.state(chips)
+        return self.state_width * recurrent + width * inputs
+
+    def recurrence_flops(self, chips: Number = 1) -> Number:
+        """Return the FLOPs per token of a recurrence and of the convolution before it."""
+        recurrent, _ = self.state(chips)
+        return self.state_flops * recurrent + 2 * self.conv * self.taken(chips)
 
     def taken(self, chips: Number = 1) -> Number:
         """Return how many numbers per token a recurrence takes in; a single group is on each."""

@@ -348,7 +348,8 @@ class Serving:
 def _repeated(step: Work, times: float, one: Work | None = None) -> Work:
     """Return the work of so many steps, which hold as much as `one`, and so does each part."""
     both = zip(step.parts, (one or step).parts, strict=True)
-    return added((replace(part * times, held=own.held) for part, own in both), step.name)
+    share = added((replace(part * times, held=own.held) for part, own in both), step.name)
+    return replace(share, chips=step.chips)
 
 
 def mfu(step: Work, chip: Chip | str, seconds: float) -> Quantity:

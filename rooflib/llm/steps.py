@@ -104,10 +104,9 @@ class Step:
         kinds = (*self.model.kinds, self.model.outer)
         layers = [kind.count * part for kind in kinds for part in self.layer(kind)]
         step = added([self.embedding(), *layers, *self.output()])
-        parts = {part.name: part for part in step.parts}
-        rows = [parts[row] for row in ROWS if row in parts]
-        kept = tuple(row for row in rows if np.any(row.bytes) or np.any(row.hops))
-        return replace(step, name=f"{name} of {self.model.name}", parts=kept)
+        kept = (part for part in step.parts if np.any(part.bytes) or np.any(part.hops))
+        rows = tuple(sorted(kept, key=lambda part: ROWS.index(part.name)))
+        return replace(step, name=f"{name} of {self.model.name}", parts=rows)
 
     def layer(self, kind: Layer) -> Iterator[Work]:
         """Yield the parts of a layer."""
@@ -177,10 +176,8 @@ class Step:
 
     def recurrence(self, kind: Layer) -> Work:
         """A recurrent state: every token changes it; every pass loads and writes it once."""
-        recurrent, inputs = kind.state(self.chips)
-        convolved = 2 * kind.conv * kind.taken(self.chips)
-        flops = self.n * (kind.state_flops * recurrent + convolved)
-        size = self.sequences * (kind.state_width * recurrent + self.read.bytes * inputs)
+        flops = self.n * kind.recurrence_flops(self.chips)
+        size = self.sequences * kind.state_bytes(self.read.bytes, self.chips)
         loaded = size * (self.repeats - (self.start == 0))  # a prompt's first chunk starts at zero
         return _work("state", {self.plain_type: flops}, loaded, size * self.repeats, held=size)
 

@@ -143,11 +143,7 @@ def _kind(kind: Layer) -> dict[str, Any]:
         "state_width": kind.state_width,
         "recurrent": _each(lambda count: kind.state(count)[0]),
         "inputs": _each(lambda count: kind.state(count)[1]),
-        "state_flops": _each(
-            lambda count: (
-                kind.state_flops * kind.state(count)[0] + 2 * kind.conv * kind.taken(count)
-            )
-        ),
+        "state_flops": _each(kind.recurrence_flops),
         # Each token goes to so many other chips; experts that can't be shared, to none.
         "reached": _each(
             lambda count: 0 if kind.experts % count else float(kind.chips_reached(count)), HOLDERS
