@@ -61,9 +61,8 @@ def model_from_config(
         raise ValueError(f"auto_map must map to names of classes; got {short(code)}")
     c = values(given, family, nested)
     stored = stored_types({**whole, **given}, beside, c)
-    alike = Counter(
-        stored.layer(added(of_layer(own)), str(i)) for i, own in enumerate(each_layer(c))
-    )
+    layers = enumerate(added(of_layer(own)) for own in each_layer(c))
+    alike = Counter(stored.layer(layer, str(i)) for i, layer in layers)
     kinds = tuple(replace(kind, count=count) for kind, count in alike.items())
     sizes = [(kind.F or kind.X, kind.N, kind.K, kind.H) for kind in reversed(kinds)]
     F, N, K, H = (next(filter(None, each), 1) for each in zip(*sizes, strict=True))

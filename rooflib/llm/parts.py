@@ -24,12 +24,10 @@ def added(parts: Iterable[Part]) -> Layer:
     return Layer(**total)
 
 
-def _matrix(
-    name: str, D: int, F: int, parts: int = 1, bias: Any = False, row: str = "projections"
-) -> Part:
-    """Return a matrix [D, F], maybe with a bias."""
+def _matrix(name: str, D: int, F: int, parts: int = 1, bias: Any = 0, row: str = "") -> Part:
+    """Return a matrix [D, F], by default of the projections, maybe with a bias."""
     biases = "expert_biases" if row == "experts" else "gains"
-    return {"matrices": (Matrix(row, name, D * F, parts),), biases: F * bias}
+    return {"matrices": (Matrix(row or "projections", name, D * F, parts),), biases: F * bias}
 
 
 def beside_layers(c: Values) -> Iterator[Part]:
