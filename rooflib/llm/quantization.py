@@ -64,25 +64,25 @@ class Stored:
     """How a file stores its model.
 
     `plain` is the type of what is not quantized, `kv` that of the cache (None: that of
-    activations); `rules` say which matrices are quantized, and how.
+    activations); `rules` say which matrices are quantized, and how: an expression, the index of the
+    only layer that it names, and a format.
     """
 
     plain: str = "bf16"
     kv: Type | None = None
-    rules: Rules = ()
+    rules: tuple[tuple[re.Pattern[str], str, Format | None], ...] = ()
 
     def layer(self, layer: Layer, index: str = "") -> Layer:
         """Return the layer with the formats of its matrices; "" is what stands beside all."""
         # A file may name each expert of each layer: tens of thousands of rules.
-        rules = [rule for rule in self.rules if _compiled(rule[0])[1] in ("", index)]
+        rules = [(names, form) for names, only, form in self.rules if only in ("", index)]
         beginning = f"layers.{index}." if index else ""
 
         def form(name: str) -> Format | None:
             full = beginning + name.replace("*", "0")
-            for pattern, form in rules:
-                fits = _compiled(pattern)[0].match
-                if fits(full) or fits(f"model.{full}"):
-                    return form if pattern or not CHOOSES.search(name) else None
+            for names, form in rules:
+                if names.match(full) or names.match(f"model.{full}"):
+                    return form if names.pattern or not CHOOSES.search(name) else None
             return None
 
         stored = (matrix._replace(of=form(matrix.name)) for matrix in layer.matrices)
@@ -117,17 +117,16 @@ def stored_types(both: Mapping[str, Any], beside: Any, c: Mapping[str, Any]) -> 
     }
     named = how.get("quant_method") or next((each for each in belongs if belongs[each]), "")
     method = one_of("quant_method", str(named), METHODS)
+    left = _left_out(how, c) + ["embed_tokens"] * (method != "mlx")  # which alone quantizes it
     try:
-        rules = METHODS[method](how)
+        rules = (*((pattern, None) for pattern in left), *METHODS[method](how))
+        compiled = tuple((*_compiled(pattern), form) for pattern, form in rules)
         kv = _cache(how) or _cache((beside or {}).get("quantization", {}))
     except (AttributeError, IndexError, KeyError, TypeError):
         # Formats nest objects: one check, instead of one of each key, keeps a trace from users.
         wanted = f"as {method} writes it"
         raise ValueError(f"quantization_config must be {wanted}; got {short(how)}") from None
-    left: Rules = tuple((pattern, None) for pattern in _left_out(how, c))
-    if method != "mlx":  # which alone quantizes the embedding
-        left += (("embed_tokens", None),)
-    return Stored(plain, kv, (*left, *rules))
+    return Stored(plain, kv, compiled)
 
 
 def _left_out(how: Mapping[str, Any], c: Mapping[str, Any]) -> list[str]:

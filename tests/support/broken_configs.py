@@ -75,6 +75,8 @@ BROKEN = [
      "data_type must be int; got 'mx_fp'"),
     (quantized(quant_method="auto-round", bits=8, act_bits=8), "act_bits must be 16"),
     (quantized(quant_algo="NVFP3"), "quant_algo must be one of FP8"),
+    (quantized(config_groups={"": {"targets": [3], "weights": {"num_bits": 8, "type": "int"}}}),
+     "quantization_config must be as compressed-tensors writes it"),
     # What fits no matrix of the model, or all that is left out.
     *((quantized(**how), "quantization_config must name the model's matrices") for how in (
         {"config_groups": {"": {"targets": ["Linaer"], "weights": {"num_bits": 8, "type": "int"}}}},
