@@ -97,7 +97,7 @@ def _checked(own: str, key: str, value: Any, default: Any) -> Any:
 def _entry(family: str) -> dict[str, Any]:
     """Return the entry of a family, with what it has from a family that it is like."""
     own = dict(FAMILIES[family])
-    base = _entry(own.pop("like")) if "like" in own else EVERY
+    base = _entry(own.pop("like")) if "like" in own else dict.fromkeys(ROWS["usual"]) | EVERY
     for row, keys in ROWS.items():
         own = dict(zip(keys, own.pop(row, ()), strict=False)) | own
     return {**base, **own, **{part: base[part] | own.get(part, {}) for part in ("layer", "names")}}
