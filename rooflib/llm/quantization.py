@@ -173,10 +173,10 @@ def _type(name: str, group: Any = None, scale: int = 16, bits: int = 0) -> DType
 
 
 def _block(sides: Any) -> DType:
-    found = [int(side) for side in re.findall(r"-?\d+", str(sides))]  # [128, 128] or "128x128"
-    if len(found) != 2:
+    found = re.fullmatch(r"\[?(\d+)(?:x|, )(\d+)\]?", str(sides))  # [128, 128] or "128x128"
+    if not found:
         raise ValueError(f"weight_block_size must be a list of two sizes; got {short(sides)}")
-    return _type("fp8", whole_number("weight_block_size", found[0] * found[1]), 32)
+    return _type("fp8", whole_number("weight_block_size", int(found[1]) * int(found[2])), 32)
 
 
 def _matrices(form: Format) -> Rules:
