@@ -40,9 +40,11 @@ def values(given: Mapping[str, Any], family: str, nested: bool) -> Values:
         own: next((key for key in known if given.get(key) is not None), known[0])
         for own, known in keys.items()
     }
-    kinds, of_kinds = given.get(at["layer_types"]), at["layer_types"] != "compress_ratios"
-    if of_kinds and isinstance(kinds, (str, list)) and given.get("num_hidden_layers") is None:
-        given = {**given, "num_hidden_layers": len(kinds)}  # as many as the file lists
+    kinds: Any = given.get(at["layer_types"])
+    of_kinds = at["layer_types"] != "compress_ratios"
+    is_counted = isinstance(kinds, list) and given.get("num_hidden_layers") is None
+    if of_kinds and (is_counted or isinstance(kinds, str)):  # letters say how many, whatever else
+        given = {**given, "num_hidden_layers": len(kinds)}
     c: dict[str, Any] = {}
     for own, default in defaults.items():
         key, value = at[own], given.get(at[own])

@@ -108,7 +108,7 @@ WRONG = [
 def one_line(error: BaseException) -> str:
     shown = str(error)
     assert "\n" not in shown
-    assert len(shown) < 700
+    assert len(shown) < 1000
     return shown
 
 
