@@ -32,12 +32,15 @@ from grading.tables import People, labels
 # The methods of Windows, macOS and the platforms. Of others, `zipfile` unpacks all at once: what is
 # small and states a small size may then take all memory.
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-# The person, the number and the title of a path; the first match counts, since a learner chooses
-# the title. Moodle has a folder for each learner, or none; a zip that was packed again has one
-# around all. Canvas has the number of the file, too, and LATE behind the name; what was typed into
-# its form is text.html or link.html.
-MOODLE = r"(?:.*?/)??([^/]+?)_(\d+)_assignsubmission_(?:file|onlinetext)[/_](?:.*/)?([^/]+)"
-CANVAS = r"(?:.*/)?([^/]+?)(?:_LATE)?_(\d+)_(?:\d+_([^/]+)|(text\.html|link\.html))"
+# The person, the number and the title of a path. The shortest path to a person counts, and in it
+# the shortest name: a learner chooses the title, by a backslash even with folders, and may name
+# somebody else in it. Moodle has a folder for each learner, or none; a zip that was packed again
+# has one around all. Canvas has the number of the file, too, and LATE behind the name; what was
+# typed into its form is text.html or link.html.
+HANDED_IN = re.compile(
+    r"(?:.*?/)??([^/]+?)(?:_LATE)?_(\d+)_(?:(text\.html|link\.html)"
+    r"|(?:assignsubmission_(?:file|onlinetext)[/_]|\d+_)(?:.*/)?([^/]+))"
+)
 Files = dict[str, bytes]
 
 
@@ -76,7 +79,7 @@ def opened(file: Path) -> Iterator[tuple[list[HandIn], list[str]]]:
     try:
         with _zip(file) as zipped:
             for path, entry in _entries(zipped):
-                if parsed := re.fullmatch(MOODLE, path) or re.fullmatch(CANVAS, path):
+                if parsed := HANDED_IN.fullmatch(path):
                     content = partial(_content, zipped, entry)
                     title = parsed[parsed.lastindex or 0]
                     found.append(HandIn(path, parsed[1], parsed[2], title, content))

@@ -89,6 +89,14 @@ TAKEN: dict[str, tuple[dict[str, bytes | str], list[str], str]] = {
         ["lovelaceada 7/text.html"],
         "no notebook",
     ),
+    "canvas, a title with another's name and number": (
+        {
+            of_canvas("Ada Lovelace", 7, title): NOTEBOOK
+            for title in ("b_9_assignsubmission_file_a.ipynb", "x\\b_9_1_b.ipynb")
+        },
+        ["lovelaceada 7/b_9_1_b.ipynb", "lovelaceada 7/b_9_assignsubmission_file_a.ipynb"],
+        "",
+    ),
     "two files of one name": (
         {of_canvas("Ada L", 7, "a.ipynb", file=one): NOTEBOOK for one in (1, 2)},
         ["lada 7/2-a.ipynb", "lada 7/a.ipynb"],
