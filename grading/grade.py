@@ -24,6 +24,7 @@ from nbformat.v4 import new_markdown_cell
 from grading import inside
 from grading.box import Ended, Lines, Server
 from grading.files import Unable
+from grading.intake import printable
 from grading.notebook import defined, headings, key_of, read, restored
 from grading.release import exercises
 from grading.release.cases import Cases, hidden, published
@@ -145,7 +146,7 @@ def grade(
     except Unable:
         raise
     except Exception as error:  # a fault of ours must not stop the others
-        what = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        what = printable(f"{type(error).__name__}: {error}".splitlines()[0])
         failed = not_graded(name, f"the grading itself failed ({what})", released)
         return replace(failed, again=True)
 
@@ -205,7 +206,8 @@ def run(
             copies[key].append(last)
     except (Ended, *FORGED) as error:
         why = str(error) if isinstance(error, Ended) else "ended"
-    begins = textwrap.shorten(cell.source.strip().partition("\n")[0], 40, placeholder=" …")
+    first = cell.source.lstrip().partition("\n")[0][:80]
+    begins = textwrap.shorten(printable(first), 40, placeholder=" …")
     return copies, why, begins
 
 

@@ -356,5 +356,7 @@ def as_csv(heads: Sequence[str], rows: Iterable[Row]) -> str:
 
 
 def _harmless(text: str) -> str:
-    is_formula = re.match(r"\s*[=+\-@\t\r]", text) and not re.fullmatch(r"-?\d+(\.\d+)?", text)
-    return f"'{text}" if is_formula else text
+    """Return a text without formulas, also where a spreadsheet begins a new cell at each `;`."""
+    if re.fullmatch(r"-?\d+(\.\d+)?", text):
+        return text
+    return re.sub(r"(?:^|(?<=[;\t]))(?=\s*[=+\-@\t\r])", "'", text)

@@ -1,8 +1,8 @@
 """An instructor's week: the commands of the page for instructors, as it prints them, in order.
 
 The class is one of Canvas: Ada (right), 王 小明 (a known mistake, in the Chinese notebook, whose
-last cell ends Python), Zoë (the same in the English one), Nobody, who hands in nothing, and a
-folder named like a formula.
+last cell ends Python, and would act on a terminal and in a spreadsheet), Zoë (the same mistake in
+the English one), Nobody, who hands in nothing, and a folder named like a formula.
 """
 
 import csv
@@ -86,7 +86,7 @@ def week(tmp_path_factory: pytest.TempPathFactory) -> Week:
     said(week.run("make due", "2026-11-30"))
     week.lines["extension"] = said(week.run("make due", "--student"))
     chinese = room.solved(submission=WRONG, language="zh_CN")
-    chinese.cells.append(code("import os\nos._exit(0)"))
+    chinese.cells.append(code(f"#\x1b[2J;{FORMULA}\nimport os\nos._exit(0)"))
     files = {
         of_canvas("Ada Lovelace", 7, f"{NAME}.ipynb"): room.solved(),
         of_canvas("王 小明", 12, f"{NAME}.ipynb"): chinese,
@@ -156,7 +156,8 @@ def test_everybody_gets_points_and_who_handed_in_nothing_has_a_row(week: Week) -
     assert "3 collected" in week.lines["collect"]
     assert "4 graded" in week.lines["grade"]
     for place in (f"wang/{NAME}", f"zoe/{MISTYPED}"):  # what is listed is printed, too
-        assert f"{place}: {week.room.not_graded()[place]}" in week.lines["grade"]
+        why = week.room.not_graded()[place].replace(f"'{FORMULA}", FORMULA)
+        assert f"{place}: {why}" in week.lines["grade"]
     assert str(week.room.folder / "report.html") in week.lines["grade"]
     told = {row["student"]: row["remark"] for row in week.room.remarks("changed")}
     assert "timestamp.txt" in told["wang"], "which says no time"
@@ -271,8 +272,14 @@ def test_a_row_for_other_platforms_has_the_columns_that_the_page_names(week: Wee
 
 def test_no_name_is_a_formula_for_a_spreadsheet(week: Week) -> None:
     for path in week.room.folder.glob("*.csv"):
-        for row in csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"))):
+        text = path.read_text(encoding="utf-8-sig")
+        for row in (*csv.reader(io.StringIO(text)), *csv.reader(io.StringIO(text), delimiter=";")):
             assert [cell for cell in row if cell.startswith(("=", "+", "@"))] == [], path.name
+
+
+def test_no_text_of_a_learner_acts_on_the_terminal(week: Week) -> None:
+    assert FORMULA in week.lines["grade"]
+    assert {line for line in week.lines.values() if "\x1b" in line} == set()
 
 
 def test_a_due_date_is_told_in_the_zone_of_the_class(week: Week) -> None:
