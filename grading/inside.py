@@ -20,6 +20,7 @@ import fcntl
 import gc
 import io
 import json
+import mmap
 import os
 import re
 import resource
@@ -47,6 +48,7 @@ LIMITS = {
     "MSGQUEUE": 0,  # is such memory, too
     "SIGPENDING": 1_000,  # without it, one user's timers would use up all
 }
+TOO_LATE = "This cell ran for more than {seconds} s and was stopped."
 SCRATCH = ("/tmp", "/home/learner", "/dev/shm")  # where a notebook may write
 MOST_FILES = b"nr_inodes=10000"  # of each: a file's node is memory of the kernel
 # What one cell shows: the page of feedback stays readable.
@@ -73,6 +75,7 @@ PERMISSION, NO_SUCH_CALL, NO_SUCH_FAMILY = 1, 38, 97
 NOT_EQUAL, EQUAL, MASKED = 1, 4, 7  # libseccomp's comparisons
 NEW_USER = 0x10000000  # a flag of clone: a user namespace, in which one is root
 NEW_MOUNTS = 0x20000  # a flag of unshare
+SHARED = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS  # flags of mmap
 OWNER = 0xB701  # an ioctl: the user namespace that owns this one
 DEATH_SIGNAL, NO_NEW_RIGHTS = 1, 38  # of prctl
 READ_ONLY = 0x1 | 0x2 | 0x4  # flags of mount: MS_RDONLY, MS_NOSUID, MS_NODEV
@@ -114,14 +117,14 @@ def enter(init: int, user: int, grader: socket.socket) -> NoReturn:
         if notebook == 0:
             confine(init, user)
             run_notebook(grader)
-        if init:
-            child = os.pidfd_open(notebook)
-            while not select.select([child], [], [], 0.1)[0]:
-                if held_bytes() > MEMORY_BYTES:
-                    grader.sendall(b'\n["memory"]\n')
-                    os.kill(notebook, signal.SIGKILL)
+        large = init and ends_if_large(notebook)
         os.waitpid(notebook, 0)  # Linux waits for this before the sandbox is gone
-        grader.sendall(b'\n["ended"]\n')  # the notebook's children may hold the socket
+        with contextlib.suppress(OSError):  # the notebook may have filled or shut the socket
+            # Its children may hold it, too: then nobody would notice that the notebook is gone.
+            grader.send(b'["memory"]\n' if large else b'["ended"]\n', socket.MSG_DONTWAIT)
+        grader.close()
+        if init:
+            ends_if_large(init)  # and with it all that the notebook has started
     except (OSError, RuntimeError) as error:
         grader.sendall(dumps(["failed", str(error)]).encode() + b"\n")
     finally:
@@ -144,20 +147,36 @@ def join(init: int, user: int) -> None:
                 libc.mount(b"tmpfs", folder.encode(), b"tmpfs", REMOUNT, MOST_FILES)
 
 
+def ends_if_large(process: int) -> bool:
+    """Wait for a process's end; end it if the box holds too much, and return whether it did."""
+    ended, large = os.pidfd_open(process), False
+    while not select.select([ended], [], [], 0.1)[0]:
+        if held_bytes() > MEMORY_BYTES:
+            large = True
+            signal.pidfd_send_signal(ended, signal.SIGKILL)
+    return large
+
+
 def held_bytes() -> int:
     """Return the memory of all processes in here; only a high sum is counted exactly.
 
-    The fast sum counts pages that forked copies share once for each, the exact one (Pss) once.
+    The fast sum counts pages that forked copies share once for each, the exact one (Pss) once. It
+    takes the fast one of a process that has asked Linux to show no more of itself.
     """
-    total = 0
-    for name, before, unit in (("statm", " ", 4096), ("smaps_rollup", "Pss:", 1024)):
-        total = 0
-        for one in Path("/proc").glob(f"[0-9]*/{name}"):
-            with contextlib.suppress(OSError, IndexError):
-                total += int(one.read_text().partition(before)[2].split()[0]) * unit
-        if total <= MEMORY_BYTES:
-            break
-    return total
+    fast, exact = ("statm", " ", 4096), ("smaps_rollup", "Pss:", 1024)
+
+    def total(*kinds: tuple[str, str, int]) -> int:
+        held = 0
+        for one in Path("/proc").glob("[0-9]*"):
+            for name, before, unit in kinds:
+                with contextlib.suppress(OSError, IndexError):
+                    text = (one / name).read_text().partition(before)[2]
+                    held += int(text.split()[0]) * unit
+                    break
+        return held
+
+    held = total(fast)
+    return held if held <= MEMORY_BYTES else total(exact, fast)
 
 
 def confine(init: int, user: int) -> None:
@@ -217,6 +236,8 @@ def filter_calls(seccomp: ctypes.CDLL) -> None:
     refuse("clone3", NO_SUCH_CALL)  # its flags can't be seen here; libc then takes clone
     refuse("clone", PERMISSION, Comparison(0, MASKED, NEW_USER, NEW_USER))
     refuse("socket", NO_SUCH_FAMILY, Comparison(0, NOT_EQUAL, socket.AF_UNIX, 0))
+    # Such memory counts for nobody once it is out of sight.
+    refuse("mmap", PERMISSION, Comparison(3, MASKED, SHARED, SHARED))
     refuse("flock", 0)
     refuse("fadvise64", 0)
     for name in LOCKS:
@@ -356,7 +377,7 @@ class TooLate(KeyboardInterrupt):
 
 def late(number: int, _: object) -> NoReturn:
     seconds = CELL_SECONDS if number == signal.SIGPROF else CELL_WALL
-    raise TooLate(f"This cell ran for more than {seconds} s and was stopped.")
+    raise TooLate(TOO_LATE.format(seconds=seconds))
 
 
 def run(shell: Any, source: str) -> None:
@@ -470,7 +491,10 @@ if __name__ == "__main__":
     from roofkit.check.call_limit import CALL_SECONDS, CALL_WALL_SECONDS
 
     rooflib.chips()
-    make_shell()
+    with tempfile.TemporaryDirectory() as os.environ["IPYTHONDIR"]:
+        make_shell()
+    # For programs that a notebook starts: its /tmp is its own.
+    os.environ |= {"IPYTHONDIR": "/tmp/ipython", "MPLCONFIGDIR": "/tmp/matplotlib"}
     gc.collect()
     gc.freeze()
     gc.set_threshold(5_000)

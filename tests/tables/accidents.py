@@ -194,6 +194,13 @@ RIGHT = {
 OLD = {"nbformat-3": 3, "nbformat-4-0": 4}
 
 HOARD = "hoard = []\nwhile True:\n    hoard.append(bytearray(50_000_000))"
+HOARDS = """\
+import os, time
+for _ in range(9):
+    if os.fork() == 0:
+        hoard = b"x" * 400_000_000
+        time.sleep(90)
+time.sleep(90)"""
 END = "import os\nos._exit(0)"
 EARLY = ("bytes-moved", "intensity")  # parts whose checks stand before "the middle"
 LATER = tuple(part for part in points() if part not in EARLY)
@@ -238,6 +245,7 @@ COSTS = {
     "memory-last": (at("last", HOARD), (), ""),
     "memory-in-the-middle": (at("middle", HOARD), LATER, "memory"),
     "memory-first": (at("first", HOARD), points(), "memory"),
+    "memory-of-many-in-the-middle": (at("middle", HOARDS), LATER, "more memory than there is"),
     "sleeps-last": (at("last", "import time\ntime.sleep(10_000)"), (), "ran for more than 120 s"),
     "ends-last": (at("last", END), (), ""),
     "ends-in-the-middle": (at("middle", END), LATER, "ended"),
