@@ -60,7 +60,7 @@ try:
 except Exception as error:
     raise SystemExit(f"{{SETTINGS}} cannot be used: {{error}}") from None
 """
-RETRY_SECONDS = 1_800  # for all submissions together in which a call took too long
+RETRY_SECONDS = 1_800  # for all submissions together that took too long
 Result = dict[str, Any]  # a result file: the fields of `Outcome`, and digest, timestamp
 # and the digest of the page that shows it, "" until gradebook and page do
 State = dict[Key, Result]
