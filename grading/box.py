@@ -14,6 +14,7 @@ import functools
 import itertools
 import json
 import os
+import resource
 import select
 import shutil
 import socket
@@ -23,6 +24,8 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
+
+import matplotlib
 
 import roofkit
 import rooflib
@@ -39,11 +42,15 @@ ENVIRONMENT = {
     "LANG": "C.UTF-8",
     "TZ": "UTC",
     "MPLBACKEND": "module://matplotlib_inline.backend_inline",
-    "MPLCONFIGDIR": "/tmp/matplotlib",
-    "IPYTHONDIR": "/tmp/ipython",
     "OPENBLAS_NUM_THREADS": "1",
     "OMP_NUM_THREADS": "1",
 }
+# Not all of /usr: nbgrader's exchange is in /usr/local/share, and in others what a machine's owner
+# has put there.
+USR = (
+    *("bin", "sbin", "include", "lib", "lib32", "lib64", "libexec", "share"),
+    *("local/bin", "local/lib", "local/share/fonts"),
+)
 # The first process of a box: it buries others' children, and stays until bubblewrap is killed.
 FIRST_PROCESS = ("sh", "-c", 'trap "" CHLD; echo ready; exec cat')
 MISSING = (
@@ -115,14 +122,24 @@ class Server:
     def __enter__(self) -> Self:
         if not self.unsafe and (sys.platform != "linux" or not shutil.which("bwrap")):
             raise Unable(MISSING)
+        if not self.unsafe:
+            # What all boxes of one user have on the way is compared with the limit of who sends.
+            most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         kind = socket.SOCK_STREAM if sys.platform == "darwin" else socket.SOCK_SEQPACKET
         self.control, theirs = socket.socketpair(socket.AF_UNIX, kind)
         paths = os.pathsep.join(str(package.parent) for package in PACKAGES)
+        # Not in /tmp: outside of a sandbox another user may have put settings for figures there.
+        own = {
+            "PATH": f"{sys.prefix}/bin:/usr/bin:/bin",
+            "MPLCONFIGDIR": matplotlib.get_cachedir(),  # fonts are known there
+            "MATPLOTLIBRC": str(Path(matplotlib.get_data_path(), "matplotlibrc")),
+        }
         with theirs:
             self.process = subprocess.Popen(
                 [sys.executable, "-I", "-B", inside.__file__, str(theirs.fileno()), paths],
                 pass_fds=[theirs.fileno()],
-                env=ENVIRONMENT | {"PATH": f"{sys.prefix}/bin:/usr/bin:/bin"},
+                env=ENVIRONMENT | own,
                 process_group=0,  # Ctrl-C is for the grader, which then ends this one
                 stdin=subprocess.DEVNULL,
             )
@@ -223,9 +240,11 @@ def command() -> list[str]:
     unshared = ("pid", "net", "ipc", "uts", "cgroup-try") if os.geteuid() == 0 else ("all",)
     words += [f"--unshare-{one}" for one in unshared]
     words += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/pts", "--remount-ro", "/dev/pts"]
+    words += ["--dev-bind", "/dev/full", "/dev/zero"]  # which can't be mapped as shared memory
     for folder in inside.SCRATCH:
         words += ["--perms", "1777", "--size", str(SCRATCH_BYTES), "--tmpfs", folder]
-    shown = ["/usr", "/etc/fonts", "/etc/localtime", "/etc/ld.so.cache", *map(str, PACKAGES)]
+    shown = [f"/usr/{name}" for name in USR]
+    shown += ["/etc/fonts", "/etc/localtime", "/etc/ld.so.cache", *map(str, PACKAGES)]
     for prefix in (sys.prefix, sys.base_prefix):
         shown += [f"{prefix}/{name}" for name in ("bin", "lib", "pyvenv.cfg")]
     for path in shown:

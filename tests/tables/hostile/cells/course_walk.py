@@ -11,3 +11,6 @@ for folder, folders, files in os.walk("/"):
         files = set(files) - {"nbgrader_config.py"}  # part of rooflib, which learners have anyway
     for name in WANTED & {*folders, *files}:
         print("REACHED", folder, name)
+for name in ("etc", "games", "src", "share/nbgrader"):  # the last is nbgrader's exchange
+    if os.path.exists(f"/usr/local/{name}"):
+        print("REACHED /usr/local/", name)

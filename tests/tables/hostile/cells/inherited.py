@@ -2,6 +2,8 @@
 import os
 import stat
 
+import matplotlib
+
 for descriptor in range(256):
     try:
         mode = os.fstat(descriptor).st_mode
@@ -12,3 +14,5 @@ for descriptor in range(256):
 for name, value in os.environ.items():
     if "SECRET" in name or "SECRET" in value:
         print("REACHED", name)
+if matplotlib.get_configdir() == "/tmp/matplotlib":  # which any user of the machine can make
+    print("REACHED settings of another user")
