@@ -218,7 +218,11 @@ def _started() -> "subprocess.Popen[bytes]":
     """Start bubblewrap, and return when all walls stand."""
     pipe = subprocess.PIPE
     # A group of its own: Ctrl-C must not end a notebook whose result would then count.
-    bwrap = subprocess.Popen(command(), stdin=pipe, stdout=pipe, stderr=pipe, process_group=0)
+    # The grader's own environment could be read out of it where libseccomp is missing.
+    own = {"PATH": os.environ.get("PATH", os.defpath)}
+    bwrap = subprocess.Popen(
+        command(), stdin=pipe, stdout=pipe, stderr=pipe, env=own, process_group=0
+    )
     if bwrap.stdout and bwrap.stdout.readline() == b"ready\n":
         return bwrap
     said = bwrap.communicate()[1].decode(errors="replace").splitlines() or ["it said nothing"]
