@@ -14,6 +14,7 @@ import functools
 import itertools
 import json
 import os
+import random
 import resource
 import select
 import shutil
@@ -36,7 +37,9 @@ PACKAGES = [Path(one.__path__[0]) for one in (rooflib, roofkit)]
 SCRATCH_BYTES = 64 << 20  # of each folder in which a notebook may write
 LINE_BYTES = 4_000_000  # of one message
 START_SECONDS = 300  # for a start, which takes milliseconds where nothing else runs
-FIRST_USER, USERS = 0x7A000000, 4096  # as root, each box has a user of its own, above the host's
+# As root, each box has a user of its own, above the host's: one of many, since Linux counts the
+# processes of a user in all boxes, also in those of another course that is graded at this moment.
+FIRST_USER, USERS = 0x7A000000, 1 << 24
 ENVIRONMENT = {
     "HOME": "/home/learner",
     "LANG": "C.UTF-8",
@@ -116,7 +119,7 @@ class Server:
 
     def __init__(self) -> None:
         self.unsafe = os.environ.get("GRADING_UNSAFE") == "1"
-        self.numbers: Iterator[int] = itertools.count()
+        self.numbers: Iterator[int] = itertools.count(random.randrange(USERS))
         self.boxes: set[Box] = set()  # those in use
 
     def __enter__(self) -> Self:
