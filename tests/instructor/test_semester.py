@@ -239,7 +239,9 @@ def test_the_grades_of_a_semester_are_those_of_the_table(tmp_path: Path) -> None
         own = {student(who): points or 0 for who, in_week, points, _ in GRADES if in_week == week}
         assert room.scores(name) == own
     assert {row["assignment"] for row in room.table("grades.csv")} == {*WEEKS}
-    assert [row["student"] for row in room.remarks("by hand")] == [student("wang")]
+    (by_hand_row,) = room.remarks("by hand")
+    assert by_hand_row["student"] == student("wang")
+    assert "1.5 points by hand" in by_hand_row["remark"]
     columns = ("student", "assignment", "part")
     parts = {tuple(map(row.get, columns)): row["points"] for row in room.table("parts.csv")}
     assert parts[student("wang"), WEEKS[0], first] == "1.5"
