@@ -114,10 +114,12 @@ def run_pages(book: Path) -> Path:
     if caches.is_dir():
         for old in set(caches.iterdir()) - {cache}:
             shutil.rmtree(old)
-    handouts.prepare(book)
     prepare_kernels(book, output / "ipython")
     os.environ["ROOFKIT_LIVE"] = "page"  # figures as HTML; browser.figures sets this variable, too
-    executed_pages.fill_cache(book, cache)
+    with ThreadPoolExecutor(1) as pool:
+        made = pool.submit(handouts.prepare, book)  # which Sphinx reads, and no cell
+        executed_pages.fill_cache(book, cache)
+        made.result()
     return cache
 
 

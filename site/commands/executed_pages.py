@@ -35,7 +35,8 @@ def fill_cache(book: Path, folder: Path) -> None:
     todo = [(path, page) for path, page in read_pages(book) if not is_cached(cache, page)]
     kernels = Kernels()
     try:
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
+        # One more than cores, since a kernel waits for part of its time.
+        with ThreadPoolExecutor((os.cpu_count() or 1) + 1) as pool:
             for (path, page), succeeded in zip(todo, pool.map(kernels.run, todo), strict=True):
                 if succeeded:
                     bundle = CacheBundleIn(page, str(path), data={})
