@@ -59,7 +59,7 @@ export function newPython() {
   }
 
   function take(data) {
-    if (data.broken) return stop(new Error(data.broken));
+    if (data.broken !== undefined) return stop(new Error(data.broken)); // some errors say nothing
     if (data.total) return tell(data.received, data.total);
     if (running?.order !== data.order) return undefined;
     if (data.begins !== undefined) return limit(data.begins, running.steps[data.begins].seconds);
