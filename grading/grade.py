@@ -98,8 +98,8 @@ class Outcome:
     """The graded notebook, as text, and what else is known about a submission.
 
     reason: why it was not graded, or not run to its end. again: whether to grade it once more: a
-    call or a cell took too long, perhaps because other notebooks took the time. unsafe: whether it
-    ran without walls.
+    call took too long, or a cell by the clock, perhaps because others took the time. unsafe:
+    whether it ran without walls.
     """
 
     notebook: str
@@ -140,8 +140,7 @@ def grade(
             ]
             verdicts = list(name_syntax_errors(nb, verdicts))
             write(nb, verdicts)
-        again = any(part.cause == "too-late" for part in verdicts)
-        again = again or why == "late" or any(map(was_stopped_by_the_clock, nb.cells))
+        again = any(part.cause == "too-late" for part in verdicts) or any(map(held_up, nb.cells))
         reason = WHY[why].format(cell=cell).rstrip(".")  # for the instructor: in English
         return Outcome(nbformat.writes(nb), verdicts, reason, remarks, again, server.unsafe)
     except Unable:
@@ -269,9 +268,9 @@ def _shows(box: Lines, cell: NotebookNode, end: float, budget: Budget) -> bool:
     return not any(one.get("ename") == "NameError" for one in cell.outputs)
 
 
-def was_stopped_by_the_clock(cell: NotebookNode) -> bool:
-    said = inside.TOO_LATE.format(seconds=inside.CELL_WALL)
-    return any(said in str(output) for output in cell.get("outputs", ()))
+def held_up(cell: NotebookNode) -> bool:
+    """Return whether a cell was stopped by the clock, perhaps since others took the time."""
+    return any(inside.HELD_UP in str(output) for output in cell.get("outputs", ()))
 
 
 def _message(box: Lines, seconds: float, *words: str) -> Any:
