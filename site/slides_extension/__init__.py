@@ -87,7 +87,7 @@ def setup(app: Sphinx) -> None:
     app.add_transform(languages.ChooseMessages)
     app.add_transform(languages.MarkOriginals)
     app.add_config_value("palette", palette.light(), "env")
-    live_figures.fill(app, Path(app.srcdir))
+    live_figures.fill(app)
     app.connect("config-inited", write_language)
     app.connect("doctree-read", write_clock)
     # Run before Sphinx collects images (priority 500), as for the pages.

@@ -253,13 +253,12 @@ def test_an_own_cell_on_the_page_prints_plots_fails_and_is_stopped(reader: Reade
         reader.press("Check all")
         reader.press("Stop")
     # What waited was not run, and is no longer marked as if it were to come.
-    assert count(reader.bar, "") == [len(solutions(NAME))]
     assert reader.page.locator("[aria-busy]").count() == 0
     reader.traffic.clear()
     reader.own_cell("mine = 2")
-    # A new Python counts on.
-    reader.check(key)
-    assert reader.offers_hint(key)
+    for is_offered in (False, True):  # a new Python counts anew
+        reader.check(key)
+        assert reader.offers_hint(key) == is_offered
     assert PASSED in reader.check(key, answer)
 
 

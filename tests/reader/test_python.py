@@ -118,7 +118,7 @@ def test_an_error_names_its_line_and_cells_below_say_they_were_not_run(
     reader.reset()
 
 
-def test_what_does_not_load_is_named_a_second_press_replaces_the_first_and_stop_ends_a_loop(
+def test_what_does_not_load_is_named_a_second_press_waits_for_the_first_and_stop_ends_a_loop(
     reader: Reader,
 ) -> None:
     """On one page, one after another: each leaves it so that the next press works."""
@@ -196,7 +196,7 @@ def test_edits_are_kept_between_tabs_days_and_editions_and_are_put_back(reader: 
         expect(reader.code().filter(has_text=code)).to_have_count(1)
     assert reader.places() == built
     back = reader.page.get_by_role("button", name="Put it back")
-    assert back.count() == 2
+    expect(back).to_have_count(2)
     reader.run()
     assert back.count() == 0
     assert reader.places() == changed

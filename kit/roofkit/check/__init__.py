@@ -125,17 +125,6 @@ def title(part: str) -> str:
     return str(_published.get(part, {}).get("title") or part)
 
 
-def tries() -> dict[str, Any]:
-    """Return counts and results of checks, to restore after a restart of Python."""
-    return {"failed": dict(_failed), "last": dict(_last)}
-
-
-def take_tries(data: Mapping[str, Any]) -> None:
-    """Restore the `tries` of an earlier Python process."""
-    _failed.update(data["failed"])
-    _last.update(data["last"])
-
-
 def _checked(part: str, known: Mapping[str, Any], function: object) -> Report:
     """Call the function, remember what came out, and return the report."""
     inputs = literal_eval(known["cases"])

@@ -47,14 +47,13 @@ MEASURES = 'data-part="measure"'
 def setup(app: Sphinx) -> None:
     # Kernels inherit this variable; figures then display HTML instead of a widget.
     os.environ["ROOFKIT_LIVE"] = "page"
-    fill(app, Path(app.srcdir))
+    fill(app)
     app.connect("builder-inited", write_scripts)
     app.connect("html-page-context", add_to_page)
 
 
-def fill(app: Sphinx, book: Path) -> None:
+def fill(app: Sphinx) -> None:
     """Fill the figures of pages, which are read again when what is inside may have changed."""
-    app.add_config_value("figures_book", str(book), "")
     app.add_config_value("figures_digest", "", "env")
     app.connect("config-inited", set_digest)
     app.add_transform(FillFigures)
@@ -62,18 +61,17 @@ def fill(app: Sphinx, book: Path) -> None:
 
 def set_digest(app: Sphinx, config: Config) -> None:
     words = "".join(map("=".join, sorted(translations(app).items())))
-    config.figures_digest = hashlib.sha256(
-        (scripts(config.figures_book)[""] + words).encode()
-    ).hexdigest()
+    inside = scripts(app.srcdir)[""] + words
+    config.figures_digest = hashlib.sha256(inside.encode()).hexdigest()
 
 
 @cache
-def scripts(book: str) -> dict[str, str]:
+def scripts(book: Path) -> dict[str, str]:
     """Return the scripts of a book's figures by path, and "", the expression for `engine`.
 
     The book's own packages make them.
     """
-    paths = [book, f"{book}/kit", os.environ.get("PYTHONPATH")]
+    paths = [str(book), str(book / "kit"), os.environ.get("PYTHONPATH")]
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
     made = subprocess.run(
         [sys.executable, "-c", MAKE], env=env, check=True, stdout=subprocess.PIPE, text=True
@@ -94,7 +92,7 @@ class FillFigures(SphinxTransform):
         offered = False  # a chip of the reader's own, in the first figure that has it
         for raw in self.document.findall(nodes.raw):
             if MARK in raw.astext():
-                code = scripts(self.config.figures_book)[""]
+                code = scripts(self.app.srcdir)[""]
                 shown = filled(raw.astext(), code, words, own=not offered)
                 offered |= OWN in shown
                 raw.children[:] = [nodes.Text(shown)]
@@ -122,14 +120,12 @@ def filled(text: str, code: str, words: dict[str, str], own: bool) -> str:
     return FIGURE.sub(with_inside, text)
 
 
+@cache
 def translations(app: Sphinx) -> dict[str, str]:
     """Return the messages of scripts in the language of the site; none in the original."""
-    return messages(Path(app.config.figures_book)) if is_translation(app) else {}
-
-
-@cache
-def messages(book: Path) -> dict[str, str]:
-    return page_words.translated(code_words.of_javascript(book))
+    if not is_translation(app):
+        return {}
+    return page_words.translated(code_words.of_javascript(app.srcdir))
 
 
 def write_scripts(app: Sphinx) -> None:
@@ -138,8 +134,8 @@ def write_scripts(app: Sphinx) -> None:
         return
     static = Path(app.outdir) / "_static"
     ensuredir(static)
-    shutil.copyfile(Path(app.config.figures_book, STYLE_SOURCE), static / STYLE)
-    for name, code in scripts(app.config.figures_book).items():
+    shutil.copyfile(Path(app.srcdir, STYLE_SOURCE), static / STYLE)
+    for name, code in scripts(app.srcdir).items():
         if name:
             ensuredir((static / name).parent)
             (static / name).write_text(code, encoding="utf-8")

@@ -200,15 +200,6 @@
 
   // ---- the page
 
-  // Save the page's title and questions for the summary.
-  function savePage() {
-    const heading = document.querySelector(".bd-article h1").cloneNode(true);
-    heading.querySelector(".headerlink")?.remove();
-    const title = heading.textContent.trim();
-    const names = answers.map(({ dataset }) => dataset.name);
-    write(`page:${page}`, { title, names, address: location.pathname });
-  }
-
   const answers = [...document.querySelectorAll(".bd-article .answer")];
   for (const place of answers) {
     const { name, kind } = place.dataset;
@@ -224,10 +215,8 @@
     const said = made("p", { className: "guess-told" });
     const key = `${page}:${name}`;
     let covered;
-    /** @type {any} */
-    let told;
     const show = () => {
-      told = read(key);
+      const told = read(key);
       said.hidden = !told;
       if (told) said.textContent = feedback(kind, told.guess, right);
     };
@@ -236,15 +225,14 @@
         note.textContent = problem;
         return;
       }
-      savePage();
-      write(key, { kind, guess, right, seen: false });
+      write(key, { kind, guess, right });
       show();
       const isMissing = covered && !isDone(covered);
       if (folded && !folded.open) note.textContent = phrase("Kept. Now unfold the answer.");
       else if (isMissing) note.textContent = phrase("Kept. Answer the others too.");
       else if (isRight(compare(kind, guess, right))) note.textContent = phrase("That is right.");
       else note.textContent = phrase("Kept. Read on to see how far off it is.");
-      // The form is disabled once the answer is in view, so the focus goes to what was covered or unfolded.
+      // Reading goes on at what was covered or unfolded.
       if (covered && !isMissing) {
         for (const other of covered.notes) if (other !== note) other.textContent = "";
         open(covered);
@@ -261,13 +249,6 @@
     if (folded) folded.querySelector(".sd-summary-content").prepend(said);
     else place.after(said);
     show();
-    // Once the answer has been seen, the guess counts in the summary and can't be changed.
-    new IntersectionObserver((seen) => {
-      if (!seen.some(({ isIntersecting }) => isIntersecting)) return;
-      write(key, { ...told, seen: true });
-      for (const control of ask.elements) control.disabled = true;
-    }).observe(said);
-    if (told?.seen) for (const control of ask.elements) control.disabled = true;
   }
 
   for (const one of covers.values()) {
@@ -287,44 +268,15 @@
   // ---- all chapters together
 
   const summary = document.querySelector(".guesses");
-  if (!summary) return;
-  const chapters = stored.keys(`${START}page:`).map((key) => key.slice(START.length));
-  const rows = [];
-  for (const chapter of chapters) {
-    const { title, names: asks, address } = read(chapter);
-    // An older build of the chapter may have had other questions.
-    const answered = asks.map((name) => read(`${chapter.slice("page:".length)}:${name}`)).filter(Boolean);
-    const results = answered.filter(({ seen }) => seen).map(({ kind, guess, right }) => compare(kind, guess, right));
-    if (!results.length) continue;
-    const chosen = results.filter(({ right }) => right !== undefined);
-    const factors = results.filter(({ factor }) => factor).map(({ factor }) => Math.log(factor));
-    const points = results.filter(({ points }) => points !== undefined).map(({ points }) => points);
-    const mean = (all) => all.reduce((sum, one) => sum + one, 0) / all.length;
-    const off = [];
-    if (factors.length) off.push(phrase("a factor of {factor}", { factor: few(Math.exp(mean(factors))) }));
-    if (points.length) off.push(phrase("{points} points", { points: few(mean(points)) }));
-    rows.push([
-      made("a", { href: address, textContent: title }),
-      phrase("{part} of {all}", { part: results.length, all: asks.length }),
-      chosen.length ? phrase("{part} of {all}", { part: chosen.filter(({ right }) => right).length, all: chosen.length }) : "–",
-      off.join("; ") || "–",
-    ]);
-  }
-  if (!rows.length) return;
-  const cell = (tag, content) => made(tag, {}, content);
-  const heads = [phrase("Chapter"), phrase("Guessed"), phrase("Choices right"), phrase("Numbers off by, on average")];
-  summary.append(
-    made("p", { textContent: phrase("Your guesses in this browser, chapter by chapter:") }),
-    made(
-      "div",
-      { className: "scrolls" },
-      made(
-        "table",
-        { className: "table" },
-        made("thead", {}, made("tr", {}, ...heads.map((head) => cell("th", head)))),
-        made("tbody", {}, ...rows.map((row) => made("tr", {}, ...row.map((one) => cell("td", one))))),
-      ),
-    ),
-  );
+  const guesses = stored.keys(START).map(stored.get).filter((one) => one?.guess);
+  if (!summary || !guesses.length) return;
+  const results = guesses.map(({ kind, guess, right }) => compare(kind, guess, right));
+  const mean = (all) => all.reduce((sum, one) => sum + one, 0) / all.length;
+  const factors = results.filter(({ factor }) => factor).map(({ factor }) => Math.log(factor));
+  const points = results.filter((one) => one.points !== undefined).map((one) => one.points);
+  const told = [phrase("Your guesses in this browser: {all}. Right: {right}.", { all: results.length, right: results.filter(isRight).length })];
+  if (factors.length) told.push(phrase("On average, numbers were off by a factor of {factor}.", { factor: few(Math.exp(mean(factors))) }));
+  if (points.length) told.push(phrase("On average, shares were off by {points} points.", { points: few(mean(points)) }));
+  summary.append(...told.map((textContent) => made("p", { textContent })));
   summary.hidden = false;
 })();

@@ -13,7 +13,7 @@ import tempfile
 import tomllib
 import urllib.request
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -23,28 +23,20 @@ HERE = Path(__file__).resolve().parent
 LOCK = HERE / "pyodide-lock.json"
 COMPILER = HERE / "library.cjs"
 SERVED = ("pyodide.js", "pyodide.asm.js", "pyodide.asm.wasm", *pyodide_library.MADE)
-MADE_FROM = (
-    "made-from"  # stamp next to the archives: a hash of their inputs, and whether they are compiled
-)
+MADE_FROM = "made-from"  # stamp next to the archives: a hash of their inputs
 WAIT = 10  # seconds without data before a download times out
-
-Bring = Callable[[list[str]], Iterable[tuple[str, bytes]]]
+# The pinned release: its "version", the SHA-256 of its "files", and where to look for them.
+PINNED = tomllib.loads((HERE / "pyodide.toml").read_text(encoding="utf-8"))
 
 
 class NotObtained(Exception):
     """Raised if no source has the files; the message gives each source's reason."""
 
 
-def pinned() -> dict[str, object]:
-    """Return the pinned release, and where to look for it."""
-    return tomllib.loads((HERE / "pyodide.toml").read_text(encoding="utf-8"))
-
-
 def wanted() -> dict[str, str]:
     """Return name → SHA-256 of each file that pages need."""
-    files: dict[str, str] = dict(pinned()["files"])  # type: ignore[call-overload]
     packages = json.loads(LOCK.read_text(encoding="utf-8"))["packages"].values()
-    return files | {package["file_name"]: package["sha256"] for package in packages}
+    return PINNED["files"] | {package["file_name"]: package["sha256"] for package in packages}
 
 
 def cache() -> Path:
@@ -53,7 +45,7 @@ def cache() -> Path:
     `make clean` doesn't remove it.
     """
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "roofline" / f"pyodide-{pinned()['version']}"
+    return Path(home) / "roofline" / f"pyodide-{PINNED['version']}"
 
 
 def missing(folder: Path) -> list[str]:
@@ -71,7 +63,8 @@ def obtain(folder: Path) -> Path:
     Raises NotObtained if some are still missing.
     """
     reasons, hashes = [], wanted()
-    for place, bring in PLACES:
+    sources = (("its own address", from_release), ("a package that has it", from_package))
+    for place, bring in sources:
         if not (lacking := missing(folder)):
             break
         try:
@@ -84,7 +77,7 @@ def obtain(folder: Path) -> Path:
                 unfinished.write_bytes(content)
                 unfinished.replace(folder / name)
         except (OSError, ValueError, subprocess.SubprocessError, zipfile.BadZipFile) as error:
-            reasons.append(f"{place}: {first_line(error)}")
+            reasons.append(f"{place}: {last_line(error)}")
     if lacking := missing(folder):
         raise NotObtained("; ".join(reasons) or f"{len(lacking)} files are missing")
     return folder
@@ -96,21 +89,34 @@ def make(folder: Path) -> Path:
     Python in the pages loads them. If nothing here can compile their modules, they hold sources and
     a warning is printed: Python in the pages then starts slowly.
     """
-    inputs = [*wanted().values(), sha256(Path(pyodide_library.__file__)), sha256(COMPILER)]
-    state = hashlib.sha256(" ".join(inputs).encode()).hexdigest()
-    before = how_made(folder)
-    if before == f"{state} compiled":
+    node = None if pyodide_library.can_compile() else found_node()
+    code = [sha256(Path(pyodide_library.__file__)), sha256(COMPILER), str(node)]
+    state = hashlib.sha256(" ".join([*wanted().values(), *code]).encode()).hexdigest()
+    if how_made(folder) == state:
         return folder
     with tempfile.TemporaryDirectory(dir=folder) as unfinished:
-        if reason := compiled(folder, Path(unfinished)):
-            print(f"Python in the pages starts slowly ({reason})", file=sys.stderr)
-            if before == f"{state} sources":
-                return folder
+        if node is None or not compiled_in(node, folder, unfinished):
             pyodide_library.made(folder, Path(unfinished))
+            if not pyodide_library.can_compile():
+                print("Python in the pages starts slowly: no Node compiled it", file=sys.stderr)
         for name in pyodide_library.MADE:
             (Path(unfinished) / name).replace(folder / name)
-    (folder / MADE_FROM).write_text(f"{state} {'sources' if reason else 'compiled'}")
+    (folder / MADE_FROM).write_text(state)
     return folder
+
+
+def found_node() -> str | None:
+    """Return the Node that Playwright brings, or the system's."""
+    found = find_spec("playwright")
+    places = found.submodule_search_locations if found else None
+    carried = [str(Path(place) / "driver" / "node") for place in places or ()]
+    return next(filter(None, map(shutil.which, [*carried, "node"])), None)
+
+
+def compiled_in(node: str, source: Path, target: str) -> bool:
+    """Make both archives with Pyodide itself; return whether that worked."""
+    command = [node, str(COMPILER), str(source), target]
+    return subprocess.run(command, check=False, capture_output=True).returncode == 0
 
 
 def how_made(folder: Path) -> str:
@@ -119,41 +125,16 @@ def how_made(folder: Path) -> str:
     return stamp.read_text() if stamp.is_file() else ""
 
 
-def compiled(source: Path, target: Path) -> str:
-    """Make both archives of compiled code; return "", or why that failed.
-
-    Uses the running Python if it has the right version, else Pyodide itself in Node: the one that
-    Playwright brings, or the system's.
-    """
-    if pyodide_library.can_compile():
-        pyodide_library.made(source, target)
-        return ""
-    found = find_spec("playwright")
-    places = found.submodule_search_locations if found else None
-    carried = [str(Path(place) / "driver" / "node") for place in places or ()]
-    reason = "there is no Node"
-    for node in filter(None, map(shutil.which, [*carried, "node"])):
-        try:
-            command = [node, str(COMPILER), str(source), str(target)]
-            subprocess.run(command, check=True, capture_output=True, text=True)
-            return ""
-        except (OSError, subprocess.SubprocessError) as error:
-            reason = first_line(error)
-    return reason
-
-
-def first_line(error: Exception) -> str:
-    text = str(error) or type(error).__name__
-    if isinstance(error, subprocess.CalledProcessError):
-        text = next(iter(str(error.stderr).strip().splitlines()[-1:]), text)
-    return text.strip().splitlines()[0]
+def last_line(error: Exception) -> str:
+    """Return the last line of what a command printed or an error says."""
+    text = str(getattr(error, "stderr", "") or error or type(error).__name__)
+    return text.strip().splitlines()[-1]
 
 
 def from_release(names: list[str]) -> Iterator[tuple[str, bytes]]:
     """Download the files from the address of the release, one by one."""
-    address: str = pinned()["release"]["address"]  # type: ignore[index]
     for name in names:
-        with urllib.request.urlopen(address + name, timeout=WAIT) as answer:
+        with urllib.request.urlopen(PINNED["release"]["address"] + name, timeout=WAIT) as answer:
             yield name, answer.read()
 
 
@@ -162,7 +143,7 @@ def from_package(names: list[str]) -> Iterator[tuple[str, bytes]]:
 
     pip uses the index that it is configured for. The package is only unpacked, never installed.
     """
-    package: dict[str, str] = pinned()["package"]  # type: ignore[assignment]
+    package = PINNED["package"]
     requirement = f"{package['name']}=={package['version']}"
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "download"]
     how = ["--no-deps", "--only-binary=:all:", "--no-cache-dir", "--quiet", "--retries=1"]
@@ -174,9 +155,3 @@ def from_package(names: list[str]) -> Iterator[tuple[str, bytes]]:
             for name in names:
                 if (member := f"{package['folder']}/{name}") in inside:
                     yield name, wheel.read(member)
-
-
-PLACES: tuple[tuple[str, Bring], ...] = (
-    ("its own address", from_release),
-    ("a package that has it", from_package),
-)

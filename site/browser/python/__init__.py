@@ -31,9 +31,8 @@ from sphinx.util.osutil import ensuredir
 from browser.pyodide import files as pyodide_files
 from roofkit.words import compile_catalogs
 
-from . import made_of
-
 HERE = Path(__file__).parent
+EDITOR = HERE / "codemirror" / "codemirror.min.js"
 BOOK_EXTENSION = HERE.parents[1] / "book_extension"
 # The folder of Pyodide's files, set by build.py; if empty or not set, pages get no buttons.
 FILES = "ROOFLINE_PYODIDE"
@@ -58,7 +57,6 @@ PACKED = (".py", ".toml", ".csv")
 def setup(app: Sphinx) -> None:
     app.connect("doctree-resolved", mark_first_input)
     app.connect("html-page-context", offer_python)
-    app.add_directive("page-python-parts", made_of.PagePythonParts)
     app.connect("builder-inited", serve_python)
 
 
@@ -86,8 +84,7 @@ def offer_python(
     data: dict[str, Any] = {}
     exercise = EXERCISE.fullmatch(page)
     if exercise:
-        version = made_of.lock()["info"]["python"].rpartition(".")[0]
-        data = {"data-exercise": exercise["name"], "data-version": version}
+        data = {"data-exercise": exercise["name"]}
     elif any(is_shown(cell) for cell in cells(doctree)):
         executed = Path(app.outdir).parent / "jupyter_execute" / f"{page}.ipynb"
         target = Path(app.outdir) / f"{page}.steps.json"
@@ -191,7 +188,7 @@ def fetched(book: Path, pyodide: Path) -> dict[str, bytes]:
     """Return name → content of what pages fetch after a press, besides Pyodide's own files."""
     scripts = [path for path in sorted(HERE.glob("*.js")) if path.name not in (BUTTONS, DONE)]
     found = {path.name: path.read_bytes() for path in scripts}
-    found["codemirror.js"] = made_of.BUNDLE.read_bytes()
+    found["codemirror.js"] = EDITOR.read_bytes()
     found[PACKAGES] = archive(packed(book))
     for language in contents.languages(book):
         words = compile_catalogs(catalogs.folder(book, language))
@@ -215,11 +212,9 @@ def digest(named: Mapping[str, bytes]) -> str:
     return hashlib.sha256(b"\0".join(parts)).hexdigest()[:8]
 
 
-@cache
 def runtime_name(pyodide: Path) -> str:
-    """Return the name of the folder of Pyodide's files, with a hash of them."""
-    found = {name: pyodide_files.sha256(pyodide / name).encode() for name in pyodide_files.SERVED}
-    return f"pyodide-{digest(found)}"
+    """Return the name of the folder of Pyodide's files, with a hash of what they are made from."""
+    return f"pyodide-{pyodide_files.how_made(pyodide)[:8]}"
 
 
 def packed(book: Path) -> Mapping[str, bytes]:

@@ -58,13 +58,14 @@ const LOOK = EditorView.theme({
 });
 
 // Show an editor instead of a <pre>, which keeps a copy of the code for the copy button.
-// `onRun(moveOn)` is called on Shift+Enter and Ctrl+Enter, `onChange` after each change.
+// `onRun(moveOn)` is called on Shift+Enter and Ctrl+Enter, `onChange` after each change of the reader's.
 export function editor(pre, code, name, onRun, onChange) {
   const box = document.createElement("div");
   box.className = "code-editor";
   pre.before(box);
   pre.hidden = true;
 
+  let isSet = false; // by the page
   const run = (moveOn) => () => {
     onRun(moveOn);
     return true;
@@ -88,7 +89,7 @@ export function editor(pre, code, name, onRun, onChange) {
     EditorView.updateListener.of(({ docChanged, state }) => {
       if (!docChanged) return;
       pre.textContent = `${state.doc}\n`;
-      onChange();
+      if (!isSet) onChange();
     }),
   ];
   const view = new EditorView({ doc: code, extensions, parent: box });
@@ -101,7 +102,9 @@ export function editor(pre, code, name, onRun, onChange) {
     // A normal transaction, so that Undo restores the reader's code. The same code keeps the caret.
     set code(text) {
       if (text === this.code) return;
+      isSet = true;
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+      isSet = false;
     },
   };
 }

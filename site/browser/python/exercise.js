@@ -18,33 +18,45 @@ import {
 } from "./exercise_notebook.js";
 import { asHtml, split } from "./markdown.js";
 import { outputElement } from "./outputs.js";
-import { CALL_SECONDS, CELL_SECONDS, CHECK_SECONDS, SLOW_SECONDS, errorOutput, runner } from "./exercise_runs.js";
 import { joined, panel } from "./panel.js";
-import { safeNodes } from "./safe_html.js";
+import { python } from "./python.js";
 
+const RUN_SECONDS = 60; // what a press runs is stopped then
+const SLOW_SECONDS = 10; // a check that takes longer may have a call that is too slow: Python is slower here
+const CELL_SECONDS = 120; // what grading gives a cell
+const CALL_SECONDS = 5; // and a call of a function, of computing
+
+const late = () =>
+  phrase("This did not come to an end, and was stopped after {seconds} s. In grading a cell gets {cell} s, and a call of a function {call} s of computing.", { seconds: RUN_SECONDS, cell: CELL_SECONDS, call: CALL_SECONDS });
 const slow = (seconds) =>
   phrase("This check took {seconds} s. In grading a call gets {call} s of computing: a loop that counts what a formula could give may be stopped there.", { seconds: seconds.toFixed(0), call: CALL_SECONDS });
-const notReached = () => phrase("A cell above did not come to an end, so this part was not checked.");
 
 const button = (textContent, onclick, ariaLabel = null) =>
   made("button", { type: "button", textContent, onclick, ariaLabel });
-
-const shownOutput = (output) =>
-  ["html", "svg"].includes(output.kind)
-    ? made("div", { className: "output given-html" }, ...safeNodes(output.text))
-    : outputElement(output);
-const show = (place, outputs) => place.replaceChildren(...outputs.map(shownOutput));
+const error = (text) => ({ kind: "error", text });
+const show = (place, outputs) => place.replaceChildren(...outputs.map(outputElement));
+const outputPlace = () => made("div", { className: "cell_output" });
+const markdown = (words) => made("div", { innerHTML: asHtml(words) });
 const codeBox = (pre, ...more) =>
   made("div", { className: "cell_input" }, made("div", { className: "highlight" }, pre), ...more);
-const markdown = (words) => made("div", { innerHTML: asHtml(words) });
 
-// Show the exercise `name` in the element `place`; `notebook` is its released notebook's address,
-// `version` that of the page's Python. Returns the editor of the first part.
-export async function open({ place, notebook, name, version }) {
+// Return a cell that the reader edits: its box, its editor, and the place of its outputs.
+function editable(source, label, onRun, onEdit, ...buttons) {
+  const [pre, shown] = [made("pre"), outputPlace()];
+  const box = made("div", { className: "cell" }, codeBox(pre, made("div", { className: "run-bar" }, ...buttons)), shown);
+  return { box, shown, editor: editor(pre, source, label, onRun, onEdit) };
+}
+
+// Show the exercise `name` in the element `place`; `notebook` is its released notebook's address.
+// Returns the editor of the first part.
+export async function open({ place, notebook, name }) {
   const answer = await fetch(notebook);
   if (!answer.ok) throw new Error(`${notebook}: ${answer.status}`);
   const released = await answer.json();
+  const given = givenOf(released);
   const parts = partsOf(released);
+  for (const part of parts) Object.assign(part, split(part.question)); // heading and text
+  const lastCheck = parts.at(-1).check;
   const bar = panel(place);
   const home = made("div", { className: "answers" });
   const below = made("div", { className: "answers-end" });
@@ -55,18 +67,16 @@ export async function open({ place, notebook, name, version }) {
 
   const ANSWER = `roofline-answer:${name}:`;
   const OWN_CELLS = `roofline-own-cells:${name}`;
-  // {source, passed, with} of a part: its code, the code that last passed the check, and the cells above it
-  // then, id → source. null if the part has no answer yet.
+  // {source, passed, above} of a part: its code, the code that last passed the check, and the code of the
+  // cells above it then. null if the part has no answer yet.
   const saved = (part) => stored.get(ANSWER + part.key);
   const save = (part, answer) => stored.set(ANSWER + part.key, answer);
 
-  // Return "done", "again" if a cell above has changed since, or else "". `now` maps the ids of cells to
-  // their current code.
-  function stateOf(part, now) {
-    const answer = saved(part);
-    if (!answer || answer.source !== answer.passed) return "";
-    const above = Object.entries(answer.with ?? {});
-    return above.every(([id, source]) => now.get(id) === source) ? "done" : "again";
+  // Return "done", "again" if a cell above has changed since, or else "".
+  function stateOf(part) {
+    const { source, passed, above } = saved(part) ?? { passed: null };
+    if (source !== passed) return "";
+    return above === codeAbove(part) ? "done" : "again";
   }
 
   // Show what another window has changed.
@@ -80,8 +90,30 @@ export async function open({ place, notebook, name, version }) {
 
   // ---- running
 
-  const enqueue = runner(bar);
+  // When it is the job's turn, run the steps that `steps()` returns. The bar then says what `done(results)` returns,
+  // where results are id of a step that had to run → {outputs, failed, seconds}.
+  const enqueue = (key, { box, shown, steps, done }) =>
+    bar.enqueue(key, box, async () => {
+      const order = steps();
+      const results = new Map();
+      let before = performance.now();
+      const keep = ({ step, outputs, failed }) => {
+        const now = performance.now();
+        results.set(order[step].id, { outputs, failed, seconds: (now - before) / 1000 });
+        before = now;
+      };
+      try {
+        await python.run(order, order.length - 1, keep, RUN_SECONDS);
+        return done(results);
+      } catch (reason) {
+        if (!reason.isLate) throw reason;
+        show(shown, [error(late())]);
+        return late();
+      }
+    });
+
   const idOf = (cell) => gradeId(cell) ?? cell.id;
+  const stepOf = (cell) => ({ id: idOf(cell), code: text(cell), continueOnError: true });
 
   // Return the steps down to this cell, without the checks of other parts. Python runs again from the
   // first one that has changed: the same cell always gives the same step.
@@ -90,14 +122,10 @@ export async function open({ place, notebook, name, version }) {
     return cells
       .slice(0, 1 + cells.findIndex((cell) => idOf(cell) === id))
       .filter((cell) => !isCheck(cell) || idOf(cell) === id)
-      .map((cell) => ({
-        id: idOf(cell),
-        code: text(cell),
-        alt: phrase("A figure of your own"),
-        seconds: isCheck(cell) ? CHECK_SECONDS : CELL_SECONDS,
-        continueOnError: true,
-      }));
+      .map(stepOf);
   }
+  const codeAbove = ({ key, solution }) =>
+    stepsTo(key).filter(({ id }) => id !== solution).map(({ code }) => code).join("\n");
 
   // Show the outputs of the reader's own cells. Keep what answers print until their part is checked;
   // show only their errors.
@@ -112,37 +140,29 @@ export async function open({ place, notebook, name, version }) {
     }
   }
 
-  // Return what to show below an answer, from the results of its check's steps.
-  function outputsOf(part, results) {
-    const [answer, found] = [results.get(part.solution), results.get(part.key)];
-    if (answer?.failed) return answer.outputs;
-    if (!found) return [errorOutput(notReached())];
-    const isSlow = !found.failed && found.seconds > SLOW_SECONDS;
-    return [...part.printed, ...found.outputs, ...(isSlow ? [errorOutput(slow(found.seconds))] : [])];
-  }
-
   function check(part) {
-    let mine; // as the check begins: the reader may edit and delete cells while it runs
-    const steps = () => {
-      mine = sources();
+    let source, above; // as the check begins: the reader may edit while it runs
+    function steps() {
+      [source, above] = [part.editor.code, codeAbove(part)];
       return stepsTo(part.key);
-    };
-    enqueue(part.key, part.box, steps, (results, ran) => {
+    }
+    function done(results) {
       showCells(results);
-      show(part.shown, outputsOf(part, results));
+      const [answer, found] = [results.get(part.solution), results.get(part.key)];
+      const remark = !found.failed && found.seconds > SLOW_SECONDS ? [error(slow(found.seconds))] : [];
+      show(part.shown, answer?.failed ? answer.outputs : [...part.printed, ...found.outputs, ...remark]);
       // The page has buttons for what a check's report offers to run.
-      const offers = [...part.shown.querySelectorAll("[data-run^='check.hint'], [data-run='check.thoughts()']")];
-      for (const offer of offers) offer.remove();
-      const hasReport = part.shown.querySelector(".check-report"); // not of a check that was stopped
-      if (hasReport) part.hint.hidden = !offers.some(({ dataset }) => dataset.run === part.hintCode);
+      part.shown.querySelector("[data-run='check.thoughts()']")?.remove();
+      const offer = part.shown.querySelector("[data-run^='check.hint']");
+      const askHint = () => runLine(offer.dataset.run, part.box, part.hintBox, phrase("The hint stands below the answer."));
+      offer?.replaceWith(button(phrase("Stronger hint"), askHint, phrase("Stronger hint for {heading}", { heading: part.heading })));
       show(part.hintBox, []);
-      const passed = !results.get(part.solution)?.failed && results.get(part.key)?.failed === false;
-      const above = ran.filter(({ id }) => mine.has(id) && id !== part.solution).map(({ id, code }) => [id, code]);
-      const answer = passed ? mine.get(part.solution) : null;
-      save(part, { source: part.editor.code, passed: answer, with: Object.fromEntries(above) });
+      const isPassed = !answer?.failed && !found.failed;
+      save(part, { source: part.editor.code, passed: isPassed ? source : null, above });
       progress();
-      return passed ? phrase("The check passed.") : phrase("The check found something: see below the answer.");
-    });
+      return isPassed ? phrase("The check passed.") : phrase("The check found something: see below the answer.");
+    }
+    enqueue(part.key, { ...part, steps, done });
   }
 
   // Check what has been written; from then on, name the parts that have not.
@@ -154,34 +174,32 @@ export async function open({ place, notebook, name, version }) {
     parts.filter(isWritten).forEach(check);
   }
 
-  const runOwn = ({ cell, box }) =>
-    enqueue(cell.id, box, () => stepsTo(cell.id), (results) => {
+  function runOwn({ cell, box, shown }) {
+    function done(results) {
       showCells(results);
       return results.get(cell.id)?.failed ? phrase("The cell ended with an error.") : phrase("Done.");
-    });
+    }
+    enqueue(cell.id, { box, shown, steps: () => stepsTo(cell.id), done });
+  }
 
   // Run a line of code below what is given. This runs none of the reader's code, which might never end.
   function runLine(line, box, shown, said) {
-    const given = givenOf(released).map(idOf);
-    const above = () => stepsTo(given.at(-1)).filter(({ id }) => given.includes(id));
-    enqueue(line, box, () => [...above(), { id: line, code: line, seconds: CELL_SECONDS }], (results) => {
+    const steps = () => [...given.map(stepOf), { id: line, code: line }];
+    function done(results) {
       show(shown, results.get(line)?.outputs ?? []);
       return said;
-    });
+    }
+    enqueue(line, { box, shown, steps, done });
   }
 
   // ---- answers
 
-  // The current code of each cell that the reader can edit, by its id.
-  const answers = () => parts.map((part) => /** @type {const} */ ([part.solution, part.editor.code]));
-  const sources = () =>
-    new Map([...answers(), ...own.filter((one) => one.editor).map((one) => /** @type {const} */ ([one.cell.id, one.editor.code]))]);
-  const book = () => completed(released, new Map(answers()), ownCells());
+  const book = () =>
+    completed(released, new Map(parts.map((part) => [part.solution, part.editor.code])), ownCells());
 
   function progress() {
-    const now = sources();
-    const states = parts.map((part) => stateOf(part, now));
-    const unwritten = namesUnwritten ? parts.filter((part) => !isWritten(part)).map(({ name }) => name) : [];
+    const states = parts.map(stateOf);
+    const unwritten = namesUnwritten ? parts.filter((part) => !isWritten(part)).map(({ heading }) => heading) : [];
     const list = new Intl.ListFormat(document.documentElement.lang);
     const [done, again] = ["done", "again"].map((state) => states.filter((one) => one === state).length);
     stored.set(`roofline-parts:${name}`, { done, parts: parts.length });
@@ -195,17 +213,16 @@ export async function open({ place, notebook, name, version }) {
         : phrase("This browser keeps nothing for this site: download the notebook before you leave the page."),
     );
     const marks = { done: phrase(" – done"), again: phrase(" – check again") };
-    for (const [number, { heading, mark }] of parts.entries()) {
-      heading.classList.toggle("part-done", states[number] === "done");
-      heading.classList.toggle("part-again", states[number] === "again");
+    for (const [number, { title, mark }] of parts.entries()) {
+      title.classList.toggle("part-done", states[number] === "done");
+      title.classList.toggle("part-again", states[number] === "again");
       mark.textContent = marks[states[number]] ?? "";
     }
   }
 
-  function addPart(part) {
-    const { heading, text: question } = split(part.question);
+  function addPart(part, number) {
+    const { heading } = part;
     const stub = text(part.cell);
-    const pre = made("pre");
     const onEdit = () => {
       const source = part.editor.code;
       const answer = saved(part);
@@ -214,38 +231,30 @@ export async function open({ place, notebook, name, version }) {
     };
     const onRun = (moveOn) => {
       check(part);
-      if (moveOn) parts[parts.indexOf(part) + 1]?.editor.focus();
+      if (moveOn) parts[number + 1]?.editor.focus();
     };
-    const askHint = () => runLine(part.hintCode, part.box, part.hintBox, phrase("The hint stands below the answer."));
-    part.name = heading;
     part.mark = made("span");
-    part.heading = made("h3", { id: `answer-${part.key}` }, heading, part.mark);
+    part.title = made("h3", { id: `answer-${part.key}` }, heading, part.mark);
     part.printed = [];
-    part.shown = made("div", { className: "cell_output" });
-    part.hintBox = made("div", { className: "cell_output" });
-    part.hintCode = `check.hint("${part.key}")`;
-    part.hint = button(phrase("Stronger hint"), askHint, phrase("Stronger hint for {heading}", { heading }));
-    part.hint.hidden = true;
-    part.slot = made("div");
-    const runBar = made(
-      "div",
-      { className: "run-bar" },
+    part.hintBox = outputPlace();
+    const cell = editable(
+      saved(part)?.source ?? stub,
+      phrase("Your answer to {heading}", { heading }),
+      onRun,
+      onEdit,
       button(phrase("Check"), () => check(part), phrase("Check {heading}", { heading })),
       addButton(part.check, heading),
-      part.hint,
     );
-    part.box = made("div", { className: "cell" }, codeBox(pre, runBar), part.shown, part.hintBox);
-    const source = saved(part)?.source ?? stub;
-    part.editor = editor(pre, source, phrase("Your answer to {heading}", { heading }), onRun, onEdit);
-    home.append(made("section", {}, part.heading, markdown(question), part.box), part.slot);
+    Object.assign(part, cell).box.append(part.hintBox);
+    home.append(made("section", {}, part.title, markdown(part.text), part.box), slots[number + 1].place);
   }
 
   // ---- the reader's own cells
 
-  let own = []; // {after, cell, editor, box, shown}, or {after, cell} and {replaces, cell} of texts
-  let isLoading = false;
-  const slots = { start: made("div"), end: made("div") };
-  const lastCheck = parts.at(-1).check;
+  let own = []; // {after, cell}, with box, shown and editor if it is code, or {replaces, cell} of a text
+  // Places for own cells: below what is given, and below each part.
+  const slots = [phrase("what is given"), ...parts.slice(0, -1).map(({ heading }) => heading), phrase("all parts")]
+    .map((above) => ({ above, place: made("div") }));
 
   // The cells as they are saved and downloaded.
   const ownCells = () =>
@@ -253,34 +262,22 @@ export async function open({ place, notebook, name, version }) {
       .map(({ after, replaces, cell, editor: view }) => ({ after, replaces, cell: view ? { ...cell, source: view.code } : cell }))
       .filter(({ cell }) => text(cell).trim());
 
-  // Return the element for own cells that follow a cell of the notebook, and the name of what is above.
-  function slotOf(after) {
-    const number = partOf(released, after);
-    const part = parts[number];
-    if (part && after !== lastCheck) return part;
-    return number < 0
-      ? { slot: slots.start, name: phrase("what is given") }
-      : { slot: slots.end, name: phrase("all parts") };
-  }
-
   function showOwn(record) {
     if (record.cell.cell_type !== "code") return record;
-    const { slot, name: above } = slotOf(record.after);
-    const pre = made("pre");
+    const { place: slot, above } = slots[Math.min(partOf(released, record.after) + 1, parts.length)];
     const onRun = () => runOwn(record);
     const run = button(phrase("Run"), onRun, phrase("Run your own cell below {place}", { place: above }));
-    record.shown = made("div", { className: "cell_output" });
-    record.box = made("div", { className: "cell own-cell" }, codeBox(pre, made("div", { className: "run-bar" }, run)), record.shown);
+    const label = phrase("Your own cell below {place}", { place: above });
+    Object.assign(record, editable(text(record.cell), label, onRun, keepOwn, run));
+    record.box.classList.add("own-cell");
     slot.append(record.box);
-    record.editor = editor(pre, text(record.cell), phrase("Your own cell below {place}", { place: above }), onRun, keepOwn);
     return record;
   }
 
   function addOwn(after) {
     const cell = { cell_type: "code", id: newId(), metadata: {}, source: "", outputs: [], execution_count: null };
-    const record = showOwn({ after, cell });
-    own.push(record);
-    return record.editor;
+    own.push(showOwn({ after, cell }));
+    return own.at(-1).editor;
   }
 
   const addButton = (after, above) =>
@@ -289,7 +286,6 @@ export async function open({ place, notebook, name, version }) {
   // Show these cells instead of the present ones, but keep the editors, and outputs, of cells with the same id.
   function loadOwn(list) {
     const before = own;
-    isLoading = true;
     own = list.map((record) => {
       const same = before.find(({ cell, editor: view }) => view && cell.id === record.cell.id);
       if (!same) return showOwn(record);
@@ -297,14 +293,12 @@ export async function open({ place, notebook, name, version }) {
       return same;
     });
     for (const one of before) if (!own.includes(one)) one.box?.remove();
-    if (!slots.end.children.length) addOwn(lastCheck);
+    if (!slots.at(-1).place.children.length) addOwn(lastCheck);
     for (const { id, field } of fields) field.value = text(own.find(({ replaces }) => replaces === id)?.cell ?? { source: "" });
-    isLoading = false;
     progress();
   }
 
   function keepOwn() {
-    if (isLoading) return;
     const cells = ownCells();
     stored.set(OWN_CELLS, cells.length ? cells : null);
     progress();
@@ -329,7 +323,11 @@ export async function open({ place, notebook, name, version }) {
     if (!found.answers.size) {
       return bar.say(phrase("{file} contains no part of this exercise. Nothing was changed.", { file: file.name }));
     }
-    for (const part of parts) part.editor.code = found.answers.get(part.solution) ?? part.editor.code;
+    for (const part of parts) {
+      const source = found.answers.get(part.solution) ?? part.editor.code;
+      part.editor.code = source;
+      if (source !== text(part.cell) || saved(part)) save(part, { ...saved(part), source });
+    }
     loadOwn(found.own);
     keepOwn();
     const count = own.filter((one) => one.editor && one.editor.code.trim()).length;
@@ -349,7 +347,7 @@ export async function open({ place, notebook, name, version }) {
   // ---- the closing section: a question to think about, and what to do next
 
   const fields = []; // {id, field} of the texts that the reader writes
-  const compared = made("div", { className: "cell_output" });
+  const compared = outputPlace();
   const compare = button(phrase("Compare your answer"), () =>
     runLine("check.thoughts()", below, compared, phrase("You can compare it below your answer.")));
 
@@ -381,9 +379,8 @@ export async function open({ place, notebook, name, version }) {
   // ---- the page
 
   const words = made("p", { className: "answers-done", role: "status" });
-  const start = made("pre", { innerHTML: highlighted(text(givenOf(released)[0])) });
+  const start = made("pre", { innerHTML: highlighted(text(given[0])) });
   const toBegin = phrase("In each part, put your code in the place of the two lines `# YOUR CODE HERE` and `raise NotImplementedError`, then press **Check**. It compares a few published cases, and tells you in words what it found. Grading calls the same functions with those cases and with others that are not shown here.");
-  const aboutVersion = phrase("This page runs your code with Python {version}; a check says so where grading may have an older one that cannot read it.", { version });
   const [, ...rules] = openingOf(released).flatMap((source) => source.split(/\n\s*\n/));
   home.append(
     words,
@@ -395,10 +392,10 @@ export async function open({ place, notebook, name, version }) {
       button(phrase("Check all"), checkAll),
       picker,
     ),
-    markdown([joined(toBegin, aboutVersion), ...rules].join("\n\n")),
+    markdown([toBegin, ...rules].join("\n\n")),
     made("p", { textContent: phrase("Given for all parts:") }),
     made("div", { className: "cell" }, codeBox(start)),
-    slots.start,
+    slots[0].place,
   );
   parts.forEach(addPart);
   below.append(
@@ -407,7 +404,7 @@ export async function open({ place, notebook, name, version }) {
       {},
       made("h3", { textContent: phrase("A cell of your own") }),
       made("p", { textContent: phrase("Try your functions here. The cell sees all that stands above it. It is kept like your answers, and is in the notebook that you download.") }),
-      slots.end,
+      slots.at(-1).place,
       made("p", { className: "answers-files" }, addButton(lastCheck, phrase("all parts"))),
     ),
   );

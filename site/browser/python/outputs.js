@@ -2,10 +2,11 @@
 // A cell's outputs, styled like those of the built pages.
 
 import { asHtml } from "./markdown.js";
+import { safeNodes } from "./safe_html.js";
 
 export function outputElement({ kind, text }) {
   if (["html", "markdown", "svg"].includes(kind)) {
-    return made("div", { className: "output given-html", innerHTML: kind === "markdown" ? asHtml(text) : text });
+    return made("div", { className: "output given-html" }, ...safeNodes(kind === "markdown" ? asHtml(text) : text));
   }
   const box = made("div", { className: "highlight" }, made("pre", { textContent: text }));
   return made("div", { className: `output text_plain given-${kind}` }, box);

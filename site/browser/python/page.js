@@ -4,16 +4,16 @@
 
 import { editor } from "./editor.js";
 import { outputs } from "./outputs.js";
-import { endedMessage, joined, markBusy, panel } from "./panel.js";
+import { joined, markBusy, panel } from "./panel.js";
 import { python } from "./python.js";
 import { valueAt } from "./values.js";
 
 const firstLine = (code) => code.trim().split("\n", 1)[0];
 
-// `cells` are the page's cells, `steps` the address of what build and page share, `saved` has the reader's
-// code of an earlier visit; see run-buttons.js.
-export async function open({ cells, steps: address, saved }) {
-  python.start().catch(() => {}); // in parallel; run() reports a failure
+// `cells` are the page's cells, `steps` the address of what build and page share, `key` that of the reader's
+// changes in this browser. Without a press, Python is not fetched yet.
+export async function open({ cells, steps: address, key, isPressed }) {
+  if (isPressed) python.start().catch(() => {}); // in parallel; run() reports a failure
   const answer = await fetch(new URL(address, document.baseURI));
   if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
   const steps = await answer.json();
@@ -32,6 +32,59 @@ export async function open({ cells, steps: address, saved }) {
     values.every(({ isChanged }) => !isChanged) &&
     states.every((state) => codeOf(state) === state.code && (state.outputs?.isAsBuilt ?? true));
 
+  // ---- the reader's changes: key → {built, code}. All tabs of a page share them: each change reads, merges
+  // and writes. A key is the number that a cell had once. Editions change cells, so an entry belongs to the
+  // cell whose code it has as `built`; one that belongs to no cell is shown beside a cell near its place.
+
+  const read = () => stored.get(key) ?? {};
+  const write = (all) => stored.set(key, Object.keys(all).length ? all : null);
+  const isOf = ({ built }, state) => built.trim() === state.code?.trim();
+  const keyOf = (all, state) => Object.keys(all).find((one) => isOf(all[one], state));
+  const keptOf = (all, state) => all[keyOf(all, state)]?.code ?? state.code;
+
+  function keep(state) {
+    const all = read();
+    const at = keyOf(all, state) ?? (state.cell in all ? `${state.cell}.${Date.now()}` : state.cell);
+    if (state.editor.code.trim() === state.code.trim()) delete all[at];
+    else all[at] = { built: state.code, code: state.editor.code };
+    write(all);
+    onChange(state);
+  }
+  function onChange({ cell }) {
+    bar.back.hidden = isAsBuilt();
+    for (const part of cells[cell].querySelectorAll(".run-kept, .run-back")) part.remove();
+  }
+
+  // Say of a change from an earlier visit that nothing on the page comes from it yet.
+  function markKept(state) {
+    const back = made("button", { type: "button", className: "run-back", textContent: phrase("Put it back") });
+    back.onclick = () => {
+      state.editor.code = state.code;
+      keep(state);
+    };
+    const note = made("span", { className: "run-kept", textContent: phrase("Your change, not run yet") });
+    cells[state.cell].querySelector(".run-bar").append(note, back);
+  }
+
+  // Show code whose cell an edition has changed.
+  function showEarlier(at, code) {
+    const drop = made("button", { type: "button", textContent: phrase("Drop it") });
+    const note = made(
+      "details",
+      { className: "run-earlier" },
+      made("summary", { textContent: phrase("You changed this cell, and a new edition of the page has changed it too: your code is kept here.") }),
+      made("pre", { textContent: code }),
+      drop,
+    );
+    drop.onclick = () => {
+      const { [at]: _, ...others } = read();
+      write(others);
+      note.remove();
+    };
+    const near = states.findLast(({ editor: view, cell }) => view && cell <= parseInt(at, 10));
+    cells[near?.cell]?.querySelector(".cell_input").after(note);
+  }
+
   for (const [step, state] of states.entries()) {
     const pre = cells[state.cell]?.querySelector(".cell_input pre");
     if (!pre) continue;
@@ -40,18 +93,22 @@ export async function open({ cells, steps: address, saved }) {
       run(state.cell);
       if (moveOn) states.slice(step + 1).find((other) => other.editor)?.editor.focus();
     };
-    const onChange = () => {
-      bar.back.hidden = isAsBuilt();
-      saved.set(state.cell, state.editor.code);
-    };
-    state.editor = editor(pre, saved.code(state.cell) ?? state.code, name, onRun, onChange);
+    state.editor = editor(pre, keptOf(read(), state), name, onRun, () => keep(state));
+    if (state.editor.code !== state.code && !isPressed) markKept(state);
   }
-  saved.onChange = (cell, code) => {
-    const state = states.find((one) => one.cell === cell);
-    if (state?.editor) state.editor.code = code ?? state.code;
-  };
+  const edited = states.filter((state) => state.editor);
+  for (const [at, entry] of Object.entries(read())) {
+    if (!edited.some((state) => isOf(entry, state))) showEarlier(at, entry.code);
+  }
+  window.addEventListener("storage", (event) => {
+    if (event.key !== key) return;
+    for (const state of edited) {
+      state.editor.code = keptOf(read(), state);
+      onChange(state);
+    }
+  });
 
-  const markRunning = (number) => cells.forEach((cell, other) => markBusy(cell, other === number));
+  // ---- runs
 
   // The page as steps for Python, with the reader's code or as built.
   const order = (code) =>
@@ -60,33 +117,26 @@ export async function open({ cells, steps: address, saved }) {
       return { values: state.values.map(({ asked }) => asked) };
     });
 
-  async function run(cell) {
-    const target = states.findIndex((state) => state.cell === cell);
-    const edited = states.findIndex((state) => codeOf(state) !== state.code);
-    const steps = order(codeOf);
-    let failed = /** @type {any} */ (null); // the result of the cell that ended with an error
-    markRunning(cell);
-    try {
-      await bar.start();
+  const run = (cell) =>
+    bar.enqueue(cell, cells[cell], async () => {
+      const target = states.findIndex((state) => state.cell === cell);
+      const changed = states.findIndex((state) => codeOf(state) !== state.code);
+      let failed = /** @type {any} */ (null); // the result of the cell that ended with an error
+      for (const part of article.querySelectorAll(".run-kept, .run-back")) part.remove();
       // What this Python draws of the code as built: another one draws a little differently.
-      if (edited >= 0 && states.some((state) => state.outputs && !state.drawn)) {
-        const keep = ({ step, outputs: given }) => (states[step].drawn = JSON.stringify(given));
-        if (!(await python.run(order((state) => state.code), 0, keep))) return;
+      if (changed >= 0 && states.some((state) => state.outputs && !state.drawn)) {
+        const keepDrawn = ({ step, outputs: given }) => (states[step].drawn = JSON.stringify(given));
+        await python.run(order((state) => state.code), 0, keepDrawn);
       }
-      const isComplete = await python.run(steps, target, (result) => {
-        show(result, edited < 0 || result.step < edited);
-        if (result.step === target) markRunning(null);
+      await python.run(order(codeOf), target, (result) => {
+        show(result, changed < 0 || result.step < changed);
+        if (result.step === target) markBusy(cells[cell], false);
         if (result.failed) failed = result;
       });
-      if (!isComplete) return; // a newer run has replaced this one
       if (failed) showUncomputed(failed.step);
-      bar.finish(failed ? failure(failed, target) : summary());
-    } catch (error) {
-      bar.finish(endedMessage(error));
-    }
-    markRunning(null);
-    bar.back.hidden = isAsBuilt();
-  }
+      bar.back.hidden = isAsBuilt();
+      return failed ? failure(failed, target) : summary();
+    });
 
   function show({ step, outputs: given, values: now }, isBuilt) {
     const state = states[step];
@@ -125,10 +175,11 @@ export async function open({ cells, steps: address, saved }) {
   }
 
   bar.back.onclick = () => {
-    for (const state of states) {
-      if (state.editor) state.editor.code = state.code;
-      state.outputs?.restore();
+    for (const state of edited) {
+      state.editor.code = state.code;
+      keep(state);
     }
+    for (const state of states) state.outputs?.restore();
     for (const value of values) value.restore();
     bar.back.hidden = true;
     bar.say(phrase("The page is as it was built."));

@@ -119,11 +119,6 @@ class Page:
                 if pyplot := sys.modules.get("matplotlib.pyplot"):
                     pyplot.close("all")
 
-    def tries(self) -> str:
-        """Return JSON of checks' counts and results, for hints; null before any check."""
-        check = sys.modules.get("roofkit.check")
-        return json.dumps(check.tries() if check else None)
-
     def display(self, *values: Any, **_: Any) -> None:
         """Show values as IPython's `display` does, ignoring its options."""
         for value in values:
@@ -274,11 +269,8 @@ def is_small_array(value: Any) -> bool:
     return bool(is_array and value.nbytes <= MAX_COPIED)
 
 
-def start(language: str, tries: str) -> Page:
-    """Create the Page of this worker, whose namespace is that of `__main__`.
-
-    tries: those of an earlier worker; see `Page.tries`.
-    """
+def start(language: str) -> Page:
+    """Create the Page of this worker, whose namespace is that of `__main__`."""
     page = Page()
     sys.modules["__main__"] = page.module
     builtins.input = no_input
@@ -290,10 +282,8 @@ def start(language: str, tries: str) -> Page:
     # Pyodide's list of fonts is that of another Matplotlib, which so makes its own, and says that.
     log = logging.getLogger("matplotlib.font_manager")
     log.addFilter(lambda record: "font cache" not in record.getMessage())
-    notebook_stubs.install()
+    notebook_stubs.install(page)
     whole_numbers.install()
     if language != ORIGINAL:
         use(language)
-    if counts := json.loads(tries):
-        import_module("roofkit.check").take_tries(counts)
     return page

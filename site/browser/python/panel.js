@@ -54,38 +54,60 @@ export function panel(article) {
     end.hidden = !name;
     end.textContent = name;
   }
+  // Return whether the work came to its end.
+  async function isDone(work) {
+    offerStop(phrase("Cancel"));
+    say(phrase("Fetching Python …"));
+    let ended = "";
+    try {
+      await python.start();
+      showProgress(null);
+      offerStop(phrase("Stop"));
+      say(phrase("Running …"));
+      say(await work());
+    } catch ({ message }) {
+      ended = message === "stopped"
+        ? phrase("Stopped. The next run starts Python anew, with your code.")
+        : phrase("Python ended ({reason}). The next run starts it anew, with your code.", { reason: message });
+      say(ended);
+    }
+    showProgress(null);
+    offerStop();
+    place.dataset.runs = 1 + Number(place.dataset.runs ?? 0);
+    return !ended;
+  }
+  const waiting = new Map(); // key → {box, work}
+  let isWorking = false;
   return {
     place,
     back,
     say,
-    // Wait until Python has started, then say that it runs; `more` says what else will.
-    async start(more = () => "") {
-      offerStop(phrase("Cancel"));
-      say(phrase("Fetching Python …"));
-      await python.start();
-      showProgress(null);
-      offerStop(phrase("Stop"));
-      say(more() || phrase("Running …"));
-    },
-    // Say how a run ended.
-    finish(text) {
-      showProgress(null);
-      offerStop();
-      say(text);
-      place.dataset.runs = 1 + Number(place.dataset.runs ?? 0);
+    // Start Python, do `work()` with it, and say what that returns: after what was asked for before, so that
+    // presses while Python is fetched, or runs, are not lost. A key that waits already is not added again. The
+    // cell `box` is marked until then.
+    async enqueue(key, box, work) {
+      if (waiting.has(key)) return;
+      waiting.set(key, { box, work });
+      markBusy(box, true);
+      if (isWorking) return;
+      isWorking = true;
+      for (const [next, job] of waiting) {
+        waiting.delete(next);
+        markBusy(job.box, true);
+        if (!(await isDone(job.work))) {
+          for (const { box: other } of waiting.values()) markBusy(other, false);
+          waiting.clear();
+        }
+        markBusy(job.box, false);
+      }
+      isWorking = false;
     },
   };
 }
 
-// Mark a cell that is being run.
+// Mark a cell that is being run, or waits for it.
 export function markBusy(box, isBusy) {
   box.classList.toggle("running", isBusy);
   if (isBusy) box.setAttribute("aria-busy", "true");
   else box.removeAttribute("aria-busy");
-}
-
-// The message for a Python that was terminated.
-export function endedMessage({ message }) {
-  if (message === "stopped") return phrase("Stopped. The next run starts Python anew, with your code.");
-  return phrase("Python ended ({reason}). The next run starts it anew, with your code.", { reason: message });
 }

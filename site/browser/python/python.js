@@ -10,15 +10,13 @@ const RAN = "roofline-ran-python"; // in sessionStorage: this tab has run Python
 //   built            the cell's code as built: what its lines print is in the page's language
 //   ours             the page hides this code; its assertions hold for the page as built
 //   continueOnError  an error does not end the order
-//   seconds          a limit; after it Python is terminated, and run() rejects with an error that has the `step`
 export function newPython() {
   let worker = null;
   let ready = null; // a promise
   let rejectReady = (_error) => {};
-  let running = null; // the order: {order, steps, onStep, resolve, reject}
-  let orders = 0;
+  let running = null; // {onStep, resolve, reject}
+  let last = Promise.resolve(); // of the runs
   let timer = 0;
-  let tries = null; // counts by which checks decide on hints, for the next worker
   let tell = (_received, _total) => {};
 
   // Call a function with the bytes received, and those of all, while Python is fetched.
@@ -31,23 +29,27 @@ export function newPython() {
       worker = new Worker(new URL("python_worker.js", import.meta.url));
       worker.onerror = ({ message }) => stop(new Error(message || phrase("its script could not be loaded")));
       worker.onmessage = ({ data }) => (data.ready ? resolve(null) : take(data));
-      worker.postMessage({ language: document.documentElement.lang.replace("-", "_"), tries });
+      worker.postMessage({ language: document.documentElement.lang.replace("-", "_") });
     });
     return ready;
   }
 
-  // Run all steps from the first one that has changed since the last run, at the latest from `target`.
-  // Pass each result to `onStep`: {step, outputs, failed}, or {step, values}. Resolve with true when
-  // all were run, with false when a newer order replaced this one.
-  async function run(steps, target, onStep) {
-    await start();
-    leave()?.resolve(false);
-    orders += 1;
-    const order = orders;
-    return new Promise((resolve, reject) => {
-      running = { order, steps, onStep, resolve, reject };
-      worker.postMessage({ order, steps, target });
+  // After earlier runs, run all steps from the first one that has changed since, at the latest from `target`.
+  // Pass each result to `onStep`: {step, outputs, failed}, or {step, values}. After so many seconds, terminate
+  // Python, and reject with an error that `isLate`.
+  function run(steps, target, onStep, seconds = 0) {
+    const started = start();
+    const asked = worker;
+    last = last.catch(() => {}).then(() => started).then(() => {
+      if (worker !== asked) throw new Error("stopped");
+      const late = () => stop(Object.assign(new Error(phrase("it took too long")), { isLate: true }));
+      if (seconds) timer = setTimeout(late, 1000 * seconds);
+      return new Promise((resolve, reject) => {
+        running = { onStep, resolve, reject };
+        worker.postMessage({ steps, target });
+      });
     });
+    return last;
   }
 
   // Terminate Python, whatever it does: only this stops an endless loop. The next run starts it anew.
@@ -61,25 +63,16 @@ export function newPython() {
   function take(data) {
     if (data.broken !== undefined) return stop(new Error(data.broken)); // some errors say nothing
     if (data.total) return tell(data.received, data.total);
-    if (running?.order !== data.order) return undefined;
-    if (data.begins !== undefined) return limit(data.begins, running.steps[data.begins].seconds);
     if (!data.done) return running.onStep(data);
-    tries = data.tries;
     try {
       sessionStorage.setItem(RAN, "1");
     } catch {
       // Storage is disabled: later pages start Python when a button is pressed.
     }
-    return leave().resolve(true);
+    return leave().resolve();
   }
 
-  function limit(step, seconds) {
-    clearTimeout(timer);
-    const late = () => stop(Object.assign(new Error(phrase("it took too long")), { step }));
-    if (seconds) timer = setTimeout(late, 1000 * seconds);
-  }
-
-  // Return the order that was running.
+  // Return the run that is over.
   function leave() {
     const left = running;
     running = null;

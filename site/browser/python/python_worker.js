@@ -1,5 +1,5 @@
 // @ts-check
-// The page's Python, in a worker. A newer order cancels an older one between two steps. See python.js.
+// The page's Python, in a worker. See python.js.
 
 const HERE = new URL("./", self.location.href).href; // a folder named after the hash of its files
 const ORIGINAL = "en"; // the language of the messages in the code
@@ -9,7 +9,6 @@ sys.path[:0] = ["/course", "/course/kit"]
 from browser.python import page
 page.start`;
 let page; // the Page of page.py
-let latest; // number of the newest order
 let total; // bytes to fetch
 let received = 0;
 
@@ -33,7 +32,7 @@ self.fetch = async (/** @type {any} */ address, options) => {
   return new Response(counted.readable, { status: answer.status, headers: answer.headers });
 };
 
-async function start(language, tries) {
+async function start(language) {
   const files = await (await fetchOnly(`${HERE}files.json`)).json();
   const runtime = new URL(files.pyodide, HERE).href;
   total = files.bytes;
@@ -49,34 +48,22 @@ async function start(language, tries) {
   for (const [number, [, extractDir]] of archives.entries()) {
     python.unpackArchive(await arriving[number], "zip", { extractDir });
   }
-  page = python.runPython(START)(language, JSON.stringify(tries));
+  page = python.runPython(START)(language);
 }
 
-// Wait for a new task of the event loop, so that waiting messages are handled first.
-const nextTask = () =>
-  new Promise((resolve) => {
-    const { port1, port2 } = new MessageChannel();
-    port1.onmessage = () => resolve();
-    port2.postMessage(null);
-  });
-
-async function run({ order, steps, target }) {
-  latest = order;
+function run({ steps, target }) {
   for (let step = page.rewind(JSON.stringify(steps), target); step < steps.length; step += 1) {
-    postMessage({ order, begins: step });
     const answer = JSON.parse(page.run(JSON.stringify(steps[step])));
-    postMessage({ order, step, ...answer });
+    postMessage({ step, ...answer });
     if (answer.failed && !steps[step].continueOnError) break;
-    await nextTask();
-    if (latest !== order) return;
   }
-  postMessage({ order, done: true, tries: JSON.parse(page.tries()) });
+  postMessage({ done: true });
 }
 
 onmessage = async ({ data }) => {
   try {
-    if (data.language) await start(data.language, data.tries).then(() => postMessage({ ready: true }));
-    else await run(data);
+    if (data.language) await start(data.language).then(() => postMessage({ ready: true }));
+    else run(data);
   } catch (error) {
     broken(error);
   }

@@ -56,7 +56,7 @@ function python(_) {
 from roofkit.figures.model_rows import answer
 print(answer(bytes.fromhex("${content}"), ${name}, json.loads(${kept})))`;
       const printed = [];
-      await engine.run([{ code, seconds: READ_SECONDS }], 0, ({ outputs = [] }) => printed.push(...outputs));
+      await engine.run([{ code }], 0, ({ outputs = [] }) => printed.push(...outputs), READ_SECONDS);
       const failure = printed.find(({ kind }) => kind === "error");
       if (failure) throw new Error(failure.text.split("\n").at(-1));
       const lines = printed.filter(({ kind }) => kind === "stdout").map((output) => output.text);
