@@ -209,7 +209,8 @@ def test_edits_are_kept_between_tabs_days_and_editions_and_are_put_back(reader: 
     reader.edit(SPLIT, f"mine = 2\n{SPLIT}")
     reader.edit(CHIP, OTHER_CHIP)
     reader.forget_python()
-    reader.page.route(f"**/{PAGE}.html", new_edition)
+    for file in (f"{PAGE}.html", f"{PAGE}.steps.json"):
+        reader.page.route(f"**/{file}", new_edition)
     reader.open(PAGE)
     kept = reader.page.get_by_text("mine = 2")
     expect(kept.first).to_be_attached()
@@ -223,7 +224,7 @@ def test_edits_are_kept_between_tabs_days_and_editions_and_are_put_back(reader: 
     reader.traffic.clear()  # leaving a page so soon ends its requests
     expect(kept).to_have_count(0)
     expect(reader.code().filter(has_text=OTHER_CHIP)).to_have_count(1)
-    reader.page.unroute(f"**/{PAGE}.html")
+    reader.page.unroute_all()
     # One cell is put back before anything is run.
     for kept in (1, 0):
         reader.open(PAGE)
@@ -238,7 +239,7 @@ def test_edits_are_kept_between_tabs_days_and_editions_and_are_put_back(reader: 
 
 
 def new_edition(route: Route) -> None:
-    """Answer with a page in which another cell was built."""
+    """Answer with a file of a page in which another cell was built."""
     answer = route.fetch()
     body = answer.text()
     assert SPLIT in body

@@ -19,7 +19,7 @@ import {
 import { asHtml, split } from "./markdown.js";
 import { outputElement } from "./outputs.js";
 import { joined, panel } from "./panel.js";
-import { python } from "./python.js";
+import * as python from "./python.js";
 
 const RUN_SECONDS = 60; // what a press runs is stopped then
 const SLOW_SECONDS = 10; // a check that takes longer may have a call that is too slow: Python is slower here

@@ -5,7 +5,7 @@
 import { editor } from "./editor.js";
 import { outputs } from "./outputs.js";
 import { joined, markBusy, panel } from "./panel.js";
-import { python } from "./python.js";
+import * as python from "./python.js";
 import { valueAt } from "./values.js";
 
 const firstLine = (code) => code.trim().split("\n", 1)[0];

@@ -1,7 +1,7 @@
 // @ts-check
 // The bar at the bottom of the window: what Python is doing, and buttons to cancel or stop it.
 
-import { python } from "./python.js";
+import * as python from "./python.js";
 
 const MB = 1e6;
 const READ_MILLISECONDS = 3000;

@@ -42,12 +42,10 @@ function python(_) {
   // A page that was opened as a file can't load it.
   if (!script || location.protocol === "file:") return {};
   const { python: folder, megabytes } = script.dataset;
-  let engine;
   return {
     hint: _("Choose the config.json of your model. Python reads it in this page: the first file fetches it, {megabytes} MB. The file does not leave your browser.", { megabytes }),
     async readConfig(file, rows) {
-      const { newPython } = await import(new URL(`${folder}python.js`, document.baseURI).href);
-      engine ??= newPython();
+      const { run } = await import(new URL(`${folder}python.js`, document.baseURI).href);
       const bytes = new Uint8Array(await file.slice(0, MAX_CONFIG).arrayBuffer());
       const content = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
       // A string in JSON is one in Python, too.
@@ -56,7 +54,7 @@ function python(_) {
 from roofkit.figures.model_rows import answer
 print(answer(bytes.fromhex("${content}"), ${name}, json.loads(${kept})))`;
       const printed = [];
-      await engine.run([{ code }], 0, ({ outputs = [] }) => printed.push(...outputs), READ_SECONDS);
+      await run([{ code }], 0, ({ outputs = [] }) => printed.push(...outputs), READ_SECONDS);
       const failure = printed.find(({ kind }) => kind === "error");
       if (failure) throw new Error(failure.text.split("\n").at(-1));
       const lines = printed.filter(({ kind }) => kind === "stdout").map((output) => output.text);
