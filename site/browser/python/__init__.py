@@ -40,9 +40,8 @@ FOLDER = "python"  # below _static
 PACKAGES = "course.zip"
 # Archive with a translation's words for the pages' Python; only translated pages fetch it.
 WORDS = "words-{}.zip"
-BUTTONS, DONE = "run-buttons.js", "parts-done.js"  # what pages load; a press fetches the others
+BUTTONS = "run-buttons.js"  # what pages load; a press fetches the other scripts
 STYLE = "page-python.css"
-OVERVIEW = "chapters/learners"  # the page that lists the progress of all exercises
 EXERCISE = re.compile(r"exercises/(?P<name>[\w-]+)")
 LIVE = '<figure class="live"'
 # Modules of this folder that the browser's Python imports, besides the course's packages.
@@ -92,17 +91,13 @@ def offer_python(
         steps = steps_of(nbformat.read(executed, as_version=4), doctree)
         target.write_text(compact(steps), encoding="utf-8")
         data = {"data-steps": target.name, "data-page": page}
-    if data or page == OVERVIEW:
-        app.add_css_file(STYLE)
     if data:
+        app.add_css_file(STYLE)
         folder = f"_static/{FOLDER}/{digest(fetched(Path(app.srcdir), pyodide))}/"
         up = "../" if is_translation(app) else ""  # all languages use the original's Python
         data["data-python"] = up + str(context["pathto"](folder, resource=True))
         data["data-megabytes"] = f"{sum(sizes(pyodide).values()) / 1e6:.0f}"
         app.add_js_file(BUTTONS, loading_method="defer", **data)
-    if exercise or page == OVERVIEW:
-        data = {"data-overview": "1" if page == OVERVIEW else ""}
-        app.add_js_file(DONE, loading_method="defer", **data)
 
 
 def cells(doctree: nodes.document) -> Iterator[nodes.container]:
@@ -168,7 +163,7 @@ def serve_python(app: Sphinx) -> None:
     shutil.rmtree(target, ignore_errors=True)
     if pyodide is None:
         return
-    for name in (BUTTONS, DONE, STYLE):
+    for name in (BUTTONS, STYLE):
         shutil.copyfile(HERE / name, static / name)
     if is_translation(app):
         return
@@ -186,7 +181,7 @@ def serve_python(app: Sphinx) -> None:
 @cache
 def fetched(book: Path, pyodide: Path) -> dict[str, bytes]:
     """Return name → content of what pages fetch after a press, besides Pyodide's own files."""
-    scripts = [path for path in sorted(HERE.glob("*.js")) if path.name not in (BUTTONS, DONE)]
+    scripts = [path for path in sorted(HERE.glob("*.js")) if path.name != BUTTONS]
     found = {path.name: path.read_bytes() for path in scripts}
     found["codemirror.js"] = EDITOR.read_bytes()
     found[PACKAGES] = archive(packed(book))

@@ -36,6 +36,16 @@
   // ---- an exercise
 
   if (exercise) {
+    // Beside the link to each: how many of its parts are done in this browser.
+    for (const other of document.querySelectorAll(".bd-links a")) {
+      // A page's link to itself is "#"; `other.href` has the full address.
+      const name = /\/exercises\/([\w-]+)\.html$/.exec(new URL(other.href).pathname)?.[1];
+      const count = name && stored.get(`roofline-parts:${name}`);
+      if (!count?.done) continue;
+      const remark = phrase("{done} of {all} parts done", { done: count.done, all: count.parts });
+      other.append(made("span", { className: "parts-done", textContent: phrase(" ({remark})", { remark }) }));
+    }
+
     const link = document.querySelector(`.bd-article a.download[href$="/${exercise}.ipynb"]`);
     const button = made("button", { type: "button", textContent: phrase("Answer here") });
     const note = made("p", { className: "run-note", role: "status", textContent: phrase("The first check fetches Python once, {megabytes} MB.", { megabytes }) });
