@@ -3,19 +3,7 @@
 // Questions and checks come from the released notebook.
 
 import { editor, highlighted } from "./editor.js";
-import {
-  answersIn,
-  closingOf,
-  completed,
-  givenOf,
-  gradeId,
-  isCheck,
-  newId,
-  openingOf,
-  partOf,
-  partsOf,
-  text,
-} from "./exercise_notebook.js";
+import { answersIn, completed, contentsOf, gradeId, isCheck, newId, text } from "./exercise_notebook.js";
 import { asHtml, split } from "./markdown.js";
 import { outputElement } from "./outputs.js";
 import { joined, panel } from "./panel.js";
@@ -53,8 +41,7 @@ export async function open({ place, notebook, name }) {
   const answer = await fetch(notebook);
   if (!answer.ok) throw new Error(`${notebook}: ${answer.status}`);
   const released = await answer.json();
-  const given = givenOf(released);
-  const parts = partsOf(released);
+  const { opening, given, parts, closing } = contentsOf(released);
   for (const part of parts) Object.assign(part, split(part.question)); // heading and text
   const lastCheck = parts.at(-1).check;
   const bar = panel(place);
@@ -262,9 +249,16 @@ export async function open({ place, notebook, name }) {
       .map(({ after, replaces, cell, editor: view }) => ({ after, replaces, cell: view ? { ...cell, source: view.code } : cell }))
       .filter(({ cell }) => text(cell).trim());
 
+  // Return the place of own cells that follow a cell of the notebook, and the name of what is above.
+  function slotOf(after) {
+    const at = released.cells.findIndex(({ id }) => id === after);
+    if (at <= released.cells.indexOf(given.at(-1))) return slots[0];
+    return slots[Math.min(1 + released.cells.slice(0, at).filter(isCheck).length, parts.length)];
+  }
+
   function showOwn(record) {
     if (record.cell.cell_type !== "code") return record;
-    const { place: slot, above } = slots[Math.min(partOf(released, record.after) + 1, parts.length)];
+    const { place: slot, above } = slotOf(record.after);
     const onRun = () => runOwn(record);
     const run = button(phrase("Run"), onRun, phrase("Run your own cell below {place}", { place: above }));
     const label = phrase("Your own cell below {place}", { place: above });
@@ -353,7 +347,7 @@ export async function open({ place, notebook, name }) {
 
   function addClosing() {
     let heading = "";
-    for (const cell of closingOf(released)) {
+    for (const cell of closing) {
       const source = text(cell).trim();
       if (/^\*[^*]+\*$/.test(source)) {
         const field = made("textarea", { rows: 6, className: "own-words", placeholder: source.slice(1, -1), ariaLabel: phrase("Your answer to {heading}", { heading }) });
@@ -369,10 +363,10 @@ export async function open({ place, notebook, name }) {
       const [title, first, ...paragraphs] = source.split(/\n\s*\n/);
       // The first paragraph of the last section is about kernels and JupyterLab.
       const next = phrase("A check on this page sees all that stands above it, so there is nothing to restart. **Check all** checks every part again. If somebody collects the notebook, download it and hand it in as `{file}`.", { file: `${name}.ipynb` });
-      const isLast = cell === closingOf(released).at(-1);
-      const closing = split([title, isLast ? next : first, ...paragraphs].join("\n\n"));
-      heading = closing.heading;
-      below.append(made("h3", { textContent: heading }), markdown(closing.text));
+      const isLast = cell === closing.at(-1);
+      const section = split([title, isLast ? next : first, ...paragraphs].join("\n\n"));
+      heading = section.heading;
+      below.append(made("h3", { textContent: heading }), markdown(section.text));
     }
   }
 
@@ -381,7 +375,8 @@ export async function open({ place, notebook, name }) {
   const words = made("p", { className: "answers-done", role: "status" });
   const start = made("pre", { innerHTML: highlighted(text(given[0])) });
   const toBegin = phrase("In each part, put your code in the place of the two lines `# YOUR CODE HERE` and `raise NotImplementedError`, then press **Check**. It compares a few published cases, and tells you in words what it found. Grading calls the same functions with those cases and with others that are not shown here.");
-  const [, ...rules] = openingOf(released).flatMap((source) => source.split(/\n\s*\n/));
+  const about = opening.map(text).filter((source) => !source.startsWith("# "));
+  const [, ...rules] = about.flatMap((source) => source.split(/\n\s*\n/));
   home.append(
     words,
     made(

@@ -17,46 +17,25 @@ export const newId = () => Math.random().toString(36).slice(2);
  *   [shownBy: string]: any }} Part
  */
 
-/** @returns {Part[]} the parts of a notebook */
-export function partsOf({ cells }) {
-  /** @type {Part[]} */
-  const parts = [];
-  let words = [];
+// Return the texts above the first code, the code that is given for all parts, the parts, and the texts below the
+// last one. The cell that installs packages is none of them.
+export function contentsOf({ cells }) {
+  const [given, parts] = [[], /** @type {Part[]} */ ([])];
+  let opening = null;
+  let texts = [];
   let answer = null;
   for (const cell of cells) {
-    if (cell.cell_type === "markdown") words.push(text(cell));
+    if (cell.cell_type === "markdown") texts.push(cell);
     else if (isSolution(cell)) answer = cell;
     else {
-      const [key, question] = [gradeId(cell), words.join("\n\n")];
-      if (isCheck(cell)) parts.push({ key, check: cell.id, solution: gradeId(answer), cell: answer, question });
-      words = [];
+      const question = texts.map(text).join("\n\n");
+      if (isCheck(cell)) parts.push({ key: gradeId(cell), check: cell.id, solution: gradeId(answer), cell: answer, question });
+      else if (!answer && gradeId(cell) !== "opening") given.push(cell);
+      opening ??= texts;
+      texts = [];
     }
   }
-  return parts;
-}
-
-// Return the texts between the title and the first code cell: how to work on the notebook.
-export function openingOf({ cells }) {
-  const first = cells.findIndex((cell) => cell.cell_type === "code");
-  return cells.slice(0, first).map(text).filter((words) => !words.startsWith("# "));
-}
-
-// Return the text cells below the last part.
-export const closingOf = ({ cells }) => cells.slice(cells.findLastIndex(isCheck) + 1);
-
-// Return the released code cells before the first part, without the one that installs packages.
-export function givenOf({ cells }) {
-  const first = cells.findIndex(isSolution);
-  return cells.slice(0, first).filter((cell) => cell.cell_type === "code" && gradeId(cell) !== "opening");
-}
-
-// Return the index of the part that a cell is in: -1 above the first question, and the number of
-// parts below the last check.
-export function partOf(released, id) {
-  const { cells } = released;
-  const place = cells.findIndex((cell) => cell.id === id);
-  if (place <= cells.indexOf(givenOf(released).at(-1))) return -1;
-  return cells.slice(0, place).filter(isCheck).length;
+  return { opening, given, parts, closing: texts };
 }
 
 // Return the released notebook with answers (grade id → code) and with the reader's own cells, each
