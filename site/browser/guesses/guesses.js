@@ -200,8 +200,7 @@
 
   // ---- the page
 
-  const answers = [...document.querySelectorAll(".bd-article .answer")];
-  for (const place of answers) {
+  for (const place of document.querySelectorAll(".bd-article .answer")) {
     const { name, kind } = place.dataset;
     const part = (what) => [...place.querySelectorAll(`.${what}`)].map((one) => one.textContent.trim());
     const choices = part("choice");

@@ -36,7 +36,8 @@ class NotObtained(Exception):
 def wanted() -> dict[str, str]:
     """Return name → SHA-256 of each file that pages need."""
     packages = json.loads(LOCK.read_text(encoding="utf-8"))["packages"].values()
-    return PINNED["files"] | {package["file_name"]: package["sha256"] for package in packages}
+    found = {package["file_name"]: package["sha256"] for package in packages}
+    return {**PINNED["files"], **found}
 
 
 def cache() -> Path:
