@@ -18,7 +18,6 @@ import os
 import re
 import secrets
 import sys
-import time
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -60,7 +59,6 @@ try:
 except Exception as error:
     raise SystemExit(f"{{SETTINGS}} cannot be used: {{error}}") from None
 """
-RETRY_SECONDS = 1_800  # for all submissions together that took too long
 Result = dict[str, Any]  # a result file: the fields of `Outcome`, and digest, timestamp
 # and the digest of the page that shows it, "" until gradebook and page do
 State = dict[Key, Result]
@@ -256,21 +254,11 @@ class Course:
 
             progress = stack.enter_context(tqdm(total=len(todo)))
             running = {submit(one): one for one in todo}
-            again = []
             for future in as_completed(list(running)):
                 one = running.pop(future)
-                outcome = future.result()
-                # Without its digest, the next run would grade it again if this one is stopped.
-                self._keep(one, outcome, "" if outcome.again else one.digest)
+                self._keep(one, future.result())
                 progress.set_description(" ".join(one.key))
                 progress.update()
-                again += [one] if outcome.again else []
-            # Perhaps others took the time: once more, one after the other.
-            end = time.monotonic() + RETRY_SECONDS
-            for one in again:
-                if time.monotonic() < end:
-                    progress.set_description(f"{' '.join(one.key)}, once more")
-                    self._keep(one, submit(one).result(), one.digest)
 
     def texts(self, name: str) -> Mapping[str, str]:
         """Return language → text of a released notebook."""
@@ -283,10 +271,10 @@ class Course:
             if place.exists()
         }
 
-    def _keep(self, one: Submission, outcome: Outcome, digest: str) -> None:
+    def _keep(self, one: Submission, outcome: Outcome) -> None:
         """Write the graded notebook, and then the result file, which says that it is there."""
         put(self.graded(*one.key), outcome.notebook)
-        result = asdict(outcome) | {"digest": digest, "page": ""}
+        result = asdict(outcome) | {"digest": one.digest, "page": ""}
         del result["notebook"]
         result["reason"] = "; ".join(filter(None, (outcome.reason, one.question)))
         result["timestamp"] = one.timestamp.decode("utf-8-sig", errors="replace").strip()

@@ -4,12 +4,10 @@ What comes out of the sandbox may be forged, so it is plain data, read with care
 with the values of the reference solution, which no sandbox ever holds.
 """
 
-import base64
 import functools
 import platform
 import re
 import socket
-import struct
 import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -53,7 +51,7 @@ TEXTS = {
 FORGED = (TypeError, AttributeError, LookupError, ValueError)  # what malformed data may raise
 SHOWN_BYTES = 1_500_000  # of all cells together
 LAYOUT_BYTES = 50  # of an output in a file, beside what it shows
-MOST_PIXELS = 25_000_000  # of a picture: a small file can unpack to a huge one, in a browser
+IS_PICTURE = re.compile(r"iVBORw0KGgo[\w+/]+=*\Z", re.ASCII)  # a PNG in base64
 CUT = N_("More was shown than fits on this page.")
 NOT_GRADED = "This could not be graded."
 NOT_REACHED = N_("The notebook did not get as far as this check.")
@@ -97,16 +95,13 @@ class Graded:
 class Outcome:
     """The graded notebook, as text, and what else is known about a submission.
 
-    reason: why it was not graded, or not run to its end. again: whether to grade it once more: a
-    call took too long, or a cell by the clock, perhaps because others took the time. unsafe:
-    whether it ran without walls.
+    reason: why it was not graded, or not run to its end. unsafe: whether it ran without walls.
     """
 
     notebook: str
     parts: list[Graded]
     reason: str = ""
     remarks: list[str] = field(default_factory=list)
-    again: bool = False
     unsafe: bool = False
 
 
@@ -118,12 +113,12 @@ def grade(
     reason: why it can't be graded, if that is known already. released: language → the text of the
     released notebook. Raises Unable if no sandbox is possible.
     """
+    try:
+        cells, language = read(content) if not reason else ([], "")
+    except ValueError as error:
+        reason = str(error)
     if reason:
         return not_graded(name, reason, released)
-    try:
-        cells, language = read(content)
-    except ValueError as error:
-        return not_graded(name, str(error), released)
     end = time.monotonic() + NOTEBOOK
     try:
         parts = exercises.load(name).parts
@@ -140,15 +135,13 @@ def grade(
             ]
             verdicts = list(name_syntax_errors(nb, verdicts))
             write(nb, verdicts)
-        again = any(part.cause == "too-late" for part in verdicts) or any(map(held_up, nb.cells))
         reason = WHY[why].format(cell=cell).rstrip(".")  # for the instructor: in English
-        return Outcome(nbformat.writes(nb), verdicts, reason, remarks, again, server.unsafe)
+        return Outcome(nbformat.writes(nb), verdicts, reason, remarks, server.unsafe)
     except Unable:
         raise
     except Exception as error:  # a fault of ours must not stop the others
         what = printable(f"{type(error).__name__}: {error}".splitlines()[0])
-        failed = not_graded(name, f"the grading itself failed ({what})", released)
-        return replace(failed, again=True)
+        return not_graded(name, f"the grading itself failed ({what})", released)
 
 
 def not_graded(name: str, reason: str, released: Mapping[str, str]) -> Outcome:
@@ -179,7 +172,17 @@ def run(
     """
     copies: dict[str, list[Lines]] = {key: [] for key in functions}
     why, count, waiting, cell = "", 0, list[NotebookNode](), NotebookNode(source="")
-    budget = Budget()
+    room = SHOWN_BYTES
+
+    def shows(cell: NotebookNode) -> bool:
+        """Run a cell; return False if it lacked a name."""
+        nonlocal room
+        found = _message(box, min(CELL_WALL, end - time.monotonic()), "run", cell.source)
+        room -= len(str(found)) + LAYOUT_BYTES * len(found)
+        cut = {"output_type": "stream", "name": "stderr", "text": _(CUT)}
+        cell.outputs = list(map(_output, found)) if room > 0 or not found else [from_dict(cut)]
+        return not any(one.get("ename") == "NameError" for one in found)
+
     try:
         for cell in nb.cells:
             key = key_of(cell)
@@ -194,10 +197,10 @@ def run(
                 continue  # written further up: the stub must not undo it
             count += 1
             cell.execution_count = count
-            if not _shows(box, cell, end, budget):
+            if not shows(cell):
                 waiting.append(cell)
         while waiting:  # cells that needed a name from further down
-            left = [cell for cell in waiting if not _shows(box, cell, end, budget)]
+            left = [cell for cell in waiting if not shows(cell)]
             if len(left) == len(waiting):
                 break
             waiting = left
@@ -211,66 +214,28 @@ def run(
     return copies, why, begins
 
 
-class Budget:
-    """What all cells of a notebook may show together, so that its page can still be opened."""
-
-    def __init__(self) -> None:
-        self.left = SHOWN_BYTES
-
-    def output(self, found: Mapping[str, Any]) -> NotebookNode:
-        """Return an output as text and pictures; a forged one raises one of FORGED."""
-        kind, data = found["output_type"], found.get("data", {})
-        made: dict[str, Any] = {one: _text(found[one]) for one in TEXTS[kind]}
-        if kind == "error":
-            made["traceback"] = list(map(_text, found["traceback"]))
-        elif kind != "stream":
-            made |= {
-                "metadata": {},
-                "data": {one: _text(data[one]) for one in SHOWN if one in data},
-            }
-            if not _is_picture(made["data"].get(PNG, "")):
-                made["data"].pop(PNG, None)
-        if kind == "execute_result":
-            made["execution_count"] = None
-        made["output_type"] = kind
-        self.left -= len(str(made)) + LAYOUT_BYTES
-        if self.left < 0:
-            made = {"output_type": "stream", "name": "stderr", "text": _(CUT)}
-        shown: NotebookNode = from_dict(made)
-        return shown
-
-
-def _is_picture(text: str) -> bool:
-    """Return whether this is a PNG, in base64, that a browser can show."""
-    try:
-        start = base64.b64decode(text, validate=True)[:24]
-        wide, high = struct.unpack(">16xII", start)
-    except (ValueError, struct.error):
-        return False
-    return start.startswith(b"\x89PNG") and 0 < wide * high <= MOST_PIXELS
+def _output(found: Mapping[str, Any]) -> NotebookNode:
+    """Return an output as text and pictures; a forged one raises one of FORGED."""
+    kind, data = found["output_type"], found.get("data", {})
+    made: dict[str, Any] = {one: _text(found[one]) for one in TEXTS[kind]}
+    made["output_type"] = kind
+    if kind == "error":
+        made["traceback"] = list(map(_text, found["traceback"]))
+    elif kind != "stream":
+        shown = {one: _text(data[one]) for one in SHOWN if one in data}
+        if not IS_PICTURE.match(shown.get(PNG, "")):
+            shown.pop(PNG, None)
+        made |= {"metadata": {}, "data": shown}
+    if kind == "execute_result":
+        made["execution_count"] = None
+    node: NotebookNode = from_dict(made)
+    return node
 
 
 def _text(found: object) -> str:
     if not isinstance(found, str):
         raise TypeError("not a text")
     return found.encode("utf-8", "replace").decode()
-
-
-def _shows(box: Lines, cell: NotebookNode, end: float, budget: Budget) -> bool:
-    """Run a cell; return False if it lacked a name."""
-    seconds = min(CELL_WALL, end - time.monotonic())
-    found = _message(box, seconds, "run", cell.source)
-    cell.outputs = []
-    for one in found:
-        cell.outputs.append(budget.output(one))
-        if budget.left < 0:
-            break
-    return not any(one.get("ename") == "NameError" for one in cell.outputs)
-
-
-def held_up(cell: NotebookNode) -> bool:
-    """Return whether a cell was stopped by the clock, perhaps since others took the time."""
-    return any(inside.HELD_UP in str(output) for output in cell.get("outputs", ()))
 
 
 def _message(box: Lines, seconds: float, *words: str) -> Any:
