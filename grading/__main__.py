@@ -44,8 +44,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise
         raise SystemExit(f"{error.name} is not installed: `make cluster` does it") from None
     except KeyboardInterrupt:
-        print(f"\n{STOPPED}", file=sys.stderr)
-        raise SystemExit(INTERRUPTED) from None
+        print(f"\n{STOPPED}", file=sys.stderr, flush=True)
+        os._exit(INTERRUPTED)  # a kill does no harm, and sandboxes end with this process
 
 
 def limit_memory() -> None:

@@ -9,7 +9,6 @@ that before (`inside.py`), and is forked for each notebook; the fork joins the n
 bubblewrap. When bubblewrap is killed, Linux kills everything in there.
 """
 
-import contextlib
 import functools
 import itertools
 import json
@@ -120,7 +119,6 @@ class Server:
     def __init__(self) -> None:
         self.unsafe = os.environ.get("GRADING_UNSAFE") == "1"
         self.numbers: Iterator[int] = itertools.count(random.randrange(USERS))
-        self.boxes: set[Box] = set()  # those in use
 
     def __enter__(self) -> Self:
         if not self.unsafe and (sys.platform != "linux" or not shutil.which("bwrap")):
@@ -154,11 +152,6 @@ class Server:
         self.control.close()  # the process ends when it hears nothing more
         self.process.wait()
 
-    def stop(self) -> None:
-        """End all boxes that are in use: who waits for one is told that it has ended."""
-        for box in list(self.boxes):
-            box.stop()
-
     def box(self) -> "Box":
         """Return a new sandbox; raise Unable if none is possible."""
         return Box(self)
@@ -176,8 +169,7 @@ class Box(Lines):
     def __init__(self, server: Server) -> None:
         ours, theirs = socket.socketpair()
         super().__init__(ours)
-        self.server, self.bwrap, init, user = server, None, 0, 0
-        server.boxes.add(self)
+        self.bwrap, init, user = None, 0, 0
         with theirs:
             if not server.unsafe:
                 self.bwrap = _started()
@@ -197,14 +189,7 @@ class Box(Lines):
     def __enter__(self) -> Self:
         return self
 
-    def stop(self) -> None:
-        with contextlib.suppress(OSError):
-            self.connection.shutdown(socket.SHUT_RDWR)
-        if self.bwrap:
-            self.bwrap.kill()
-
     def __exit__(self, *_: object) -> None:
-        self.server.boxes.discard(self)
         self.connection.close()
         if self.bwrap is None:
             return

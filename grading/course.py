@@ -240,12 +240,10 @@ class Course:
             else:
                 server = stack.enter_context(Server())
                 workers = workers or len(os.sched_getaffinity(0)) + 1
-                threads = stack.enter_context(ThreadPoolExecutor(workers))
+                threads = ThreadPoolExecutor(workers)
+                stack.callback(threads.shutdown, wait=False, cancel_futures=True)
                 with server.box():  # raises Unable if no sandbox is possible here
                     pass
-                # After Ctrl-C, threads end instead of going on.
-                stack.callback(server.stop)
-                stack.callback(threads.shutdown, wait=False, cancel_futures=True)
 
             def submit(one: Submission) -> "Future[Outcome]":
                 if scheduler:

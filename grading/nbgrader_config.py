@@ -47,7 +47,7 @@ def refuse(notebooks: list[str], **_: Any) -> None:
     try:
         if assignment not in exercises.names():
             raise ValueError("no exercise of this course; nbgrader would run it with your rights")
-        if folder.is_symlink() or folder.parent.is_symlink():
+        if folder.parent.is_symlink():
             raise ValueError("a link and not a folder")
         if problem := name_problem(student):
             raise ValueError(problem)
