@@ -169,7 +169,7 @@ class Course:
                 raise
             nb = nbformat.read(made, as_version=4)
             for code in given | {*languages}:
-                text = nbformat.writes(translation.translated(nb, name, code))
+                text = nbformat.writes(notebooks.translated(nb, name, code))
                 put(self.folder / f"release-{code}" / file, f"{text}\n")
             versions = read_json(self.released) or {}
             put(self.released, json.dumps(versions | {name: exercises.version(name)}))

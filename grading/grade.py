@@ -23,10 +23,10 @@ from grading import inside
 from grading.box import Ended, Lines, Server
 from grading.files import Unable
 from grading.intake import printable
-from grading.notebook import defined, headings, key_of, read, restored
+from grading.notebook import defined, key_of, read, restored
 from grading.release import exercises
 from grading.release.cases import Cases, hidden, published
-from grading.release.translation import place
+from grading.release.translation import place, question
 from grading.schema import Part
 from roofkit.check.answers import Answer
 from roofkit.check.call_limit import CALL_SECONDS, CALL_WALL_SECONDS
@@ -93,16 +93,12 @@ class Graded:
 
 @dataclass
 class Outcome:
-    """The graded notebook, as text, and what else is known about a submission.
-
-    reason: why it was not graded, or not run to its end. unsafe: whether it ran without walls.
-    """
+    """The graded notebook, as text, and why it was not graded, or not run to its end."""
 
     notebook: str
     parts: list[Graded]
     reason: str = ""
     remarks: list[str] = field(default_factory=list)
-    unsafe: bool = False
 
 
 def grade(
@@ -134,9 +130,9 @@ def grade(
                 for part in parts
             ]
             verdicts = list(name_syntax_errors(nb, verdicts))
-            write(nb, verdicts)
+            write(nb, name, verdicts)
         reason = WHY[why].format(cell=cell).rstrip(".")  # for the instructor: in English
-        return Outcome(nbformat.writes(nb), verdicts, reason, remarks, server.unsafe)
+        return Outcome(nbformat.writes(nb), verdicts, reason, remarks)
     except Unable:
         raise
     except Exception as error:  # a fault of ours must not stop the others
@@ -153,7 +149,7 @@ def not_graded(name: str, reason: str, released: Mapping[str, str]) -> Outcome:
         Graded(part.key, 0, part.points, "not-graded", (NOT_GRADED,))
         for part in exercises.load(name).parts
     ]
-    write(nb, parts)
+    write(nb, name, parts)
     return Outcome(nbformat.writes(nb), parts, reason)
 
 
@@ -395,16 +391,16 @@ def name_syntax_errors(nb: NotebookNode, parts: Sequence[Graded]) -> Iterator[Gr
         yield part
 
 
-def write(nb: NotebookNode, parts: Sequence[Graded]) -> None:
+def write(nb: NotebookNode, name: str, parts: Sequence[Graded]) -> None:
     """Put points and sentences below each check, where nbgrader reads them."""
-    by_key, above = {part.key: part for part in parts}, headings(nb)
+    by_key = {part.key: part for part in parts}
+    titles = {part.key: question(name, part)[1] for part in exercises.load(name).parts}
     for cell in nb.cells:
         part = by_key.get(key_of(cell))
         if part is None:
             continue
-        title = above[part.key]["title"] if part.key in above else part.key
         first = _("{part}: {points} of {all} points.").format(
-            part=title, points=f"{part.points:g}", all=f"{part.of:g}"
+            part=titles[part.key], points=f"{part.points:g}", all=f"{part.of:g}"
         )
         sentences = list(part.sentences)
         if part.points == part.of:

@@ -23,13 +23,7 @@ from roofkit.words import ORIGINAL
 MOST_SOURCE = 100_000  # characters that are parsed: syntax trees take much memory
 STUB = ("raise NotImplementedError", "raise NotImplementedError()")  # how an answer ends, released
 MAX_CELLS = 1_000  # each cell takes time; exercises have fewer than 50
-MOST_HEADING = 300  # characters in which a heading is looked for, which takes their square
 CHECK = re.compile(r"""\s*check\(\s*["']([\w-]+)["']""")
-# "## Part 2: bytes moved (4 points)", also with the full-width punctuation of Chinese.
-HEADING = re.compile(
-    r"## (?P<whole>[^:\uff1a]*\d[^:\uff1a]*[:\uff1a]\s*(?P<title>.*\S)"
-    r"\s*[(\uff08][^()\uff08\uff09]*[)\uff09])"
-)
 
 
 @dataclass(frozen=True)
@@ -117,18 +111,6 @@ def defined(source: str) -> dict[str, str]:
 def key_of(cell: Mapping[str, Any]) -> str:
     """Return nbgrader's grade id of a cell, "" for one of the learner's own."""
     return str(cell["metadata"].get("nbgrader", {}).get("grade_id", ""))
-
-
-def headings(nb: NotebookNode) -> dict[str, re.Match[str]]:
-    """Return grade id → the HEADING above its cell, for each cell below one."""
-    found: dict[str, re.Match[str]] = {}
-    heading = None
-    for cell in nb.cells:
-        if cell.cell_type == "markdown":
-            heading = HEADING.match(cell.source[:MOST_HEADING]) or heading
-        elif heading and (key := key_of(cell)):
-            found[key] = heading
-    return found
 
 
 def restored(

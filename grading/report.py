@@ -28,12 +28,11 @@ from pygments.lexers import PythonLexer  # type: ignore[import-untyped]
 from grading.files import put
 from grading.gradebook import Key, Marks
 from grading.intake import Misplaced
-from grading.notebook import CHECK, headings, key_of
+from grading.notebook import CHECK, key_of
 from grading.release import exercises, translation
 from roofkit.check.wording import before
 from roofkit.notebook_language import language_of
 from roofkit.words import N_, _, language, spoken
-from rooflib.table import columns_of
 
 HERE = Path(__file__).parent
 TEMPLATES = jinja2.Environment(
@@ -55,10 +54,6 @@ KINDS = {  # kind of remark → what the report says above them
     "not graded": "It counts as zero, unless the notebook was run in part or another one counts.",
     "late": "Time after the due date, or after the own extension, and what that cost.",
     "by hand": "These points count, also beside a newer hand-in, for which they were not given.",
-    "unsafe": (
-        "GRADING_UNSAFE=1: these ran with all rights of the person who graded. What they did "
-        "outside their notebooks is unknown."
-    ),
     "changed": (
         "These are facts. They cost no points, and each may have an innocent reason: accidents "
         "happen to notebooks on the way. Talk to the learner before you conclude anything."
@@ -79,12 +74,8 @@ def page_digest(graded: str, marks: Marks) -> str:
 
 def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
     """Return the page of feedback, in the notebook's language."""
-    points = {
-        key_of(cell): float(cell.metadata.nbgrader.points)
-        for cell in nb.cells
-        if cell.metadata.get("nbgrader", {}).get("grade")
-    }
-    above = headings(nb)
+    asked = exercises.load(exercise).parts
+    points = {part.key: part.points for part in asked}
     with spoken(language_of(nb)):
         return TEMPLATES.get_template("feedback.html.j2").render(
             language=language().replace("_", "-"),
@@ -96,11 +87,11 @@ def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
             ),
             parts=[
                 {
-                    "key": key,
-                    "title": above[key]["whole"] if key in above else key,
-                    "score": _score(marks.scores.get(key, 0), of),
+                    "key": part.key,
+                    "title": translation.question(exercise, part)[0],
+                    "score": _score(marks.scores.get(part.key, 0), part.points),
                 }
-                for key, of in points.items()
+                for part in asked
             ],
             late=_(LATE).format(hours=marks.hours) if marks.late else "",
             penalty=_(PENALTY) if marks.penalty else "",
@@ -132,8 +123,6 @@ def _cell(cell: NotebookNode, points: Mapping[str, float], marks: Marks) -> dict
     key = key_of(cell)
     outputs = [{"said": ""} | _output(one) for one in cell.get("outputs", ())]
     verdict = ""
-    if key == exercises.GIVEN:  # a sandbox has no catalogs
-        outputs = [one | {"text": _with_headings(one.get("text", ""))} for one in outputs]
     if key in points:
         if CHECK.match(cell.source) and outputs:  # the last has the points, for nbgrader
             *outputs, graded = outputs
@@ -149,17 +138,6 @@ def _cell(cell: NotebookNode, points: Mapping[str, float], marks: Marks) -> dict
         "verdict": verdict,
         "comment": marks.comments.get(key, ""),
     }
-
-
-def _with_headings(table: str) -> str:
-    """Return a printed table with its headings in the language in force, where they were."""
-    first, end, rest = table.partition("\n")
-
-    def heading(found: re.Match[str]) -> str:
-        said = _(found[1])
-        return said + " " * (len(found[0]) - columns_of(said))
-
-    return re.sub(r"(\S+(?: \S+)*) *", heading, first) + end + rest
 
 
 def _with_code(text: str) -> str:
@@ -256,11 +234,10 @@ def write(
         "not_handed_in": NOT_HANDED_IN,
     }
     put(course.folder / "report.html", TEMPLATES.get_template("report.html.j2").render(about))
-    ungraded, unsafe = by_kind["not graded"], by_kind["unsafe"]
+    ungraded = by_kind["not graded"]
     return [
         *(["not graded, or not completely:"] if ungraded else []),
         *(f"  {'/'.join(filter(None, place))}: {why}" for *place, why in ungraded),
-        *([f"graded without a sandbox: {len(unsafe)} (GRADING_UNSAFE=1)"] if unsafe else []),
         f"report: {course.folder / 'report.html'}",
         f"grades: {course.folder / 'grades.csv'}",
     ]
@@ -312,8 +289,6 @@ def _remarks(
     for key, result in state.items():
         if result["reason"]:
             yield "not graded", *key, result["reason"]
-        if result["unsafe"]:
-            yield "unsafe", *key, "ran without a sandbox"
         yield from (("changed", *key, one) for one in result["remarks"])
     for place, why in misplaced:
         yield "not graded", place, "", why

@@ -6,26 +6,26 @@ so can't be imported before. The notebooks of the site's pages hold the same sou
 
 import copy
 import os
-from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import yaml
 from babel.messages.extract import extract_from_file
 from nbformat import NotebookNode
+from nbgrader.utils import compute_checksum  # type: ignore[import-untyped]
 
 import roofkit
 import rooflib
-from grading.notebook import HEADING
 from grading.release import exercises
 from grading.release.cases import published
+from grading.release.translation import heading, messages, place, question
 from grading.schema import Part
 from roofkit import first_cell
 from roofkit.check import pack
 from roofkit.check.answers import Plain
 from roofkit.exercise_facts import chapter_title, of_notebook
-from roofkit.words import N_, ORIGINAL, _, language
+from roofkit.texts import in_code, in_words, with_docstrings
+from roofkit.words import N_, ORIGINAL, _, language, spoken
 
 OPENING, CASES = "opening", "cases"  # grade ids of the cells that are added
 DIFFICULTIES = (N_("easy"), N_("medium"), N_("hard"))
@@ -47,6 +47,35 @@ def complete(name: str) -> NotebookNode:
     return nb
 
 
+def translated(nb: NotebookNode, name: str, code: str) -> NotebookNode:
+    """Return a released notebook in another language: its texts, docstrings and comments.
+
+    Text without a translation stays English.
+    """
+    nb = copy.deepcopy(nb)
+    english = facts_line(nb)
+    with spoken(code):
+        texts = {english: facts_line(nb), **messages(name, code)}
+
+        def words(message: str) -> str:
+            return texts.get(message, message)
+
+        for cell in nb.cells:
+            marks = cell.metadata.get("nbgrader", {})
+            if cell.cell_type == "markdown" and not marks:
+                cell.source = in_words(cell.source, words)
+            elif marks.get("solution") or marks.get("grade_id") == exercises.GIVEN:
+                cell.source = in_code(with_docstrings(cell.source, words), words)
+            elif marks.get("grade_id") == CASES:
+                cell.source = cases(name)
+            elif marks.get("grade_id") == OPENING:
+                cell.source = opening()
+            if "checksum" in marks:
+                marks["checksum"] = compute_checksum(cell)
+    nb.metadata["exercise"]["language"] = code
+    return nb
+
+
 def _collapsed(source: str, name: str) -> NotebookNode:
     """Return a locked cell without points, collapsed in front ends that support it."""
     cell = exercises.marked(source, name)
@@ -54,11 +83,8 @@ def _collapsed(source: str, name: str) -> NotebookNode:
     return cell
 
 
-def facts_line(notebook: NotebookNode, heading: Callable[[str], str] = str) -> str:
-    """Return the line below a notebook's title: effort, and the chapter to read first.
-
-    heading: returns a heading in the language in force.
-    """
+def facts_line(notebook: NotebookNode) -> str:
+    """Return the line below a notebook's title: effort, and the chapter to read first."""
     facts = of_notebook(notebook)
     return _(
         "*Effort: about {minutes} minutes, {difficulty}. Read first: the chapter “{chapter}”.*"
@@ -96,27 +122,21 @@ def _address() -> str:
 # --- the published cases -------------------------------------------------------------------------
 
 
-def cases(
-    name: str, place: Callable[[str], str] = str, words: Mapping[str, str] = MappingProxyType({})
-) -> str:
-    """Return the code that passes cases to the checks, with texts in the language in force.
-
-    place: returns where to read in that language. words: the headings of the parts in it.
-    """
+def cases(name: str) -> str:
+    """Return the code that passes cases to the checks, with texts in the language in force."""
     exercise = exercises.load(name)
     texts = {"moral": exercise.moral, "thoughts": exercise.thoughts}
     closing = {key: _(text) for key, text in texts.items() if text}
-    parts = {part.key: _released(name, part, place) | closing for part in exercise.parts}
+    parts = {part.key: _released(name, part) | closing for part in exercise.parts}
     for part in exercise.parts:
         if os.environ.get("SOLUTIONS"):
             parts[part.key]["solution"] = part.solution
-        said = HEADING.match(f"## {words.get(part.heading, part.heading)}")
-        parts[part.key]["title"] = said["title"] if said else part.title
+        parts[part.key]["title"] = question(name, part)[1]
     last = '"""' if language() == ORIGINAL else f'""", "{language()}"'
     return f'from roofkit.check import cases\n\ncases("""\n{pack(parts)}\n{last})'
 
 
-def _released(name: str, part: Part, place: Callable[[str], str]) -> dict[str, Any]:
+def _released(name: str, part: Part) -> dict[str, Any]:
     """Return a part's data for a released notebook: values but no formulas."""
     cases = published(name, part)
     return {

@@ -1,54 +1,27 @@
-"""Released notebooks in another language: only texts, docstrings and comments are translated."""
+"""What notebooks and feedback say in another language, from the catalogs of the course's pages."""
 
-import copy
 import functools
 import re
 from pathlib import Path
 
 from babel.messages.pofile import read_po
-from nbformat import NotebookNode
-from nbgrader.utils import compute_checksum  # type: ignore[import-untyped]
 
-from grading.release import exercises, notebooks
-from roofkit.texts import in_code, in_words, with_docstrings
-from roofkit.words import _, language, spoken
+from grading.release import exercises
+from grading.schema import Part
+from roofkit.words import _, language
 
 CATALOGS = exercises.ROOT / "locale"
 TITLE = re.compile(r"“([^”]+)”")
+# "Part 2: bytes moved (4 points)", also with the full-width punctuation of Chinese.
+HEADING = re.compile(
+    r"(?P<whole>[^:\uff1a]*\d[^:\uff1a]*[:\uff1a]\s*(?P<title>.*\S)"
+    r"\s*[(\uff08][^()\uff08\uff09]*[)\uff09])"
+)
 
 
 def languages() -> list[str]:
     """Return the codes of the languages that there are catalogs for."""
     return sorted(folder.parent.name for folder in CATALOGS.glob("*/LC_MESSAGES"))
-
-
-def translated(nb: NotebookNode, name: str, code: str) -> NotebookNode:
-    """Return a released notebook in another language.
-
-    Text without a translation stays English.
-    """
-    nb = copy.deepcopy(nb)
-    english = notebooks.facts_line(nb)
-    with spoken(code):
-        texts = {english: notebooks.facts_line(nb, heading), **messages(name, code)}
-
-        def words(message: str) -> str:
-            return texts.get(message, message)
-
-        for cell in nb.cells:
-            marks = cell.metadata.get("nbgrader", {})
-            if cell.cell_type == "markdown" and not marks:
-                cell.source = in_words(cell.source, words)
-            elif marks.get("solution") or marks.get("grade_id") == exercises.GIVEN:
-                cell.source = in_code(with_docstrings(cell.source, words), words)
-            elif marks.get("grade_id") == notebooks.CASES:
-                cell.source = notebooks.cases(name, place, texts)
-            elif marks.get("grade_id") == notebooks.OPENING:
-                cell.source = notebooks.opening()
-            if "checksum" in marks:
-                marks["checksum"] = compute_checksum(cell)
-    nb.metadata["exercise"]["language"] = code
-    return nb
 
 
 @functools.cache
@@ -58,6 +31,12 @@ def messages(name: str, code: str) -> dict[str, str]:
     for catalog in (f"exercises/{name}", "notebooks"):
         found |= _read(CATALOGS / code / "LC_MESSAGES" / f"{catalog}.po")
     return found
+
+
+def question(name: str, part: Part) -> tuple[str, str]:
+    """Return the heading of a part's question, and its title, in the language in force."""
+    said = HEADING.match(messages(name, language()).get(part.heading, part.heading))
+    return (said["whole"], said["title"]) if said else (part.heading, part.title)
 
 
 def place(read: str) -> str:
