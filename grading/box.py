@@ -173,7 +173,8 @@ class Box(Lines):
         with theirs:
             if not server.unsafe:
                 self.bwrap = _started()
-                init = _child_of(self.bwrap.pid)
+                children = f"/proc/{self.bwrap.pid}/task/{self.bwrap.pid}/children"
+                init = int(Path(children).read_text().split()[0])
                 self.gone = os.pidfd_open(init)
                 user = FIRST_USER + next(server.numbers) % USERS if os.geteuid() == 0 else 0
             request = json.dumps([init, user]).encode()
@@ -219,10 +220,6 @@ def _started() -> "subprocess.Popen[bytes]":
         "sysctl kernel.apparmor_restrict_unprivileged_userns=0; a container needs the options on "
         "the page for instructors"
     )
-
-
-def _child_of(process: int) -> int:
-    return int(Path(f"/proc/{process}/task/{process}/children").read_text().split()[0])
 
 
 def command() -> list[str]:

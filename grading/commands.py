@@ -35,8 +35,8 @@ def release(course: Course, exercise: Sequence[str], language: Sequence[str]) ->
 
 
 def grade(course: Course, workers: int | None, scheduler: str) -> list[str]:
-    if not (course.folder / "submitted").is_dir():
-        raise Unable(f"{course.folder / 'submitted'} is missing: no submissions to grade")
+    if not course.given.is_dir():
+        raise Unable(f"{course.given} is missing: no submissions to grade")
     if scheduler and workers:
         raise Unable("--workers counts notebooks on this machine; a scheduler has its own workers")
     graded, lines = course.grade(workers, scheduler)
@@ -125,7 +125,7 @@ def collect(course: Course, exercise: str, download: Path, replace: bool) -> lis
     with downloads.opened(download) as (found, lines):
         for student, files, remarks in downloads.by_student(found, _people(course)):
             lines += remarks
-            folder = course.folder / "submitted" / student / exercise
+            folder = course.given / student / exercise
             if not files:
                 continue
             if folder.is_symlink() or folder.parent.is_symlink():

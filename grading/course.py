@@ -12,6 +12,7 @@ stale: the next one goes on where it was.
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import logging
 import os
@@ -39,7 +40,7 @@ from grading.box import Server
 from grading.files import Unable, put, read_json
 from grading.grade import Outcome, grade
 from grading.gradebook import Key
-from grading.intake import Misplaced, Submission, submissions
+from grading.intake import EXCHANGE_FILES, Misplaced, Submission, read_file, submissions
 from grading.release import exercises, notebooks, translation
 from roofkit.words import ORIGINAL
 
@@ -73,7 +74,7 @@ class Course:
 
     def __init__(self, folder: Path | str) -> None:
         self.folder = Path(folder).resolve()
-        self.own = self.folder / ".grading"
+        self.given, self.own = self.folder / "submitted", self.folder / ".grading"
         self.released = self.own / "released.json"  # exercise → the version that was released
         exercises.use(self.folder / "exercises")
 
@@ -110,9 +111,8 @@ class Course:
 
     def settings(self) -> Config:
         """Return nbgrader's settings: this folder's own file, which loads the repository's."""
-        own = self.folder / "nbgrader_config.py"
-        file = own if own.exists() else CONFIG
-        config = Config(PyFileConfigLoader(file.name, path=str(file.parent)).load_config())
+        loader = PyFileConfigLoader("nbgrader_config.py", path=str(self.folder))
+        config = Config(loader.load_config())
         config.CourseDirectory.root = str(self.folder)
         if "db_url" not in config.CourseDirectory:
             config.CourseDirectory.db_url = f"sqlite:///{self.folder / 'gradebook.db'}"
@@ -293,22 +293,26 @@ class Course:
             gradebook.record(book, state, self.settings())
             marks = gradebook.marks(book)
             for key in sorted(state.keys() & found):
-                text = self.graded(*key).read_text(encoding="utf-8")
-                page = report.page_digest(text, marks[key])
-                if state[key]["page"] != page or not self.feedback(*key).exists():
-                    nb = nbformat.reads(text, as_version=4)
-                    put(self.feedback(*key), report.page(nb, *key, marks[key]))
-                    # Only now that the gradebook and the page say so.
-                    put(self._result(*key), json.dumps(state[key] | {"page": page}))
+                text, page = self.graded(*key).read_text(encoding="utf-8"), self.feedback(*key)
+                shown = hashlib.sha256(f"{text}{marks[key]}".encode()).hexdigest()
+                if state[key]["page"] == shown and page.exists():
+                    continue
+                put(page, report.page(nbformat.reads(text, as_version=4), *key, marks[key]))
+                for name in EXCHANGE_FILES:  # by which nbgrader's exchange releases a page
+                    said, problem = read_file(self.given.joinpath(*key, name), 1_000)
+                    if not problem:
+                        put(page.with_name(name), said.decode(errors="replace"))
+                # Only now that the gradebook and the page say so.
+                put(self._result(*key), json.dumps(state[key] | {"page": shown}))
             return report.write(self, state, marks, people, misplaced)
 
     def _present(self, known: Collection[str]) -> State:
         """Return the results of people and exercises that were not taken out of the class."""
-        given, names = self.folder / "submitted", self.names()
+        names = self.names()
         return {
             (student, name): result
             for (student, name), result in self.state().items()
-            if name in names and (student in known or (given / student).is_dir())
+            if name in names and (student in known or (self.given / student).is_dir())
         }
 
 

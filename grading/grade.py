@@ -314,7 +314,8 @@ def _called(
             start = time.monotonic()
             value, problem, module = copy.receive(min(CALL_WALL, end - start))
             problem = problem if problem in PROBLEMS else "died" if problem else ""
-            answers.append(Answer(value, problem, _name(module)))
+            module = module if re.fullmatch(r"[\w.]{1,40}", module) else ""
+            answers.append(Answer(value, problem, module))
             if len(answers) == 1 and problem:
                 return answers * len(inputs)
     except Ended as ended:
@@ -326,10 +327,6 @@ def _called(
     if again and (problem := answers.pop().problem):
         answers = [Answer(problem=problem)] * len(answers)
     return answers
-
-
-def _name(module: object) -> str:
-    return module if isinstance(module, str) and re.fullmatch(r"[\w.]{1,40}", module) else ""
 
 
 # --- judging -------------------------------------------------------------------------------------

@@ -117,10 +117,6 @@ def entries(folder: Path) -> tuple[list[tuple[str, int]], str]:
         return [], f"the folder cannot be read ({os.strerror(error.errno or 0)})"
 
 
-def is_notebook(name: str) -> bool:
-    return name.lower().endswith(NOTEBOOKS) and not name.startswith(".")
-
-
 def submissions(course: Path, known: Sequence[str]) -> tuple[list[Submission], list[Misplaced]]:
     """Return (all submissions of the exercises `known`, what is not graded, and why).
 
@@ -184,7 +180,7 @@ def _notebooks(folder: Path) -> Iterator[str]:
     for parent, folders, _files in itertools.islice(os.walk(folder), MOST_FOLDERS):
         folders[:] = sorted(name for name in folders if name[0] not in "._")
         for name, mode in entries(Path(parent))[0]:
-            if is_notebook(name) and stat.S_ISREG(mode):
+            if name.lower().endswith(NOTEBOOKS) and name[0] != "." and stat.S_ISREG(mode):
                 yield str(Path(parent, name).relative_to(folder))
 
 
@@ -198,7 +194,13 @@ def choose(folder: Path, notebooks: Sequence[str], exercise: str) -> tuple[str, 
     be as it was released. So the one with most answers counts, and of several the one whose name is
     most like the exercise's. There is a question if others hold other answers.
     """
-    ranked = sorted(notebooks, key=lambda path: _rank(path, exercise))
+
+    def unlike(path: str) -> tuple[bool, bool, int, str]:
+        name = path.rpartition("/")[2]
+        begins = name.casefold().startswith(exercise.casefold())
+        return name != f"{exercise}.ipynb", not begins, len(path), path
+
+    ranked = sorted(notebooks, key=unlike)
     if len(ranked) == 1:
         return ranked[0], ""
     answers = {path: _answers(folder / path, exercise) for path in ranked[:MOST_COPIES]}
@@ -206,14 +208,6 @@ def choose(folder: Path, notebooks: Sequence[str], exercise: str) -> tuple[str, 
     others = [path for path in answers if not answers[path].items() <= answers[best].items()]
     said = f"several notebooks with different answers: {listed([best, *others])}"
     return best, f"{said}; {printable(best)} counts until you remove it" if others else ""
-
-
-def _rank(path: str, exercise: str) -> tuple[bool, bool, bool, int, str]:
-    """Return a rank that is lower the more a path is like the expected one."""
-    name, wanted = path.rpartition("/")[2], exercise.casefold()
-    stem = name.casefold().partition(".ipynb")[0]
-    is_named, begins = stem == wanted, stem.startswith(wanted)
-    return name != f"{exercise}.ipynb", not is_named, not begins, path.count("/"), path
 
 
 def _cells(content: bytes) -> list[Cell]:

@@ -64,10 +64,9 @@ def read(content: bytes) -> tuple[list[Cell], str]:
 
 def _cell(found: Any) -> Cell:
     source = "".join(found.get("source", found.get("input")) or "")  # a text, or its lines
-    about = found.get("metadata")
-    marks = about.get("nbgrader") if isinstance(about, dict) else None
-    marks = marks if isinstance(marks, dict) else {}
-    key = marks.get("grade_id")
+    key: Any = found
+    for name in ("metadata", "nbgrader", "grade_id"):
+        key = key.get(name) if isinstance(key, dict) else None
     # A lone half of a surrogate pair can't be written to a file.
     source = source.encode("utf-8", "replace").decode().replace("\r\n", "\n").replace("\r", "\n")
     return Cell(

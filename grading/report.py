@@ -7,7 +7,6 @@ through Jinja's escaping, or, if it is Markdown, through nh3.
 import collections
 import csv
 import functools
-import hashlib
 import html
 import io
 import itertools
@@ -67,11 +66,6 @@ FIGURE = N_("Figure drawn by this cell")
 # --- feedback ------------------------------------------------------------------------------------
 
 
-def page_digest(graded: str, marks: Marks) -> str:
-    """Return a digest of all that a page shows."""
-    return hashlib.sha256(f"{graded}{marks}".encode()).hexdigest()
-
-
 def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
     """Return the page of feedback, in the notebook's language."""
     asked = exercises.load(exercise).parts
@@ -89,7 +83,9 @@ def page(nb: NotebookNode, student: str, exercise: str, marks: Marks) -> str:
                 {
                     "key": part.key,
                     "title": translation.question(exercise, part)[0],
-                    "score": _score(marks.scores.get(part.key, 0), part.points),
+                    "score": _("Score: {points} / {all}").format(
+                        points=f"{marks.scores.get(part.key, 0):g}", all=f"{part.points:g}"
+                    ),
                 }
                 for part in asked
             ],
@@ -107,10 +103,6 @@ def _title(exercise: str) -> str:
     """Return the title of an exercise in the language in force."""
     title = exercises.load(exercise).title
     return translation.messages(exercise, language()).get(title, title)
-
-
-def _score(points: float, of: float) -> str:
-    return _("Score: {points} / {all}").format(points=f"{points:g}", all=f"{of:g}")
 
 
 def _is_shown(cell: NotebookNode, marks: Marks) -> bool:
@@ -223,7 +215,15 @@ def write(
         "submissions": len(state),
         "heads": [f"{one} of\N{NO-BREAK SPACE}{exercises.load(one).points:g}" for one in names],
         "scores": grouped(grades, 0),
-        "averages": [(*place, *_average(rows)) for place, rows in grouped(given, 1, 2, 4).items()],
+        "averages": [
+            (
+                *place,
+                len(rows),
+                sum(not row[-1] for row in rows),
+                f"{statistics.fmean(float(row[3]) for row in rows):.2f}",
+            )
+            for place, rows in grouped(given, 1, 2, 4).items()
+        ],
         "misconceptions": mistakes,
         "kinds": KINDS,
         "remarks": by_kind,
@@ -304,12 +304,6 @@ def _late(own: Marks) -> str:
     """Return how late a hand-in is and what that cost, "" if it is in time."""
     cost = f", {own.penalty:g} points taken off" if own.penalty else ""
     return f"{own.hours} h late{cost}" if own.late else ""
-
-
-def _average(rows: Sequence[Row]) -> Row:
-    """Return (submissions, right answers, mean points) of one part."""
-    mean = statistics.fmean(float(row[3]) for row in rows)
-    return len(rows), sum(not row[-1] for row in rows), f"{mean:.2f}"
 
 
 def grouped(rows: Iterable[Row], *places: int) -> dict[Row, list[Row]]:
