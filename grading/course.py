@@ -83,12 +83,8 @@ class Course:
     def prepare(self) -> None:
         """Make the folder usable for nbgrader, without overwriting anything."""
         self.own.mkdir(mode=0o700, parents=True, exist_ok=True)
-        own = self.folder / "nbgrader_config.py"
-        text = OWN_CONFIG.format(path=str(CONFIG))
-        # Where the settings have moved since, a file that nobody has edited follows them.
-        ours = re.escape(OWN_CONFIG.format(path="…")).replace("…", ".*")
-        if not own.exists() or re.fullmatch(ours, own.read_text(encoding="utf-8")):
-            put(own, text)
+        if not (own := self.folder / "nbgrader_config.py").exists():
+            put(own, OWN_CONFIG.format(path=str(CONFIG)))
         self.seed()
 
     def seed(self) -> str:

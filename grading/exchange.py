@@ -1,12 +1,11 @@
 """nbgrader's exchange, into which every learner can put anything.
 
-nbgrader's own `collect` trusts the names of folders, follows links in them, and stops at the first
-that it cannot parse or copy.
+nbgrader's own `collect` trusts the names of folders, and follows links in them.
 """
 
 import os
+import pwd
 import stat
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,8 @@ from nbgrader.exchange.default import ExchangeCollect  # type: ignore[import-unt
 
 from grading.intake import MOST_BYTES, name_problem, printable
 
-MOST_BESIDE = 100_000_000  # bytes of a file beside a notebook
 Record = dict[str, Any]  # nbgrader's record of a hand-in: username, filename, timestamp
+MOST_BESIDE = 100_000_000  # bytes of a file beside a notebook
 
 
 def refuse_odd(folder: Path) -> None:
@@ -40,12 +39,17 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
 
     src_records: list[Record]
 
-    def _path_to_record(self, path: str) -> Record:
+    def _sort_by_timestamp(self, records: list[Record]) -> list[Record]:
+        """Return the newest first, but what the student's own account wrote before all others."""
+        newest = super()._sort_by_timestamp(records)
+        return sorted(newest, key=lambda record: not self._is_owner(record))
+
+    def _is_owner(self, record: Record) -> bool:
         try:
-            record: Record = super()._path_to_record(path)
-        except Exception:  # nbgrader's time parsers raise many kinds of errors
-            record = {"username": "", "filename": Path(path).name, "timestamp": datetime.min}
-        return record
+            owner = Path(self.inbound_path, record["filename"]).lstat().st_uid
+            return bool(pwd.getpwuid(owner).pw_name == record["username"])
+        except (OSError, KeyError):
+            return False
 
     def init_src(self) -> None:
         """Choose one hand-in per student, which `copy_files` then copies."""
