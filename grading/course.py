@@ -40,7 +40,7 @@ from grading.box import Server
 from grading.files import Unable, put, read_json
 from grading.grade import Outcome, grade
 from grading.gradebook import Key
-from grading.intake import EXCHANGE_FILES, Misplaced, Submission, read_file, submissions
+from grading.intake import Misplaced, Submission, submissions
 from grading.release import exercises, notebooks, translation
 from roofkit.words import ORIGINAL
 
@@ -294,10 +294,6 @@ class Course:
                 if state[key]["page"] == shown and page.exists():
                     continue
                 put(page, report.page(nbformat.reads(text, as_version=4), *key, marks[key]))
-                for name in EXCHANGE_FILES:  # by which nbgrader's exchange releases a page
-                    said, problem = read_file(self.given.joinpath(*key, name), 1_000)
-                    if not problem:
-                        put(page.with_name(name), said.decode(errors="replace"))
                 # Only now that the gradebook and the page say so.
                 put(self._result(*key), json.dumps(state[key] | {"page": shown}))
             return report.write(self, state, marks, people, misplaced)

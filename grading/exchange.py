@@ -1,17 +1,22 @@
 """nbgrader's exchange, into which every learner can put anything.
 
-nbgrader's own `collect` trusts the names of folders, and follows links in them.
+nbgrader's own `collect` trusts the names of folders, and follows links in them; its
+`release_feedback` stops at the first submission that did not come through the exchange.
 """
 
 import os
 import pwd
+import secrets
 import stat
 from pathlib import Path
 from typing import Any
 
-from nbgrader.exchange.default import ExchangeCollect  # type: ignore[import-untyped]
+from nbgrader.exchange.default import (  # type: ignore[import-untyped]
+    ExchangeCollect,
+    ExchangeReleaseFeedback,
+)
 
-from grading.intake import MOST_BYTES, name_problem, printable
+from grading.intake import EXCHANGE_FILES, MOST_BYTES, name_problem, printable, read_file
 
 Record = dict[str, Any]  # nbgrader's record of a hand-in: username, filename, timestamp
 MOST_BESIDE = 100_000_000  # bytes of a file beside a notebook
@@ -65,3 +70,21 @@ class Collect(ExchangeCollect):  # type: ignore[misc]
                 self.log.error("%s: %s; it is left in the exchange", name, error)
             else:
                 self.src_records.append(record)
+
+
+class ReleaseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
+    """`nbgrader release_feedback` for pages of `make grade`, also of what came another way.
+
+    The exchange names a page after a secret that the learner's `nbgrader submit` drew. Where there
+    is none, one is made that nobody can guess.
+    """
+
+    def copy_files(self) -> None:
+        root = Path(self.coursedir.root)
+        for folder in sorted(root.glob(f"feedback/*/{self.coursedir.assignment_id}")):
+            for name in EXCHANGE_FILES:
+                own = root / "submitted" / folder.relative_to(root / "feedback") / name
+                said = read_file(own, 1_000)[0].decode(errors="replace")
+                if said.strip() or not (folder / name).exists():
+                    (folder / name).write_text(said or secrets.token_hex(), encoding="utf-8")
+        super().copy_files()

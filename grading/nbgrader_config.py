@@ -34,7 +34,7 @@ from grading import exchange, gradebook, report  # noqa: E402
 from grading.box import own_server  # noqa: E402
 from grading.course import Course  # noqa: E402
 from grading.grade import grade  # noqa: E402
-from grading.intake import EXCHANGE_FILES, name_problem, printable  # noqa: E402
+from grading.intake import name_problem, printable  # noqa: E402
 from grading.release import exercises  # noqa: E402
 
 Resources = dict[str, Any]
@@ -64,7 +64,7 @@ def remove_others(notebooks: list[str], **_: Any) -> None:
     for path in Path("autograded", folder.parent.name, folder.name).iterdir():
         if path.is_dir():
             shutil.rmtree(path)
-        elif path.suffix != ".ipynb" and path.name not in EXCHANGE_FILES:
+        elif path.suffix != ".ipynb" and path.name != "timestamp.txt":
             path.unlink()
 
 
@@ -117,6 +117,7 @@ c.GenerateFeedback.preprocessors = []
 c.GenerateFeedback.exporter_class = Page
 c.ExportPlugin.to = "nbgrader.csv"  # grades.csv is the course's own table
 c.ExchangeFactory.collect = exchange.Collect
+c.ExchangeFactory.release_feedback = exchange.ReleaseFeedback
 
 # The formgrader, where an instructor is logged in, shows Markdown as pages of feedback do, and
 # fetches nothing: formgrade/ here has no MathJax.
