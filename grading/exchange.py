@@ -85,6 +85,7 @@ class ReleaseFeedback(ExchangeReleaseFeedback):  # type: ignore[misc]
             for name in EXCHANGE_FILES:
                 own = root / "submitted" / folder.relative_to(root / "feedback") / name
                 said = read_file(own, 1_000)[0].decode(errors="replace")
-                if said.strip() or not (folder / name).exists():
+                said = said if said.strip() else ""
+                if said or not (folder / name).exists():
                     (folder / name).write_text(said or secrets.token_hex(), encoding="utf-8")
         super().copy_files()

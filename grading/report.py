@@ -42,9 +42,7 @@ TEMPLATES = jinja2.Environment(
     lstrip_blocks=True,
 )
 HIDDEN_CELLS = ("opening", "cases")  # of a released notebook; nobody wants to read these
-TAGS = """
-    a b blockquote br code dd dl dt em h1 h2 h3 h4 h5 h6 hr i li ol p pre s strong sub sup table
-    tbody td th thead tr ul"""
+TAGS = nh3.ALLOWED_TAGS - {"img"}  # which would be fetched
 # Characters of a cell: a longer one is shown as it is, since parsers can be slow, and then cut.
 MOST_COLORED, MOST_TEXT = 5_000, 100_000
 ESCAPES = re.compile(r"\x1b\[[\d;]*[A-Za-z]")  # colors of terminals
@@ -161,7 +159,7 @@ def prose(source: str) -> str:
         made = MarkdownWithMath(renderer=renderer).render(source)
     except Exception:  # a picture that is not attached, lists that are nested too deep
         return _plain(source)
-    return nh3.clean(made, tags=set(TAGS.split()))
+    return nh3.clean(made, tags=TAGS)
 
 
 def _output(output: Mapping[str, Any]) -> dict[str, Any]:

@@ -227,10 +227,9 @@ class Table:
                 found[name] = meant[0]
         there = ", ".join(map(repr, self.heads))
         for name, head in found.items():
-            if head not in self.heads:
-                raise ValueError(f"has no column {head!r} for {name}; there is {there}")
-            if self.heads.count(head) > 1:
-                raise ValueError(f"has two columns headed {head!r}; rename one")
+            if (count := self.heads.count(head)) != 1:
+                says = "two columns" if count else "no column"
+                raise ValueError(f"has {says} {head!r} for {name}; there is {there}")
             if list(found.values()).count(head) > 1:
                 raise ValueError(f"has one column {head!r}, given for more than one exercise")
         if not found:
