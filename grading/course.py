@@ -198,7 +198,12 @@ class Course:
         workers: how many notebooks run at once, default cores + 1. scheduler: the address of a
         Dask scheduler that has the work done.
         """
-        with self._locked():
+        self.prepare()  # creates the lock's folder, which other users may not read
+        with (self.own / "lock").open("a") as held:
+            try:
+                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise Unable(f"{self.folder} is being graded already; wait for its end") from None
             state = self.state()
             self._release_what_changed()
             found, misplaced = submissions(self.folder, self.names())
@@ -211,18 +216,6 @@ class Course:
             if todo:
                 self._grade(todo, workers, scheduler)
             return len(todo), self._write({one.key for one in found}, misplaced)
-
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        self.prepare()  # creates the lock's folder, which other users may not read
-        with (self.own / "lock").open("a") as held:
-            try:
-                fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise Unable(
-                    f"{self.folder} is being graded already; wait until that is done"
-                ) from None
-            yield
 
     def _grade(self, todo: Sequence[Submission], workers: int | None, scheduler: str) -> None:
         released = {name: self.texts(name) for name in self.names()}
@@ -283,9 +276,14 @@ class Course:
     def _write(self, found: Collection[Key], misplaced: Sequence[Misplaced]) -> list[str]:
         """Bring gradebook, pages of feedback and tables into line with the results."""
         sys.path.append(str(self.folder))  # a plugin may lie there, as for plain nbgrader
+        names = self.names()
         with self.gradebook() as book:
             people = {one.id for one in book.students}
-            state = self._present(people)
+            state = {  # without people and exercises that were taken out of the class
+                (student, name): result
+                for (student, name), result in self.state().items()
+                if name in names and (student in people or (self.given / student).is_dir())
+            }
             gradebook.record(book, state, self.settings())
             marks = gradebook.marks(book)
             for key in sorted(state.keys() & found):
@@ -297,15 +295,6 @@ class Course:
                 # Only now that the gradebook and the page say so.
                 put(self._result(*key), json.dumps(state[key] | {"page": shown}))
             return report.write(self, state, marks, people, misplaced)
-
-    def _present(self, known: Collection[str]) -> State:
-        """Return the results of people and exercises that were not taken out of the class."""
-        names = self.names()
-        return {
-            (student, name): result
-            for (student, name), result in self.state().items()
-            if name in names and (student in known or (self.given / student).is_dir())
-        }
 
 
 @contextlib.contextmanager
