@@ -56,8 +56,8 @@ USR = (
 # The first process of a box: it buries others' children, and stays until bubblewrap is killed.
 FIRST_PROCESS = ("sh", "-c", 'trap "" CHLD; echo ready; exec cat')
 MISSING = (
-    "bubblewrap is missing, so nothing is graded: sudo apt install bubblewrap. If you accept that "
-    "every submission can read and change what you can, set GRADING_UNSAFE=1"
+    "bubblewrap is missing, so nothing is graded: sudo apt install bubblewrap. Outside of Linux, use "
+    "the container on the page for instructors"
 )
 
 
@@ -111,24 +111,18 @@ class Lines:
 
 
 class Server:
-    """The warm Python process, `inside.py`; its boxes may be used by several threads.
-
-    With GRADING_UNSAFE=1 in the environment, its boxes have no walls.
-    """
+    """The warm Python process, `inside.py`; its boxes may be used by several threads."""
 
     def __init__(self) -> None:
-        self.unsafe = os.environ.get("GRADING_UNSAFE") == "1"
         self.numbers: Iterator[int] = itertools.count(random.randrange(USERS))
 
     def __enter__(self) -> Self:
-        if not self.unsafe and (sys.platform != "linux" or not shutil.which("bwrap")):
+        if sys.platform != "linux" or not shutil.which("bwrap"):
             raise Unable(MISSING)
-        if not self.unsafe:
-            # What all boxes of one user have on the way is compared with the limit of who sends.
-            most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-            resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-        kind = socket.SOCK_STREAM if sys.platform == "darwin" else socket.SOCK_SEQPACKET
-        self.control, theirs = socket.socketpair(socket.AF_UNIX, kind)
+        # What all boxes of one user have on the way is compared with the limit of who sends.
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         paths = os.pathsep.join(str(package.parent) for package in PACKAGES)
         # Not in /tmp: outside of a sandbox another user may have put settings for figures there.
         own = {
@@ -169,14 +163,12 @@ class Box(Lines):
     def __init__(self, server: Server) -> None:
         ours, theirs = socket.socketpair()
         super().__init__(ours)
-        self.bwrap, init, user = None, 0, 0
         with theirs:
-            if not server.unsafe:
-                self.bwrap = _started()
-                children = f"/proc/{self.bwrap.pid}/task/{self.bwrap.pid}/children"
-                init = int(Path(children).read_text().split()[0])
-                self.gone = os.pidfd_open(init)
-                user = FIRST_USER + next(server.numbers) % USERS if os.geteuid() == 0 else 0
+            self.bwrap = _started()
+            children = f"/proc/{self.bwrap.pid}/task/{self.bwrap.pid}/children"
+            init = int(Path(children).read_text().split()[0])
+            self.gone = os.pidfd_open(init)
+            user = FIRST_USER + next(server.numbers) % USERS if os.geteuid() == 0 else 0
             request = json.dumps([init, user]).encode()
             socket.send_fds(server.control, [request], [theirs.fileno()])
         try:
@@ -192,15 +184,10 @@ class Box(Lines):
 
     def __exit__(self, *_: object) -> None:
         self.connection.close()
-        if self.bwrap is None:
-            return
-        self.bwrap.kill()
-        self.bwrap.wait()
+        with self.bwrap:  # at its end the streams are closed
+            self.bwrap.kill()
         select.select([self.gone], [], [], 60)
         os.close(self.gone)
-        for stream in (self.bwrap.stdin, self.bwrap.stdout, self.bwrap.stderr):
-            if stream:
-                stream.close()
 
 
 def _started() -> "subprocess.Popen[bytes]":

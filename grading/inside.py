@@ -108,23 +108,21 @@ def serve(control: socket.socket) -> None:
 def enter(init: int, user: int, grader: socket.socket) -> NoReturn:
     """Join the namespaces of the process `init`, and watch the notebook's process in there.
 
-    init: 0 for no sandbox. user: who the notebook is, 0 if this process is not root.
+    user: who the notebook is, 0 if this process is not root.
     """
     try:
-        if init:
-            join(init, user)
+        join(init, user)
         notebook = os.fork()
         if notebook == 0:
-            confine(init, user)
+            confine(user)
             run_notebook(grader)
-        large = init and ends_if_large(notebook)
+        large = ends_if_large(notebook)
         os.waitpid(notebook, 0)  # Linux waits for this before the sandbox is gone
         with contextlib.suppress(OSError):  # the notebook may have filled or shut the socket
             # Its children may hold it, too: then nobody would notice that the notebook is gone.
             grader.send(b'["memory"]\n' if large else b'["ended"]\n', socket.MSG_DONTWAIT)
         grader.close()
-        if init:
-            ends_if_large(init)  # and with it all that the notebook has started
+        ends_if_large(init)  # and with it all that the notebook has started
     except (OSError, RuntimeError) as error:
         grader.sendall(dumps(["failed", str(error)]).encode() + b"\n")
     finally:
@@ -179,18 +177,13 @@ def held_bytes() -> int:
     return held if held <= MEMORY_BYTES else total(exact, fast)
 
 
-def confine(init: int, user: int) -> None:
+def confine(user: int) -> None:
     """Give up all rights, for good."""
     os.setsid()
     for name, most in LIMITS.items():
-        # macOS lacks some and refuses others, and has no sandbox.
-        with contextlib.suppress(AttributeError, ValueError, OSError):
-            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
+        resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
     for descriptor in (0, 1, 2):
         os.dup2(os.open(os.devnull, os.O_RDWR), descriptor)
-    if not init:
-        os.chdir(tempfile.gettempdir())
-        return
     libc.prctl(DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)  # end with the watcher
     with contextlib.suppress(OSError):  # if memory runs out, Linux ends a notebook, not the grader
         Path("/proc/self/oom_score_adj").write_text("1000")

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from classroom import COMMAND, NAME, Classroom, command, one_line, said
 from processes import nothing_left
-from reports import check_report
 from repository import ROOT
 from series import in_part
 
@@ -216,11 +215,5 @@ def test_without_the_sandbox_nothing_is_graded_and_a_line_says_what_to_do(
     room: Classroom, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    line = one_line(room.here("grade"))
-    assert "sudo apt install bubblewrap" in line
-    assert "GRADING_UNSAFE=1" in line
+    assert "sudo apt install bubblewrap" in one_line(room.here("grade"))
     assert not (room.folder / "grades.csv").exists()
-    monkeypatch.setenv("GRADING_UNSAFE", "1")
-    room.grade()
-    assert room.scores() == {"ada": 20, "bob": 7, "dan": 0}
-    check_report(room)
