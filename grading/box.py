@@ -56,7 +56,7 @@ USR = (
 # The first process of a box: it buries others' children, and stays until bubblewrap is killed.
 FIRST_PROCESS = ("sh", "-c", 'trap "" CHLD; echo ready; exec cat')
 MISSING = (
-    "bubblewrap is missing, so nothing is graded: sudo apt install bubblewrap. Outside of Linux, use "
+    "bubblewrap is missing, so nothing is graded: sudo apt install bubblewrap. Outside Linux, use "
     "the container on the page for instructors"
 )
 
