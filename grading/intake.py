@@ -9,7 +9,6 @@ import itertools
 import os
 import re
 import stat
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,10 +25,9 @@ SYSTEM_FILES = {".DS_Store", ".git", ".ipynb_checkpoints", "Thumbs.db", "__MACOS
 MOST_FOLDERS, MOST_COPIES, MOST_NAMES = 100, 20, 10
 MOST_NAME_BYTES = 250  # on most file systems, with room for the dots of `downloads.put`
 FORBIDDEN = set('<>"*?[]\\')  # in names: they mean something in HTML or in nbgrader's patterns
-# Control and format characters, unassigned and private ones, surrogates, line separators.
-UNPRINTABLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 MISPLACED = "only a notebook in STUDENT/EXERCISE/ is graded, of an exercise that was released"
-JOINERS = {"\u200c", "\u200d", "\u200e", "\u200f"}  # Persian, Hindi, Hebrew names need these
+# Persian, Hindi, Hebrew names need these joiners and marks, others these spaces.
+NEEDED = set("\u2002\u2003\u2009\u200c\u200d\u200e\u200f\u00a0\u202f\u3000")
 
 Misplaced = tuple[str, str]  # a path below submitted/, and why it is not graded
 
@@ -73,8 +71,7 @@ def name_problem(name: str) -> str:
 def is_odd(name: str) -> bool:
     """Return whether a file of this name is not to be written."""
     return not 0 < len(name.encode(errors="replace")) <= MOST_NAME_BYTES or any(
-        one in FORBIDDEN or (unicodedata.category(one) in UNPRINTABLE and one not in JOINERS)
-        for one in name
+        one in FORBIDDEN or not (one.isprintable() or one in NEEDED) for one in name
     )
 
 
