@@ -27,8 +27,8 @@ def refuse_odd(folder: Path) -> None:
 
     nbgrader would follow a link, and wait for ever at a FIFO.
     """
-    if folder.is_symlink():
-        raise ValueError("a link and not a folder")
+    if folder.is_symlink() or not folder.is_dir():
+        raise ValueError("not a folder")
     for parent, folders, files in os.walk(folder):
         for name in (*folders, *files):
             about = Path(parent, name).lstat()
