@@ -40,18 +40,11 @@ from roofkit.words import N_, ORIGINAL, _, spoken
 CELL_WALL, CALL_WALL, NOTEBOOK = inside.CELL_WALL + 30, CALL_WALL_SECONDS + 10, 600
 AT_END = ("not-a-function", "unwritten", "calls-unwritten", "raised")  # a later cell may cure these
 ENDING = ("died", "too-late")  # after these the function is not asked again
-PNG = "image/png"
-SHOWN = ("text/plain", PNG)  # all that leaves a sandbox, beside these texts of outputs
-TEXTS = {
-    "stream": ("name", "text"),
-    "error": ("ename", "evalue"),
-    "display_data": (),
-    "execute_result": (),
-}
+RICH = ("display_data", "execute_result")
 FORGED = (TypeError, AttributeError, LookupError, ValueError)  # what malformed data may raise
 SHOWN_BYTES = 1_500_000  # of all cells together
 LAYOUT_BYTES = 50  # of an output in a file, beside what it shows
-IS_PICTURE = re.compile(r"iVBORw0KGgo[\w+/]+=*\Z", re.ASCII)  # a PNG in base64
+IS_PNG = re.compile(r"iVBORw0KGgo[\w+/]+=*\Z", re.ASCII)  # a PNG in base64
 CUT = N_("More was shown than fits on this page.")
 NOT_GRADED = "This could not be graded."
 NOT_REACHED = N_("The notebook did not get as far as this check.")
@@ -175,9 +168,9 @@ def run(
         nonlocal room
         found = _message(box, min(CELL_WALL, end - time.monotonic()), "run", cell.source)
         room -= len(str(found)) + LAYOUT_BYTES * len(found)
-        cut = {"output_type": "stream", "name": "stderr", "text": _(CUT)}
-        cell.outputs = list(map(_output, found)) if room > 0 or not found else [from_dict(cut)]
-        return not any(one.get("ename") == "NameError" for one in found)
+        fits = room > 0 or not found
+        cell.outputs = list(map(output, found if fits else [["stderr", _(CUT)]]))
+        return not any(one[:2] == ["error", "NameError"] for one in found)
 
     try:
         for cell in nb.cells:
@@ -210,20 +203,23 @@ def run(
     return copies, why, begins
 
 
-def _output(found: Mapping[str, Any]) -> NotebookNode:
-    """Return an output as text and pictures; a forged one raises one of FORGED."""
-    kind, data = found["output_type"], found.get("data", {})
-    made: dict[str, Any] = {one: _text(found[one]) for one in TEXTS[kind]}
-    made["output_type"] = kind
-    if kind == "error":
-        made["traceback"] = list(map(_text, found["traceback"]))
-    elif kind != "stream":
-        shown = {one: _text(data[one]) for one in SHOWN if one in data}
-        if not IS_PICTURE.match(shown.get(PNG, "")):
-            shown.pop(PNG, None)
-        made |= {"metadata": {}, "data": shown}
-    if kind == "execute_result":
-        made["execution_count"] = None
+def output(found: Sequence[object]) -> NotebookNode:
+    """Return an output of a notebook, with texts and PNG pictures only.
+
+    found: [stream, text], ["error", name, value, lines of the traceback …] or [one of RICH, text,
+    picture]. What is forged raises one of FORGED.
+    """
+    kind, *texts = map(_text, found)
+    if kind in inside.STREAMS:
+        made: dict[str, Any] = {"output_type": "stream", "name": kind, "text": texts[0]}
+    elif kind == "error":
+        name, value, *lines = texts
+        made = {"output_type": kind, "ename": name, "evalue": value, "traceback": lines}
+    else:
+        text, picture = texts
+        data = {"text/plain": text} | ({"image/png": picture} if IS_PNG.match(picture) else {})
+        made = {"output_type": RICH[RICH.index(kind)], "data": data, "metadata": {}}
+        made |= {"execution_count": None} if kind == "execute_result" else {}
     node: NotebookNode = from_dict(made)
     return node
 

@@ -53,6 +53,7 @@ SCRATCH = ("/tmp", "/home/learner", "/dev/shm")  # where a notebook may write
 MOST_FILES = b"nr_inodes=10000"  # of each: a file's node is memory of the kernel
 # What one cell shows: the page of feedback stays readable.
 TEXT, OUTPUTS, PICTURE_BYTES = 100_000, 1_000, 1_000_000
+STREAMS = ("stdout", "stderr")
 
 # What Flatpak refuses and a little more: the kernel's doors through which others have escaped. The
 # last two lines would tell of files that all boxes see, who opens or maps them and what of them is
@@ -243,43 +244,27 @@ def filter_calls(seccomp: ctypes.CDLL) -> None:
 
 
 class Shown:
-    """What one cell shows, as outputs of a notebook: text, and pictures as PNG."""
+    """What one cell shows, each output as [kind, text, …]: see `grade.output`."""
 
     def __init__(self) -> None:
-        self.outputs: list[dict[str, Any]] = []
+        self.outputs: list[list[str]] = []
         self.left, self.picture_bytes = TEXT, PICTURE_BYTES
 
-    def text(self, name: str, text: str) -> None:
-        text = self._cut(text)
-        last = self.outputs[-1] if self.outputs else {}
-        if last.get("name") == name:
-            last["text"] += text
-        elif text:
-            self.add(output_type="stream", name=name, text=text)
-
-    def data(self, kind: str, data: Mapping[str, Any], **more: Any) -> None:
-        kept: dict[str, str] = {"text/plain": self._cut(data.get("text/plain", ""))}
-        picture = data.get("image/png", b"")
-        if picture and len(picture) <= self.picture_bytes:
-            self.picture_bytes -= len(picture)
-            is_text = isinstance(picture, str)
-            kept["image/png"] = (
-                picture.replace("\n", "") if is_text else base64.b64encode(picture).decode()
-            )
-        self.add(output_type=kind, data=kept, metadata={}, **more)
-
-    def error(self, name: str, value: str, lines: list[str]) -> None:
-        value, *lines = map(self._cut, (value, *lines))
-        self.add(output_type="error", ename=name, evalue=value, traceback=lines)
-
-    def add(self, **output: Any) -> None:
-        if len(self.outputs) < OUTPUTS:
-            self.outputs.append(output)
-
-    def _cut(self, text: object) -> str:
-        cut = str(text)[: self.left]
-        self.left -= len(cut)
-        return cut
+    def add(self, kind: str, *texts: object, picture: str | bytes | None = None) -> None:
+        """Add an output; a text after another of the same stream continues that one."""
+        made = [kind]
+        for text in texts:
+            made.append(str(text)[: self.left])
+            self.left -= len(made[-1])
+        if picture is not None:
+            picture = picture if isinstance(picture, str) else base64.b64encode(picture).decode()
+            fits = len(picture) <= self.picture_bytes
+            self.picture_bytes -= len(picture) if fits else 0
+            made.append(picture.replace("\n", "") if fits else "")
+        if kind in STREAMS and self.outputs and self.outputs[-1][0] == kind:
+            self.outputs[-1][1] += made[1]
+        elif len(self.outputs) < OUTPUTS and made[1:] != [""]:
+            self.outputs.append(made)
 
 
 class Stream(io.TextIOBase):
@@ -289,7 +274,7 @@ class Stream(io.TextIOBase):
         self.name = name
 
     def write(self, text: str) -> int:
-        shown.text(self.name, text)
+        shown.add(self.name, text)
         return len(text)
 
     def writable(self) -> bool:
@@ -307,15 +292,18 @@ def make_shell() -> None:
     from IPython.core.interactiveshell import InteractiveShell
     from traitlets.config import Config
 
+    def show(kind: str, data: Mapping[str, Any]) -> None:
+        shown.add(kind, data.get("text/plain", ""), picture=data.get("image/png", ""))
+
     class Hook(DisplayHook):
         def write_output_prompt(self) -> None: ...
         def finish_displayhook(self) -> None: ...
         def write_format_data(self, format_dict: Any, md_dict: Any = None) -> None:
-            shown.data("execute_result", format_dict, execution_count=self.prompt_count)
+            show("execute_result", format_dict)
 
     class Publisher(DisplayPublisher):
         def publish(self, data: Any, *_: Any, **__: Any) -> None:
-            shown.data("display_data", data)
+            show("display_data", data)
 
         def clear_output(self, wait: bool = False) -> None:
             shown.outputs.clear()
@@ -325,7 +313,7 @@ def make_shell() -> None:
 
         def _showtraceback(self, etype: Any, evalue: Any, stb: Any) -> None:
             lines = [one for one in stb if __file__ not in one]  # of the learner's own code
-            shown.error(etype.__name__, str(evalue), lines)
+            shown.add("error", etype.__name__, evalue, *lines)
 
         def system(self, cmd: str) -> None:
             print(self.getoutput(self.var_expand(cmd)))  # type: ignore[no-untyped-call]
@@ -391,7 +379,7 @@ def run_notebook(grader: socket.socket) -> NoReturn:
         from IPython.core.interactiveshell import InteractiveShell
 
         shell = InteractiveShell.instance()
-        sys.stdout, sys.stderr = Stream("stdout"), Stream("stderr")
+        sys.stdout, sys.stderr = map(Stream, STREAMS)
         sys.path.insert(0, "")
         sys.modules["numpy"].random.seed()
         signal.signal(signal.SIGPROF, late)
