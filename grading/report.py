@@ -42,7 +42,7 @@ TEMPLATES = jinja2.Environment(
     lstrip_blocks=True,
 )
 HIDDEN_CELLS = ("opening", "cases")  # of a released notebook; nobody wants to read these
-TAGS = nh3.ALLOWED_TAGS - {"img"}  # which would be fetched
+TAGS = nh3.ALLOWED_TAGS - {"img", "div", "span"}  # fetched, or nothing without a class
 # Characters of a cell: a longer one is shown as it is, since parsers can be slow, and then cut.
 MOST_COLORED, MOST_TEXT = 5_000, 100_000
 ESCAPES = re.compile(r"\x1b\[[\d;]*[A-Za-z]")  # colors of terminals
