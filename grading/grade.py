@@ -43,7 +43,7 @@ ENDING = ("died", "too-late")  # after these the function is not asked again
 RICH = ("display_data", "execute_result")
 FORGED = (TypeError, AttributeError, LookupError, ValueError)  # what malformed data may raise
 SHOWN_BYTES = 1_500_000  # of all cells together
-LAYOUT_BYTES = 50  # of an output in a file, beside what it shows
+LAYOUT_BYTES = 130  # of an output in a file, beside what it shows
 IS_PNG = re.compile(r"iVBORw0KGgo[\w+/]+=*\Z", re.ASCII)  # a PNG in base64
 CUT = N_("More was shown than fits on this page.")
 NOT_GRADED = "This could not be graded."

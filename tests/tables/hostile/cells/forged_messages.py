@@ -4,19 +4,23 @@ import os
 import socket
 
 OUTPUTS = (
-    {"output_type": "execute_result", "data": {"text/plain": "20.0"}, "execution_count": 1},
-    {"output_type": "display_data", "data": {"text/html": "<script>REACHED</script>"}},
-    {"output_type": "display_data", "data": {"image/png": "x"}, "metadata": {"x": 1}},
-    {"output_type": "stream", "name": "stdfoo", "text": "x"},
-    {"output_type": "error", "ename": "E", "evalue": "x", "traceback": []},
+    ["execute_result", "20.0", ""],
+    ["display_data", "<script>REACHED</script>", "x"],
+    ["display_data", "", 'iVBORw0KGgo"><script>1</script>'],
+    ["stderr", "\x1b[2J"],
+    ["error", "E", "x"],
 )
 MALFORMED = (
-    {"output_type": "display_data", "data": {"text/plain": ["x", 1]}},
-    {"output_type": "stream", "text": 7},
-    {"output_type": "no_such_kind"},
+    ["display_data", ["x", 1], ""],
+    ["display_data", "x"],
+    ["stdout", 7],
+    ["stdfoo", "x"],
+    {"output_type": "stream", "name": "stdout", "text": "x"},
+    [],
     None,
 )
-messages = [json.dumps(["done", found]) for found in (OUTPUTS, [], MALFORMED, None)]
+messages = [json.dumps(["done", found]) for found in (OUTPUTS, [])]
+messages += [json.dumps(["done", one and [one]]) for one in MALFORMED]
 messages += ["[null, 3]", "x", "[1", "[]", "7", "{}", "[" * 100_000, "9" * 5_000, "", "\0"]
 for descriptor in range(3, 64):
     try:
