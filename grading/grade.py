@@ -43,7 +43,7 @@ ENDING = ("died", "too-late")  # after these the function is not asked again
 RICH = ("display_data", "execute_result")
 FORGED = (TypeError, AttributeError, LookupError, ValueError)  # what malformed data may raise
 SHOWN_BYTES = 1_500_000  # of all cells together
-LAYOUT_BYTES = 130  # of an output in a file, beside what it shows
+LAYOUT_BYTES = 50  # of an output in a file, beside what it shows
 IS_PNG = re.compile(r"iVBORw0KGgo[\w+/]+=*\Z", re.ASCII)  # a PNG in base64
 CUT = N_("More was shown than fits on this page.")
 NOT_GRADED = "This could not be graded."
@@ -167,10 +167,10 @@ def run(
         """Run a cell; return False if it lacked a name."""
         nonlocal room
         found = _message(box, min(CELL_WALL, end - time.monotonic()), "run", cell.source)
-        room -= len(str(found)) + LAYOUT_BYTES * len(found)
-        fits = room > 0 or not found
-        cell.outputs = list(map(output, found if fits else [["stderr", _(CUT)]]))
-        return not any(one[:2] == ["error", "NameError"] for one in found)
+        made = list(map(output, found))
+        room -= len(str(made)) + LAYOUT_BYTES * len(made)
+        cell.outputs = made if room > 0 or not made else [output(["stderr", _(CUT)])]
+        return not any(one.get("ename") == "NameError" for one in made)
 
     try:
         for cell in nb.cells:
