@@ -19,6 +19,7 @@ import os
 import re
 import secrets
 import sys
+import time
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -60,6 +61,7 @@ try:
 except Exception as error:
     raise SystemExit(f"{{SETTINGS}} cannot be used: {{error}}") from None
 """
+RETRY_SECONDS = 1_800  # for all submissions together that took too long
 Result = dict[str, Any]  # a result file: the fields of `Outcome`, and digest, timestamp
 # and the digest of the page that shows it, "" until gradebook and page do
 State = dict[Key, Result]
@@ -241,11 +243,20 @@ class Course:
 
             progress = stack.enter_context(tqdm(total=len(todo)))
             running = {submit(one): one for one in todo}
+            held_up = []
             for future in as_completed(list(running)):
-                one = running.pop(future)
-                self._keep(one, future.result())
+                one, outcome = running.pop(future), future.result()
+                if outcome.held_up:
+                    held_up.append((one, outcome))
+                else:
+                    self._keep(one, outcome)
                 progress.set_description(" ".join(one.key))
                 progress.update()
+            # Perhaps others took the time: once more, one after the other.
+            end = time.monotonic() + RETRY_SECONDS
+            for one, outcome in held_up:
+                progress.set_description(f"{' '.join(one.key)}, once more")
+                self._keep(one, submit(one).result() if time.monotonic() < end else outcome)
 
     def texts(self, name: str) -> Mapping[str, str]:
         """Return language → text of a released notebook."""
@@ -262,7 +273,7 @@ class Course:
         """Write the graded notebook, and then the result file, which says that it is there."""
         put(self.graded(*one.key), outcome.notebook)
         result = asdict(outcome) | {"digest": one.digest, "page": ""}
-        del result["notebook"]
+        del result["notebook"], result["held_up"]
         result["reason"] = "; ".join(filter(None, (outcome.reason, one.question)))
         result["timestamp"] = one.timestamp.decode("utf-8-sig", errors="replace").strip()
         result["remarks"] = [*one.remarks, *outcome.remarks]

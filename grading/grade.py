@@ -86,12 +86,17 @@ class Graded:
 
 @dataclass
 class Outcome:
-    """The graded notebook, as text, and why it was not graded, or not run to its end."""
+    """The graded notebook, as text, and what else is known about a submission.
+
+    reason: why it was not graded, or not run to its end. held_up: whether a call took too long, or
+    a cell by the clock though it computed: perhaps because others took the time.
+    """
 
     notebook: str
     parts: list[Graded]
     reason: str = ""
     remarks: list[str] = field(default_factory=list)
+    held_up: bool = False
 
 
 def grade(
@@ -125,7 +130,9 @@ def grade(
             verdicts = list(name_syntax_errors(nb, verdicts))
             write(nb, name, verdicts)
         reason = WHY[why].format(cell=cell).rstrip(".")  # for the instructor: in English
-        return Outcome(nbformat.writes(nb), verdicts, reason, remarks)
+        held_up = any(part.cause == "too-late" for part in verdicts)
+        held_up |= any(inside.HELD_UP in str(cell.get("outputs")) for cell in nb.cells)
+        return Outcome(nbformat.writes(nb), verdicts, reason, remarks, held_up)
     except Unable:
         raise
     except Exception as error:  # a fault of ours must not stop the others

@@ -49,6 +49,7 @@ LIMITS = {
     "SIGPENDING": 1_000,  # without it, one user's timers would use up all
 }
 TOO_LATE = "This cell ran for more than {seconds} s and was stopped."
+HELD_UP = " Until then it had computed for "  # of a cell that does not only sleep or wait
 SCRATCH = ("/tmp", "/home/learner", "/dev/shm")  # where a notebook may write
 MOST_FILES = b"nr_inodes=10000"  # of each: a file's node is memory of the kernel
 # What one cell shows: the page of feedback stays readable.
@@ -357,8 +358,11 @@ class TooLate(KeyboardInterrupt):
 
 
 def late(number: int, _: object) -> NoReturn:
-    seconds = CELL_SECONDS if number == signal.SIGPROF else CELL_WALL
-    raise TooLate(TOO_LATE.format(seconds=seconds))
+    if number == signal.SIGPROF:
+        raise TooLate(TOO_LATE.format(seconds=CELL_SECONDS))
+    computed = CELL_SECONDS - signal.getitimer(signal.ITIMER_PROF)[0]
+    why = f"{HELD_UP}{computed:.0f} s." if computed > 1 else ""
+    raise TooLate(TOO_LATE.format(seconds=CELL_WALL) + why)
 
 
 def run(shell: Any, source: str) -> None:
