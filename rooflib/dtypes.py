@@ -10,30 +10,25 @@ from rooflib.checks import one_of, size
 
 @dataclass(frozen=True)
 class DType:
-    """A data type: its name and its width in bits.
+    """A data type: its name and its width in bits, with an element's share of a group's scale.
 
-    A custom type may be passed wherever a name is accepted. Where `group` elements share a scale
-    of `scale_bits` bits, the scale counts as part of each element. Raises a ValueError for `bits`
-    or `group` that are not whole numbers above zero.
+    A custom type may be passed wherever a name is accepted. Raises a ValueError for `bits` that are
+    not above zero.
 
-    >>> DType("int3", 3).bytes, DType("fp4", 4, scale_bits=8, group=32).bytes
+    >>> DType("int3", 3).bytes, DType("fp4", 4 + 8 / 32).bytes
     (0.375, 0.53125)
     """
 
     name: str
-    bits: int
-    scale_bits: int = 0
-    group: int = 1
+    bits: float
 
     def __post_init__(self) -> None:
-        for name in ("bits", "group"):
-            size(name, getattr(self, name), single=True, whole=True)
-        size("scale_bits", self.scale_bits, single=True, whole=True, zero=True)
+        size("bits", self.bits, single=True)
 
     @property
     def bytes(self) -> float:
-        """Bytes per element with its share of the group's scale; an int if possible."""
-        width = (self.bits + self.scale_bits / self.group) / 8
+        """Bytes per element; an int if possible."""
+        width = self.bits / 8
         return int(width) if width.is_integer() else width
 
 

@@ -71,9 +71,7 @@ def weight_type(name: Type) -> DType:
     if isinstance(name, DType) or ALIASES.get(plain, plain) in DTYPES:
         return dtype(name, "w")
     bits = GGUF[one_of("w", plain or name, (*DTYPES, *GGUF))]
-    whole = int(bits)
-    kind = "int4" if bits < 6 else "int8"
-    return DType(kind, whole, scale_bits=round((bits - whole) * 256), group=256)
+    return DType("int4" if bits < 6 else "int8", bits)
 
 
 def smaller(one: Number, other: Number) -> Number:

@@ -148,18 +148,18 @@ def _left_out(how: Mapping[str, Any], c: Mapping[str, Any]) -> list[str]:
 # Formats, and readers of each method, which return its rules.
 
 FP8 = Format(DType("fp8", 8), "fp8")
-FP8_BLOCKS = Format(DType("fp8", 8, scale_bits=32, group=128 * 128), "fp8")
-NVFP4 = Format(DType("fp4", 4, scale_bits=8, group=16), "fp4")
-MXFP4 = Format(DType("fp4", 4, scale_bits=8, group=32))
+FP8_BLOCKS = Format(DType("fp8", 8 + 32 / 128**2), "fp8")
+NVFP4 = Format(DType("fp4", 4 + 8 / 16), "fp4")
+MXFP4 = Format(DType("fp4", 4 + 8 / 32))
 INT8 = Format(DType("int8", 8), "int8")
-INT4 = Format(DType("int4", 4, scale_bits=16, group=128))
+INT4 = Format(DType("int4", 4 + 16 / 128))
 ALGORITHMS = {
     "FP8": FP8, "FP8_PER_CHANNEL_PER_TOKEN": FP8,
     "FP8_PB_WO": Format(FP8_BLOCKS.w), "FP8_PB_REAL": FP8_BLOCKS,
     "NVFP4": NVFP4, "NVFP4_AWQ": NVFP4,
     "W4A16_NVFP4": Format(NVFP4.w), "W4A8_NVFP4_FP8": Format(NVFP4.w, "fp8"),
     "W4A8_MXFP4_FP8": Format(MXFP4.w, "fp8"),
-    "MXFP8": Format(DType("fp8", 8, scale_bits=8, group=32), "fp8"),
+    "MXFP8": Format(DType("fp8", 8 + 8 / 32), "fp8"),
     "W8A16": Format(INT8.w), "W8A8_SQ_PER_CHANNEL": INT8, "INT8_SQ": INT8,
     "W4A16": Format(DType("int4", 4)), "W4A16_AWQ": INT4, "W4A8_AWQ": Format(INT4.w, "fp8"),
 }  # fmt: skip
@@ -167,9 +167,8 @@ ALGORITHMS = {
 
 def _type(name: str, group: Any = None, scale: int = 16, bits: int = 0) -> DType:
     bits = bits or int(name.lstrip("fpint"))
-    if not group or group == -1:
-        return DType(name, bits)
-    return DType(name, bits, scale_bits=scale, group=whole_number("group_size", group))
+    grouped = group and group != -1
+    return DType(name, bits + scale / whole_number("group_size", group) if grouped else bits)
 
 
 def _block(sides: Any) -> DType:

@@ -284,7 +284,7 @@ class Serving:
         most = max(compute, key=lambda kind: self.decode.amounts[kind])
         x: Type = self.x or model.w
         for kind in ("int8", "int4"):
-            if dtype(kind).bits < min(each.bits for each in model.stored_types(self.w)):
+            if dtype(kind).bits < int(min(each.bits for each in model.stored_types(self.w))):
                 yield f"weights in {kind}", {"w": kind, "x": x, "compute": most}
         if dtype(model.cache_type(self.x, self.kv)).bits > dtype("fp8").bits:
             yield "cache in fp8", {"kv": "fp8"}

@@ -54,7 +54,7 @@ def row(model: Model) -> dict[str, Any]:
         "looked_up": sum(table.weights // table.parts for table in model.outer.of("embedding")),
         "tables": model.outer.weights("embedding") - model.vocabulary * model.D,
         "stored": _each(lambda count: [_stored(model, name, count) for name in ROWS]),
-        "bits": min(kind.bits for kind in model.stored_types()),
+        "bits": int(min(kind.bits for kind in model.stored_types())),
         "computes": {x: _computes(model, x) for x in ACTIVATIONS},
         "kinds": [_kind(kind) for kind in (*model.kinds, model.outer)],
         "refusals": _each(lambda count: _refusal(model, count)),
