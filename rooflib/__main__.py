@@ -8,18 +8,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import fields
-from types import FunctionType
 from typing import Any
 
 import rooflib as rl
 from rooflib.checks import one_of
 
-# All public functions that count work.
 OPERATIONS = [
     name
-    for name in rl.__all__
-    if isinstance(function := vars(rl).get(name), FunctionType)
-    and function.__annotations__["return"] == "Work"
+    for name, each in vars(rl).items()
+    if getattr(each, "__annotations__", {}).get("return") == "Work"
 ]
 USAGE = f"""\
 usage: python -m rooflib chips

@@ -38,7 +38,8 @@ def dot(N: Size, x: Type = "bf16", *, compute: Type = "") -> Work:
     """
     read, _, _, kind = types_of(x, compute=compute)
     (N,) = sizes(N=N)
-    return _work("dot product", {kind: 2 * N - 1}, (2 * N + 1) * read.bytes, read.bytes)
+    moved = (2 * N + 1) * read.bytes
+    return Work("dot product", {kind: 2 * N - 1, HBM: moved, "launch": 1}, read.bytes)
 
 
 def elementwise(
@@ -59,8 +60,9 @@ def elementwise(
     N, inputs = sizes(N=N, inputs=inputs)
     each = size("flops_per_element", flops_per_element, zero=True)
     written = N * result.bytes
-    flops = {kind: N * each} if np.any(each) else {}
-    return _work("element-wise", flops, inputs * N * read.bytes + written, written)
+    amounts = {kind: N * each} if np.any(each) else {}
+    moved = inputs * N * read.bytes + written
+    return Work("element-wise", {**amounts, HBM: moved, "launch": 1}, written)
 
 
 def rms_norm(B: Size, D: Size, x: Type = "bf16", *, compute: Type = "") -> Work:
@@ -74,7 +76,8 @@ def rms_norm(B: Size, D: Size, x: Type = "bf16", *, compute: Type = "") -> Work:
     read, _, _, kind = types_of(x, compute=compute)
     B, D = sizes(B=B, D=D)
     written = B * D * read.bytes
-    return _work("RMS norm", {kind: B * (4 * D + 2)}, 2 * written + D * read.bytes, written)
+    moved = 2 * written + D * read.bytes
+    return Work("RMS norm", {kind: B * (4 * D + 2), HBM: moved, "launch": 1}, written)
 
 
 def matmul(
@@ -95,7 +98,7 @@ def matmul(
     # In place: a sweep of many sizes spends its time on making new arrays.
     written *= result.bytes
     moved += written
-    return _work("matmul", {kind: flops}, moved, written)
+    return Work("matmul", {kind: flops, HBM: moved, "launch": 1}, written)
 
 
 def attention(
@@ -149,17 +152,16 @@ def attention(
     if causal and np.any(S < T):
         raise ValueError(f"S must be at least T where attention is causal; got S={S}, T={T}")
     pairs = B * N * (T * S - (T * (T - 1) // 2 if causal else 0))
+    out = read.bytes * (B * T * N * H)
+    moved = 2 * out + 2 * cache.bytes * (B * S * K * H)
+    scores = 0 if fused else read.bytes * pairs
     amounts = {kind: 4 * H * pairs}
     if softmax:
         amounts |= {"vector fp32": 4 * pairs - 2 * (B * N * T), "exponentials": pairs}
-    out = read.bytes * (B * T * N * H)
-    moved = 2 * out + 2 * cache.bytes * (B * S * K * H)
-    if fused:
-        return _work("attention", amounts, moved, out)
+    amounts |= {HBM: moved + 4 * scores, "launch": 1}
+    name = "attention" if fused else "attention, scores written"
     # Probabilities overwrite their scores, so these are held once.
-    kept = read.bytes * pairs
-    name = "attention, scores written"
-    return _work(name, amounts, moved + 4 * kept, out + 2 * kept, held=moved + kept)
+    return Work(name, amounts, out + 2 * scores, held=moved + scores)
 
 
 def split(
@@ -261,12 +263,6 @@ def types_of(
     read, weight = dtype(x, "x"), dtype(w or x, second)
     kind = resource_of(compute, "compute") if compute else common_type(read, weight).name
     return read, weight, dtype(out or x, "out"), kind
-
-
-def _work(
-    name: str, flops: dict[str, Number], moved: Number, written: Number, held: Number = None
-) -> Work:
-    return Work(name, {**flops, HBM: moved, "launch": 1}, written, held)
 
 
 # Critical sizes: where an operation becomes compute-bound.

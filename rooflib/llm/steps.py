@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -135,7 +135,7 @@ class Step:
             held += stored.bytes * weights
         flops = {product: 2 * n * weights for product, weights in by_type.items()}
         loaded = held * (self.repeats if passes is None else passes)
-        return _work(row, flops, loaded, held=held)
+        return Work(row, {**flops, HBM: loaded}, held=held)
 
     def types(self, matrix: Matrix) -> tuple[DType, str]:
         """Return the type in which a matrix is stored, and that of products with it."""
@@ -157,7 +157,7 @@ class Step:
             again = self.sequences * seen - self.n
             yield replace(self.multiply("projections", kind.expanding, again, 0), held=0)
         written = self.cache.bytes * kind.kept(self.chips) * self.n
-        yield _work("projections", {}, written=written)
+        yield Work("projections", {HBM: written}, written, held=0)
 
     def attention(self, kind: Layer) -> Work:
         """Scores and values of the pairs of a query and a position that it sees."""
@@ -172,14 +172,15 @@ class Step:
             every = kind.pooled or 1
             flops += 2 * kind.index_N * kind.index_H * self.sequences * (compared // every)
             loaded += width * kind.index_H * (keys // every)
-        return _work("attention", {self.own_type: flops}, loaded, held=held)
+        return Work("attention", {self.own_type: flops, HBM: loaded}, held=held)
 
     def recurrence(self, kind: Layer) -> Work:
         """A recurrent state: every token changes it; every pass loads and writes it once."""
         flops = self.n * kind.recurrence_flops(self.chips)
         size = self.sequences * kind.state_bytes(self.read.bytes, self.chips)
         loaded = size * (self.repeats - (self.start == 0))  # a prompt's first chunk starts at zero
-        return _work("state", {self.plain_type: flops}, loaded, size * self.repeats, held=size)
+        written = size * self.repeats
+        return Work("state", {self.plain_type: flops, HBM: loaded + written}, written, held=size)
 
     def routed(self, kind: Layer) -> Work:
         """The experts that at least one token takes; each chip holds its part of all."""
@@ -191,8 +192,8 @@ class Step:
         made = self.multiply("experts", kind.of("experts"), kind.active * self.n, 0)
         biases = (self.given_w or dtype(self.model.w)).bytes * kind.expert_biases
         one = (made.held + biases) / (self.chips * groups)
-        flops = {name: n / self.chips for name, n in made.amounts.items() if name != HBM}
-        return _work("experts", flops, one * taken, held=one * kind.experts)
+        amounts = {name: n / self.chips for name, n in made.amounts.items()} | {HBM: one * taken}
+        return Work("experts", amounts, held=one * kind.experts)
 
     def exchanges(self, kind: Layer) -> Work:
         """An all-reduce after attention and one after the MLP, or the ways to experts and back."""
@@ -218,7 +219,7 @@ class Step:
         row = sum(table.weights // table.parts for table in tables)
         # The first is held as the output matrix, if they share weights.
         held = width * sum(table.on(self.chips) for table in tables[model.tied :])
-        return _work(NORMS, {}, width * row * self.n / self.chips, held=held)
+        return Work(NORMS, {HBM: width * row * self.n / self.chips}, held=held)
 
     def output(self) -> Iterator[Work]:
         """The output matrix, and the logits that are written."""
@@ -226,14 +227,4 @@ class Step:
         yield self.multiply("logits", self.model.outer.of("logits"), rows, passes)
         rows_of_chip = -(-self.model.vocabulary // self.chips)  # an odd vocabulary is padded
         written = self.read.bytes * rows * rows_of_chip
-        yield _work("logits", {}, written=written)
-
-
-def _work(
-    name: str,
-    flops: Mapping[str, Number],
-    loaded: Number = 0,
-    written: Number = 0,
-    held: Number = 0,
-) -> Work:
-    return Work(name, {**flops, HBM: loaded + written}, written, held)
+        yield Work("logits", {HBM: written}, written, held=0)
