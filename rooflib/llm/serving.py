@@ -22,6 +22,7 @@ from rooflib.work import Times, Work, added
 MAX_POSITIONS = 2**30  # len() fails for longer ranges in a web page's 32-bit Python
 RESERVE = 0.1
 """Share of memory that vLLM 0.11.2 leaves free by default: its `gpu_memory_utilization` is 0.9."""
+CACHES = ("attention", "state")  # parts of a step that hold what grows with the sequences
 
 
 @dataclass(frozen=True)
@@ -208,7 +209,7 @@ class Serving:
 
         def cache(**split: Any) -> Any:
             parts = self.model.decode(self.replicas, self.S, **self._layout | split).parts
-            return sum(part.held for part in parts if part.name in ("attention", "state"))
+            return sum(part.held for part in parts if part.name in CACHES)
 
         rows = {
             "requests/s of decode, at most": text(answers),
@@ -303,26 +304,27 @@ class Serving:
     def _decode(self, B: int, S: int, T: int = 1) -> Work:
         """One chip's share of a step for B sequences, of which each stage has a group at a time."""
         step: Work = self.model.decode(B // self.stages, S, T=T, **self._layout)
-        every = step if self.stages == 1 else self.model.decode(B, S, T=T, **self._layout)
-        return self._staged(step, self.stages, B * T, every)
+        return self._staged(step, self.stages, B * T, groups=self.stages)
 
     def _prefill(self, times: float) -> Work:
         """One stage's share of a prefill, that many times."""
         B, read = self.replicas, {"chunk": self.chunk, "cached": self.cached}
         prompt: Work = self.model.prefill(B, self.S, **read, **self._layout)
-        return self._staged(prompt, times, B * (self.S - self.cached), prompt)
+        return self._staged(prompt, times, B * (self.S - self.cached), groups=1)
 
-    def _staged(self, whole: Work, times: float, tokens: int, every: Work) -> Work:
-        """Return one stage's share, that many times, and the tokens' way to the next stage.
+    def _staged(self, step: Work, times: float, tokens: int, groups: int) -> Work:
+        """Return a stage's share of a group's step, that many times, and the way to the next stage.
 
-        The stage holds its share of what `every` holds.
+        A stage holds the weights of its layers, and their caches of all groups.
         """
         if self.stages == 1:
-            return whole
+            return step
+        share = []
+        for part in step.parts:
+            held = part.held * (groups if part.name in CACHES else 1) / self.stages
+            share.append(replace(part * (times / self.stages), held=held))
         sent = tokens // self.replicas * self.model.D * dtype(self.x or self.model.w).bytes
-        way = Work("stages", held=0, sent=sent, hops=self.stages)
-        share = _repeated(whole, times / self.stages, every * (1 / self.stages))
-        return added([*share.parts, way], whole.name)
+        return added([*share, Work("stages", held=0, sent=sent, hops=self.stages)], step.name)
 
     @cached_property
     def _layout(self) -> dict[str, Any]:
@@ -345,11 +347,10 @@ class Serving:
     _repr_markdown_ = markdown
 
 
-def _repeated(step: Work, times: float, one: Work | None = None) -> Work:
-    """Return the work of so many steps, which hold as much as `one`, and so does each part."""
-    both = zip(step.parts, (one or step).parts, strict=True)
-    share = added((replace(part * times, held=own.held) for part, own in both), step.name)
-    return replace(share, chips=step.chips)
+def _repeated(step: Work, times: float) -> Work:
+    """Return the work of so many steps, which hold as much as one."""
+    parts = tuple(replace(part * times, held=part.held) for part in step.parts)
+    return replace(step * times, held=step.held, parts=parts)
 
 
 def mfu(step: Work, chip: Chip | str, seconds: float) -> Quantity:
