@@ -22,11 +22,10 @@ import numpy as np
 
 from rooflib.checks import Number, one_of
 
-# Prefixes, smallest first: those of times, and those of what is counted.
-_OF_TIMES = {"p": 1e-12, "n": 1e-9, "µ": 1e-6, "m": 1e-3, "": 1.0}
-_OF_COUNTS = {prefix: float(1000**i) for i, prefix in enumerate(["", *"kMGTPEZY"])}
+# Powers of ten of prefixes, smallest first: those of what is counted, and those of times.
+_OF_COUNTS = {prefix: 3 * i for i, prefix in enumerate(["", *"kMGTPEZY"])}
 _PREFIXES = dict.fromkeys(("FLOP/s", "OP/s", "B/s", "B", "FLOP", "OP"), _OF_COUNTS)
-_PREFIXES["s"] = _OF_TIMES
+_PREFIXES["s"] = {"p": -12, "n": -9, "µ": -6, "m": -3, "": 0}
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SPEC = re.compile(r"(\d*)([n%e]?)")
 
@@ -150,31 +149,24 @@ def text(value: float, unit: str = "", digits: int = 0, *, power: bool = False) 
         while share < 100 <= float(f"{share:.{digits}g}"):
             digits += 1
         return text(share, "", digits) + ("" if math.isnan(share) else "%")
-    prefix, factor, raised = "", 1.0, ""
-    if value and math.isfinite(value):
+    prefix = raised = ""
+    if value == 0 or not math.isfinite(value):
+        number = {0: "0", math.inf: "∞", -math.inf: "−∞"}.get(value, "not a number")
+    else:
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-        magnitude, prefixes = abs(float(f"{mantissa}e{exponent}")), _PREFIXES.get(unit, {"": 1.0})
-        fitting = [each for each, least in prefixes.items() if least <= magnitude]
-        prefix = fitting[-1] if fitting else next(iter(prefixes))
-        factor = prefixes[prefix]
+        at, prefixes = int(exponent), _PREFIXES.get(unit, {"": 0})
+        smallest = next(iter(prefixes))
+        prefix = [smallest, *(each for each in prefixes if prefixes[each] <= at)][-1]
+        after, scaled = at - prefixes[prefix], value / 10 ** prefixes[prefix]
         # Up to six leading zeros after the decimal point are easier to read than a power of ten.
-        if power or not 1e-6 <= magnitude / factor < (1e15 if factor == 1 else 1e3):
-            prefix, factor, value = "", 1.0, float(mantissa)
-            raised = "×10" + str(int(exponent)).translate(_RAISED)
-    number = _plain(value / factor, digits) + raised
+        if power or not -6 <= after < (3 if prefix else 15):
+            prefix, after, scaled = "", 0, float(mantissa)
+            raised = "×10" + str(at).translate(_RAISED)
+        number = f"{scaled:,.{max(0, digits - 1 - after)}f}".replace("-", "−")
+        if "." in number:
+            number = number.rstrip("0").rstrip(".")
     # The no-break space keeps number and unit on one line.
-    return f"{number}\N{NO-BREAK SPACE}{prefix}{unit}" if unit else number
-
-
-def _plain(value: float, digits: int) -> str:
-    """Format a number without a unit, and without zeros that say nothing."""
-    if value == 0:
-        return "0"
-    if not math.isfinite(value):
-        return {math.inf: "∞", -math.inf: "−∞"}.get(value, "not a number")
-    decimals = max(0, digits - 1 - int(f"{value:.{digits - 1}e}".split("e")[1]))
-    number = f"{value:,.{decimals}f}"
-    return (number.rstrip("0").rstrip(".") if decimals else number).replace("-", "−")
+    return f"{number}{raised}\N{NO-BREAK SPACE}{prefix}{unit}" if unit else number + raised
 
 
 def shown(values: Any, unit: str | None = None) -> str:
