@@ -22,6 +22,9 @@ SPEAKS = re.compile("quant|compress.*config|^bits$|expert_dtype")
 # Under which keys formats list the modules that they leave out.
 LEFT_OUT: tuple[str, ...] = ("modules_to_not_convert", "ignore", "ignored_layers")
 LEFT_OUT += ("exclude_modules", "exclude", "llm_int8_skip_modules")
+# Keys by which a method is told whose name a file doesn't say.
+TOLD_BY = {"quant_algo": "modelopt", "config_groups": "compressed-tensors", "group_size": "mlx"}
+TOLD_BY |= dict.fromkeys(("load_in_4bit", "load_in_8bit"), "bitsandbytes")
 MAX_SIZE = 10**7
 PLAIN = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 # Other names of modules, and expressions for those of `Layer.matrices`. A router must not be taken
@@ -109,13 +112,7 @@ def stored_types(both: Mapping[str, Any], beside: Any, c: Mapping[str, Any]) -> 
     if how.get("quant_method") == "fp8" and how.get("moe_quant_algo"):
         # ModelOpt wrote the experts anew, and left all else in fp8.
         how |= {"expert_dtype": how["moe_quant_algo"], "ignore": None, "exclude_modules": None}
-    belongs = {
-        "modelopt": "quant_algo" in how,
-        "bitsandbytes": how.get("load_in_4bit") or how.get("load_in_8bit"),
-        "compressed-tensors": "config_groups" in how,
-        "mlx": {"bits", "group_size"} <= set(how),
-    }
-    named = how.get("quant_method") or next((each for each in belongs if belongs[each]), "")
+    named = how.get("quant_method") or next((TOLD_BY[key] for key in TOLD_BY if key in how), "")
     method = one_of("quant_method", str(named), METHODS)
     left = _left_out(how, c) + ["embed_tokens"] * (method != "mlx")  # which alone quantizes it
     try:
