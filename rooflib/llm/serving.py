@@ -294,10 +294,9 @@ class Serving:
         if self._all_chips > 1 and not self.expert_parallel:
             yield "whole experts on each chip", {"expert_parallel": True}
         for chip in sorted(catalog.chips(hidden=True), key=lambda chip: chip["HBM"]):
-            alike = chip.maker == here.maker and all(kind in chip for kind in compute)
+            faster = chip.maker == here.maker and chip["HBM"] > here["HBM"]
             # A faster memory beside slower arithmetic, as of an H20, is another chip, no next one.
-            slower = alike and any(kind in here and chip[kind] < here[kind] for kind in compute)
-            if alike and chip["HBM"] > here["HBM"] and not slower:
+            if faster and all(kind in chip and chip[kind] >= here[kind] for kind in compute):
                 yield f"the next chip, {chip.name}", {"chip": chip}
                 break
 
