@@ -31,7 +31,10 @@ _SPEC = re.compile(r"(\d*)([n%e]?)")
 
 
 def _keeping_unit(compute: Callable[[float, Any], Any], power: int) -> Any:
-    """Return an operator that gives a quantity if the unit of its result is a simple one."""
+    """Return an operator of two quantities: of a product (1), a quotient (-1) or a sum (0).
+
+    It gives a quantity if the unit of the result is a simple one, and else a float.
+    """
 
     def operator(self: Quantity, other: Any) -> Any:
         result = compute(self, other)
@@ -99,7 +102,7 @@ def quantity(value: Number, unit: str = "") -> Number:
 
 @cache
 def _unit(one: str, other: str, power: int) -> str | None:
-    """Return the unit of a sum (power 0), product (1) or quotient (-1), if it is a simple one."""
+    """Return the unit of the result, if it is a simple one."""
     if power == 0:
         return one if one == other else None
     powers: Counter[str] = Counter()
@@ -134,11 +137,10 @@ def to_base(value: float, unit: str) -> float:
 def text(value: float, unit: str = "", digits: int = 0, *, power: bool = False) -> str:
     """Format a number for reading: `text(1.0111e-3, "s")` is "1.01 ms".
 
-    Number and unit are joined by a no-break space. Infinity is "∞", a nan is "not a number", and
-    very large or small numbers, or all with `power`, are written as powers of ten. Times, counts
-    and rates get a prefix; other units are printed unchanged. With unit "%", a share is shown as a
-    percentage, with more digits if it would round to 100%. `digits` counts significant digits, by
-    default 3 and of a share 2; digits before the decimal point are always kept.
+    Times, counts and rates get a prefix; other units are printed unchanged, after a no-break space.
+    Very large or small numbers, or all with `power`, are written as powers of ten. A share, of unit
+    "%", gets more digits if it would round to 100%. `digits` counts significant digits, by default
+    3 and of a share 2; digits before the decimal point are always kept.
 
     >>> text(8755.6), text(240.537), text(float("inf")), text(0.999, "%")
     ('8,756', '241', '∞', '99.9%')

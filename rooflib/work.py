@@ -50,8 +50,9 @@ class Work:
         How many of the HBM bytes are written, and how many are there at the same time; by default
         all that are loaded and written. They add up, so a sum holds all that its parts do.
     sent, hops, spared
-        Bytes sent to other chips, one way, in so many messages one after another, each of which
-        adds the link's latency; and how many bytes less a link sends whose switch adds up.
+        Bytes sent to other chips, one way, if each all-reduce goes around a ring; how many messages
+        follow one another, each of which adds the link's latency; and how many of these bytes are
+        not sent over a link whose switch adds up.
     chips
         How many chips share the work, and send to each other.
     parts
@@ -168,6 +169,7 @@ class Work:
     __rmul__ = __mul__
 
     def _plus(self, other: Work) -> Work:
+        """Return the sum under this work's name, without its parts."""
         amounts = {**self.amounts}
         for resource, amount in other.amounts.items():
             amounts[resource] = amounts.get(resource, 0) + amount
@@ -298,7 +300,10 @@ class Times:
 
 
 def added(works: Iterable[Work], name: str = "") -> Work:
-    """Return the sum of works, of which those of the same name make one part."""
+    """Return the sum of works, whose parts are these, or what one without a name is a sum of.
+
+    Those of the same name make one part.
+    """
     rows: dict[str, Work] = {}
     for work in works:
         for part in work.parts if work.parts and not work.name else (work,):
