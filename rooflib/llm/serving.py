@@ -94,34 +94,22 @@ class Serving:
         if self.stages > self.model.layers:
             most = f"{self.model.layers}, the layers of {self.model.name}"
             raise ValueError(f"stages must be at most {most}; got {self.stages}")
-        lacks = [kind for kind in self.decode.types if kind not in self.chip]
-        if lacks and self.compute is None:
-            has = ", ".join(kind for kind in self.chip.rates if roof_of(kind) == "compute")
-            given = f"w and x need {lacks[0]}"
-            raise ValueError(f"compute must be one that {self.chip.name} has: {has}; {given}")
         self.per_token, self.first_token  # noqa: B018  # Compute now: bad arguments must raise.
 
     @cached_property
-    def decode(self) -> Work:
-        """One chip's share of a decode step for all sequences."""
-        return self._decode(self.B, self.S)
-
-    @cached_property
-    def prefill(self) -> Work:
-        """One chip's share of a prefill of one prompt of S tokens on each replica."""
-        # The first chunk passes all stages, one after the other; the others follow it closely.
-        chunks = -(-(self.S - self.cached) // (self.chunk or self.S))
-        return self._prefill((chunks + self.stages - 1) / chunks)
-
-    @cached_property
     def per_token(self) -> Times:
-        """Bounds of a decode step: the time from one token of a sequence to the next."""
-        return self.decode.on(self.chip, self._link)
+        """Bounds of a decode step for all sequences: the time from one token to the next."""
+        return self._on(self._decode(self.B, self.S))
 
     @cached_property
     def first_token(self) -> Times:
-        """Bounds of the prefill: the time to the first token, if a prompt doesn't wait."""
-        return self.prefill.on(self.chip, self._link)
+        """Bounds of the prefill of a prompt on each replica: the time to its first token.
+
+        The prompt has S tokens and doesn't wait for others.
+        """
+        # The first chunk passes all stages, one after the other; the others follow it closely.
+        chunks = -(-(self.S - self.cached) // (self.chunk or self.S))
+        return self._on(self._prefill((chunks + self.stages - 1) / chunks))
 
     @property
     def room(self) -> Quantity:
@@ -131,7 +119,7 @@ class Serving:
     @property
     def fits(self) -> bool:
         """Whether weights and cache of all sequences fit, with the reserve kept free."""
-        return bool(self.decode.held <= self.room)
+        return bool(self.per_token.work.held <= self.room)
 
     @property
     def tokens_per_second(self) -> float:
@@ -192,8 +180,8 @@ class Serving:
             chips = max(each for each in guess.splits() if not self.chips % each)
             on = (self.chip, self.B, self.S, chips, self.replicas, self.link)
             alike = Serving(guess, *on, compute=self.compute)
-            token += _repeated(alike.decode, count / accepted)
-        return token.named("a token").on(self.chip, self._link)
+            token += _repeated(alike.per_token.work, count / accepted)
+        return self._on(token.named("a token"))
 
     def separate(self, tokens: int, other: Chip | str | None = None) -> Table:
         """Return a table of prefill on chips of its own, with answers of so many `tokens`.
@@ -205,7 +193,7 @@ class Serving:
         ahead = self if other is None else replace(self, chip=other, link=None)
         answers = self.B / (size("tokens", tokens, single=True) * self.per_token.lower)  # a second
         # Prompts follow one another closely through the stages.
-        prompts = self.replicas / ahead._prefill(1).on(ahead.chip, ahead._link).lower
+        prompts = self.replicas / ahead._on(ahead._prefill(1)).lower
 
         def cache(**split: Any) -> Any:
             parts = self.model.decode(self.replicas, self.S, **self._layout | split).parts
@@ -220,8 +208,7 @@ class Serving:
         if self._link is not None:
             # A stage's chips send what they hold of it: a part of the layers.
             moved = Work("cache", held=0, sent=cache() / self.stages, hops=1)
-            way = moved.on(self.chip, self._link).lower
-            rows["its way from chip to chip, at least"] = f"{way}"
+            rows["its way from chip to chip, at least"] = f"{self._on(moved).lower}"
         return from_rows(("prefill and decode apart", ahead.chip.name), rows.items())
 
     @property
@@ -280,9 +267,9 @@ class Serving:
         return from_rows((*headings, "times as many", "bound by", "fits"), rows)
 
     def _possible(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        model, here = self.model, self.chip
-        compute = self.decode.types
-        most = max(compute, key=lambda kind: self.decode.amounts[kind])
+        model, here, step = self.model, self.chip, self.per_token.work
+        compute = step.types
+        most = max(compute, key=lambda kind: step.amounts[kind])
         x: Type = self.x or model.w
         for kind in ("int8", "int4"):
             if dtype(kind).bits < int(min(each.bits for each in model.stored_types(self.w))):
@@ -299,6 +286,14 @@ class Serving:
             if faster and all(kind in chip and chip[kind] >= here[kind] for kind in compute):
                 yield f"the next chip, {chip.name}", {"chip": chip}
                 break
+
+    def _on(self, step: Work) -> Times:
+        lacks = [kind for kind in step.types if kind not in self.chip]
+        if lacks and self.compute is None:
+            has = ", ".join(kind for kind in self.chip.rates if roof_of(kind) == "compute")
+            given = f"w and x need {lacks[0]}"
+            raise ValueError(f"compute must be one that {self.chip.name} has: {has}; {given}")
+        return step.on(self.chip, self._link)
 
     def _decode(self, B: int, S: int, T: int = 1) -> Work:
         """One chip's share of a step for B sequences, of which each stage has a group at a time."""

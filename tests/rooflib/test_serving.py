@@ -26,7 +26,7 @@ CASES = [
 def fits(served: rl.Serving, **change: int) -> bool:
     """Return whether a step's weights and cache take at most nine tenths of the memory."""
     used = dataclasses.replace(served, **change)
-    return bool(used.decode.held <= 0.9 * used.chip.memory)
+    return bool(used.per_token.work.held <= 0.9 * used.chip.memory)
 
 
 @pytest.mark.parametrize(("name", "chip", "options"), CASES)
@@ -160,8 +160,8 @@ DRAFTS = [
 def test_models_that_check_and_guess_are_both_held_once(name, chip, draft, how, chips):
     served = rl.Serving(name, chip, B=16, S=1000, **how)
     group = {"chips": chips, "replicas": served.replicas}
-    own = dataclasses.replace(served, S=1003).decode.held
-    held = own + rl.Serving(draft, chip, B=16, S=1000, **group).decode.held
+    own = dataclasses.replace(served, S=1003).per_token.work.held
+    held = own + rl.Serving(draft, chip, B=16, S=1000, **group).per_token.work.held
     for rate in (0, 0.9):
         alone, both = (served.guessed(3, rate, each).work for each in (None, draft))
         for step, expected in ((alone, own), (both, held)):
@@ -183,20 +183,20 @@ def test_stages_hold_a_part_of_the_layers_and_pass_groups_on(replicas):
     how = {"B": 16 * replicas, "replicas": replicas}
     one = rl.Serving("Llama 3 70B", "H100 SXM", chips=4, **how)
     two = dataclasses.replace(one, stages=2)
-    assert two.decode.held == pytest.approx(one.decode.held / 2)
-    for step in (two.decode, dataclasses.replace(two, chunk=512).prefill):
+    assert two.per_token.work.held == pytest.approx(one.per_token.work.held / 2)
+    for step in (two.per_token.work, dataclasses.replace(two, chunk=512).first_token.work):
         assert sum(part.held for part in step.parts) == pytest.approx(step.held)
     # Each stage takes half of the layers, twice, for half of the sequences.
     half = rl.model("Llama 3 70B").decode(8, 8192, 4)
-    assert two.decode.flops == pytest.approx(half.flops)
-    assert two.decode.sent - half.sent == pytest.approx(2 * 16 * 8192)
-    assert two.decode.hops == half.hops + 2
+    assert two.per_token.work.flops == pytest.approx(half.flops)
+    assert two.per_token.work.sent - half.sent == pytest.approx(2 * 16 * 8192)
+    assert two.per_token.work.hops == half.hops + 2
     # Four positions that a step checks pass on together.
     checks = rl.model("Llama 3 70B").decode(8, 8195, 4, T=4)
     assert two.guessed(3, 0).work.sent - checks.sent == pytest.approx(4 * 2 * 16 * 8192)
     assert two.first_token.lower == pytest.approx(one.first_token.lower)  # one after the other
     chunked = dataclasses.replace(two, chunk=512)
-    assert chunked.prefill.flops < 0.6 * one.prefill.flops
+    assert chunked.first_token.work.flops < 0.6 * one.first_token.work.flops
 
 
 @pytest.mark.parametrize(("replicas", "stages"), [(1, 1), (2, 1), (1, 2)])
@@ -238,7 +238,7 @@ def test_a_checkpoint_in_fp8_computes_in_fp8_where_the_chip_can():
     bf16 = dataclasses.replace(fp8, x="bf16")
     assert fp8.first_token.lower == pytest.approx(bf16.first_token.lower / 2, rel=0.03)
     older = rl.Serving("DeepSeek-V3", "A100 80GB SXM", chips=16)
-    assert older.decode.compute == "bf16"
+    assert older.per_token.work.compute == "bf16"
 
 
 def test_what_cannot_be_done_is_not_suggested():
@@ -247,7 +247,7 @@ def test_what_cannot_be_done_is_not_suggested():
 
     # Weights in int4 are multiplied as those in fp8 were.
     narrower = dict(rl.Serving("DeepSeek-V3", "H200 SXM", chips=8).changes)["weights in int4"]
-    assert narrower.decode.compute == "fp8"
+    assert narrower.per_token.work.compute == "fp8"
     # All else is.
     found = names("Mixtral 8x7B", "H100 SXM", B=4, chips=2)
     for words in (*SUGGESTED, "weights in int8", "weights in int4"):
@@ -270,7 +270,7 @@ def test_the_next_chip_is_of_the_same_maker_and_computes_the_same_types():
             if other.chip != chip:
                 assert other.chip.name in change
                 assert other.chip.maker == chip.maker
-                assert other.decode.compute in other.chip or other.per_token.lower > 0
+                assert other.per_token.work.compute in other.chip or other.per_token.lower > 0
                 # It has the next higher bandwidth of those that don't compute slower.
                 assert not any(
                     each.rates.get(kind, 0) >= chip[kind]
