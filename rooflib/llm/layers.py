@@ -37,24 +37,15 @@ class Format(NamedTuple):
 class Matrix(NamedTuple):
     """A weight matrix, or several of the same kind: D · F weights for [D, F].
 
-    Attributes
-    ----------
-    row, name
-        The kind of operation that it is for, as in `Work.parts`, and its name in a checkpoint.
-    weights
-        How many weights it has. A matrix of routed experts stands for that of one of them.
-    parts
-        Into how many parts chips can split it. More chips than that hold each part several times:
-        of 1 part, each chip has the whole.
-    of
-        How it is stored; None if as the model says.
+    A matrix of routed experts stands for that of one of them. More chips than `parts` hold each
+    part several times: of 1 part, each chip has the whole.
     """
 
-    row: str
-    name: str
-    weights: int
-    parts: int = 1
-    of: Format | None = None
+    row: str  # the kind of operation that it is for, as in `Work.parts`
+    name: str  # as in a checkpoint
+    weights: int  # how many it has
+    parts: int = 1  # into how many chips can split it
+    of: Format | None = None  # how it is stored; None if as the model says
 
     def on(self, chips: Number) -> Number:
         """Return how many of the weights each of `chips` chips holds."""
@@ -110,66 +101,39 @@ class Layer:
     A layer mixes positions by attention, by a recurrence, or not at all; then an MLP or experts
     follow, or both, or nothing. What a layer doesn't have is 0.
 
-    Attributes
-    ----------
-    count, matrices
-        Number of layers of this kind, and all weight matrices of one.
-    gains, expert_biases
-        Weights outside of matrices: gains of norms, biases, sinks and convolutions of a layer; and
-        biases of one routed expert.
-    N, K, H, V
-        Query heads, key/value heads, and the widths of a key and of a value.
-    reuses, window, aligned
-        Whether attention reads keys and values of an earlier layer; how many positions a query sees
-        at most, its own included (0: all); and whether these begin at a multiple of `window`.
-    q_rank, kv_rank, rope
-        Latent attention: ranks of queries and of keys and values, and the rotary part of H, whose
-        key all heads share.
-    index_N, index_H, top
-        Sparse attention: heads and width of an indexer, which compares each query with a cached key
-        of every position, and how many positions the attention then reads.
-    pooled
-        How many positions one entry of the cache stands for (0: each is its own). Beside these
-        entries, the last `window` positions are cached one by one; keys are values; and `top`
-        counts entries.
-    state_heads, state_groups, state_H, state_V, state_width, state_flops, conv
-        A recurrence: heads of its values, and of its keys and queries; the widths of a key and of a
-        value, which span a head's state; bytes of an element of the state, and FLOPs per token and
-        element; and the kernel of the convolution before it.
-    F, experts, active, X
-        Width of the MLP that every token takes, dense or a shared expert; routed experts, how many
-        of them a token takes, and the width of one.
+    Beside a pooled cache, the last `window` positions are cached one by one; keys are values; and
+    `top` counts entries.
     """
 
-    count: int
-    matrices: tuple[Matrix, ...] = ()
-    gains: int = 0
-    expert_biases: int = 0
-    N: int = 0
-    K: int = 0
-    H: int = 0
-    V: int = 0
-    reuses: bool = False
-    window: int = 0
-    aligned: int = 0
-    q_rank: int = 0
-    kv_rank: int = 0
-    rope: int = 0
-    index_N: int = 0
-    index_H: int = 0
-    top: int = 0
-    pooled: int = 0
-    state_heads: int = 0
-    state_groups: int = 0
-    state_H: int = 0
-    state_V: int = 0
-    state_width: int = 0
-    state_flops: int = 0
-    conv: int = 0
-    F: int = 0
-    experts: int = 0
-    active: int = 0
-    X: int = 0
+    count: int  #: number of layers of this kind
+    matrices: tuple[Matrix, ...] = ()  #: all weight matrices of one layer
+    gains: int = 0  #: weights outside of matrices: of norms, biases, sinks and convolutions
+    expert_biases: int = 0  #: weights of one routed expert outside of matrices
+    N: int = 0  #: query heads
+    K: int = 0  #: key/value heads
+    H: int = 0  #: width of a key
+    V: int = 0  #: width of a value
+    reuses: bool = False  #: whether attention reads keys and values of an earlier layer
+    window: int = 0  #: how many positions a query sees at most, its own included (0: all)
+    aligned: bool = False  #: whether these begin at a multiple of `window`
+    q_rank: int = 0  #: latent attention: rank of queries
+    kv_rank: int = 0  #: rank of keys and values
+    rope: int = 0  #: rotary part of H, whose key all heads share
+    index_N: int = 0  #: sparse attention: heads of an indexer, which compares each query
+    index_H: int = 0  #: with a cached key of every position, of this width
+    top: int = 0  #: how many positions the attention then reads
+    pooled: int = 0  #: how many positions one entry of the cache stands for (0: each is its own)
+    state_heads: int = 0  #: a recurrence: heads of its values
+    state_groups: int = 0  #: heads of its keys and queries
+    state_H: int = 0  #: width of a key
+    state_V: int = 0  #: width of a value; a head's state spans both widths
+    state_width: int = 0  #: bytes of an element of the state
+    state_flops: int = 0  #: FLOPs per token and element
+    conv: int = 0  #: kernel of the convolution before it
+    F: int = 0  #: width of the MLP that every token takes, dense or a shared expert
+    experts: int = 0  #: routed experts
+    active: int = 0  #: how many of them a token takes
+    X: int = 0  #: width of one
 
     def of(self, row: str) -> list[Matrix]:
         """Return the matrices for a kind of operation."""
