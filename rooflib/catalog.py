@@ -30,31 +30,19 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True)
 class Figure:
-    """One figure of a chip, as printed in its source.
-
-    Attributes
-    ----------
-    chip, what
-        The chip, and the quantity: "peak bf16", "vector fp32", "exponentials",
-        "bandwidth", "capacity", "link ICI", "on-chip L2".
-    sparse, two_way, links, cores, clock
-        What it includes: 2:4 structured sparsity, both directions, several links; or the number of
-        cores of the chip if the figure is per core, and clocks/s if it is per clock.
-    chosen
-        True for the figure that the catalog uses; False for a disagreeing one.
-    """
+    """One figure of a chip, as printed in its source."""
 
     chip: str
-    what: str
+    what: str  #: "peak bf16", "vector fp32", "bandwidth", "capacity", "link ICI", "on-chip L2", …
     printed: float
     unit: str
     source: Source
-    sparse: bool = False
-    two_way: bool = False
-    links: int = 1
-    cores: int = 1
-    clock: float = 1
-    chosen: bool = True
+    sparse: bool = False  #: whether it includes 2:4 structured sparsity
+    two_way: bool = False  #: whether it includes both directions
+    links: int = 1  #: how many links it includes
+    cores: int = 1  #: the number of cores of the chip, if the figure is per core
+    clock: float = 1  #: clocks/s, if it is per clock
+    chosen: bool = True  #: whether the catalog uses it, and not one that disagrees
     note: str = ""
 
     @property

@@ -29,41 +29,27 @@ MAX_LISTED = 1024
 
 @dataclass(frozen=True)
 class Model:
-    """A decoder-only language model, as `model_from_config` reads it from a file.
-
-    Attributes
-    ----------
-    layers, D, F, N, K, H, vocabulary
-        Number of layers, model width; width of the MLP, heads of queries and of keys and values,
-        and head width, of the last kind of layer that has them; and rows of the embedding table.
-    kinds, outer
-        The kinds of layers; and what stands beside them: tables of embeddings, of which a token
-        looks up a row of each, the output matrix, the last norm.
-    tied
-        Whether the embedding table and the output matrix share weights.
-    w, kv
-        Data types of weights that aren't quantized, and of the cache, if the checkpoint says one.
-    towers
-        Parts beside the language model, such as one that sees, and their parameters, None where
-        they are not known. They are counted nowhere else.
-    source
-        Where the shapes were read, for models of the catalog.
-    """
+    """A decoder-only language model, as `model_from_config` reads it from a file."""
 
     name: str
-    layers: int
-    D: int
-    F: int
-    N: int
-    K: int
-    H: int
-    vocabulary: int
-    kinds: tuple[Layer, ...] = field(repr=False)
+    layers: int  #: number of layers
+    D: int  #: width of the model
+    F: int  #: width of the MLP, or else of an expert; of the last kind of layer that has one
+    N: int  #: heads of queries, likewise
+    K: int  #: heads of keys and values
+    H: int  #: width of a head
+    vocabulary: int  #: rows of the embedding table
+    kinds: tuple[Layer, ...] = field(repr=False)  #: the kinds of layers
+    #: What stands beside them: the output matrix, the last norm, and tables of embeddings, of which
+    #: a token looks up a row of each.
     outer: Layer = field(repr=False)
-    tied: bool = False
-    w: Type = "bf16"
-    kv: Type | None = None
+    tied: bool = False  #: whether the embedding table and the output matrix share weights
+    w: Type = "bf16"  #: data type of weights that aren't quantized
+    kv: Type | None = None  #: that of the cache, if the checkpoint says one
+    #: Parts beside the language model, such as one that sees, and their weights, None where these
+    #: are not known. They are counted nowhere else.
     towers: Mapping[str, int | None] = field(default_factory=dict, hash=False)
+    #: Where the shapes were read, for models of the catalog.
     source: Source | None = field(default=None, compare=False, repr=False)
 
     @property
