@@ -23,8 +23,8 @@ SPEAKS = re.compile("quant|compress.*config|^bits$|expert_dtype")
 LEFT_OUT: tuple[str, ...] = ("modules_to_not_convert", "ignore", "ignored_layers")
 LEFT_OUT += ("exclude_modules", "exclude", "llm_int8_skip_modules")
 # Keys by which a method is told whose name a file doesn't say.
-TOLD_BY = {"quant_algo": "modelopt", "config_groups": "compressed-tensors", "group_size": "mlx"}
-TOLD_BY |= dict.fromkeys(("load_in_4bit", "load_in_8bit"), "bitsandbytes")
+TOLD_BY = {"quant_algo": "modelopt", "load_in_4bit": "bitsandbytes", "load_in_8bit": "bitsandbytes"}
+TOLD_BY |= {"config_groups": "compressed-tensors", "group_size": "mlx"}
 MAX_SIZE = 10**7
 PLAIN = {"bfloat16": "bf16", "float16": "fp16", "float32": "fp32"}
 # Other names of modules, and expressions for those of `Layer.matrices`. A router must not be taken

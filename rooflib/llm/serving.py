@@ -343,8 +343,7 @@ class Serving:
 
 def _repeated(step: Work, times: float) -> Work:
     """Return the work of so many steps, which hold as much as one."""
-    parts = tuple(replace(part * times, held=part.held) for part in step.parts)
-    return replace(step * times, held=step.held, parts=parts)
+    return added((replace(part * times, held=part.held) for part in step.parts), step.name)
 
 
 def mfu(step: Work, chip: Chip | str, seconds: float) -> Quantity:
