@@ -77,7 +77,7 @@ def model_from_config(
         kv=stored.kv,
         towers=towers(whole),
     )
-    if any(form for *_, form in stored.rules) and len(found.stored_types()) == 1:
+    if any(form for *_, form in stored.rules) and len(found.formats) == 1:
         wanted = "name the model's matrices as its targets or layers, and not leave out all"
         raise ValueError(f"quantization_config must {wanted}; it quantizes nothing")
     return found

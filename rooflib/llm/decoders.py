@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rooflib.checks import Number, Size, instance, size, sizes
-from rooflib.dtypes import DType, Type, dtype
-from rooflib.llm.layers import Format, Layer, Matrix, weight_type
+from rooflib.dtypes import Type, dtype
+from rooflib.llm.layers import Format, Layer, Matrix
 from rooflib.llm.steps import Step
 from rooflib.operations import all_gather, reduce_scatter
 from rooflib.quantities import quantity, text
@@ -101,26 +101,18 @@ class Model:
 
     def stored(self, matrix: Matrix) -> Format:
         """Return the format of a matrix: its own, or plain `w`."""
-        return matrix.of or Format(self.w)
+        return matrix.of or self.formats[0]
 
     def cache_type(self, x: Type | None = None, kv: Type | None = None) -> Type:
         """Return the type of the cache: `kv`, or the model's, or that of given activations `x`."""
         return kv or (self.kv if x is None else None) or x or self.w
 
     @cached_property
-    def activation_types(self) -> frozenset[Type]:
-        """Data types of activations that the checkpoint says."""
-        return frozenset(of.x for of in self._formats if of.x is not None)
-
-    def stored_types(self, w: Type | None = None) -> list[DType]:
-        """Return the data types of weights: those of the checkpoint, or `w` if it is given."""
-        return [dtype(of.w) for of in self._formats] if w is None else [weight_type(w)]
-
-    @cached_property
-    def _formats(self) -> dict[Format, None]:
-        layers = (self.outer, *self.kinds)
-        own = (matrix.of for layer in layers for matrix in layer.matrices if matrix.of)
-        return dict.fromkeys((Format(self.w), *own))
+    def formats(self) -> tuple[Format, ...]:
+        """How weights are stored, and with what they are multiplied: first those in plain `w`."""
+        matrices = (matrix for layer in (self.outer, *self.kinds) for matrix in layer.matrices)
+        own = (matrix.of for matrix in matrices if matrix.of)
+        return tuple(dict.fromkeys((Format(dtype(self.w)), *own)))
 
     def decode(self, B: Size, S: Size, chips: Size = 1, *, T: Size = 1, **options: Any) -> Work:
         """Return one chip's share of a decode step: T new tokens for each of B sequences.

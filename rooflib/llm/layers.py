@@ -30,8 +30,8 @@ EXPANDS = "self_attn.kv_b_proj"
 class Format(NamedTuple):
     """A stored type, and that of the activations it is multiplied with; None: the usual one."""
 
-    w: Type
-    x: Type | None = None
+    w: DType
+    x: str | None = None
 
 
 class Matrix(NamedTuple):

@@ -15,6 +15,7 @@ from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link, roof_of
 from rooflib.llm.catalog import model as model_of
 from rooflib.llm.decoders import Model
+from rooflib.llm.layers import weight_type
 from rooflib.quantities import Quantity, text
 from rooflib.table import Table, from_rows, markdown
 from rooflib.work import Times, Work, added
@@ -271,8 +272,9 @@ class Serving:
         compute = step.types
         most = max(compute, key=lambda kind: step.amounts[kind])
         x: Type = self.x or model.w
+        stored = [weight_type(self.w)] if self.w else [of.w for of in model.formats]
         for kind in ("int8", "int4"):
-            if dtype(kind).bits < int(min(each.bits for each in model.stored_types(self.w))):
+            if dtype(kind).bits < int(min(each.bits for each in stored)):
                 yield f"weights in {kind}", {"w": kind, "x": x, "compute": most}
         if dtype(model.cache_type(self.x, self.kv)).bits > dtype("fp8").bits:
             yield "cache in fp8", {"kv": "fp8"}
@@ -324,8 +326,8 @@ class Serving:
     def _layout(self) -> dict[str, Any]:
         names = ("chips", "replicas", "expert_parallel", "experts", "w", "kv", "x", "compute")
         options = {name: getattr(self, name) for name in names}
-        known = (dtype(each).name in self.chip for each in self.model.activation_types)
-        if self.x is self.compute is self.w is None and not all(known):
+        lacks = any(of.x and of.x not in self.chip for of in self.model.formats)
+        if self.x is self.compute is self.w is None and lacks:
             options |= {"x": self.model.w, "kv": self.kv or self.model.kv}
         return options
 

@@ -89,7 +89,7 @@ class Step:
         # attention's products: fp8 for narrower activations, as in FlashAttention-3 (Shah et al.,
         # 2024). Kernels with a cache in bf16 usually compute attention in bf16, as x="bf16" does.
         said = self.w is None and self.x is None and not self.compute
-        narrow = said and {"fp8", "fp4"} & model.activation_types
+        narrow = said and {"fp8", "fp4"} & {of.x for of in model.formats}
         self.plain_type = self._product(self.read, self.given_w or dtype(model.w))
         self.own_type = "fp8" if narrow else self.plain_type
         spread = instance("expert_parallel", self.expert_parallel, bool, "True or False")
@@ -140,7 +140,7 @@ class Step:
     def types(self, matrix: Matrix) -> tuple[DType, str]:
         """Return the type in which a matrix is stored, and that of products with it."""
         of = self.model.stored(matrix)
-        stored = self.given_w or dtype(of.w)
+        stored = self.given_w or of.w
         own = dtype(of.x) if of.x and self.x is None and self.w is None else None
         return stored, self._product(own or self.read, own or stored)  # it says the product's type
 
@@ -215,7 +215,7 @@ class Step:
     def embedding(self) -> Work:
         """A row of each embedding table."""
         model, tables = self.model, self.model.outer.of("embedding")
-        width = (self.given_w or dtype(model.stored(tables[0]).w)).bytes
+        width = (self.given_w or model.stored(tables[0]).w).bytes
         row = sum(table.weights // table.parts for table in tables)
         # The first is held as the output matrix, if they share weights.
         held = width * sum(table.on(self.chips) for table in tables[model.tied :])

@@ -350,7 +350,7 @@ def of_model(**at: Any) -> Numbers:
     try:
         w, x = (None if at[name] == "as stored" else at[name] for name in ("w", "x"))
         # As in rooflib.llm.Serving, a chip without the types of a checkpoint computes in bf16.
-        lacks = any(str(kind) not in chip for kind in model.activation_types)
+        lacks = any(of.x and of.x not in chip for of in model.formats)
         types = {"w": w, "x": "bf16" if x is None and w is None and lacks else x}
         sizes = [int(at[name]) for name in ("B", "S", "chips")]
         how = types | {

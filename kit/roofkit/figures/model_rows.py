@@ -54,7 +54,7 @@ def row(model: Model) -> dict[str, Any]:
         "looked_up": sum(table.weights // table.parts for table in model.outer.of("embedding")),
         "tables": model.outer.weights("embedding") - model.vocabulary * model.D,
         "stored": _each(lambda count: [_stored(model, name, count) for name in ROWS]),
-        "bits": int(min(kind.bits for kind in model.stored_types())),
+        "bits": int(min(of.w.bits for of in model.formats)),
         "computes": {x: _computes(model, x) for x in ACTIVATIONS},
         "kinds": [_kind(kind) for kind in (*model.kinds, model.outer)],
         "refusals": _each(lambda count: _refusal(model, count)),
@@ -112,7 +112,7 @@ def summary(model: Model) -> str:
         weights=text(model.parameters / 1e9),
         active=text(model.active_parameters() / 1e9),
         cache=text(model.kv_bytes_per_token(), "B"),
-        types=", ".join(dict.fromkeys(kind.name for kind in reversed(model.stored_types()))),
+        types=", ".join(dict.fromkeys(of.w.name for of in reversed(model.formats))),
     )
     if state := model.state_bytes():
         words += _(" Each sequence also has {state} of state at any length.").format(
