@@ -40,8 +40,8 @@ class Model:
     H: int  #: width of a head
     vocabulary: int  #: rows of the embedding table
     kinds: tuple[Layer, ...] = field(repr=False)  #: the kinds of layers
-    #: What stands beside them: the output matrix, the last norm, and tables of embeddings, of which
-    #: a token looks up a row of each.
+    #: What stands beside them, such as the output matrix, the last norm, and tables of embeddings,
+    #: of which a token looks up a row of each.
     outer: Layer = field(repr=False)
     tied: bool = False  #: whether the embedding table and the output matrix share weights
     w: Type = "bf16"  #: data type of weights that aren't quantized

@@ -107,28 +107,28 @@ class Layer:
 
     count: int  #: number of layers of this kind
     matrices: tuple[Matrix, ...] = ()  #: all weight matrices of one layer
-    gains: int = 0  #: weights outside of matrices: of norms, biases, sinks and convolutions
-    expert_biases: int = 0  #: weights of one routed expert outside of matrices
+    gains: int = 0  #: weights of norms, biases, sinks and convolutions, which are no matrices
+    expert_biases: int = 0  #: of one routed expert
     N: int = 0  #: query heads
     K: int = 0  #: key/value heads
     H: int = 0  #: width of a key
     V: int = 0  #: width of a value
     reuses: bool = False  #: whether attention reads keys and values of an earlier layer
-    window: int = 0  #: how many positions a query sees at most, its own included (0: all)
+    window: int = 0  #: how many positions a query sees at most, its own included; all if 0
     aligned: bool = False  #: whether these begin at a multiple of `window`
-    q_rank: int = 0  #: latent attention: rank of queries
+    q_rank: int = 0  #: rank of queries in latent attention
     kv_rank: int = 0  #: rank of keys and values
     rope: int = 0  #: rotary part of H, whose key all heads share
-    index_N: int = 0  #: sparse attention: heads of an indexer, which compares each query
-    index_H: int = 0  #: with a cached key of every position, of this width
+    index_N: int = 0  #: heads of an indexer of sparse attention, which compares a query
+    index_H: int = 0  #: with a key of this width of every position
     top: int = 0  #: how many positions the attention then reads
-    pooled: int = 0  #: how many positions one entry of the cache stands for (0: each is its own)
-    state_heads: int = 0  #: a recurrence: heads of its values
+    pooled: int = 0  #: how many positions one entry of the cache stands for; each is its own if 0
+    state_heads: int = 0  #: heads of values of a recurrence
     state_groups: int = 0  #: heads of its keys and queries
     state_H: int = 0  #: width of a key
     state_V: int = 0  #: width of a value; a head's state spans both widths
     state_width: int = 0  #: bytes of an element of the state
-    state_flops: int = 0  #: FLOPs per token and element
+    state_flops: int = 0  #: FLOPs per token and element of the state
     conv: int = 0  #: kernel of the convolution before it
     F: int = 0  #: width of the MLP that every token takes, dense or a shared expert
     experts: int = 0  #: routed experts
