@@ -37,7 +37,7 @@ class Figure:
     printed: float
     unit: str
     source: Source
-    sparse: bool = False  #: whether it counts two of four zeros that are skipped
+    sparse: bool = False  #: whether it counts zeros that are skipped, two of four
     two_way: bool = False  #: whether it includes both directions
     links: int = 1  #: how many links it includes
     cores: int = 1  #: the number of cores of the chip, if the figure is per core

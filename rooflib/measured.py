@@ -15,19 +15,15 @@ from rooflib.work import Work
 
 
 class PublishedRun(NamedTuple):
-    """A published measurement of one operation, a multiplication or an all-reduce.
-
-    `work` is that of one chip, named with its sizes; `link` is the link that it uses. `software` is
-    what ran, and `published` the day on which the number first appeared, where the source tells.
-    """
+    """A published measurement of one operation, a multiplication or an all-reduce."""
 
     chip: str
-    work: Work
+    work: Work  # of one chip, named with its sizes
     seconds: Quantity
     source: Source
     link: Link | None = None
     software: str = ""
-    published: datetime.date | None = None
+    published: datetime.date | None = None  # when the number first appeared, if the source tells
 
 
 @cache

@@ -16,25 +16,19 @@ from rooflib.work import Work
 
 @dataclass(frozen=True)
 class PublishedStep:
-    """A published throughput of a model's decode steps, or time of a prefill.
-
-    It is of a `model` on so many `chips`; of `B` sequences and the mean number `S` of positions of
-    each that a step reads, in the data types of `Model.decode`; in tokens/s of all sequences and
-    chips together, over the whole run, or in seconds to the first token of B prompts of S tokens.
-    The other one of these is 0.
-    """
+    """A published throughput of a model's decode steps, or time of a prefill."""
 
     model: str
     chip: str
     chips: int
-    B: int
-    S: int
-    x: str
+    B: int  # sequences
+    S: int  # positions of each, on average over the steps; tokens of a prompt
+    x: str  # this type and the next two as for `Model.decode`
     w: str
     kv: str
     source: Source
-    tokens_per_second: float = 0
-    first_token: float = 0
+    tokens_per_second: float = 0  # of all sequences and chips, over the whole run; 0 of a prefill
+    first_token: float = 0  # seconds to the first token of B prompts; 0 of decode steps
 
     @property
     def seconds(self) -> float:
