@@ -34,44 +34,31 @@ NORMS = ROWS[0]
 class Step:
     """One chip's share of a step: new tokens of B sequences pass the layers, in chunks.
 
-    Attributes
-    ----------
-    model, B, S, chips
-        The model, and the sequences, positions and chips of `Model.decode`.
-    start, chunk, logits
-        The first new position of each sequence, how many new tokens pass the layers together, and
-        whose logits are computed: "all", or the "last" of each sequence, for sampling.
-    w, kv, x, compute
-        Data types of all weights (default: those of the model), of the cache (default: the model's,
-        or `x`), of activations and logits (default: the model's `w`), and of the arithmetic
-        (default: the common type of `x` and `w`).
-    replicas, expert_parallel
-        Copies of the model, each on `chips` chips, that share the B sequences; and whether each of
-        all these chips holds whole routed experts, instead of a part of each. A token then travels
-        to the chips of its experts and back, once to each: two all-to-alls take the place of a
-        layer's second all-reduce, of which an all-gather remains.
-    experts
-        How many distinct experts n tokens take, which only the router knows: "expected" under
-        uniform routing, E · (1 - (1 - k/E)^n), or the extremes, "fewest" (k) and "most".
-    latent
-        How latent attention computes: "absorbed" compares queries with the cached vectors,
-        "expanded" makes keys and values of all positions that a chunk sees.
+    The model, B, S and chips are those of `Model.decode`.
     """
 
     model: Any  # a Model, whose module imports this one
     B: Number
     S: Number
     chips: Number
-    start: Number
-    chunk: Number
+    start: Number  #: the first new position of each sequence
+    chunk: Number  #: how many new tokens pass the layers together
+    #: Whose logits are computed, "all" or those of the "last" token of each sequence, for sampling.
     logits: str = "all"
-    w: Type | None = None
-    kv: Type | None = None
-    x: Type | None = None
-    compute: Type | None = None
-    replicas: Number = 1
+    w: Type | None = None  #: data type of all weights; by default those of the model
+    kv: Type | None = None  #: data type of the cache; by default the model's, or `x`
+    x: Type | None = None  #: data type of activations and logits; by default the model's `w`
+    compute: Type | None = None  #: data type of the arithmetic; by default common to `x` and `w`
+    replicas: Number = 1  #: copies of the model on `chips` chips each, which share the B sequences
+    #: Whether each of all these chips holds whole routed experts, not a part of each. A token then
+    #: travels to the chips of its experts and back, once to each. Two all-to-alls take the place of
+    #: a layer's second all-reduce, of which an all-gather remains.
     expert_parallel: bool = False
+    #: How many distinct experts n tokens take, which only the router knows. It is the "expected"
+    #: number under uniform routing, E · (1 - (1 - k/E)^n), the "fewest" (k), or the "most".
     experts: str = "expected"
+    #: How latent attention computes. It compares queries with the cached vectors if "absorbed", and
+    #: makes keys and values of all positions that a chunk sees if "expanded".
     latent: str = "absorbed"
 
     def __post_init__(self) -> None:
