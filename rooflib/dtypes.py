@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -55,18 +56,22 @@ _CONVERTS = {
 }
 
 
-def dtype(name: str | DType, argument: str = "dtype") -> DType:
+def dtype(
+    name: str | DType, argument: str = "dtype", more: Mapping[str, DType] | None = None
+) -> DType:
     """Look up a data type by name, ignoring case; names of other libraries work too.
 
-    A `DType` is returned unchanged. A ValueError calls the argument `argument`.
+    A `DType` is returned unchanged. `more` has further types by name. A ValueError calls the
+    argument `argument`.
 
     >>> dtype("bfloat16") is dtype("BF16") is dtype("bf16")
     True
     """
     if isinstance(name, DType):
         return name
-    plain = name.lower() if isinstance(name, str) else name
-    return DTYPES[one_of(argument, ALIASES.get(plain, plain), DTYPES)]
+    known = {**DTYPES, **more} if more else DTYPES
+    plain = ALIASES.get(name.lower(), name.lower()) if isinstance(name, str) else name
+    return known[one_of(argument, plain, known)]
 
 
 def common_type(first: DType, second: DType) -> DType:

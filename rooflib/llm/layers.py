@@ -12,15 +12,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rooflib.checks import Number, larger, one_of
-from rooflib.dtypes import ALIASES, DTYPES, DType, Type, dtype
+from rooflib.checks import Number, larger
+from rooflib.dtypes import DType
 
-# Bits of a weight in GGUF files with the scales of its block: llama.cpp, ggml-common.h.
+# Types of weights in GGUF files, with the scales of their blocks: llama.cpp, ggml-common.h.
 GGUF = {
-    "q2_k": 2.625, "q3_k": 3.4375, "q4_0": 4.5, "q4_1": 5, "q4_k": 4.5, "q5_0": 5.5, "q5_1": 6,
-    "q5_k": 5.5, "q6_k": 6.5625, "q8_0": 8.5, "iq1_s": 1.5625, "iq1_m": 1.75, "iq2_xxs": 2.0625,
-    "iq2_xs": 2.3125, "iq2_s": 2.5625, "iq3_xxs": 3.0625, "iq3_s": 3.4375, "iq4_nl": 4.5,
-    "iq4_xs": 4.25, "tq1_0": 1.6875, "tq2_0": 2.0625, "mxfp4": 4.25,
+    name: DType("int4" if bits < 6 else "int8", bits)
+    for name, bits in {
+        "q2_k": 2.625, "q3_k": 3.4375, "q4_0": 4.5, "q4_1": 5, "q4_k": 4.5, "q5_0": 5.5, "q5_1": 6,
+        "q5_k": 5.5, "q6_k": 6.5625, "q8_0": 8.5, "iq1_s": 1.5625, "iq1_m": 1.75, "iq2_xxs": 2.0625,
+        "iq2_xs": 2.3125, "iq2_s": 2.5625, "iq3_xxs": 3.0625, "iq3_s": 3.4375, "iq4_nl": 4.5,
+        "iq4_xs": 4.25, "tq1_0": 1.6875, "tq2_0": 2.0625, "mxfp4": 4.25,
+    }.items()
 }  # fmt: skip
 
 EXPANDS = "self_attn.kv_b_proj"
@@ -50,19 +53,6 @@ class Matrix(NamedTuple):
     def on(self, chips: Number) -> Number:
         """Return how many of the weights each of `chips` chips holds."""
         return self.weights if self.parts == 1 else self.weights // smaller(chips, self.parts)
-
-
-def weight_type(name: Type) -> DType:
-    """Return a data type of weights by name, also by that of a GGUF file: "q4_k".
-
-    >>> weight_type("q4_k").bytes * 8
-    4.5
-    """
-    plain = name.lower() if isinstance(name, str) else ""
-    if isinstance(name, DType) or ALIASES.get(plain, plain) in DTYPES:
-        return dtype(name, "w")
-    bits = GGUF[one_of("w", plain or name, (*DTYPES, *GGUF))]
-    return DType("int4" if bits < 6 else "int8", bits)
 
 
 def smaller(one: Number, other: Number) -> Number:

@@ -15,7 +15,7 @@ from rooflib.dtypes import Type, dtype
 from rooflib.hardware import Chip, Link, roof_of
 from rooflib.llm.catalog import model as model_of
 from rooflib.llm.decoders import Model
-from rooflib.llm.layers import weight_type
+from rooflib.llm.layers import GGUF
 from rooflib.quantities import Quantity, text
 from rooflib.table import Table, from_rows, markdown
 from rooflib.work import Times, Work, added
@@ -272,7 +272,7 @@ class Serving:
         compute = step.types
         most = max(compute, key=lambda kind: step.amounts[kind])
         x: Type = self.x or model.w
-        stored = [weight_type(self.w)] if self.w else [of.w for of in model.formats]
+        stored = [dtype(self.w, "w", GGUF)] if self.w else [of.w for of in model.formats]
         for kind in ("int8", "int4"):
             if dtype(kind).bits < int(min(each.bits for each in stored)):
                 yield f"weights in {kind}", {"w": kind, "x": x, "compute": most}

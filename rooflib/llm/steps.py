@@ -11,7 +11,7 @@ import numpy as np
 from rooflib.checks import Number, instance, one_of, sizes
 from rooflib.dtypes import DType, Type, common_type, dtype
 from rooflib.hardware import HBM
-from rooflib.llm.layers import Layer, Matrix, positions_read, weight_type
+from rooflib.llm.layers import GGUF, Layer, Matrix, positions_read
 from rooflib.operations import all_gather, all_reduce, spared
 from rooflib.work import Work, added, resource_of
 
@@ -71,7 +71,7 @@ class Step:
         # The types of activations, of the cache, and of all weights (None: those of the model).
         self.read = dtype(model.w if self.x is None else self.x, "x")
         self.cache = dtype(model.cache_type(self.x, self.kv), "kv")
-        self.given_w = None if self.w is None else weight_type(self.w)
+        self.given_w = None if self.w is None else dtype(self.w, "w", GGUF)
         # The type of activations and plain weights, in which a recurrence is computed; and that of
         # attention's products: fp8 for narrower activations, as in FlashAttention-3 (Shah et al.,
         # 2024). Kernels with a cache in bf16 usually compute attention in bf16, as x="bf16" does.
