@@ -10,7 +10,7 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.ext.autodoc import PropertyDocumenter
+from sphinx.ext.autodoc import AttributeDocumenter, Options, PropertyDocumenter
 
 
 class Property(PropertyDocumenter):
@@ -22,6 +22,14 @@ class Property(PropertyDocumenter):
     def process_doc(self, docstrings: list[list[str]]) -> Iterator[str]:
         for lines in docstrings:
             yield from lines
+
+
+class Field(AttributeDocumenter):
+    """Documenter of fields, which the search would list before chapters: "experts", "window"."""
+
+    def add_directive_header(self, sig: str) -> None:
+        self.options = Options({**self.options, "no-index": True})
+        super().add_directive_header(sig)
 
 
 def name_factories(
@@ -62,7 +70,8 @@ def document_book_packages(app: Sphinx) -> None:
 def setup(app: Sphinx) -> None:
     for extension in ("autodoc", "napoleon"):
         app.setup_extension(f"sphinx.ext.{extension}")
-    app.add_autodocumenter(Property, override=True)
+    for documenter in (Property, Field):
+        app.add_autodocumenter(documenter, override=True)
     app.connect("builder-inited", document_book_packages)
     app.connect("autodoc-process-signature", name_factories)
     # Run before Sphinx warns about a missing reference (priority 500).
