@@ -98,7 +98,7 @@ class Layer:
     count: int  #: number of layers of this kind
     matrices: tuple[Matrix, ...] = ()  #: all weight matrices of one layer
     gains: int = 0  #: weights of norms, biases, sinks and convolutions, which are no matrices
-    expert_biases: int = 0  #: of one routed expert
+    expert_biases: int = 0  #: the same of one routed expert
     N: int = 0  #: query heads
     K: int = 0  #: key/value heads
     H: int = 0  #: width of a key
@@ -109,9 +109,9 @@ class Layer:
     q_rank: int = 0  #: rank of queries in latent attention
     kv_rank: int = 0  #: rank of keys and values
     rope: int = 0  #: rotary part of H, whose key all heads share
-    index_N: int = 0  #: heads of an indexer of sparse attention, which compares a query
-    index_H: int = 0  #: with a key of this width of every position
-    top: int = 0  #: how many positions the attention then reads
+    index_N: int = 0  #: heads of an indexer, which compares a query with a key of every position
+    index_H: int = 0  #: width of such a key
+    top: int = 0  #: how many positions sparse attention then reads
     pooled: int = 0  #: how many positions one entry of the cache stands for; each is its own if 0
     state_heads: int = 0  #: heads of values of a recurrence
     state_groups: int = 0  #: heads of its keys and queries
