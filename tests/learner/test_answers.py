@@ -286,7 +286,11 @@ TWO, THREE, NAMED = [3.7, 92.5], [3.7, 92.5, 7_130.0], {"loaded": 8.5, "kept": 3
 # What a learner's function does → what is expected, and what is said, in this order.
 SAID: dict[str, tuple[Any, Any, str]] = {
     "a mistake": (lambda B, D: 9.5 / (B - 2), 1.5, r"\(0 of 2 [^)]*\)\. It comes late"),
-    "in part": (lambda B, D: 9.5 if B == 3 else 1.5, 1.5, r"\(1 of 2 .*: It comes late"),
+    "in part": (
+        lambda B, D: 9.5 if B == 3 else 1.5,
+        1.5,
+        r"\(1 of 2 .*: It comes late.*For B = 3, .*9\.5,",
+    ),
     "other arguments": (lambda B, depth: 1, 1.5, ": B, D .*B, depth"),
     "other keys": (lambda B, D: {"loaded": 8, "lost": 1}, NAMED, ": kept; .*: lost"),
     "many names": (lambda B, D: [*"vwxyz"], ["a"], ": v, w, x and 2 "),
@@ -323,6 +327,15 @@ def test_what_is_said_of_an_answer_has_its_own_numbers_and_names(
     known = [LATE] if kind == "number" else []
     found = judge(answers, [right] * 2, known, 1e-5, CASES, private=True)
     assert re.search(words, " ".join([headline("part", found), *found.sentences]))
+
+
+def test_a_mistake_that_gives_the_whole_answer_is_named_before_one_that_gives_a_part() -> None:
+    in_part = MisconceptionValues("in-part", "In part.", "here", [[7.7, 9], [5.5, 9]])
+    whole = MisconceptionValues("whole", "Whole.", "here", [[7.7, 92.5], [5.5, 92.5]])
+    answers = [Answer([7.7, 92.5]), Answer([3.7, 92.5])]
+    found = judge(answers, [[3.7, 92.5]] * 2, [in_part, whole], 1e-5, CASES, private=True)
+    assert found.cause == "whole"
+    assert not any("In part." in one for one in found.sentences)
 
 
 def test_a_returned_number_is_quoted_with_its_value() -> None:

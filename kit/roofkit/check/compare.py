@@ -74,8 +74,9 @@ def judge(
         read = _("Read: {places}.").format(
             places=series([*dict.fromkeys(one.read for one in known)])
         )
-        says = (explanation(known, qualifier(found, everywhere)), read)
-        return Verdict(sum(right), total, known[0].key, says)
+        says = explanation(known, qualifier(found, everywhere))
+        where = [] if everywhere or not private else [found.shown(right.index(False))]
+        return Verdict(sum(right), total, known[0].key, (says, *where, read))
     first = right.index(False)
     problem, detail = seen[first].problem, seen[first].detail
     if not problem:
@@ -100,11 +101,13 @@ def recognize(
 ) -> tuple[list[MisconceptionValues], bool]:
     """Return the misconceptions that fit, and whether they fit in every case.
 
-    If none agrees in every case, return those that agree in every wrong case; of several numbers,
-    in every wrong number. Agreement in nothing but names or small integers doesn't count there,
-    since it may be chance.
+    If none agrees in every case, return those that agree in every wrong case; if there is none,
+    and there are several numbers, those that agree in every wrong number. Agreement in nothing but
+    names or small integers doesn't count there, since it may be chance.
     """
-    everywhere, loose = [], []
+    everywhere: list[MisconceptionValues] = []
+    wherever_wrong: list[MisconceptionValues] = []
+    loose: list[MisconceptionValues] = []
     wrong = [at for at, fine in enumerate(right) if not fine]
     for known in misconceptions:
         hits = [
@@ -124,8 +127,9 @@ def recognize(
                 )
             ]
             if all(same(*pair, tolerance) for pair in pairs) and telling([one for one, _ in pairs]):
-                loose.append(known)
-    return everywhere or loose, bool(everywhere)
+                whole = all(hits[at] for at in wrong)
+                (wherever_wrong if whole else loose).append(known)
+    return everywhere or wherever_wrong or loose, bool(everywhere)
 
 
 def _wrong_numbers(

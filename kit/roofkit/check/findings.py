@@ -49,12 +49,12 @@ class Findings:
         else:
             hints = list(filter(None, [slip(self.pairs, self.fine)]))
         if private:
-            return [*hints, self._shown(first)]
+            return [*hints, self.shown(first)]
         if any(self.right):
             return [_("The values are not as expected: some cases are right."), *hints]
         return [_("The values are not as expected: no case is right in full."), *hints]
 
-    def _shown(self, number: int) -> str:
+    def shown(self, number: int) -> str:
         """Return a sentence with the learner's own value and its case."""
         value, expected, case = self.seen[number].value, self.expected[number], self.cases[number]
         if "sizes" in case and isinstance(value, dict):

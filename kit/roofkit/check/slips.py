@@ -88,7 +88,10 @@ def rounded(pairs: Pairs) -> bool:
 
 
 def _is_rounding(pairs: Pairs) -> bool:
-    if not pairs or any(not _usable(*pair) for pair in pairs):
+    # Some numbers may be rounded to 0, but not all of them.
+    if not any(value for value, _ in pairs):
+        return False
+    if not all(math.isfinite(right) and right != 0 for _, right in pairs):
         return False
     ways: list[Callable[[float], float]] = [math.floor, math.ceil]
     ways += [lambda right, n=n: round(right, n) for n in range(7)]  # type: ignore[misc]
