@@ -213,11 +213,11 @@ INVENTED = {
     "Fir": (2.1e12, 5e11),
     "Hazel": (4e13, 4e11),
 }
-# Ridge points exactly at each intensity limit, or 0.01% below: too close to tell by trying sizes.
-# The hidden ones are still closer, so that no border between the published ones will do.
+# Ridge points exactly at each intensity limit, or just below it, as close as the hidden ones.
+JUST_BELOW = 0.99999
 BORDERLINE = {
     f"{name} {bytes_per_element}": (factor * 2 / bytes_per_element * bandwidth, bandwidth)
-    for name, factor, bandwidth in (("Rowan", 1, 4e11), ("Sorrel", 0.9999, 6e11))
+    for name, factor, bandwidth in (("Rowan", 1, 4e11), ("Sorrel", JUST_BELOW, 6e11))
     for bytes_per_element in (0.5, 1, 2, 4)
 }
 FEW = {"Willow": (2.6e11, 5e11), "Acorn": (3.84e11, 8e11)}
@@ -257,9 +257,6 @@ def one_at(ratio):
         return {**case, "chips": {**case["chips"], name: (peak, bandwidth)}}
 
     return moved_onto
-
-
-JUST_BELOW = 0.99999
 
 
 part(
