@@ -181,6 +181,10 @@ part(
     wrong={
         "half-the-operations": counted(lambda *sizes: operations(*sizes, flops=2)),
         "no-later-position": counted(lambda B, T, S, N, H: 2 * B * N * H * T * (2 * S - T + 1)),
+        "heads-of-keys-multiplied": lambda **case: (
+            operations(*(case[name] for name in "BTSKH")),
+            moved(**case),
+        ),
         "one-head": counted(lambda B, T, S, N, H: operations(B, T, S, 1, H)),
         "one-sequence": counted(lambda B, T, S, N, H: operations(1, T, S, N, H)),
         "every-position-asks": counted(lambda B, T, S, N, H: operations(B, S, S, N, H)),
@@ -452,6 +456,7 @@ part(
         "scores-not-moved": lambda **case: start(**case | {"fused": True}),
         "scores-in-one-byte": lambda **case: start(**case, score=1),
         "scores-always-moved": lambda **case: start(**case | {"fused": False}),
+        "kernels-swapped": lambda **case: start(**case | {"fused": not case["fused"]}),
         "no-infinite-length": lambda **case: start(**case, infinite=False),
         "scores-moved-twice": lambda **case: start(**case, squares=2),
         "border-without-width": border_without_width,

@@ -839,7 +839,7 @@ part(
     wrong={
         "next-roof-forgotten": full_gain,
         "times-added": lambda **case: gain_if(**case, over=sum),
-        "upside-down": lambda **case: 1 / gain_if(**case),
+        "divided-the-wrong-way": lambda **case: 1 / gain_if(**case),
         "saved-share": lambda **case: 1 - 1 / gain_if(**case),
         "overhead-left-out": of_two_roofs,
         "no-bytes-left": no_bytes_left,

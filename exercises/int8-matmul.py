@@ -150,6 +150,8 @@ part(
         "swapped": lambda B, D, F: (B * F, B * D + D * F),
         "weights-not-counted": lambda B, D, F: (B * D, B * F),
         "weights-for-each-row": lambda B, D, F: (B * D + B * D * F, B * F),
+        "output-twice": lambda B, D, F: (moved(B, D, F), B * F),
+        "total-for-written": lambda B, D, F: (B * D + D * F, moved(B, D, F)),
     },
 )
 
@@ -254,6 +256,10 @@ part(
     branches=BOUND_BY,
     wrong={
         "output-not-counted": lambda **case: times_if(**case, out=0),
+        "activations-not-counted": lambda **case: (
+            times_if(**case)[0],
+            case["D"] * case["F"] / case["bandwidth"],
+        ),
         "multiply-add-once": lambda **case: times_if(**case, flops=1),
         "two-bytes-for-int8": lambda **case: times_if(**case, width=2),
         "bits-for-bytes": lambda **case: times_if(**case, width=8),

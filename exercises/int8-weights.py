@@ -79,8 +79,9 @@ def moved(B, D, F, x=2, w=1, out=2):
 # %% [markdown]
 # ## Part 1: intensity (6 points)
 #
-# What is the exact arithmetic intensity? A multiply-add is two FLOPs. Count every byte that must be
-# loaded or written once, each operand in its own type.
+# What is the exact arithmetic intensity? A multiply-add is two FLOPs, and each output element
+# starts from an empty accumulator. Count every byte that must be loaded or written once, each
+# operand in its own type.
 
 
 # %%
@@ -119,6 +120,7 @@ part(
         "input-not-counted": lambda **case: intensity_if(**case, x=0),
         "output-not-counted": lambda **case: intensity_if(**case, out=0),
         "multiply-add-once": lambda **case: intensity_if(**case, flops=1),
+        "one-addition-less": lambda B, D, F: intensity_if(B, D, F, flops=2 - 1 / D),
         "limit-for-exact": lambda B, D, F: 2 * B,
         "upside-down": lambda **case: 1 / intensity_if(**case),
     },
@@ -128,8 +130,9 @@ part(
 # ## Part 2: critical batch (7 points)
 #
 # For given `D` and `F`, from what batch on is the multiplication compute-bound? Set your exact
-# intensity equal to the chip's and solve for `B`. The batch may be a fraction: there is no need to
-# round, but a value within 1% counts.
+# intensity equal to the chip's and solve for `B`. The batch may be a fraction. A value within 1%
+# counts, so you may round it at the end; don't round on the way, since where only a very large
+# batch is enough, that moves it far.
 #
 # There are sizes for which no batch is enough, because moving the activations alone takes longer
 # than the arithmetic. Then return `math.inf` (or `float("inf")`). No case is so close to the border
@@ -230,8 +233,8 @@ def speedup(B, D, F, peak, bandwidth):
 BOTH_BOUNDS = {"B": Whole(64, 2048), "bandwidth": Real(5e11, 4e12)}
 
 
-def lower(B, D, F, peak, bandwidth, speed=1, **widths):
-    return max(2 * B * D * F / (speed * peak), moved(B, D, F, **widths) / bandwidth)
+def lower(B, D, F, peak, bandwidth, speed=1, longer=max, **widths):
+    return longer(2 * B * D * F / (speed * peak), moved(B, D, F, **widths) / bandwidth)
 
 
 def upper(B, D, F, peak, bandwidth, **widths):
@@ -276,7 +279,13 @@ part(
         "multiply-add-once": lambda **case: lower(**case, w=2, speed=2) / lower(**case, speed=2),
         "all-in-int8": lambda **case: lower(**case, w=2) / lower(**case, x=1, out=1),
         "output-not-counted": lambda **case: lower(**case, w=2, out=0) / lower(**case, out=0),
-        "upside-down": lambda **case: lower(**case) / lower(**case, w=2),
+        "activations-not-counted": lambda **case: (
+            lower(**case, w=2, x=0, out=0) / lower(**case, x=0, out=0)
+        ),
+        "shorter-of-the-two": lambda **case: (
+            lower(**case, w=2, longer=min) / lower(**case, longer=min)
+        ),
+        "divided-the-wrong-way": lambda **case: lower(**case) / lower(**case, w=2),
     },
 )
 

@@ -525,6 +525,9 @@ part(
         "cache-not-counted": step_by(caches=0),
         "one-cache-for-all": step_by(caches=1),
         "multiply-add-once": step_by(flops=1),
+        "int8-arithmetic": lambda width, peak, **case: step(
+            **case, width=width, peak=peak * 2 / width
+        ),
         "no-ceiling": lambda **case: times(**case)[1],
         "attention-arithmetic-counted": step_by(attention=1),
         "no-overlap": step_by(sum),
@@ -579,6 +582,15 @@ def gains_if(changes, step=step, **now):
 
 def gains_by(**counted):
     return lambda **case: gains_if(**case, step=step_by(**counted))
+
+
+def one_after_the_other(changes, **now):
+    """Return the gains if each change were made on top of those before it."""
+    made, found = {}, {}
+    for name, change in changes.items():
+        made |= change
+        found |= gains_if({name: dict(made)}, **now)
+    return found
 
 
 def gains_in_time(changes, **now):
@@ -728,10 +740,13 @@ part(
     },
     wrong={
         "time-for-tokens": gains_in_time,
+        "changes-piled-up": one_after_the_other,
         "changed-alone": changed_alone,
         "experts-of-the-old-batch": with_old_experts,
         "int8-arithmetic": with_faster_arithmetic,
-        "upside-down": lambda **case: {name: 1 / gain for name, gain in gains_if(**case).items()},
+        "divided-the-wrong-way": lambda **case: {
+            name: 1 / gain for name, gain in gains_if(**case).items()
+        },
         "no-overlap": gains_by(over=sum),
         "all-experts-loaded": gains_by(loaded=all_experts),
         "experts-of-one-token": gains_by(loaded=of_one_token),

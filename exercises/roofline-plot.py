@@ -237,7 +237,7 @@ part(
         "ratio-of-sides": lambda small, large, **chip: large / small,
         "no-delay": lambda **case: 1,
         "twice": lambda **case: 2,
-        "upside-down": lambda **case: both(**case)[1] / both(**case)[0],
+        "divided-the-wrong-way": lambda **case: both(**case)[1] / both(**case)[0],
         "difference": lambda **case: both(**case)[0] - both(**case)[1],
         "increase": lambda **case: both(**case)[0] / both(**case)[1] - 1,
         "all-in-int8": lambda **case: both(**case, x=1, out=1)[0] / both(**case, x=1, out=1)[1],

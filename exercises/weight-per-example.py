@@ -167,7 +167,9 @@ part(
         "exact-for-limit": lambda **case: intensities_if(**case)[:1] * 2,
         "swapped": lambda **case: intensities_if(**case)[::-1],
         "output-not-counted": lambda **case: intensities_if(**case, out=0),
+        "one-addition-less": lambda **case: intensities_if(**case, exact=2 - 1 / case["D"]),
         "width-left-out": lambda **case: intensities_if(**case | {"bytes_per_element": 1}),
+        "limit-of-one-byte": lambda **case: (intensities_if(**case)[0], 2),
         "width-upside-down": lambda bytes_per_element, **sizes: intensities_if(
             **sizes, bytes_per_element=1 / bytes_per_element
         ),
