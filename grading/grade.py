@@ -4,6 +4,7 @@ What comes out of the sandbox may be forged, so it is plain data, read with care
 with the values of the reference solution, which no sandbox ever holds.
 """
 
+import ast
 import functools
 import platform
 import re
@@ -23,7 +24,7 @@ from grading import inside
 from grading.box import Ended, Lines, Server
 from grading.files import Unable
 from grading.intake import printable
-from grading.notebook import defined, key_of, read, restored
+from grading.notebook import defined, key_of, parsed, read, restored
 from grading.release import exercises
 from grading.release.cases import Cases, hidden, published
 from grading.release.translation import place, question
@@ -32,7 +33,7 @@ from roofkit.check.answers import Answer
 from roofkit.check.call_limit import CALL_SECONDS, CALL_WALL_SECONDS
 from roofkit.check.compare import Verdict, judge
 from roofkit.check.messages import PROBLEMS
-from roofkit.check.wording import tight
+from roofkit.check.wording import listed, tight
 from roofkit.notebook_language import language_of
 from roofkit.words import N_, ORIGINAL, _, spoken
 
@@ -128,6 +129,7 @@ def grade(
                 for part in parts
             ]
             verdicts = list(name_syntax_errors(nb, verdicts))
+            verdicts = list(name_wrong_parts_called(nb, verdicts, functions))
             write(nb, name, verdicts)
         reason = WHY[why].format(cell=cell).rstrip(".")  # for the instructor: in English
         held_up = any(part.cause == "too-late" for part in verdicts)
@@ -388,6 +390,31 @@ def name_syntax_errors(nb: NotebookNode, parts: Sequence[Graded]) -> Iterator[Gr
             line = re.search(r"line (\d{1,5})\)", errors[part.key])
             words = {"line": line[1] if line else "?", "version": platform.python_version()}
             part = replace(part, cause="syntax-error", sentences=(said.format(**words),))
+        yield part
+
+
+def name_wrong_parts_called(
+    nb: NotebookNode, parts: Sequence[Graded], functions: Mapping[str, str]
+) -> Iterator[Graded]:
+    """Say of a part which others it calls that got no points either, as the check does."""
+    called: dict[str, set[str]] = {}
+    for cell in nb.cells:
+        for one in parsed(cell.source) or [] if cell.cell_type == "code" else []:
+            if isinstance(one, ast.FunctionDef):
+                names = [node for node in ast.walk(one) if isinstance(node, ast.Name)]
+                own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+                called[one.name] = {node.id for node in names} - own
+    wrong = [functions[part.key] for part in parts if part.points < part.of]
+    said = _(
+        "`{function}` calls {others}, which got no points: that may be all that is wrong here."
+    )
+    for part in parts:
+        function = functions[part.key]
+        calls = called.get(function, set()) - {function}
+        others = [f"`{name}`" for name in wrong if name in calls]
+        if function in wrong and others:
+            first = said.format(function=function, others=listed(others))
+            part = replace(part, sentences=(first, *part.sentences))
         yield part
 
 

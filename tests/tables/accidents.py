@@ -253,7 +253,11 @@ COSTS = {
     "memory-in-an-answer": (inside("bounds", "[0.0] * 10**11"), ("bounds",), "error"),
     "newer-python": (answering("bounds", "type Bytes[T] = list[T]"), ("bounds",), "Python 3."),
     "half-a-line": (answering("bounds", "limit = ("), ("bounds",), "bounds"),
-    "recursion": (inside("times", "return times(**locals())"), ("times", "bounds"), "times"),
+    "recursion": (
+        inside("times", "return times(**locals())"),
+        ("times", "bounds"),
+        "which got no points",
+    ),
     "forgot-return": (inside("bounds", "return None"), ("bounds",), "bounds"),
     "typo": (inside("bounds", "lenght"), ("bounds",), "lenght"),
     "a-package-that-is-missing": (
