@@ -183,7 +183,8 @@ def qualifier(found: Findings, everywhere: bool) -> str:
         return N_("These names come out in this way, among others: {explanation}")
     if not everywhere:
         return N_("Where it is not right, this would give the same values: {explanation}")
-    if rounded(found.pairs):
+    # Who rounds does so in right answers, too.
+    if rounded([*found.pairs, *((one, one) for one in found.fine)]):
         return N_("The numbers are rounded too far, or this has happened: {explanation}")
     return ""
 
