@@ -185,7 +185,7 @@ part(
 #
 # On which chips can this operation ever be compute-bound, whatever the batch and however large `D`
 # and `F` are? Return their names, or an empty list if there are none. Start with `catalog` above.
-# The check also passes in invented chips and elements of other widths, for which the answer is
+# The check also asks about invented chips and elements of other widths, for which the answer is
 # different: compute it from the figures, don't list names that you know. Some of the invented chips
 # need exactly the limit of part 2, or slightly less. Which of them can large but finite sizes keep
 # busy?
