@@ -35,6 +35,8 @@ large = [2**20, 2**20]
 print(np.prod(large), np.cumprod(large), np.sum([2**31, 1]), np.cumsum([2**31, 1]), [large])
 for one in (np.array(large), np.asarray(large), np.full(2, 2**20), np.arange(2**20, 2**20 + 2)):
     print(one * one, repr(one), one.sum(), one.dtype)
+print(np.dot(large, large), np.outer(large, large), np.vdot(large, [4, 4]), np.max(large) * 2**20)
+print(np.array(large, dtype=int) * 2**20, np.ones(2, int) * 2**40, np.zeros(1, dtype=int).dtype)
 print(np.array([1, 2], dtype="int32").dtype, np.array([0.5]), np.arange(3.0))"""
 # What a cell displays → what is then on the page.
 RICH = {
