@@ -84,7 +84,7 @@ grade: environment  ## grade the submissions of a class: make grade COURSE=folde
 roster due collect return export: environment  ## five more commands for a class: chapters/instructors.md
 	@$(BIN)/python -m grading $@ $(if $(COURSE),"$(COURSE)") $(ARGS)
 
-nbgrader: environment  ## run an nbgrader command in a class: make nbgrader COURSE=folder ARGS="list"
+nbgrader: environment  ## run an nbgrader command in a class: make nbgrader COURSE=folder ARGS="db student list"
 	@$(BIN)/python -m grading nbgrader "$(or $(COURSE),_build/course)" $(ARGS)
 
 clean:  ## remove what was built, but neither .venv nor my-work

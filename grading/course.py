@@ -41,7 +41,7 @@ from grading.box import Server
 from grading.files import Unable, put, read_json
 from grading.grade import Outcome, grade
 from grading.gradebook import Key
-from grading.intake import Misplaced, Submission, submissions
+from grading.intake import Misplaced, Submission, listed, submissions
 from grading.release import exercises, notebooks, translation
 from roofkit.words import ORIGINAL
 
@@ -305,7 +305,10 @@ class Course:
                 put(page, report.page(nbformat.reads(text, as_version=4), *key, marks[key]))
                 # Only now that the gradebook and the page say so.
                 put(self._result(*key), json.dumps(state[key] | {"page": shown}))
-            return report.write(self, state, marks, people, misplaced)
+            # A folder with a mistyped name would otherwise be one more student, and nobody notices.
+            new = sorted({student for student, _ in state} - people) if people else []
+            lines = [f"new in the class: {listed(new)}"] if new else []
+            return lines + report.write(self, state, marks, people, misplaced)
 
 
 @contextlib.contextmanager

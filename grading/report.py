@@ -228,6 +228,7 @@ def write(
         "details": [
             (name, grouped(rows, 2), grouped(rows, 0))
             for (name,), rows in grouped(parts, 1).items()
+            if any(row[-1] != NOT_HANDED_IN for row in rows)
         ],
         "not_handed_in": NOT_HANDED_IN,
     }

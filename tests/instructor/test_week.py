@@ -158,6 +158,9 @@ def test_everybody_gets_points_and_who_handed_in_nothing_has_a_row(week: Week) -
     for place in (f"wang/{NAME}", f"zoe/{MISTYPED}"):  # what is listed is printed, too
         why = week.room.not_graded()[place].replace(f"'{FORMULA}", FORMULA)
         assert f"{place}: {why}" in week.lines["grade"]
+    # A folder that no roster names may be a mistyped one.
+    assert f"new in the class: {FORMULA}\n" in week.lines["grade"]
+    assert "new in the class" not in week.lines["again"]
     assert str(week.room.folder / "report.html") in week.lines["grade"]
     told = {row["student"]: row["remark"] for row in week.room.remarks("changed")}
     assert "timestamp.txt" in told["wang"], "which says no time"
