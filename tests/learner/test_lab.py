@@ -177,6 +177,9 @@ def test_a_figure_in_jupyterlab_follows_its_slider(lab: Lab) -> None:
     # The cell's code is folded, so find the cell by its figure.
     output = lab.page.locator(".jp-Cell").filter(has=lab.page.locator("figure.live")).last
     output.locator("figure.live[data-state=live]").wait_for()
+    # JupyterLab's own style for such lists would lay the number over its words.
+    is_below = "(one) => one.firstElementChild.offsetTop < one.lastElementChild.offsetTop"
+    assert output.locator(".live-numbers > div").first.evaluate(is_below)
     before = output.inner_text()
     output.locator("input[type=range]").first.focus()
     lab.page.keyboard.press("ArrowRight")
