@@ -92,7 +92,8 @@ def start_notebook(
                 minutes = _("{minutes} minutes").format(minutes=facts["minutes"])
                 line += f"  \n  {minutes}{_(', ')}{_(facts['difficulty'])}"
             if first := links.get(f"chapters/{facts.get('read_first')}"):
-                line += f"  \n  {_('Read first: {chapter}').format(chapter=first)}"
+                before = _("Read first: {chapter}").format(chapter=first)
+                line += f"  \n  {before}"
             found.append(line)
         return "\n".join(found)
 

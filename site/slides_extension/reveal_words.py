@@ -1,4 +1,4 @@
-"""Words of reveal.js in a translation: its buttons, its list of keys, the lecturer's window.
+"""Words of reveal.js in a translation: its buttons, its list of keys, the lecturer's window, print.
 
 reveal.js has no translations, so the copy of its files beside translated decks gets them.
 """
@@ -20,7 +20,7 @@ def N_(message: str) -> str:
     return message
 
 
-FILES = ("dist/reveal.js", "plugin/notes/notes.js")
+FILES = ("dist/reveal.js", "dist/reveal.css", "plugin/notes/notes.js")
 # Their words, which stand there between quotes or tags.
 WORDS = (
     N_("previous slide"),
@@ -45,6 +45,7 @@ WORDS = (
     N_("Slide overview"),
     N_("reveal.js - Speaker View"),
     N_("Speaker notes view"),
+    N_("Speaker notes"),  # above printed ones
     N_("Loading speaker view..."),
     N_("Upcoming"),
     N_("Time "),
