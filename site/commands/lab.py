@@ -39,6 +39,8 @@ FOLDERS = {
     "MPLCONFIGDIR": "matplotlib",
 }
 QUIET = {"fetchNews": "false", "checkForUpdates": False}
+# In a dark theme JupyterLab puts dark pictures on a light ground, but no SVG, as plots are.
+STYLE = '[data-jp-theme-light="false"] .jp-RenderedSVG > * { background: white; }\n'
 # What nbgrader shows to instructors; Validate stays.
 INSTRUCTORS = ("assignment-list", "course-list", "create-assignment", "formgrader", "menu")
 
@@ -162,6 +164,7 @@ def write_settings(folder: Path, language: Language) -> None:
     }
     for name, content in files.items():
         write_whole(folder / name, json.dumps(content))
+    write_whole(folder / "config/custom/custom.css", STYLE)
 
 
 def command(folder: Path, *options: str) -> list[str]:
@@ -172,6 +175,7 @@ def command(folder: Path, *options: str) -> list[str]:
         f"--LabApp.default_url=/lab/tree/{START}",
         # Looking for language servers starts npm, which writes into HOME.
         "--LanguageServerManager.autodetect=False",
+        "--LabApp.custom_css=True",
         *options,
     ]
 

@@ -160,6 +160,11 @@ def test_a_chapter_runs_from_top_to_bottom_and_an_edit_changes_its_outputs(
     shown = sum(WIDGET in out.get("data", ()) for out in lab.outputs())
     expect(lab.page.locator("figure.live[data-state=live]")).to_have_count(shown, timeout=60_000)
     assert kinds & {"image/png", "image/svg+xml"}
+    themes = "window.jupyterapp.commands.execute('apputils:change-theme', {theme})"
+    lab.page.evaluate(f"theme => {themes}", "JupyterLab Dark")
+    plot = lab.page.locator(".jp-RenderedSVG > *").first
+    expect(plot, "dark words on a dark page").to_have_css("background-color", "rgb(255, 255, 255)")
+    lab.page.evaluate(f"theme => {themes}", "JupyterLab Light")
     before = [text_of(out) for out in lab.outputs()]
     lab.write_into("16384", "4096")
     lab.run_all()
