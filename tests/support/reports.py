@@ -93,6 +93,8 @@ def check_report(room: Classroom) -> None:
         expected = [[row["student"], row["assignment"], row["remark"]] for row in rows]
         found = [" ".join(cells) for cells in shown[kind.replace(" ", "-")][1:]]
         assert found == [" ".join(" ".join(cells).split()) for cells in expected]
+    tables = {text(one) for one in page.select("section:has(#details) h3")}
+    assert tables == {row["assignment"] for row in parts if row["cause"] != MISSING}
     for table in page.select("section:has(#details) table"):
         name = text(table.find_previous("h3"))
         mine = [row for row in parts if row["assignment"] == name]
