@@ -15,14 +15,14 @@ def main() -> None:
         prog="python -m roofmeter",
         description="Measure this machine with numpy: about a minute if it is otherwise idle.",
     )
-    parser.add_argument("--save", metavar="FOLDER", help="save the run in this folder")
-    parser.add_argument("--compare", metavar="FOLDER", help="compare with the run in this folder")
+    parser.add_argument("--save", metavar="FILE", help="save the run, as JSON")
+    parser.add_argument("--compare", metavar="FILE", help="compare with a saved run")
     parser.add_argument("--seconds", type=float, default=60.0, help="time limit; default 60")
     given = parser.parse_args()
     try:
         other = load_run(given.compare) if given.compare else None
         if given.save:  # a folder that can't be made is told now, and not after the measurement
-            Path(given.save).mkdir(parents=True, exist_ok=True)
+            Path(given.save).parent.mkdir(parents=True, exist_ok=True)
         run = measure(given.seconds)
         if given.save:
             run.save(given.save)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import rooflib as rl
 from rooflib.quantities import breakable, text
@@ -27,8 +27,7 @@ COUNTED: Mapping[str, Callable[..., Work]] = {
 """What counts an operation, by its name in files."""
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """One timing: `repeats` passes in `seconds`.
 
     A run of an earlier version may say what `disturbed` a sample; such a sample does not count.

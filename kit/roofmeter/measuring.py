@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 import os
 import platform
 import re
@@ -35,7 +34,7 @@ class TooBusyError(RuntimeError):
     """Something else keeps the machine too busy for a measurement."""
 
 
-def measure(seconds: float = 60.0, progress: bool = True) -> Run:
+def measure(seconds: float = 60.0) -> Run:
     """Measure this machine with numpy: its roofs, and operations of the course.
 
     This takes about a minute on two idle cores, and 2 GB of memory. What doesn't fit into `seconds`
@@ -51,8 +50,6 @@ def measure(seconds: float = 60.0, progress: bool = True) -> Run:
     ----------
     seconds
         Time limit, above zero; the four roofs are measured in any case.
-    progress
-        Whether to show on stderr what is being measured.
 
     Raises
     ------
@@ -62,17 +59,16 @@ def measure(seconds: float = 60.0, progress: bool = True) -> Run:
         If `seconds` is not above zero and finite.
     """
     size("seconds", seconds)
-    host, found, start = this_host(), libraries(), time.perf_counter()
+    host, start = this_host(), time.perf_counter()
     figures: dict[str, Figure] = {}
-    left_out: dict[str, str] = {}
+    left_out = []
     with Threads(host.granted) as threads:
         for figure, work in workloads.all_of(threads):
             is_roof, spent = figure.key in ROOFS, time.perf_counter() - start
             if spent > seconds and not is_roof:
-                left_out[figure.key] = "out of time"
+                left_out.append(figure.key)
                 continue
-            if progress:
-                show(min(spent / seconds, 1), figure.what)
+            show(min(spent / seconds, 1), figure.what)
             new = sampled(figure, work, MAX_ROOF_SECONDS if is_roof else MAX_OPERATION_SECONDS)
             if is_roof and not new.settled:
                 raise TooBusyError(
@@ -82,15 +78,14 @@ def measure(seconds: float = 60.0, progress: bool = True) -> Run:
             old = figures.get(figure.key)  # of the other size of matrices
             if not old or new.median > old.median:
                 figures[figure.key] = new
-    if progress:
-        show(1, "done\n")
+    show(1, "done\n")
     return Run(
         host=host,
         date=datetime.datetime.now(datetime.UTC).replace(microsecond=0),
         seconds=round(time.perf_counter() - start, 1),
         threads=host.granted,
         figures=figures,
-        libraries=found,
+        libraries=libraries(),
         left_out=left_out,
     )
 
@@ -152,19 +147,12 @@ def processor() -> str:
 
 
 def libraries() -> dict[str, str]:
-    """Return the versions, and the hash of this code: equal hashes mean the same method."""
-    from threadpoolctl import threadpool_info
-
-    script = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        script.update(path.read_bytes())
-    # threadpoolctl doesn't know every BLAS, such as that of macOS.
+    """Return the versions of what a measurement depends on."""
     built: Any = np.show_config(mode="dicts")
-    found = {"blas": built.get("Build Dependencies", {}).get("blas", {}).get("name", "unknown")}
-    for pool in threadpool_info():
-        if pool["user_api"] == "blas":
-            found["blas"] = f"{pool['internal_api']} {pool['version']}"
-            found["blas_kernels"] = str(pool.get("architecture", ""))
-            found["blas_threads"] = str(pool["num_threads"])
-    versions = {"rooflib": rl.__version__, "python": platform.python_version()}
-    return versions | {"numpy": np.__version__, **found, "script": script.hexdigest()}
+    blas = built.get("Build Dependencies", {}).get("blas", {})
+    return {
+        "rooflib": rl.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "blas": " ".join(blas.get(name, "") for name in ("name", "version")),
+    }

@@ -1,21 +1,16 @@
 """A run: all measurements of one machine, with their provenance.
 
-In files, a run is a TOML file with provenance and figures, and a CSV with every sample. Only
-amounts and times are stored; results are computed on load, so they always match the samples.
+In a file, a run has only amounts and times: results are computed from them.
 """
 
 from __future__ import annotations
 
-import csv
 import datetime
 import json
-import tomllib
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 
@@ -27,8 +22,7 @@ from rooflib.work import Times
 from roofmeter.figures import Figure, Sample
 
 RUNS = Path(__file__).parent / "runs"
-FORMAT = 1
-PEAKS, OF_RUN = ("fp32", "fp64"), ("date", "seconds", "threads")
+FORMAT = 2
 MAX_SPEEDUP_OVER_MEMORY = 1.25
 """Reads at most this many times as fast as memory are not served by a cache."""
 MAX_DRIFT = 0.1
@@ -83,9 +77,9 @@ class Run:
         Every figure by its key: "peak fp32", "peak fp64", "read", "update", "call", "peak again",
         "cache" and a size in bytes, and the operations.
     libraries
-        Versions of the libraries, and the hash of roofmeter's own code ("script").
+        Versions of the libraries.
     left_out
-        Keys of figures that were not reached in time, with the reason.
+        Keys of figures that were not reached in time.
     """
 
     host: Host
@@ -94,7 +88,7 @@ class Run:
     threads: int
     figures: Mapping[str, Figure]
     libraries: Mapping[str, str]
-    left_out: Mapping[str, str] = field(default_factory=dict)
+    left_out: Sequence[str] = ()
 
     @property
     def name(self) -> str:
@@ -112,7 +106,7 @@ class Run:
         `roof` is "read", "update" or "cache" with a size in bytes.
         """
         one_of("roof", roof, [key for key, figure in self.figures.items() if figure.unit == "B/s"])
-        rates = {kind: self.figures[f"peak {kind}"].best for kind in PEAKS}
+        rates = {kind: self.figures[f"peak {kind}"].best for kind in ("fp32", "fp64")}
         rates |= {"HBM": self.figures[roof].best}
         name = self.name if roof == "read" else f"{self.name}, {roof}"
         return Chip(name, rates, self.host.memory)
@@ -215,33 +209,10 @@ class Run:
             }
         )
 
-    def save(self, folder: str | Path) -> Path:
-        """Save the run in `folder`: a TOML file, and a CSV file with all samples.
-
-        The files are named like the folder.
-        """
-        path = Path(folder)
-        path.mkdir(parents=True, exist_ok=True)
-        tables: dict[str, Mapping[str, Any]] = {
-            "[run]": {"format": FORMAT, **{key: getattr(self, key) for key in OF_RUN}},
-            "[host]": asdict(self.host),
-            "[libraries]": self.libraries,
-            "[left_out]": self.left_out,
-        }
-        headed = [*tables.items()]
-        for figure in self.figures.values():
-            filled = {name: value for name, value in vars(figure).items() if value}
-            headed.append(("[[figure]]", {n: filled[n] for n in filled if n != "samples"}))
-        with (path / f"{path.name}.toml").open("w", encoding="utf-8") as file:
-            for heading, table in headed:
-                lines = [f"{_key(name)} = {_value(value)}" for name, value in table.items()]
-                print(heading, *lines, "", sep="\n", file=file)
-        with (path / f"{path.name}.csv").open("w", encoding="utf-8") as file:
-            rows = csv.writer(file, lineterminator="\n")
-            rows.writerow(("figure", "seconds", "repeats", "disturbed"))
-            for figure in self.figures.values():
-                rows.writerows((figure.key, *vars(each).values()) for each in figure.samples)
-        return path
+    def save(self, path: str | Path) -> None:
+        """Save the run with all samples as a JSON file."""
+        stored = json.dumps({"format": FORMAT, **asdict(self)}, default=str, ensure_ascii=False)
+        Path(path).write_text(stored, encoding="utf-8")
 
     def __repr__(self) -> str:
         peak, read = self.figures["peak fp32"].best, self.figures["read"].best
@@ -255,59 +226,31 @@ def _span(ends: tuple[float, float], unit: str = "") -> str:
     return shown(np.array(ends), unit)
 
 
-def load_run(folder: str | Path) -> Run:
+def load_run(path: str | Path) -> Run:
     """Load a saved run.
 
     Raises
     ------
     OSError
-        If there is none in `folder`.
+        If the file can't be read.
     ValueError
         If this version does not understand it.
     """
-    path = Path(folder, f"{Path(folder).name}.toml")
     try:
-        tables: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-        if tables["run"].pop("format", None) != FORMAT:
-            raise ValueError(
-                f"format of {path.name} must be {FORMAT}: it is from another version of roofmeter"
-            )
-        entries = tables.pop("figure")
-        samples: dict[str, list[Sample]] = {entry["key"]: [] for entry in entries}
-        with path.with_suffix(".csv").open(encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                each = Sample(float(row["seconds"]), int(row["repeats"]), row["disturbed"])
-                samples[row["figure"]].append(each)
-        figures = {
-            e["key"]: Figure(samples=tuple(samples[e["key"]]), **_known(Figure, e)) for e in entries
-        }
-        host = Host(**_known(Host, tables["host"]))
-        libraries, left_out = tables["libraries"], tables["left_out"]
-        return Run(host, figures=figures, libraries=libraries, left_out=left_out, **tables["run"])
+        stored = json.loads(Path(path).read_text(encoding="utf-8"))
+        if stored.pop("format") != FORMAT:
+            raise ValueError(f"the format of {path} is that of another version of roofmeter")
+        stored["host"] = Host(**stored["host"])
+        stored["date"] = datetime.datetime.fromisoformat(stored["date"])
+        for key, figure in stored["figures"].items():
+            samples = tuple(Sample(*each) for each in figure.pop("samples"))
+            stored["figures"][key] = Figure(**figure, samples=samples)
+        return Run(**stored)
     except (KeyError, TypeError) as error:
-        raise ValueError(f"{folder} holds no run of this version: {error}") from error
-
-
-def _known(made: type, table: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of a table that `made` takes; earlier versions stored others, too."""
-    names = {each.name for each in fields(made)}
-    return {name: value for name, value in table.items() if name in names}
+        raise ValueError(f"{path} holds no run of this version: {error}") from error
 
 
 @cache
-def runs() -> Mapping[str, Run]:
+def runs() -> dict[str, Run]:
     """Return the runs that come with roofmeter, by name."""
-    return MappingProxyType({folder.name: load_run(folder) for folder in sorted(RUNS.glob("*/"))})
-
-
-def _key(name: str) -> str:
-    return name if name.isidentifier() else json.dumps(name)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, datetime.datetime):
-        return value.isoformat()
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_key(name)} = {_value(value[name])}" for name in value) + "}"
-    # Numbers, booleans and texts look the same in JSON and TOML.
-    return json.dumps(value, ensure_ascii=False)
+    return {path.stem: load_run(path) for path in sorted(RUNS.glob("*.json"))}
