@@ -10,7 +10,7 @@ interface Window {
   phrase: (english: string, values?: Record<string, unknown>) => string;
   made: (tag: string, properties?: object, ...children: (Node | string)[]) => any;
   stored: { get(key: string): any; set(key: string, value: any): void; keys(start: string): string[]; readonly isComplete: boolean };
-  rooflineMeasure: (figure: HTMLElement, live: object) => Promise<void>;
+  rooflineMeasure: (figure: HTMLElement, live: object) => void;
 }
 
 interface Pyodide {

@@ -15,7 +15,7 @@ import rooflib as rl
 from roofkit.figures.model_rows import in_bf16, row
 from rooflib.llm.steps import ROWS
 
-STEP = "((...given) => JSON.stringify(modules['lib/formulas.js'].step(...given)))"
+STEP = "((...given) => JSON.stringify(LIB.formulas.step(...given)))"
 CONFIGS = [row["config"] for row in FILES.values()]
 
 

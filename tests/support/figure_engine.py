@@ -13,7 +13,8 @@ WIDTHS = (650, 320)  # pixels of a drawing on a desk and on a phone
 # What a reader types for a chip of their own: SI units.
 OWN_NUMBERS = {"peak": 3e14, "bandwidth": 1.5e12, "memory": 4e10, "link": 6e10}
 SHOWS = """
-const { at, phrases, starts } = modules["lib/figure.js"];
+const { at, phrases, starts } = LIB.figure;
+const { html } = LIB.svg;
 const made = {};
 const spec = (name, given) =>
   (made[name + given] ??= FIGURES[name](CATALOG, phrases(WORDS), JSON.parse(given)));
@@ -29,7 +30,8 @@ function shows(name, given, places, own, wide) {
       (one in controls ? options[Math.floor(place)] + (place % 1) : place);
   }
   const now = at(spec(name, given), CATALOG, settings, JSON.parse(own));
-  const { svg, handles = [] } = draw(now.values, wide, now.words);
+  const drawn = draw(now.values, wide, now.words);
+  const [svg, handles] = [html(drawn.svg), drawn.handles ?? []];
   const each = (list, get) => Object.fromEntries(Object.entries(list).map(get));
   return JSON.stringify({
     chosen: each(controls, ([one, { texts, options }]) =>

@@ -11,22 +11,19 @@ in `lib`, which has rooflib's formulas. Those that take something from a cell ha
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any
 
 from roofkit.figures import bundle
 from roofkit.figures.figure import PAGE, Figure
-from roofkit.figures.model_rows import in_bf16, row
 from rooflib import operations
 from rooflib.catalog import chip as chip_of
 from rooflib.checks import one_of
 from rooflib.hardware import HBM, Chip, Link
-from rooflib.llm import Model, model_from_config
 from rooflib.work import Times, Work
 
-__all__ = ["PAGE", "Figure", "browser_roof", "byte", "model"]
+__all__ = ["PAGE", "Figure", "browser_roof", "byte"]
 
 SHOWS = ("waits", "intensity", "reached", "uses", "each_sent")
 """What the byte's figure can show as its number."""
@@ -98,19 +95,6 @@ def _amounts(times: Times, roads: Collection[str]) -> dict[str, float]:
         "held": work.held,
     }
     return {name: float(amount) for name, amount in found.items()}
-
-
-def model(own: Model | str | os.PathLike[str] | Mapping[str, Any] | None = None) -> Figure:
-    """Draw a model's operations under a chip's roof, with their shares of time.
-
-    `own` is a model to choose beside the catalog's: a `Model`, or what `rooflib.model_from_config`
-    reads, with its errors. A model in fp16 is drawn as one in bf16, and one in another type raises
-    a ValueError.
-    """
-    if own is None:
-        return Figure("model")
-    mine = in_bf16(own if isinstance(own, Model) else model_from_config(own))
-    return Figure("model", {"models": {mine.name: row(mine)}, "start": mine.name})
 
 
 def __getattr__(name: str) -> Callable[[], Figure]:

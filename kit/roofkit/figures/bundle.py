@@ -8,19 +8,17 @@ which a page loads when it shows the figure.
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
-import posixpath
 import re
-from graphlib import TopologicalSorter
 from pathlib import Path
 
-from roofkit.figures import catalog
+from roofkit.figures.catalog import catalog
 from rooflib.catalog import read_toml
 
 FOLDER = Path(__file__).parent
-SHARED = "figures.js"
-IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.MULTILINE)
+LIBRARY = ("units", "svg", "words", "formulas", "figure", "lab", "page")
+"""The modules of `lib`, each after those that it imports."""
+IMPORT = re.compile(r'^import \{([^}]*)\} from "\./(?:lib/)?(\w+)\.js";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:async )?(?:const|function) (\w+))", re.MULTILINE)
 COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 
@@ -30,66 +28,55 @@ def names() -> list[str]:
     return sorted(path.stem for path in FOLDER.glob("*.js"))
 
 
-def module(name: str) -> str:
-    """Return a module as a statement that adds what it exports to `modules`."""
-    source = COMMENT.sub("", (FOLDER / name).read_text(encoding="utf-8"))
+def module(path: Path) -> str:
+    """Return a module as an expression: the object of what it exports."""
 
     def taken(found: re.Match[str]) -> str:
-        other = posixpath.normpath(posixpath.join(posixpath.dirname(name), found[2]))
-        return f"const {{{found[1].replace(' as ', ': ')}}} = modules[{other!r}];\n"
+        return f"const {{{found[1].replace(' as ', ': ')}}} = LIB.{found[2]};\n"
 
-    body = EXPORT.sub("", IMPORT.sub(taken, source))
-    given = f"return {{ {', '.join(EXPORT.findall(source))} }};"
-    return f"modules[{name!r}] = (() => {{\n{body}{given}\n}})();\n"
+    source = IMPORT.sub(taken, COMMENT.sub("", path.read_text(encoding="utf-8")))
+    given = ", ".join(EXPORT.findall(source))
+    return f"(() => {{\n{EXPORT.sub('', source)}return {{ {given} }};\n}})()"
 
 
 def figure(name: str) -> str:
-    """Return a figure's module, and what adds the figure to `FIGURES`."""
-    return f"{module(f'{name}.js')}FIGURES[{name!r}] = modules['{name}.js'].{name};\n"
+    """Return a statement that adds the function of a figure to `FIGURES`."""
+    return f"FIGURES.{name} = {module(FOLDER / f'{name}.js')}.{name};\n"
 
 
 def shared() -> str:
-    """Return `modules`, `FIGURES` (name → what makes the figure), still empty, and `CATALOG`."""
-    imports = {
-        path.name: [
-            posixpath.basename(other)
-            for _, other in IMPORT.findall(path.read_text(encoding="utf-8"))
-        ]
-        for path in sorted((FOLDER / "lib").glob("*.js"))
-    }
-    library = "".join(module(f"lib/{name}") for name in TopologicalSorter(imports).static_order())
-    known = json.dumps(catalog.catalog(), ensure_ascii=False, separators=(",", ":"))
-    return f"const modules = {{}}, FIGURES = {{}}, CATALOG = {known};\n{library}"
+    """Return `LIB`, the modules that figures share; `CATALOG`; and `FIGURES`, still empty."""
+    known = json.dumps(catalog(), ensure_ascii=False, separators=(",", ":"))
+    library = (f"LIB.{name} = {module(FOLDER / 'lib' / f'{name}.js')};\n" for name in LIBRARY)
+    return f"const LIB = {{}}, FIGURES = {{}}, CATALOG = {known};\n{''.join(library)}"
 
 
 @functools.cache
 def script() -> str:
-    """Return `modules`, `FIGURES` and `CATALOG` with all figures."""
+    """Return the script with all figures."""
     return shared() + "".join(map(figure, names()))
 
 
 def for_pages() -> dict[str, str]:
     """Return the scripts of pages by their path: `figures.js` loads those of the figures."""
-    version = hashlib.sha256(script().encode()).hexdigest()[:8]
-    start = f"modules['lib/page.js'].start(FIGURES, CATALOG, {version!r});"
-    base = f"{shared()}{start}\nreturn {{ modules, FIGURES }};"
-    found = {SHARED: f"const liveFigures = (() => {{\n{base}\n}})();\n"}
-    for name in names():
-        code = f"(({{ modules, FIGURES }}) => {{\n{figure(name)}}})(liveFigures);\n"
-        found[f"figures/{name}.js"] = code
-    return found
+    start = "LIB.page.start(FIGURES, CATALOG);\nreturn { LIB, FIGURES };"
+    return {
+        "figures.js": f"const liveFigures = (() => {{\n{shared()}{start}\n}})();\n",
+        **{
+            f"figures/{n}.js": f"(({{ LIB, FIGURES }}) => {{\n{figure(n)}}})(liveFigures);\n"
+            for n in names()
+        },
+    }
 
 
 def for_build() -> str:
     """Return an expression: the function that gives what is inside a figure before scripts run."""
-    return f"(() => {{\n{script()}return modules['lib/page.js'].still(FIGURES, CATALOG);\n}})()"
+    return f"(() => {{\n{script()}return LIB.page.still(FIGURES, CATALOG);\n}})()"
 
 
 def for_notebooks() -> str:
     """Return the module of a widget."""
-    return (
-        f"{script()}export default {{ render: modules['lib/lab.js'].render(FIGURES, CATALOG) }};\n"
-    )
+    return f"{script()}export default {{ render: LIB.lab.render(FIGURES, CATALOG) }};\n"
 
 
 def style() -> str:

@@ -12,7 +12,7 @@ from rooflib.llm import models
 
 
 def catalog() -> dict[str, Any]:
-    """Return the tables: chips, bytes and bits of data types, their common types, models.
+    """Return the tables: chips, bytes of data types, their common types, models.
 
     `chips` are those that the course's tables show, `more` the others.
     """
@@ -20,7 +20,6 @@ def catalog() -> dict[str, Any]:
         "chips": [chip_row(chip) for chip in chips()],
         "more": [chip_row(chip) for chip in chips(hidden=True) if not chip.shown],
         "bytes": {name: kind.bytes for name, kind in DTYPES.items()},
-        "bits": {name: kind.bits for name, kind in DTYPES.items()},
         "common": {
             x: {w: common(one, other) for w, other in DTYPES.items()} for x, one in DTYPES.items()
         },

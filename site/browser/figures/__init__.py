@@ -149,9 +149,7 @@ def add_to_page(
     raw = [node.astext() for node in doctree.findall(nodes.raw)] if doctree else []
     if not any(MARK in text for text in raw):
         return
-    attributes: dict[str, Any] = {}
-    if any(MEASURES in text for text in raw):
-        address = str(context["pathto"](f"_static/{browser_roof.SCRIPT}", resource=True))
-        attributes["data-measure"] = f"{address}?v={browser_roof.digest()}"
     app.add_css_file(STYLE)
-    app.add_js_file(SCRIPT, loading_method="defer", **attributes)
+    if any(MEASURES in text for text in raw):  # before the script of the figures, which calls it
+        app.add_js_file(browser_roof.SCRIPT, loading_method="defer")
+    app.add_js_file(SCRIPT, loading_method="defer")

@@ -1,12 +1,10 @@
 """Script that measures the roof of the reader's browser.
 
-A page fetches it when a button is pressed. Its two kernels are written here in WebAssembly's text
-format, which wasmtime compiles.
+Its two kernels are written here in WebAssembly's text format, which wasmtime compiles.
 """
 
 import base64
 import functools
-import hashlib
 import json
 from pathlib import Path
 
@@ -84,9 +82,3 @@ def script() -> str:
     names = f"const KERNELS = {json.dumps(compiled)};\nconst FLOPS = {flops};\n"
     measuring = (HERE / "roof.js").read_text(encoding="utf-8")
     return f"(() => {{\n{names}{measuring}}})();\n"
-
-
-@functools.cache
-def digest() -> str:
-    """Return a short hash of the script."""
-    return hashlib.sha256(script().encode()).hexdigest()[:8]

@@ -1,5 +1,5 @@
 // @ts-check
-// Measures the roof of the reader's browser, once the figure's button has been pressed. Each core runs
+// Measures the roof of the reader's browser when the figure's button is pressed. Each core runs
 // the same kernel of WebAssembly, in a worker of its own; what all do in a second is added up. A page
 // can't ask the system what else is running, so three repetitions must agree.
 
@@ -88,11 +88,11 @@ async function measure(workers, code, bytes, say) {
   return Object.entries(found);
 }
 
-// `live` is what the figure offers: its view, its update, the reader's own chip, and how it writes numbers.
+// `live` is what the figure offers: its settings, its update, the reader's own chip, and how it writes numbers.
 function panel(figure, live) {
   const part = (name) => figure.querySelector(`[data-part="${name}"]`);
   const [press, stop, own, bar, told] = ["measure", "stop", "own", "bar", "told"].map(part);
-  const set = (settings) => Object.entries(settings).forEach(([name, value]) => live.view.set(name, value));
+  const set = (found) => Object.assign(live.settings, found);
   let best;
 
   function show(isBusy) {
@@ -158,7 +158,6 @@ function panel(figure, live) {
     live.keepOwn({ peak: best.peak, bandwidth: best.read });
     say(phrase("My own chip now has this peak and this bandwidth. Choose it in any figure that lists it."));
   });
-  return begin();
 }
 
 window.rooflineMeasure = panel;

@@ -1,7 +1,6 @@
 // @ts-check
 // Shows the figures of a page.
 import { inside, phrases, show } from "./figure.js";
-import { percent, text } from "./units.js";
 
 const MAX_CONFIG = 2 ** 23 + 1; // bytes: one more than rooflib reads
 const READ_SECONDS = 60;
@@ -14,14 +13,14 @@ export const still = (figures, catalog) => (name, given, words, own) => {
 
 // Shows the page's figures, each an element with the figure's name and what its cell gives. The script of each
 // is fetched from beside this one.
-export function start(figures, catalog, version) {
-  const _ = phrases(/** @type {any} */ (window).courseWords ?? {});
-  const own = /** @type {HTMLScriptElement} */ (document.currentScript);
-  // The address of the script that measures the browser.
-  const { measure } = own.dataset;
+export function start(figures, catalog) {
+  const page = /** @type {any} */ (window);
+  const _ = phrases(page.courseWords ?? {});
+  const { src } = /** @type {HTMLScriptElement} */ (document.currentScript);
   const asked = {};
-  const fetched = (name) => (asked[name] ??= loaded(new URL(`figures/${name}.js?v=${version}`, own.src).href));
-  const host = { ...python(_), measure: (figure, live) => offerMeasurement(figure, live, measure, _) };
+  const fetched = (name) => (asked[name] ??= loaded(new URL(`figures/${name}.js${new URL(src).search}`, src).href));
+  // A page whose figure measures the browser has a script for that.
+  const host = { ...python(_), measure: page.rooflineMeasure };
   const shown = new WeakSet();
   function showAll() {
     for (const figure of document.querySelectorAll("figure.live")) {
@@ -61,24 +60,6 @@ print(answer(bytes.fromhex("${content}"), ${name}, json.loads(${kept})))`;
       return JSON.parse(lines.join(""));
     },
   };
-}
-
-// The script that measures is fetched when its button is pressed; from then on it handles the buttons.
-function offerMeasurement(figure, live, address, _) {
-  async function begin() {
-    try {
-      await loaded(address);
-    } catch (error) {
-      const told = figure.querySelector('[data-part="told"]');
-      told.textContent = _("The script that measures did not load. Press again to try again.");
-      offer();
-      throw error;
-    }
-    await /** @type {any} */ (window).rooflineMeasure(figure, { ...live, text, percent });
-  }
-  const press = figure.querySelector('[data-part="measure"]');
-  const offer = () => press.addEventListener("click", begin, { once: true });
-  offer();
 }
 
 function loaded(address) {
