@@ -4,7 +4,7 @@
 // All counts are for one chip, as in rooflib.llm. Data types without a control are bf16.
 import { chipChoice, choice, sizes, slider } from "./lib/figure.js";
 import { bound, step } from "./lib/formulas.js";
-import { axes, bold, clipped, curve, DASHES, dot, end, INK, label, log, range, SERIES } from "./lib/svg.js";
+import { axes, bold, clipped, curve, DASHES, dot, end, INK, label, log, SERIES, spread } from "./lib/svg.js";
 import { text } from "./lib/units.js";
 import { boundsWords, misfit, timesAndLink } from "./lib/words.js";
 
@@ -13,8 +13,7 @@ const TYPES = ["bf16", "int8"];
 const KINDS = 9; // of operations in a step
 const ATTENTION = 2; // the place of attention among them
 const LARGEST = 2 ** 18; // the batch at which a curve ends
-const POINTS = 91;
-const BATCHES = range(POINTS).map((i) => LARGEST ** (i / (POINTS - 1)));
+const BATCHES = spread(1, LARGEST, 91);
 
 export const attention = (catalog, _) => ({
   title: _("Move the batch: how long does each token take, and how many come out?"),
@@ -30,15 +29,11 @@ export const attention = (catalog, _) => ({
 
   compute({ B, S, model, chip, chips, w, kv }) {
     const setting = {
-      S,
-      chips,
+      S, chips,
       w: Array(KINDS).fill(catalog.bytes[w]),
       kv: catalog.bytes[kv],
       x: catalog.bytes.bf16,
       adds: chip.reduces,
-      replicas: 1,
-      whole: false,
-      prefill: false,
     };
     const stepOf = (batch) => step(catalog.models[model], { ...setting, B: batch });
     function pointOf(batch) {
@@ -51,9 +46,7 @@ export const attention = (catalog, _) => ({
     const resting = stepOf(0).held;
     const fitting = Math.max(0, Math.floor((chip.memory - resting) / (stepOf(1).held - resting)));
     return {
-      ...times,
-      fitting,
-      pointOf,
+      ...times, fitting, pointOf,
       rate: B / times.lower,
       caches: now.rows.bytes[ATTENTION] / now.bytes,
       held: now.held,
@@ -104,19 +97,19 @@ export const attention = (catalog, _) => ({
     }
     // A solid curve for batches that fit, and a dotted one for those that don't.
     const inside = [
-      ...(fitting ? [curveOf((batch) => Math.min(fitting, batch), DASHES[0])] : []),
+      fitting > 0 && curveOf((batch) => Math.min(fitting, batch), DASHES[0]),
       curveOf((batch) => Math.max(fitting, batch), DASHES[2]),
-      ...(fitting ? largest() : []),
+      fitting > 0 && largest(),
       dot(x.at(rate), y.at(lower), SERIES[1], 5.9),
     ];
     const titles = [_("tokens per second"), _("time per token")];
     return {
       height,
       svg: [
-        axes(x, y, titles, { units: ["", "s"], room: [54, 18], more: true }),
-        clipped(inside.join(""), x, y),
+        axes(x, y, titles, { unit: "s", room: [54, 18], more: true }),
+        clipped(inside, x, y),
         label(x.at(rate) + 8, y.at(lower) + 20, `B = ${text(B)}`, bold),
-      ].join(""),
+      ],
     };
   },
 });

@@ -1,7 +1,6 @@
 // @ts-check
 // The measured roof of the reader's browser, in front of the roof that the run on the page found. The scripts
 // in site/browser/roof set what they find; `given` has the run's peak and bandwidth, if there is a run.
-import { ridge } from "./lib/formulas.js";
 import { end, INK, label, line, log, MUTED, rooflinePlot, SERIES } from "./lib/svg.js";
 
 const near = (one, other) => Math.abs(one - other) < 20; // pixels between two lines
@@ -15,7 +14,7 @@ export const browser_roof = (_catalog, _, given = {}) => {
   // Roofs by name, and what the sentence says of the measurement.
   /** @param {any} settings */
   function compute({ why = before, measured = 0, found = {}, told = {} }) {
-    return { ...found, measured, problem: why, ridge: measured ? ridge({ peak: found.peak, bandwidth: found.read }) : 0, words: told };
+    return { ...found, measured, problem: why, ridge: found.peak / found.read || 0, words: told };
   }
 
   function draw(v, wide) {
@@ -38,7 +37,7 @@ export const browser_roof = (_catalog, _, given = {}) => {
       line(x.inside(v.peak / v.read), top, x.end, top, INK, { stroke_width: 2.5 }),
       label(x.end, top + (isClose && stored && stored.peak >= v.peak ? 18 : -8), _("this browser"), end),
     ];
-    return { height, svg: [plot.axes, ...(run || []), ...(own || [])].join("") };
+    return { height, svg: [plot.axes, run, own] };
   }
 
   return {

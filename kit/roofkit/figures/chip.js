@@ -51,7 +51,6 @@ export const chip = (catalog, _) => {
     const ratio = bandwidth / first.link;
     const ridge = ridgeOf(chosen);
     const peer = ceiling / first.link;
-    const count = Math.min(2, Object.keys(memories).length);
     return {
       ceiling, ridge, ratio,
       capacity: memory,
@@ -63,17 +62,16 @@ export const chip = (catalog, _) => {
         times: text(ratio),
         each: flops(ridge),
         each_0: flops(peer),
-        wider:
-          text(ratio) === "1"
-            ? _("as much as {link} carries to one peer, one way ({rate_0}).")
-            : _("{times} times what {link} carries to one peer, one way ({rate_0})."),
+        wider: text(ratio) === "1"
+          ? _("as much as {link} carries to one peer, one way ({rate_0}).")
+          : _("{times} times what {link} carries to one peer, one way ({rate_0})."),
         all_held: text(held, "B"),
         held_share: percent(held / memory),
         memories: [
           "",
           _(" The memory on the chip holds {all_held}, {held_share} of what HBM holds."),
           _(" The memories on the chip hold {all_held} together, {held_share} of what HBM holds."),
-        ][count],
+        ][Math.min(2, Object.keys(memories).length)],
       },
     };
   }
@@ -94,9 +92,8 @@ export const chip = (catalog, _) => {
     const memories = Object.entries(v.memories).map(([name, size], i) => {
       const at = CHIP_TOP + 102 + 16 * i;
       const words = `${memoryName(name)} ${text(size, "B")}`;
-      return square(LEFT, at - 4, size * area, INK, { stroke_width: 0 }) + label(LEFT + 12, at, words);
+      return [square(LEFT, at - 4, size * area, INK, { stroke_width: 0 }), label(LEFT + 12, at, words)];
     });
-    const none = label(LEFT, CHIP_TOP + 102, _("memory on the chip: no figure"));
 
     const links = v.links.map((link, i) => {
       const left = i === 0 ? LEFT : wide * (0.42 + 0.3 * (i - 1));
@@ -105,12 +102,11 @@ export const chip = (catalog, _) => {
       const across = (each ? link.lane : link.total) * scale;
       const roads = range(each ? link.lanes : 1).map((n) => {
         const at = left + 5 + n * (across + 10);
-        const thin = across < 1 ? hairline(at + across / 2, CHIP_BOTTOM, at + across / 2, PEERS) : "";
-        return (
-          road(at, CHIP_BOTTOM, across, PEERS - CHIP_BOTTOM, i === 0 ? 1 : 2) +
-          thin +
-          box(at - 3, PEERS, across + 6, 9, ZONES[3])
-        );
+        return [
+          road(at, CHIP_BOTTOM, across, PEERS - CHIP_BOTTOM, i === 0 ? 1 : 2),
+          across < 1 && hairline(at + across / 2, CHIP_BOTTOM, at + across / 2, PEERS),
+          box(at - 3, PEERS, across + 6, 9, ZONES[3]),
+        ];
       });
       const lines = [
         linkName(link),
@@ -119,7 +115,7 @@ export const chip = (catalog, _) => {
         text(v.ceiling / link.link),
         "FLOP/byte",
       ];
-      return [...roads, ...lines.map((words, row) => label(left, WORDS + 15 * row, words, row === 2 ? bold : {}))];
+      return [roads, lines.map((words, row) => label(left, WORDS + 15 * row, words, row === 2 ? bold : {}))];
     });
 
     // The key, in two columns: what is to scale, and the scales.
@@ -151,10 +147,10 @@ export const chip = (catalog, _) => {
         square(LEFT, CHIP_TOP + 46, v.ceiling * compute, ZONES[2], { stroke: INK }),
         label(units, CHIP_TOP + 41, _("compute units")),
         label(units, CHIP_TOP + 59, _("{peak} in bf16", { peak: text(v.ceiling, "FLOP/s") }), bold),
-        ...(memories.length ? memories : [none]),
-        ...links.flat(),
-        ...key,
-      ].join(""),
+        memories.length ? memories : label(LEFT, CHIP_TOP + 102, _("memory on the chip: no figure")),
+        links,
+        key,
+      ],
       handles: [
         {
           name: _("the width of the road from HBM"),

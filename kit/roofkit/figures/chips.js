@@ -2,13 +2,13 @@
 // Roofs of a matmul split over N chips, and the critical depth.
 import { choice, OWN, sizes, slider } from "./lib/figure.js";
 import { allReduceOver, bound, matmul, reduceScatter, toGroup } from "./lib/formulas.js";
-import { axes, clipped, curve, DASHES, dot, INK, label, log, middle, range, SERIES, spaced, upright } from "./lib/svg.js";
+import { axes, clipped, curve, DASHES, dot, end, INK, label, log, middle, SERIES, spaced, spread, upright } from "./lib/svg.js";
 import { text } from "./lib/units.js";
 import { boundsWords, misfit, timesAndLink } from "./lib/words.js";
 
 const LOW = 2 ** 9;
 const HIGH = 2 ** 17;
-const POINTS = 33;
+const DEPTHS = spread(LOW, HIGH, 33); // at which curves are drawn
 const TICKS = [0, 1, 2, 3, 4].map((power) => LOW * 4 ** power);
 
 // rooflib.split in bf16: what each chip computes, and what it sends for its output of `size` bytes. `adds` says
@@ -45,10 +45,7 @@ export const chips = (catalog, _) => {
       memory: chip.memory,
       busy: b.t_math / b.lower,
       first: Math.ceil(threshold),
-      words: {
-        ...boundsWords(_, b),
-        fits: misfit(_, held, chip),
-      },
+      words: { ...boundsWords(_, b), fits: misfit(_, held, chip) },
     };
   }
 
@@ -66,9 +63,10 @@ export const chips = (catalog, _) => {
     const isShown = v.threshold >= LOW && v.threshold <= HIGH;
     const [at, right] = [x.at(v.threshold), v.threshold < 3e4];
     const numberAt = { x: at + (right ? 8 : -8), y: y.at(v.t_link) + (right ? 20 : -10) };
-    const ring =
-      dot(at, y.at(v.t_link), "none", 6.2, { stroke: INK, stroke_width: 2 }) +
-      label(numberAt.x, numberAt.y, `D = ${text(v.first)}`, { text_anchor: right ? "start" : "end" });
+    const ring = isShown && [
+      dot(at, y.at(v.t_link), "none", 6.2, { stroke: INK, stroke_width: 2 }),
+      label(numberAt.x, numberAt.y, `D = ${text(v.first)}`, right ? {} : end),
+    ];
 
     // Beside which D the name of a curve may stand; pixels to its middle, from there to its ends, and down to its
     // baseline. It takes the first place where it meets no curve, no other text and not the line at the chosen D.
@@ -86,27 +84,26 @@ export const chips = (catalog, _) => {
       const meets = (other) => Math.abs(other.at - at) < half + other.half && Math.abs(other.base - base) < 14;
       return Math.abs(x.at(v.D) - at) >= half && !taken.some(meets) && !Object.keys(names).some(crosses);
     };
-    const grid = range(POINTS).map((i) => LOW * (HIGH / LOW) ** (i / (POINTS - 1)));
     const curves = Object.entries(names).map(([time, [words, places, toMiddle, half, down]], i) => {
       const color = SERIES[i];
       const all = places.map((D) => ({ at: x.at(D) + toMiddle, base: y.at(v.times(D)[time]) + down, half }));
       const place = all.find(isFree) ?? all.at(-1);
       taken.push(place);
-      const path = curve(grid.map((D) => [x.at(D), y.at(v.times(D)[time])]), color, { stroke_dasharray: DASHES[i] });
-      return (
-        clipped(path, x, y) +
-        label(place.at, place.base, words, { fill: color, ...middle }) +
-        dot(x.at(v.D), y.at(v[time]), color, 4.7)
-      );
+      const path = curve(DEPTHS.map((D) => [x.at(D), y.at(v.times(D)[time])]), color, { stroke_dasharray: DASHES[i] });
+      return [
+        clipped(path, x, y),
+        label(place.at, place.base, words, { fill: color, ...middle }),
+        dot(x.at(v.D), y.at(v[time]), color, 4.7),
+      ];
     });
     return {
       height,
       svg: [
-        axes(x, y, ["D", _("time")], { units: ["", "s"], room: [42, 18], more: true, numbers: spaced(x, TICKS) }),
+        axes(x, y, ["D", _("time")], { unit: "s", room: [42, 18], more: true, numbers: spaced(x, TICKS) }),
         upright(x, y, v.D),
-        ...curves,
-        isShown ? ring : "",
-      ].join(""),
+        curves,
+        ring,
+      ],
     };
   }
 

@@ -2,12 +2,12 @@
 // FLOP/byte of three bf16 operations against their size n: dot product, addition and matmul.
 import { chipChoice, sizes, slider } from "./lib/figure.js";
 import { dot as dotProduct, elementwise, fractionAt, matmul, ridge as ridgeOf } from "./lib/formulas.js";
-import { axes, clipped, curve, DASHES, dot, end, INK, label, line, log, range, SERIES, spaced, upright } from "./lib/svg.js";
+import { axes, clipped, curve, DASHES, dot, end, INK, label, line, log, SERIES, spaced, spread, upright } from "./lib/svg.js";
 import { text } from "./lib/units.js";
 import { matmulMisfit } from "./lib/words.js";
 
 const LARGEST = 2 ** 14;
-const POINTS = 43;
+const SIZES = spread(1, LARGEST, 43);
 const TICKS = [1, 4, 16, 64, 256, 1024, 4096, 16384];
 const COUNTS = {
   dot: (n) => dotProduct(n, 2),
@@ -27,17 +27,13 @@ export const intensity = (catalog, _) => ({
     const ridge = ridgeOf(chip);
     const [dot, add, matmul] = ["dot", "add", "matmul"].map((name) => intensityOf(name, n));
     return {
-      ridge,
-      dot,
-      add,
-      matmul,
+      ridge, dot, add, matmul,
       dot_share: fractionAt(dot, ridge),
       add_share: fractionAt(add, ridge),
       matmul_share: fractionAt(matmul, ridge),
       enough: 3 * ridge, // in bf16 the matmul's intensity is n / 3
       words: {
-        matmul_side:
-          matmul >= ridge ? _("right of it, bound by compute") : _("left of the ridge, bound by HBM"),
+        matmul_side: matmul >= ridge ? _("right of it, bound by compute") : _("left of the ridge, bound by HBM"),
         fits: matmulMisfit(_, COUNTS.matmul(n).bytes, chip),
       },
     };
@@ -73,8 +69,7 @@ export const intensity = (catalog, _) => ({
     }
     function curveOf(operation, series) {
       const color = SERIES[series];
-      const all = range(POINTS).map((i) => LARGEST ** (i / (POINTS - 1)));
-      const points = all.map((n) => [x.at(n), y.at(intensityOf(operation, n))]);
+      const points = SIZES.map((n) => [x.at(n), y.at(intensityOf(operation, n))]);
       return [
         clipped(curve(points, color, { stroke_dasharray: DASHES[series] }), x, y),
         nameOf(operation, color),
@@ -82,7 +77,7 @@ export const intensity = (catalog, _) => ({
       ];
     }
     function ridge() {
-      if (v.ridge < y.low || v.ridge > y.high) return [];
+      if (v.ridge < y.low || v.ridge > y.high) return "";
       const at = v.n > 20 ? 1 : v.ridge < 60 ? 1000 : 30;
       const words = _("ridge {ridge}", { ridge: text(Math.floor(v.ridge + 0.5)) });
       return [
@@ -94,10 +89,10 @@ export const intensity = (catalog, _) => ({
       height,
       svg: [
         axes(x, y, ["n", "FLOP/byte"], { numbers: spaced(x, TICKS, 40) }),
-        ...ridge(),
+        ridge(),
         upright(x, y, v.n),
-        ...Object.keys(COUNTS).flatMap(curveOf),
-      ].join(""),
+        Object.keys(COUNTS).map(curveOf),
+      ],
     };
   },
 });

@@ -37,13 +37,10 @@ export const matmul_blocks = (catalog, _) => ({
       out: _("The marked element of out is the sum over a row of x times a column of w."),
     };
     return {
-      flops,
-      bytes,
+      flops, bytes, intensity, ridge,
       x_bytes: arrays.x,
       w_bytes: arrays.w,
       out_bytes: arrays.out,
-      intensity,
-      ridge,
       share: fractionAt(intensity, ridge),
       smallest: Math.min(B, D, F),
       largest_share: most / bytes,
@@ -75,7 +72,7 @@ export const matmul_blocks = (catalog, _) => ({
     const base = TOP + room + 40;
     return {
       height: base + 4 * ROW + 84,
-      svg: [...rectangles(_, v, wide, room, base), ...gauges(_, v, wide, base)].join(""),
+      svg: [rectangles(_, v, wide, room, base), gauges(_, v, wide, base)],
     };
   },
 });
@@ -103,10 +100,9 @@ function rectangles(_, { B, D, F, one }, wide, room, base) {
   function names() {
     // The names of a narrow w start at its left edge; near the drawing's right border, they end at its
     // right edge.
-    const narrow = broad <= 76;
-    const ends = narrow && w.left + 80 >= wide;
-    const at = ends ? w.left + broad : narrow ? w.left : w.left + broad / 2;
-    const above = ends ? end : narrow ? { text_anchor: "start" } : middle;
+    const place = broad > 76 ? "middle" : w.left + 80 >= wide ? "end" : "start";
+    const at = w.left + { start: 0, middle: broad / 2, end: broad }[place];
+    const above = { text_anchor: place };
     const between = x.top - GAP / 2 + 4;
     return [
       label(at, w.top - 7, "w[D, F]", above),
@@ -133,13 +129,9 @@ function rectangles(_, { B, D, F, one }, wide, room, base) {
       w: [[column, depth.down], ["xColumn"], ["outColumn"]],
       out: [[column, row], ["xRow", "wColumn"], []],
     }[one];
-    const drawn = (name, dashes) =>
+    const drawn = (dashes) => (name) =>
       line(...lines[name], SERIES[1], { stroke_width: 2.5, stroke_dasharray: dashes });
-    return [
-      ...meets.map((name) => drawn(name, "none")),
-      ...adds.map((name) => drawn(name, "3 3")),
-      dot(...at, INK, 4),
-    ];
+    return [meets.map(drawn("none")), adds.map(drawn("3 3")), dot(...at, INK, 4)];
   }
   // A bar as long as a round number of elements.
   function scale() {
@@ -150,7 +142,7 @@ function rectangles(_, { B, D, F, one }, wide, room, base) {
       label(right + 6, base - 2, _("{count} elements, all sides to scale", { count: text(count) })),
     ];
   }
-  return [...arrays, ...names(), ...marked(), ...scale()];
+  return [arrays, names(), marked(), scale()];
 }
 
 // ---- the lower part: a row for each array and one for all, with bytes, uses, FLOP/byte and the ridge
@@ -159,19 +151,19 @@ function gauges(_, v, wide, base) {
   const corner = x.inside(v.ridge);
   const bottom = base + 44 + 3 * ROW + 18;
 
-  function uses(array, bytes, count) {
+  function row(array, bytes, count) {
     const places = { array, bytes: text(bytes, "B"), count: text(count) };
-    const once = count === 1;
-    if (array === "out") return _("{array}: {bytes} written, {count} products each", places);
-    return once
-      ? _("{array}: {bytes} loaded, each used {count} time", places)
+    const words =
+      array === "out" ? _("{array}: {bytes} written, {count} products each", places)
+      : count === 1 ? _("{array}: {bytes} loaded, each used {count} time", places)
       : _("{array}: {bytes} loaded, each used {count} times", places);
+    return { words, intensity: v.flops / bytes };
   }
   const all = { bytes: text(v.bytes, "B"), intensity: text(v.intensity, "FLOP/byte") };
   const rows = [
-    { words: uses("x", v.x_bytes, v.F), intensity: v.flops / v.x_bytes },
-    { words: uses("w", v.w_bytes, v.B), intensity: v.flops / v.w_bytes },
-    { words: uses("out", v.out_bytes, v.D), intensity: v.flops / v.out_bytes },
+    row("x", v.x_bytes, v.F),
+    row("w", v.w_bytes, v.B),
+    row("out", v.out_bytes, v.D),
     { words: _("all: {bytes}, {intensity}", all), intensity: v.intensity },
   ];
   function gauge({ words, intensity }, i) {
@@ -188,7 +180,7 @@ function gauges(_, v, wide, base) {
   function axis() {
     const anchor = corner < 90 ? {} : corner > wide - 90 ? end : middle;
     return [
-      ...ticks(x, 0).flatMap((n) => [
+      ticks(x, 0).map((n) => [
         line(x.at(n), bottom, x.at(n), bottom + 4, MUTED, { stroke_width: 1 }),
         label(x.at(n), bottom + 16, text(n), middle),
       ]),
@@ -200,7 +192,7 @@ function gauges(_, v, wide, base) {
   }
   return [
     label(10, base + 22, _("FLOP/byte if only one array moved, and for all:")),
-    ...rows.flatMap(gauge),
-    ...axis(),
+    rows.map(gauge),
+    axis(),
   ];
 }

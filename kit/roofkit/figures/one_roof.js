@@ -54,9 +54,8 @@ export const one_roof = (catalog, _) => ({
       const [left, top] = [x.at(intensity), y.inside(attainable(intensity, v))];
       const beside = intensity < v.ridge;
       const looks = { fill: MUTED, text_anchor: beside ? "start" : "middle" };
-      return dot(left, top, MUTED, 4) + label(left + (beside ? 7 : 0), top + 20, names[i], looks);
+      return [dot(left, top, MUTED, 4), label(left + (beside ? 7 : 0), top + 20, names[i], looks)];
     });
-    const [left, top] = [x.inside(v.intensity), y.inside(v.reached)];
     return {
       height,
       svg: [
@@ -66,19 +65,11 @@ export const one_roof = (catalog, _) => ({
         plot.axes,
         plot.slope(v.bandwidth, v.peak, SERIES[0], { stroke_width: 2.5 }),
         plot.ceiling(v.ridge, v.peak, _("peak of {chip}", words), { stroke_width: 2.5 }),
-        ...known,
+        known,
         plot.upright(v.intensity),
-        dot(left, top, SERIES[1], 7),
-      ].join(""),
-      handles: [
-        {
-          name: _("the operation"),
-          x: left, y: top,
-          value: v.intensity, least: x.low, most: x.high,
-          says: text(v.intensity, "FLOP/byte"),
-          to: (px) => ({ intensity: x.back(px) }),
-        },
+        dot(x.inside(v.intensity), y.inside(v.reached), SERIES[1], 7),
       ],
+      handles: [plot.handle(_("the operation"), v.intensity, v.reached)],
     };
   },
 });

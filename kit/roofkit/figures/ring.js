@@ -26,16 +26,8 @@ const mod = (number, N) => ((number % N) + N) % N;
 export const ring = (catalog, _) => ({
   title: _("Step around the ring: how many bytes does each chip send?"),
   controls: {
-    step: steps(
-      _("step"),
-      range(2 * MOST_CHIPS - 1).map((step) => text(step)),
-      { start: 3, last: "last" },
-    ),
-    N: slider(
-      _("N (chips)"),
-      range(MOST_CHIPS - 1).map((i) => i + 2),
-      4,
-    ),
+    step: steps(_("step"), range(2 * MOST_CHIPS - 1).map((step) => text(step)), { start: 3, last: "last" }),
+    N: slider(_("N (chips)"), range(MOST_CHIPS - 1).map((i) => i + 2), 4),
     size: slider(_("array on each chip"), decades(6, 9), 1e8, "B"),
   },
 
@@ -55,25 +47,17 @@ export const ring = (catalog, _) => ({
     // Exactly at `half`, the reduce-scatter is complete and the all-gather has not started.
     const [phase, holds] = stages[[done > 0, done >= half, done > half, done >= last].filter(Boolean).length];
     return {
-      half,
-      last,
-      done,
+      half, last, done, share,
       piece: size / N,
       sent: (happened * size) / N,
-      share,
       total: allReduce(size, N),
       total_share: totalShare,
       words: {
+        phase, holds,
         count: _("{n} of {all}", { n: text(happened), all: text(last) }),
-        phase,
-        holds,
         of_size: `${text(half)}/${text(N)}`,
-        so_far:
-          share === 1 ? _("as much as the array") : _("{count} times the array", { count: text(share) }),
-        in_all:
-          totalShare === 1
-            ? _("as much as its size")
-            : _("{count} times its size", { count: text(totalShare) }),
+        so_far: share === 1 ? _("as much as the array") : _("{count} times the array", { count: text(share) }),
+        in_all: totalShare === 1 ? _("as much as its size") : _("{count} times its size", { count: text(totalShare) }),
       },
     };
   },
@@ -91,7 +75,7 @@ export const ring = (catalog, _) => ({
     const bottom = TOP + ROW * v.N + 4;
     return {
       height: bottom + 240,
-      svg: [...chipsOfRing(_, v, wide, bottom, words), ...sentBytes(_, v, wide, bottom, words)].join(""),
+      svg: [chipsOfRing(_, v, wide, bottom, words), sentBytes(_, v, wide, bottom, words)],
     };
   },
 });
@@ -128,9 +112,9 @@ function chipsOfRing(_, v, wide, bottom, words) {
     return [
       label(8, 16, _("Step {now} of {last}: {phase}", step), bold),
       label(8, 34, words.holds),
-      ...all.map((k) => label(center(k), TOP - 8, number(k), middle)),
-      narrow ? label(left - 4, TOP - 8, _("chip"), end) : "",
-      ...all.map((c) => label(left - 8, TOP + ROW * c + 14, LETTERS[c], middle)),
+      all.map((k) => label(center(k), TOP - 8, number(k), middle)),
+      narrow && label(left - 4, TOP - 8, _("chip"), end),
+      all.map((c) => label(left - 8, TOP + ROW * c + 14, LETTERS[c], middle)),
     ];
   }
   function wayBack() {
@@ -154,13 +138,12 @@ function chipsOfRing(_, v, wide, bottom, words) {
     const unit = (cell - 4) / N;
     const came = now > 0 && pieceOf(N, mod(k - 1, N), now - 1) === c;
     const edge = came ? { stroke: ACCENT, stroke_width: 2.5 } : {};
-    const words_ = `${text(parts.length)}/${text(N)}`;
     const bar = y + CELL - BAR - 3;
     return [
       box(x, y, cell, CELL, finished ? ZONES[2] : "none", edge),
-      label(center(k), y + 15, words_, finished ? { ...middle, ...bold } : middle),
+      label(center(k), y + 15, `${text(parts.length)}/${text(N)}`, finished ? { ...middle, ...bold } : middle),
       box(x + 2, bar, cell - 4, BAR, "none", { stroke_width: 0.5, rx: 0 }),
-      ...bars(parts, x + 2, bar, unit, unit > 4 ? 1 : 0.5),
+      bars(parts, x + 2, bar, unit, unit > 4 ? 1 : 0.5),
     ];
   }
   // The way of a piece from chip k, straight to the next chip, or from the last one out, down, back, up and in;
@@ -173,24 +156,24 @@ function chipsOfRing(_, v, wide, bottom, words) {
   }
   function arrowOf(k) {
     const corners = wayOf(k, cell / 2 + 1);
-    const drawn = (i) => (i === 2 || i === corners.length - 2 ? arrow : line);
-    const parts = corners.slice(1).map((to, i) => drawn(i)(...corners[i], ...to, ACCENT, { stroke_width: 2 }));
-    return parts.join("");
+    const last = corners.length - 2;
+    return corners.slice(1).map((to, i) =>
+      (i === 2 || i === last ? arrow : line)(...corners[i], ...to, ACCENT, { stroke_width: 2 }));
   }
   // At constant speed.
   function traveling(k) {
     const [x, y] = along(wayOf(k, 0), way);
     return [
       box(x - TOKEN / 2, y - 7, TOKEN, 14, ZONES[0], { stroke: ACCENT, stroke_width: 1.5 }),
-      ...bars(held[k][pieceOf(N, k, now - 1)], x - TOKEN / 2 + 1, y - BAR / 2, (TOKEN - 2) / N, 0.5),
+      bars(held[k][pieceOf(N, k, now - 1)], x - TOKEN / 2 + 1, y - BAR / 2, (TOKEN - 2) / N, 0.5),
     ];
   }
   return [
-    ...headings(),
-    ...wayBack(),
-    ...all.flatMap((c) => all.flatMap((k) => cellOf(k, c))),
-    ...(now > 0 ? all.map(arrowOf) : []),
-    ...(way > 0 ? all.flatMap(traveling) : []),
+    headings(),
+    wayBack(),
+    all.map((c) => all.map((k) => cellOf(k, c))),
+    now > 0 && all.map(arrowOf),
+    way > 0 && all.map(traveling),
   ];
 }
 
@@ -199,10 +182,7 @@ function along(corners, share) {
   const long = corners.slice(1).map(([x, y], i) => Math.hypot(x - corners[i][0], y - corners[i][1]));
   let rest = share * long.reduce((one, other) => one + other);
   let i = 0;
-  while (rest > long[i] && i < long.length - 1) {
-    rest -= long[i];
-    i += 1;
-  }
+  for (; rest > long[i] && i < long.length - 1; i += 1) rest -= long[i];
   const part = rest / long[i];
   return [0, 1].map((xy) => corners[i][xy] + (corners[i + 1][xy] - corners[i][xy]) * part);
 }
@@ -215,22 +195,18 @@ function sentBytes(_, v, wide, bottom, words) {
   const y = (down) => bottom + down;
   const n = text(N);
   const pass = { share: words.of_size };
-  const happened = text(Math.floor(done));
   const inAll = { ...pass, times: text(v.total_share), bytes: text(v.total, "B") };
   return [
     label(8, y(48), _("1/{n} to {n}/{n}: how many chips’ parts are in", { n })),
     arrow(8, y(68), 30, y(68), ACCENT, { stroke_width: 2 }),
     label(36, y(72), _("Each arrow carries 1 of {n} pieces: {bytes}", { n, bytes: text(piece, "B") })),
     label(8, y(98), _("The array: {n} pieces, {bytes}", { n, bytes: text(size, "B") })),
-    ...range(N).map((i) => box(x(i), y(104), unit, 18, "none", square)),
-    ...range(N).map((i) => label(x(i + 0.5), y(117), LETTERS[i], middle)),
-    label(8, y(144), _("Each chip has sent {done} of {all} pieces:", { done: happened, all: text(last) })),
+    range(N).map((i) => box(x(i), y(104), unit, 18, "none", square)),
+    range(N).map((i) => label(x(i + 0.5), y(117), LETTERS[i], middle)),
+    label(8, y(144), _("Each chip has sent {done} of {all} pieces:", { done: text(Math.floor(done)), all: text(last) })),
     label(8, y(160), _("{times} × the array = {bytes}", { times: text(share), bytes: text(sent, "B") })),
-    ...range(last).map((i) => {
-      const filled = Math.min(1, Math.max(0, done - i));
-      return box(x(i), y(166), unit * filled, 18, SERIES[0], flat);
-    }),
-    ...range(last).map((i) => box(x(i), y(166), unit, 18, "none", square)),
+    range(last).map((i) => box(x(i), y(166), unit * Math.min(1, Math.max(0, done - i)), 18, SERIES[0], flat)),
+    range(last).map((i) => box(x(i), y(166), unit, 18, "none", square)),
     line(x(half), y(162), x(half), y(202), INK),
     label(x(half / 2), y(199), _("reduce-scatter: {share}", pass), middle),
     label(x(half * 1.5), y(199), _("all-gather: {share}", pass), middle),

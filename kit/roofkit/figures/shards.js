@@ -37,8 +37,7 @@ export const shards = (_catalog, _) => ({
     split: choice(_("split dimension"), ["B", "D", "F"], "D"),
     N: slider(_("N (chips)"), [2, 4, 8], 4),
     result: choice(_("out at the end"), [EVERYWHERE, IN_PARTS], EVERYWHERE, {
-      [EVERYWHERE]: _("whole on every chip"),
-      [IN_PARTS]: _("a part on each chip"),
+      [EVERYWHERE]: _("whole on every chip"), [IN_PARTS]: _("a part on each chip"),
     }),
     B: slider(_("B (tokens)"), SIDES, 8192),
     D: slider("D", SIDES, 8192),
@@ -55,21 +54,18 @@ export const shards = (_catalog, _) => ({
     const written = out * part("B", "F");
     // Passes of the ring: one adds up partial sums, one brings all parts to all chips.
     const passes = Number(byD) + Number(result === EVERYWHERE);
-    const collective = [_("nothing travels"), byD ? _("reduce-scatter") : _("all-gather"), _("all-reduce")][
-      passes
-    ];
+    const collectives = [_("nothing travels"), byD ? _("reduce-scatter") : _("all-gather"), _("all-reduce")];
+    const collective = collectives[passes];
 
     const partOf = (matrix) => _("1/{n} of {matrix}", { n: text(N), matrix });
     const has = (matrix, how) => (how === WHOLE ? _("all of {matrix}", { matrix }) : partOf(matrix));
     return {
-      cut,
+      cut, passes, written,
       partial: byD,
-      passes,
       share: (passes * (N - 1)) / N,
       x_part: x,
       w_part: w,
       out_bytes: out,
-      written,
       sent: passes * reduceScatter(out, N),
       held: x + w + Math.max(written, cut.end === WHOLE ? out : out / N),
       words: {
@@ -78,10 +74,9 @@ export const shards = (_catalog, _) => ({
         has_out: byD ? _("partial sums for all of out") : partOf("out"),
         ends: has("out", cut.end),
         collective,
-        then:
-          passes > 0
-            ? _("Each chip then sends {sent} ({collective}) and ends with {ends}.", { collective })
-            : _("Nothing travels: each chip sends {sent} and ends with {ends}."),
+        then: passes
+          ? _("Each chip then sends {sent} ({collective}) and ends with {ends}.", { collective })
+          : _("Nothing travels: each chip sends {sent} and ends with {ends}."),
       },
     };
   },
@@ -114,7 +109,7 @@ export const shards = (_catalog, _) => ({
       const caption = Math.min(left, wide - CAPTION);
       const whole = sums ? _("partial sums") : _("all on each");
       return [
-        ...(how === WHOLE ? sheets(shape, N, sums, _("1 to {n}", { n })) : strips(shape, N, how)),
+        how === WHOLE ? sheets(shape, N, sums, _("1 to {n}", { n })) : strips(shape, N, how),
         label(caption, above - 14, name, bold),
         label(caption, above, how === WHOLE ? whole : _("1/{n} on each", { n })),
       ];
@@ -129,7 +124,7 @@ export const shards = (_catalog, _) => ({
         : _("Each chip keeps\nits part of out.");
       const [first, second] = does.split("\n");
       return [
-        v.passes ? arrow(center, below + 6, center, endTop - PILE - 38, TRAVELS, { stroke_width: 2.5 }) : "",
+        v.passes && arrow(center, below + 6, center, endTop - PILE - 38, TRAVELS, { stroke_width: 2.5 }),
         label(left, endTop - 20, words.collective, bold),
         label(left, endTop - 4, first),
         label(left, endTop + 12, second),
@@ -147,17 +142,17 @@ export const shards = (_catalog, _) => ({
       height: keyTop + 38,
       svg: [
         label(8, 16, _("Split: {split} over {n} chips. Sides to scale.", { split, n }), bold),
-        ...matrix("x[B, D]", cut.x, B, D, xLeft, outTop),
-        ...matrix("w[D, F]", cut.w, D, F, outLeft, TOP),
-        ...matrix("out[B, F]", cut.out, B, F, outLeft, outTop, partial),
-        ...matrix(_("out, at end"), cut.end, B, F, outLeft, endTop),
+        matrix("x[B, D]", cut.x, B, D, xLeft, outTop),
+        matrix("w[D, F]", cut.w, D, F, outLeft, TOP),
+        matrix("out[B, F]", cut.out, B, F, outLeft, outTop, partial),
+        matrix(_("out, at end"), cut.end, B, F, outLeft, endTop),
         side(xLeft - 10, outTop + (unit * B) / 2 + 4, "B"),
         side(xLeft + (unit * D) / 2, below + 14, "D"),
         side(outLeft - 10, TOP + (unit * D) / 2 + 4, "D"),
         side(center, endTop + unit * B + 14, "F"),
-        ...sent(),
-        ...key.map((words_, row) => label(8, keyTop + 16 * row, words_)),
-      ].join(""),
+        sent(),
+        key.map((line, row) => label(8, keyTop + 16 * row, line)),
+      ],
     };
   },
 });
@@ -182,8 +177,8 @@ function strips({ left, top, long, high }, N, how) {
   const every = [1, 2, 4].find((step) => room * step >= 1) ?? 8;
   return range(N).map((i) => {
     const [x, y] = how === ROWS ? [left, top + i * height] : [left + i * width, top];
-    const number = i % every === 0 ? label(x + width / 2, y + height / 2 + 4, text(i + 1), middle) : "";
-    return box(x, y, width, height, tint(i), square) + number;
+    const number = i % every === 0 && label(x + width / 2, y + height / 2 + 4, text(i + 1), middle);
+    return [box(x, y, width, height, tint(i), square), number];
   });
 }
 
@@ -191,7 +186,7 @@ function strips({ left, top, long, high }, N, how) {
 function sheets({ left, top, long, high }, N, sums, words) {
   const edge = { ...square, stroke_dasharray: sums ? "4 2" : "none" };
   return [
-    ...range(N).reverse().map((i) => {
+    range(N).reverse().map((i) => {
       const behind = (i * PILE) / (N - 1);
       return box(left + behind, top - behind, long, high, tint(i), edge);
     }),

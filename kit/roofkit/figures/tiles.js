@@ -18,99 +18,91 @@ const LEAST = 2 * N ** 2;
 const TOP = 24;
 const GAP = 2.4;
 
-export const tiles = (_catalog, _) => ({
-  title: _("Play the tiles: how many elements are loaded, and how many of them again?"),
-  controls: {
-    t: slider(_("side t of a tile"), SIDES, START),
-    step: steps(
-      _("steps done"),
-      range(N ** 3 + 1).map((step) => text(step)),
-      // Start amid a tile in the second row, where some elements were loaded twice.
-      { start: N * (N / START) + N / 2 - 1, last: "last" },
-    ),
-  },
+export const tiles = (_catalog, _) => {
+  const elements = (count) => (count === 1 ? _("element") : _("elements"));
+  return {
+    title: _("Play the tiles: how many elements are loaded, and how many of them again?"),
+    controls: {
+      t: slider(_("side t of a tile"), SIDES, START),
+      step: steps(
+        _("steps done"),
+        range(N ** 3 + 1).map((step) => text(step)),
+        // Start amid a tile in the second row, where some elements were loaded twice.
+        { start: N * (N / START) + N / 2 - 1, last: "last" },
+      ),
+    },
 
-  compute({ t, step }) {
-    const all = (N / t) ** 2; // tiles
-    const last = all * N;
-    const at = Math.min(step, last);
-    const done = Math.floor(at);
-    // The step under way, or else the last one that is done, loads piece `piece` of tile `tile`.
-    const current = Math.max(0, Math.ceil(at) - 1);
-    const tile = Math.floor(current / N);
-    const piece = current % N;
-    const loaded = 2 * t * done;
-    const total = MOST / t;
-    const times = total / LEAST;
-    const written = t * t * Math.floor(done / N);
-    const elements = (count) => (count === 1 ? _("element") : _("elements"));
-    return {
-      last,
-      done,
-      tile,
-      piece,
-      way: at - done,
-      loaded,
-      loaded_bytes: SIZE * loaded,
-      total,
-      least: LEAST,
-      times,
-      written,
-      held: t * t,
-      intensity: MOST / (SIZE * (total + N * N)),
-      out_room: elements(written),
-      room: elements(t * t),
-      words: {
-        happened: done
-          ? _("The last step brought {nth_piece} of x and of w for {nth_tile}: {each_piece} of x and {each_piece} of w.")
-          : _("Nothing is loaded yet."),
-        nth_piece: _("piece {n} of {all}", { n: text(piece + 1), all: text(N) }),
-        nth_tile: _("tile {n} of {all}", { n: text(tile + 1), all: text(all) }),
-        each_piece: text(t, elements(t)),
-        often: times === 1 ? _("once") : _("{count} times", { count: text(times) }),
-      },
-    };
-  },
+    compute({ t, step }) {
+      const all = (N / t) ** 2; // tiles
+      const last = all * N;
+      const at = Math.min(step, last);
+      const done = Math.floor(at);
+      // The step under way, or else the last one that is done, loads piece `piece` of tile `tile`.
+      const current = Math.max(0, Math.ceil(at) - 1);
+      const tile = Math.floor(current / N);
+      const piece = current % N;
+      const loaded = 2 * t * done;
+      const total = MOST / t;
+      const times = total / LEAST;
+      const written = t * t * Math.floor(done / N);
+      return {
+        last, done, tile, piece, loaded, total, times, written,
+        way: at - done,
+        loaded_bytes: SIZE * loaded,
+        least: LEAST,
+        held: t * t,
+        intensity: MOST / (SIZE * (total + N * N)),
+        words: {
+          happened: done
+            ? _("The last step brought {nth_piece} of x and of w for {nth_tile}: {each_piece} of x and {each_piece} of w.")
+            : _("Nothing is loaded yet."),
+          nth_piece: _("piece {n} of {all}", { n: text(piece + 1), all: text(N) }),
+          nth_tile: _("tile {n} of {all}", { n: text(tile + 1), all: text(all) }),
+          each_piece: text(t, elements(t)),
+          often: times === 1 ? _("once") : _("{count} times", { count: text(times) }),
+        },
+      };
+    },
 
-  numbers: [
-    ["loaded", _("loaded so far"), _("elements")],
-    ["total", _("2n³/t, loaded in all"), _("elements")],
-    ["times", _("loads of each element, in all"), ""],
-    ["intensity", _("intensity of the whole"), "FLOP/byte"],
-    ["done", _("steps done"), ""],
-    ["last", _("steps in all"), ""],
-    ["loaded_bytes", _("loaded so far, bf16"), "B"],
-    ["least", _("2n², the least possible"), _("elements")],
-    ["written", _("written so far"), ({ out_room }) => out_room],
-    ["held", _("sums on the chip"), ({ room }) => room],
-  ],
-  says: _("After {done} of {last} steps, {loaded} of x and w are loaded, {loaded_bytes} in bf16, and {written} of out are written. {happened} Tiles of side {t} load {total} in all, each element {often}; the least possible is {least}. The sums of one tile take room for {held} on the chip, and the intensity of the whole is {intensity}."),
+    numbers: [
+      ["loaded", _("loaded so far"), _("elements")],
+      ["total", _("2n³/t, loaded in all"), _("elements")],
+      ["times", _("loads of each element, in all"), ""],
+      ["intensity", _("intensity of the whole"), "FLOP/byte"],
+      ["done", _("steps done"), ""],
+      ["last", _("steps in all"), ""],
+      ["loaded_bytes", _("loaded so far, bf16"), "B"],
+      ["least", _("2n², the least possible"), _("elements")],
+      ["written", _("written so far"), ({ written }) => elements(written)],
+      ["held", _("sums on the chip"), ({ held }) => elements(held)],
+    ],
+    says: _("After {done} of {last} steps, {loaded} of x and w are loaded, {loaded_bytes} in bf16, and {written} of out are written. {happened} Tiles of side {t} load {total} in all, each element {often}; the least possible is {least}. The sums of one tile take room for {held} on the chip, and the intensity of the whole is {intensity}."),
 
-  draw(v, wide) {
-    const cell = Math.min(22, (wide - 16) / (2 * N + GAP));
-    const left = (wide - (2 * N + GAP) * cell) / 2;
-    // x is at the bottom left, w at the top right, and out at the bottom right.
-    const place = { cell, left, right: left + (N + GAP) * cell, low: TOP + (N + GAP) * cell };
-    const base = TOP + (2 * N + GAP) * cell;
-    return {
-      height: base + 128,
-      svg: [
-        ...matrices(v, place),
-        ...currentStep(v, place),
-        ...words(_, v, place, base),
-        ...counter(_, v, wide, base + 85),
-      ].join(""),
-    };
-  },
-});
+    draw(v, wide) {
+      const cell = Math.min(22, (wide - 16) / (2 * N + GAP));
+      const left = (wide - (2 * N + GAP) * cell) / 2;
+      // x is at the bottom left, w at the top right, and out at the bottom right.
+      const place = { cell, left, right: left + (N + GAP) * cell, low: TOP + (N + GAP) * cell };
+      const base = TOP + (2 * N + GAP) * cell;
+      return {
+        height: base + 128,
+        svg: [
+          matrices(v, place),
+          currentStep(v, place),
+          words(_, v, place, base),
+          counter(_, v, wide, base + 85),
+        ],
+      };
+    },
+  };
+};
 
 // How often the elements x[b, k] and w[k, f] were loaded, and how many products are in the sum out[b, f].
 // `loads` is the number of tiles that have loaded their piece k.
 const loads = (done, k) => Math.max(0, Math.ceil((done - k) / N));
 function countOf(name, { t, done }, row, column) {
   const across = N / t; // tiles in a row
-  const tileRow = Math.floor(row / t);
-  const tileColumn = Math.floor(column / t);
+  const [tileRow, tileColumn] = [row, column].map((at) => Math.floor(at / t));
   if (name === "x") return Math.min(across, Math.max(0, loads(done, column) - tileRow * across));
   if (name === "w") return Math.max(0, Math.ceil((loads(done, row) - tileColumn) / across));
   return Math.min(N, Math.max(0, done - (tileRow * across + tileColumn) * N));
@@ -136,13 +128,13 @@ function matrices(v, { cell, left, right, low }) {
     return [squares(x0, y0, N, cell, fill, shaded), group(middle, rows)];
   }
   return [
-    ...cells("x", left, low, SERIES[0]),
-    ...across(left, low),
-    ...cells("w", right, TOP, SERIES[0]),
-    ...down(right, TOP),
-    ...cells("out", right, low, SERIES[2]),
-    ...across(right, low),
-    ...down(right, low),
+    cells("x", left, low, SERIES[0]),
+    across(left, low),
+    cells("w", right, TOP, SERIES[0]),
+    down(right, TOP),
+    cells("out", right, low, SERIES[2]),
+    across(right, low),
+    down(right, low),
   ];
 }
 
@@ -156,18 +148,15 @@ function currentStep({ t, step, tile, piece, way }, { cell, left, right, low }) 
   const side = t * cell;
   const from = { x: left + piece * cell, y: TOP + piece * cell };
   const part = way || 1; // at a step the pieces have arrived
-  const at = {
-    x: from.x + (right - 1.3 * cell - from.x) * part,
-    y: from.y + (low - 1.3 * cell - from.y) * part,
-  };
+  const on = (start, end) => start + (end - 1.3 * cell - start) * part;
   const frame = { stroke: SERIES[1], stroke_width: 3, fill_opacity: 0, ...square };
   const moving = { ...square, stroke: INK };
   return [
     box(from.x, row, cell, side, SERIES[1], frame),
     box(column, from.y, side, cell, SERIES[1], frame),
     box(column, row, side, side, SERIES[1], frame),
-    ...range(t).map((i) => box(at.x, row + i * cell, cell, cell, SERIES[1], moving)),
-    ...range(t).map((i) => box(column + i * cell, at.y, cell, cell, SERIES[1], moving)),
+    range(t).map((i) => box(on(from.x, right), row + i * cell, cell, cell, SERIES[1], moving)),
+    range(t).map((i) => box(column + i * cell, on(from.y, low), cell, cell, SERIES[1], moving)),
   ];
 }
 
@@ -181,7 +170,7 @@ function words(_, { done, last, loaded, loaded_bytes }, { cell, left, right, low
     _("= {bytes} in bf16", { bytes: text(loaded_bytes, "B") }),
   ];
   return [
-    ...counts.map((count, i) => label(left, TOP + 14 + 18 * i, count)),
+    counts.map((count, i) => label(left, TOP + 14 + 18 * i, count)),
     label(left, low - 7, `x[${size}`),
     label(right, TOP - 8, `w[${size}`),
     label(right + N * cell, base + 17, `out[${size}`, end),

@@ -26,8 +26,7 @@ export const time = (catalog, _) => ({
     const times = bound({ flops, bytes }, chip);
     const idle = 1 - times.t_math / times.lower;
     return {
-      ...times,
-      idle,
+      ...times, idle,
       words: {
         ...boundsWords(_, times),
         waiting:
@@ -39,13 +38,10 @@ export const time = (catalog, _) => ({
     };
   },
 
-  numbers: [
-    ...twoTimes(_),
-    ["idle", _("idle fraction"), "%"],
-  ],
+  numbers: [...twoTimes(_), ["idle", _("idle fraction"), "%"]],
   says: _("On {chip}, arithmetic of {flops} takes {t_math} and traffic of {bytes} takes {t_comms}: {binding} binds. {bounds} {waiting}{fits}"),
 
-  draw(v, wide) {
+  draw(v, wide, words) {
     const longest = 1.1 * v.upper;
     const length = (seconds) => ((wide - LEFT - RIGHT) * seconds) / longest;
     const x = (seconds) => LEFT + length(seconds);
@@ -63,12 +59,10 @@ export const time = (catalog, _) => ({
     // A line from the lower bound to the upper, with both numbers below it.
     function bounds(y) {
       const thick = { stroke_width: 2 };
-      const both = _("{lower} to {upper}", { lower: text(v.lower, "s"), upper: text(v.upper, "s") });
       return [
         line(x(v.lower), y, x(v.upper), y, INK, thick),
-        line(x(v.lower), y - 8, x(v.lower), y + 8, INK, thick),
-        line(x(v.upper), y - 8, x(v.upper), y + 8, INK, thick),
-        label(x(v.upper) + 4, y + 24, both, end),
+        [v.lower, v.upper].map((bound) => line(x(bound), y - 8, x(bound), y + 8, INK, thick)),
+        label(x(v.upper) + 4, y + 24, _("{lower} to {upper}", words), end),
       ];
     }
     function axis() {
@@ -77,10 +71,8 @@ export const time = (catalog, _) => ({
       const crowded = length(tick) <= TICK_ROOM; // then every second number is left out
       const fits = (i) => x(i * tick) <= wide - TICK_ROOM / 2;
       return [
-        ...ticks.map((i) =>
-          line(x(i * tick), ROWS.compute - BAR / 2, x(i * tick), AXIS, GRID, { stroke_width: 0.6 }),
-        ),
-        ...ticks
+        ticks.map((i) => line(x(i * tick), ROWS.compute - BAR / 2, x(i * tick), AXIS, GRID, { stroke_width: 0.6 })),
+        ticks
           .filter((i) => fits(i) && (!crowded || i % 2 === 0))
           .map((i) => label(x(i * tick), AXIS + 16, text(i * tick, "s"), middle)),
         line(LEFT, AXIS, wide - RIGHT, AXIS, MUTED, { stroke_width: 1 }),
@@ -90,12 +82,12 @@ export const time = (catalog, _) => ({
     return {
       height: AXIS + 42,
       svg: [
-        ...axis(),
-        ...Object.entries(ROWS).map(([row, y]) => label(LEFT - 8, y + 4, names[row], end)),
-        ...bar(v.t_math, ROWS.compute, SERIES[0]),
-        ...bar(v.t_comms, ROWS.HBM, SERIES[1]),
-        ...bounds(ROWS.bounds),
-      ].join(""),
+        axis(),
+        Object.entries(ROWS).map(([row, y]) => label(LEFT - 8, y + 4, names[row], end)),
+        bar(v.t_math, ROWS.compute, SERIES[0]),
+        bar(v.t_comms, ROWS.HBM, SERIES[1]),
+        bounds(ROWS.bounds),
+      ],
     };
   },
 });

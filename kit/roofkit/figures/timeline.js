@@ -12,17 +12,11 @@
 import { chipChoice, choice, slider } from "./lib/figure.js";
 import { bound, matmul } from "./lib/formulas.js";
 import { arrow, bold, box, end, flat, GRID, INK, label, line, middle, range, roundNumber, SERIES, timeAxis } from "./lib/svg.js";
-import { shareText, text } from "./lib/units.js";
+import { text } from "./lib/units.js";
 import { matmulMisfit, twoTimes } from "./lib/words.js";
 
 // The chapter's layer at several batch sizes, and a matmul that stores more than it loads.
-const SHAPES = [
-  [64, 4096, 16384],
-  [128, 4096, 16384],
-  [256, 4096, 16384],
-  [512, 4096, 16384],
-  [4096, 256, 16384],
-];
+const SHAPES = [...[64, 128, 256, 512].map((B) => [B, 4096, 16384]), [4096, 256, 16384]];
 const JOBS = Object.fromEntries(
   SHAPES.map(([B, D, F]) => [`B = ${B}, D = ${D}, F = ${F}`, matmul(B, D, F, 2, 2, 2)]),
 );
@@ -64,9 +58,7 @@ export const timeline = (catalog, _) => ({
     const least = _("Cut into {slices} slices, with two buffers, it takes {takes}, which is the lower bound.");
     const one = _("In one slice nothing overlaps, so it takes {takes}, which is the upper bound.");
     return {
-      ...slice,
-      ...times,
-      takes,
+      ...slice, ...times, takes,
       above: beyond / lower,
       math_waits: 1 - t_math / takes,
       road_waits: 1 - t_comms / takes,
@@ -88,69 +80,65 @@ export const timeline = (catalog, _) => ({
   ],
   says: _("On {chip} the matmul with {job} has a lower bound of {lower} and an upper bound of {upper}. {how} The compute units wait for {math_waits} of that time, and the road to HBM for {road_waits}. The bars are to scale.{fits}"),
 
-  draw(v, wide) {
+  draw(v, wide, words) {
     const long = (seconds) => ((wide - 38) * seconds) / v.upper;
     const x = (seconds) => 14 + long(seconds);
     const plan = schedule(v);
 
     // Words in a bar's middle, or left of the lower bound's line if they overlap. `half` is half their
     // width with a margin: words that don't fit are left out.
-    function inside(from, to, y, words, half) {
+    function inside(from, to, y, said, half) {
       const [left, center, bar] = [x(from), (x(from) + x(to)) / 2, x(v.lower)];
       const at = Math.abs(center - bar) < half ? bar - half : center;
-      return at - half > left ? label(at, y + TALL / 2 + 4, words, middle) : "";
+      return at - half > left && label(at, y + TALL / 2 + 4, said, middle);
     }
     // A numbered bar for each slice. Narrow bars have a thin edge: otherwise only edges would be visible.
     function bars(part, y, starts) {
       const { color, ...look } = LOOKS[part];
       const edge = { stroke_width: long(v[part]) > 4 ? 1 : 0.4, rx: 0 };
       return [
-        ...starts.map((start) => box(x(start), y, long(v[part]), TALL, color, { ...look, ...edge })),
-        ...starts.map((start, i) => inside(start, start + v[part], y, text(i + 1), i < 9 ? 7 : 11)),
+        starts.map((start) => box(x(start), y, long(v[part]), TALL, color, { ...look, ...edge })),
+        starts.map((start, i) => inside(start, start + v[part], y, text(i + 1), i < 9 ? 7 : 11)),
       ];
     }
     // Idle time in a lane, as a flatter strip.
     const waits = (y, spans) =>
       spans
         .filter(([from, to]) => long(to - from) > 0.01)
-        .flatMap(([from, to]) => [
+        .map(([from, to]) => [
           box(x(from), y + 4, long(to - from), TALL - 8, GRID, { ...flat, fill_opacity: 0.7 }),
           inside(from, to, y, _("waits"), 20),
         ]);
-    const limit = (seconds, words, y, dashes) =>
-      line(x(seconds), y + 5, x(seconds), AXIS, INK, { stroke_width: 2, stroke_dasharray: dashes }) +
-      label(x(seconds) + 4, y, words, end);
-    function axis() {
-      const tick = roundNumber(v.upper / 2);
-      const ticks = range(Math.floor(v.upper / tick) + 1).map((i) => i * tick);
-      return [
-        ...timeAxis(x(0), wide - 12, AXIS, ticks.map((at) => [x(at), text(at, "s")])),
-        label(wide - 24, AXIS + 38, _("time"), end),
-      ];
-    }
+    const limit = (seconds, words, y, dashes) => [
+      line(x(seconds), y + 5, x(seconds), AXIS, INK, { stroke_width: 2, stroke_dasharray: dashes }),
+      label(x(seconds) + 4, y, words, end),
+    ];
+    const tick = roundNumber(v.upper / 2);
+    const ticks = range(Math.floor(v.upper / tick) + 1).map((i) => i * tick);
     function key(left, part, words) {
       const { color, ...look } = LOOKS[part];
-      return box(left, AXIS + 28, 12, 12, color, look) + label(left + 17, AXIS + 38, words);
+      return [box(left, AXIS + 28, 12, 12, color, look), label(left + 17, AXIS + 38, words)];
     }
     return {
       height: AXIS + 46,
       svg: [
-        ...waits(ROAD, plan.roadIdle),
-        ...waits(MATH, plan.mathIdle),
-        ...bars("load", ROAD, plan.load),
-        ...bars("store", ROAD, plan.store),
-        ...bars("math", MATH, plan.math),
-        label(14, ROAD - 8, _("HBM: waits {share}", { share: shareText(v.road_waits) })),
-        label(14, MATH - 8, _("Compute: waits {share}", { share: shareText(v.math_waits) })),
-        limit(v.lower, _("lower bound {time}", { time: text(v.lower, "s") }), 34, "none"),
-        limit(v.upper, _("upper bound {time}", { time: text(v.upper, "s") }), 16, "6 4"),
+        waits(ROAD, plan.roadIdle),
+        waits(MATH, plan.mathIdle),
+        bars("load", ROAD, plan.load),
+        bars("store", ROAD, plan.store),
+        bars("math", MATH, plan.math),
+        label(14, ROAD - 8, _("HBM: waits {share}", { share: words.road_waits })),
+        label(14, MATH - 8, _("Compute: waits {share}", { share: words.math_waits })),
+        limit(v.lower, _("lower bound {time}", { time: words.lower }), 34, "none"),
+        limit(v.upper, _("upper bound {time}", { time: words.upper }), 16, "6 4"),
         arrow(x(0), TAKES, x(v.takes), TAKES, INK, { stroke_width: 2 }),
-        label(18, TAKES - 8, _("takes {time}", { time: text(v.takes, "s") }), bold),
-        ...axis(),
+        label(18, TAKES - 8, _("takes {time}", { time: words.takes }), bold),
+        timeAxis(x(0), wide - 12, AXIS, ticks.map((at) => [x(at), text(at, "s")])),
+        label(wide - 24, AXIS + 38, _("time"), end),
         key(14, "load", _("load")),
         key(74, "store", _("store")),
         key(140, "math", _("arithmetic")),
-      ].join(""),
+      ],
     };
   },
 });

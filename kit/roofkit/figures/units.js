@@ -48,36 +48,29 @@ export function units(catalog, _) {
     title: _("Which unit does the work, and how busy is it?"),
     controls: {
       work: choice(_("operation"), Object.keys(WORKS), "dot product", names),
-      chip: choice(
-        _("chip"),
-        chips.map(({ name }) => name),
-        "TPU v5p",
-      ),
+      chip: choice(_("chip"), chips.map(({ name }) => name), "TPU v5p"),
     },
 
     compute({ work, chip }) {
       const { flops, bytes } = WORKS[work];
-      const matrix = chip;
-      const vector = { ...chip, peak: chip.peaks["vector fp32"] };
-      const ridges = { matrix: ridge(matrix), vector: ridge(vector) };
+      const units = { matrix: chip, vector: { ...chip, peak: chip.peaks["vector fp32"] } };
+      const [matrix_ridge, vector_ridge] = [ridge(units.matrix), ridge(units.vector)];
       const worker = work in MATRIX_WORKS ? "matrix" : "vector";
+      const corner = ridge(units[worker]);
       const intensity = flops / bytes;
-      const busy = fractionAt(intensity, ridges[worker]);
+      const busy = fractionAt(intensity, corner);
       return {
-        worker,
-        matrix: matrix.peak,
-        vector: vector.peak,
-        ratio: matrix.peak / vector.peak,
-        matrix_ridge: ridges.matrix,
-        vector_ridge: ridges.vector,
-        intensity,
+        worker, matrix_ridge, vector_ridge, intensity,
+        matrix: units.matrix.peak,
+        vector: units.vector.peak,
+        ratio: units.matrix.peak / units.vector.peak,
         matrix_busy: worker === "matrix" ? busy : 0,
         vector_busy: worker === "vector" ? busy : 0,
-        lower: bound({ flops, bytes }, { matrix, vector }[worker]).lower,
+        lower: bound({ flops, bytes }, units[worker]).lower,
         words: {
           told: said[worker],
-          pace: intensity >= ridges[worker] ? said.above : said.below,
-          ridge_text: text(ridges[worker], "FLOP/byte"),
+          pace: intensity >= corner ? said.above : said.below,
+          ridge_text: text(corner, "FLOP/byte"),
           busy_text: shareText(busy),
         },
       };
@@ -111,7 +104,7 @@ export function units(catalog, _) {
         const share = busy > 0 ? _("{share} busy", { share: shareText(busy) }) : _("no part in it");
         return [
           box(left, bottom - size, size, size, ZONES[3], square),
-          busy > 0 ? box(left, bottom - filled, size, filled, COLOR[unit], flat) : "",
+          busy > 0 && box(left, bottom - filled, size, filled, COLOR[unit], flat),
           label(left, bottom - size - 40, unitName(_, unit), bold),
           label(left, bottom - size - 24, `${text(v[unit], "FLOP/s")} ${kind}`),
           label(left, bottom - size - 8, share),
@@ -136,33 +129,29 @@ export function units(catalog, _) {
           [ZONES[2], _("right of it: can be kept busy")],
         ];
         return [
-          ...ticks(x, 0).map((n) =>
-            line(x.at(n), row.vector - 7, x.at(n), baseline, GRID, { stroke_width: 0.6 }),
-          ),
-          ...ticks(x, 44).map((n) => label(x.at(n), baseline + 14, text(n), middle)),
+          ticks(x, 0).map((n) => line(x.at(n), row.vector - 7, x.at(n), baseline, GRID, { stroke_width: 0.6 })),
+          ticks(x, 44).map((n) => label(x.at(n), baseline + 14, text(n), middle)),
           line(x.start, baseline, x.end, baseline, MUTED, { stroke_width: 1 }),
           label(x.end, baseline + 33, _("intensity (FLOP/byte)"), end),
-          ...key.flatMap(([color, meaning], i) => [
+          key.map(([color, meaning], i) => [
             box(8, baseline + 48 + 18 * i, 16, 11, color, square),
             label(30, baseline + 58 + 18 * i, meaning),
           ]),
         ];
       }
-      const operation = _("{work}: {intensity}", { work: words.work, intensity: words.intensity });
       return {
         height: baseline + 90,
         svg: [
-          ...peakOf("matrix", 8, side, "bf16"),
-          ...peakOf("vector", side + 36, side * Math.sqrt(v.vector / v.matrix), "fp32"),
-          label(8, bottom + 20, scale[0]),
-          label(8, bottom + 36, scale[1]),
-          ...axis(),
-          ...ranges("vector"),
-          ...ranges("matrix"),
+          peakOf("matrix", 8, side, "bf16"),
+          peakOf("vector", side + 36, side * Math.sqrt(v.vector / v.matrix), "fp32"),
+          scale.map((line, i) => label(8, bottom + 20 + 16 * i, line)),
+          axis(),
+          ranges("vector"),
+          ranges("matrix"),
           dot(14, bottom + 60, COLOR[v.worker]),
-          label(26, bottom + 64, operation),
+          label(26, bottom + 64, _("{work}: {intensity}", words)),
           dot(x.inside(v.intensity), row[v.worker], COLOR[v.worker]),
-        ].join(""),
+        ],
       };
     },
   };
