@@ -11,22 +11,17 @@ in `lib`, which has rooflib's formulas. Those that take something from a cell ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
 from roofkit.figures import bundle
 from roofkit.figures.figure import PAGE, Figure
-from rooflib import operations
 from rooflib.catalog import chip as chip_of
-from rooflib.checks import one_of
 from rooflib.hardware import HBM, Chip, Link
 from rooflib.work import Times, Work
 
 __all__ = ["PAGE", "Figure", "browser_roof", "byte"]
-
-SHOWS = ("waits", "intensity", "reached", "uses", "each_sent")
-"""What the byte's figure can show as its number."""
 
 
 def browser_roof(chip: Chip | None = None) -> Figure:
@@ -36,7 +31,7 @@ def browser_roof(chip: Chip | None = None) -> Figure:
 
 
 def byte(
-    ops: Work | Mapping[str, Work] | None = None,
+    ops: Work | Mapping[str, Work],
     chip: str | Chip = "TPU v5e",
     shows: str = "waits",
     *,
@@ -49,46 +44,40 @@ def byte(
     Parameters
     ----------
     ops
-        Work, or several by the name to choose them by; by default a layer's matmul.
+        Work, or several by the name to choose them by.
     shows
         The number beside the picture: "waits" (idle share of the units), "intensity", "reached"
         (FLOP/s), "uses" or "each_sent" (FLOPs for each byte sent to other chips).
     uses, follows
         How often a loaded number is used, by the name of its operation; and what it is.
     chip, link
-        As for `rooflib.Work.on`. The time of the units is the longest of all roofs but HBM and
-        links.
+        As for `rooflib.Work.on`.
     """
-    if ops is None:
-        ops = operations.matmul(128, 4096, 16384)
-    jobs = {ops.name: ops} if isinstance(ops, Work) else dict(ops)
     on, counts = chip_of(chip), uses or {}
+    jobs = {ops.name: ops} if isinstance(ops, Work) else ops
     times = {name: op.on(on, link) for name, op in jobs.items()}
-    is_vector = all("compute" not in each.times for each in times.values())
-    roads = {HBM, *(road.name for road in on.links)}
-    roads |= {link.name} if isinstance(link, Link) else set()
     given = {
         "chip": on.name,
         "memory": float(on.memory),
-        "unit": "vector" if is_vector else "matrix",
-        "shows": one_of("shows", shows, SHOWS),
+        "unit": "matrix" if any("compute" in each.times for each in times.values()) else "vector",
+        "shows": shows,
         "follows": follows,
         "jobs": {
-            name: {**_amounts(each, roads), "uses": float(counts.get(name, 0))}
+            name: {**_amounts(each), "uses": float(counts.get(name, 0))}
             for name, each in times.items()
         },
     }
     return Figure("byte", given)
 
 
-def _amounts(times: Times, roads: Collection[str]) -> dict[str, float]:
-    """Return the amounts and seconds of an operation; `roads` are the roofs of links and HBM."""
-    work, bandwidth = times.work, times.chip[HBM]
+def _amounts(bound: Times) -> dict[str, float]:
+    """Return the amounts and seconds of an operation."""
+    work, bandwidth, units = bound.work, bound.chip[HBM], ("compute", "vector")
     found: dict[str, Any] = {
         "load": work.loaded / bandwidth,
         "store": work.written / bandwidth,
-        "math": max(time for roof, time in times.times.items() if roof not in roads),
-        "link": sum(times.times.get(roof, 0) for roof in roads if roof != HBM),
+        "math": max(bound.times.get(roof, 0) for roof in units),
+        "link": sum(time for roof, time in bound.times.items() if roof not in (*units, HBM)),
         "flops": work.flops,
         "bytes": work.bytes,
         "sent": work.sent,

@@ -41,7 +41,8 @@ class Figure:
         """Return the element that the page's script fills; None where there is a widget."""
         if os.environ.get(PAGE) != "page" and sys.platform != "emscripten":
             return None
-        told = escape(compact(self.given), quote=False).replace("'", "&#39;")
+        told = json.dumps(self.given, ensure_ascii=False, separators=(",", ":"))
+        told = escape(told, quote=False).replace("'", "&#39;")
         given = f" data-given='{told}'" if self.given else ""
         return f'<figure class="live" data-figure="{self.name}"{given}></figure>'
 
@@ -50,10 +51,6 @@ class Figure:
             return {"text/plain": repr(self), "text/html": html}
         shown = widget_class()(name=self.name, given=self.given, words=messages(words.language()))
         return shown._repr_mimebundle_(**options)
-
-
-def compact(data: Any) -> str:
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 @functools.cache
