@@ -104,9 +104,7 @@ class Figure:
 
     @property
     def counted(self) -> Work:
-        """The operation as counted by rooflib; a ValueError for a figure that is a roof."""
-        if not self.operation:
-            raise ValueError(f"{self.key!r} is a roof, not an operation")
+        """The operation as counted by rooflib."""
         return COUNTED[self.operation](**self.sizes)
 
     def __repr__(self) -> str:

@@ -75,15 +75,12 @@ def measure(seconds: float = 60.0) -> Run:
                     f"this machine is too busy to be measured: samples of {figure.key} spread by "
                     f"{text(new.spread, '%')}"
                 )
-            old = figures.get(figure.key)  # of the other size of matrices
-            if not old or new.median > old.median:
-                figures[figure.key] = new
+            figures[figure.key] = new
     show(1, "done\n")
     return Run(
         host=host,
         date=datetime.datetime.now(datetime.UTC).replace(microsecond=0),
         seconds=round(time.perf_counter() - start, 1),
-        threads=host.granted,
         figures=figures,
         libraries=libraries(),
         left_out=left_out,

@@ -71,8 +71,6 @@ class Run:
     ----------
     host, date, seconds
         The machine that it ran on, when it was taken, in UTC, and how long it took.
-    threads
-        Threads that shared the work.
     figures
         Every figure by its key: "peak fp32", "peak fp64", "read", "update", "call", "peak again",
         "cache" and a size in bytes, and the operations.
@@ -85,7 +83,6 @@ class Run:
     host: Host
     date: datetime.datetime
     seconds: float
-    threads: int
     figures: Mapping[str, Figure]
     libraries: Mapping[str, str]
     left_out: Sequence[str] = ()

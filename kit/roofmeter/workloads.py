@@ -32,8 +32,8 @@ STORE_SIZE = 2**28
 """Numbers in the array that all work shares: 1 GiB, several times the last cache of most."""
 WIDTH = 4096
 """Of the weights of thin matmuls: the store holds 16 such matrices."""
-PEAK_SIDES = (2048, 3072)
-"""Matrix sizes tried for the peak."""
+PEAK_SIDE = 3072
+"""Size of the square matmuls that find the peak."""
 MAX_ROW = 4096
 """Longest row in the staircase, in elements: OpenBLAS parallelizes longer dot products."""
 STACKED_SIDES = (16, 24, 32, 48, 64, 96, 128, 256)
@@ -107,12 +107,9 @@ def split(array: Floats, parts: int) -> list[Floats]:
 
 
 def all_of(threads: Threads) -> Iterator[Workload]:
-    """Yield all workloads: the roofs, then what chapters/machine.md needs most.
-
-    Of two with the same key, the better one counts.
-    """
-    for kind, side in itertools.product(TYPES, PEAK_SIDES):
-        yield peak(kind, side)
+    """Yield all workloads: the roofs, then what chapters/machine.md needs most."""
+    for kind in TYPES:
+        yield peak(kind)
     store = random_floats(STORE_SIZE)
     slices = split(store, threads.count)
     parts, whole = [(each,) for each in slices], float(sum(each.nbytes for each in slices))
@@ -146,13 +143,13 @@ def all_of(threads: Threads) -> Iterator[Workload]:
     what = f"polynomial of degree {degree}, array by array"
     yield elementwise("polynomial", what, polynomial, quarter, threads, 1, 2 * degree)
     yield decode_attention(store)
-    again, work = peak("fp32", PEAK_SIDES[0])
+    again, work = peak("fp32")
     yield replace(again, key="peak again"), work
 
 
-def peak(kind: str, side: int) -> Workload:
+def peak(kind: str) -> Workload:
     """Return a square matmul in fp32 or fp64."""
-    shape = (side, side)
+    side, shape = PEAK_SIDE, (PEAK_SIDE, PEAK_SIDE)
     x, w = (random_floats(side * side).reshape(shape).astype(TYPES[kind]) for _ in "xw")
     figure = Figure(f"peak {kind}", f"matmul, {side:,} × {side:,}", "FLOP/s", 2.0 * side**3)
     return figure, repeated(partial(np.matmul, x, w, np.empty_like(x)))

@@ -232,7 +232,7 @@ def test_a_run_is_measured_printed_compared_and_saved(tmp_path: Path) -> None:
     for each in run.figures.values():
         assert each.what in done.stderr
         assert {sample.repeats for sample in each.samples} == {1}
-    assert (run.threads, run.host.granted, run.host.present) == (1, 1, os.cpu_count())
+    assert (run.host.granted, run.host.present) == (1, os.cpu_count())
     assert 1e9 < run.host.memory < 1e14
     listed = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     assert run.host.cpu in listed or "model name" not in listed
@@ -256,7 +256,7 @@ def test_this_machine_is_measured_and_saved_or_refused_with_a_reason(tmp_path: P
     # The same work is counted as ever: a matmul's FLOPs, bytes of arrays that threads share.
     for key, each in run.figures.items():
         same = other.figures.get(key, each)
-        if run.threads == other.threads and same.what == each.what:
+        if run.host.granted == other.host.granted and same.what == each.what:
             assert replace(each, samples=()) == replace(same, samples=())
     assert 1e8 < run.chip["fp32"] < 1e14
     assert 1e8 < run.chip["HBM"] < 1e13
