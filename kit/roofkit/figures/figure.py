@@ -85,6 +85,6 @@ def widget_class() -> type[Any]:
 
         def read_config(self, _widget: Any, asked: dict[str, Any], contents: list[Any]) -> None:
             """Answer with the row of a model that the reader gives as a config file."""
-            self.send(json.loads(answer(bytes(contents[0]), asked["file"], asked["rows"])))
+            self.send(json.loads(answer(bytes(contents[0]), asked["file"])))
 
     return FigureWidget

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -81,11 +81,10 @@ def in_bf16(model: Model) -> Model:
     return replace(model, w="bf16", name=model.name.replace("{", "(").replace("}", ")"))
 
 
-def answer(content: bytes, file: str, rows: Mapping[str, Any]) -> str:
+def answer(content: bytes, file: str) -> str:
     """Return JSON: name, row and summary of a config file's model, or the file's problem.
 
     A model is named by its file, and one whose file has no name of its own by what it calls itself.
-    `rows` are those that the figure has already, by name: another of the same name gets a number.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "config.json")
@@ -95,11 +94,8 @@ def answer(content: bytes, file: str, rows: Mapping[str, Any]) -> str:
         except (TypeError, ValueError) as error:
             return json.dumps({"problem": str(error).replace(f"{folder}{os.sep}", "")})
     stem = Path(file.replace("{", "(").replace("}", ")")).stem
-    name = first = model.name if stem in ("config", "") else stem
-    number = 1
-    while rows.get(name, found := row(replace(model, name=name))) != found:
-        number += 1
-        name = f"{first} ({number})"
+    name = model.name if stem in ("config", "") else stem
+    found = row(replace(model, name=name))
     return json.dumps({"name": name, "row": found, "summary": summary(model)})
 
 

@@ -15,7 +15,7 @@ export const render = (figures, catalog) => ({ model, el }) => {
   const host = {
     hint: _("Choose the config.json of your model. The kernel of this notebook reads it; it is sent nowhere else."),
     // The kernel reads the file and answers.
-    async readConfig(file, rows) {
+    async readConfig(file) {
       const content = await file.arrayBuffer();
       return new Promise((resolve) => {
         const answered = (answer) => {
@@ -23,7 +23,7 @@ export const render = (figures, catalog) => ({ model, el }) => {
           resolve(answer);
         };
         model.on("msg:custom", answered);
-        model.send({ file: file.name, rows }, undefined, [content]);
+        model.send({ file: file.name }, undefined, [content]);
       });
     },
   };

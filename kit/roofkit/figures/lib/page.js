@@ -43,15 +43,13 @@ function python(_) {
   const { python: folder, megabytes } = script.dataset;
   return {
     hint: _("Choose the config.json of your model. Python reads it in this page: the first file fetches it, {megabytes} MB. The file does not leave your browser.", { megabytes }),
-    async readConfig(file, rows) {
+    async readConfig(file) {
       const { run } = await import(new URL(`${folder}python.js`, document.baseURI).href);
       const bytes = new Uint8Array(await file.slice(0, MAX_CONFIG).arrayBuffer());
       const content = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
       // A string in JSON is one in Python, too.
-      const [name, kept] = [file.name, JSON.stringify(rows)].map((words) => JSON.stringify(words));
-      const code = `import json
-from roofkit.figures.model_rows import answer
-print(answer(bytes.fromhex("${content}"), ${name}, json.loads(${kept})))`;
+      const code = `from roofkit.figures.model_rows import answer
+print(answer(bytes.fromhex("${content}"), ${JSON.stringify(file.name)}))`;
       const printed = [];
       await run([{ code }], 0, ({ outputs = [] }) => printed.push(...outputs), READ_SECONDS);
       const failure = printed.find(({ kind }) => kind === "error");
