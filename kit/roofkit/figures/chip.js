@@ -1,7 +1,7 @@
 // @ts-check
 // A chip: compute units, memories, and bandwidths as widths.
 import { chipChoice } from "./lib/figure.js";
-import { ridge as ridgeOf } from "./lib/formulas.js";
+import { ridge as ridgeOf, total } from "./lib/formulas.js";
 import { bold, box, flat, INK, label, line, range, SERIES, ZONES } from "./lib/svg.js";
 import { percent, text } from "./lib/units.js";
 
@@ -47,7 +47,7 @@ export const chip = (catalog, _) => {
   function compute({ chip: chosen }) {
     const { peak: ceiling, bandwidth, memory, links, memories } = chosen;
     const [first] = links;
-    const held = Object.values(memories).reduce((one, other) => one + other, 0);
+    const held = total(Object.values(memories));
     const ratio = bandwidth / first.link;
     const ridge = ridgeOf(chosen);
     const peer = ceiling / first.link;

@@ -5,7 +5,7 @@
 // of the reduce-scatter (from 0), chip k sends piece k - t to chip k + 1, which adds it to its own. In step
 // t of the all-gather it sends piece k + 1 - t, which replaces that of chip k + 1.
 import { decades, slider, steps } from "./lib/figure.js";
-import { allReduce, ringSteps } from "./lib/formulas.js";
+import { allReduce, ringSteps, total } from "./lib/formulas.js";
 import { arrow, bold, box, end, flat, INK, label, line, middle, MUTED, range, SERIES, square, ZONES } from "./lib/svg.js";
 import { text } from "./lib/units.js";
 
@@ -180,7 +180,7 @@ function chipsOfRing(_, v, wide, bottom, words) {
 // The point at a share of the way along the lines between corners.
 function along(corners, share) {
   const long = corners.slice(1).map(([x, y], i) => Math.hypot(x - corners[i][0], y - corners[i][1]));
-  let rest = share * long.reduce((one, other) => one + other);
+  let rest = share * total(long);
   let i = 0;
   for (; rest > long[i] && i < long.length - 1; i += 1) rest -= long[i];
   const part = rest / long[i];
