@@ -250,4 +250,4 @@ def load_run(path: str | Path) -> Run:
 @cache
 def runs() -> dict[str, Run]:
     """Return the runs that come with roofmeter, by name."""
-    return {path.stem: load_run(path) for path in sorted(RUNS.glob("*.json"))}
+    return {path.parent.name: load_run(path) for path in sorted(RUNS.glob("*/run.json"))}

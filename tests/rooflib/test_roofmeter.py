@@ -19,8 +19,8 @@ import rooflib as rl
 import roofmeter
 
 RUNS = ROOT / "kit" / "roofmeter" / "runs"
-FILES = sorted(RUNS.iterdir())
-stored = pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+FILES = sorted(RUNS.glob("*/run.json"))
+stored = pytest.mark.parametrize("file", FILES, ids=lambda file: file.parent.name)
 
 
 ROOFMETER = [sys.executable, "-m", "roofmeter"]
@@ -34,7 +34,7 @@ def command(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def test_all_stored_runs_are_found() -> None:
-    assert set(roofmeter.runs()) == {file.stem for file in FILES} != set()
+    assert set(roofmeter.runs()) == {file.parent.name for file in FILES} != set()
 
 
 @stored
@@ -42,7 +42,7 @@ def test_a_stored_run_says_where_when_and_with_what_it_was_taken(file: Path) -> 
     stored = json.loads(file.read_text(encoding="utf-8"))
     date = datetime.datetime.fromisoformat(stored["date"])
     assert date.tzinfo
-    assert file.stem.endswith(f"{date:%Y-%m-%d}")
+    assert file.parent.name.endswith(f"{date:%Y-%m-%d}")
     assert date > datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
     assert stored["host"]["cpu"]
     for name in ("rooflib", "python", "numpy", "blas"):
@@ -75,7 +75,7 @@ def test_a_run_is_saved_loaded_and_compared(tmp_path: Path) -> None:
     assert str(again.table) == str(run.table)
     assert str(again.operations_table) == str(run.operations_table)
     assert run.chip["fp32"] == again.chip["fp32"]
-    assert run.name == f"{run.host.cpu}, {FILES[0].stem[-10:]}"
+    assert run.name == f"{run.host.cpu}, {FILES[0].parent.name[-10:]}"
     assert rl.dot(10**6, "fp32").on(run.chip).roof == "HBM"
     assert set(run.compare(again).columns["ratio"]) == {1}
 
