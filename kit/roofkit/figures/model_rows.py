@@ -34,9 +34,9 @@ def row(model: Model) -> dict[str, Any]:
     """Return a model's shapes, the bytes of its weights, and how chips can split it.
 
     What depends on a number of chips is a dict by that number, as text, since JSON has no others.
-    `stored` has for each the mean bytes of a weight for each of
-    `rooflib.llm.steps.ROWS`: some matrices are whole on each chip. `bits` has the fewest,
-    and `computes` the types of the arithmetic for each of `ACTIVATIONS`.
+    `stored` has for each the mean bytes of a weight for each of `rooflib.llm.steps.ROWS`: some
+    matrices are whole on each chip. `bits` has the fewest, and `computes` the types of the
+    arithmetic for each of `ACTIVATIONS`.
 
     `refusals` has the parts of rooflib's error for those that can't split the model,
     `refusals_whole` for those that can't if each holds whole experts, and `refusals_spread` for
@@ -59,9 +59,7 @@ def row(model: Model) -> dict[str, Any]:
         "kinds": [_kind(kind) for kind in (*model.kinds, model.outer)],
         "refusals": _each(lambda count: _refusal(model, count)),
         "refusals_whole": _each(lambda count: _refusal(rest, count)),
-        "refusals_spread": _each(
-            lambda count: _refusal(model, 1, count), HOLDERS if routed else ()
-        ),
+        "refusals_spread": _each(lambda N: _refusal(model, 1, N), HOLDERS if routed else ()),
     }
 
 
@@ -171,17 +169,11 @@ def _computes(model: Model, x: str) -> list[dict[str, float]] | None:
         parts = model.decode(1, 1, x=given, kv=given).parts
     except ValueError:
         return None
-    types = {
-        part.name: {name: float(amount) for name, amount in part.amounts.items() if name in DTYPES}
-        for part in parts
-    }
-    totals = {name: sum(amounts.values()) for name, amounts in types.items()}
-    return [
-        {kind: amount / totals[name] for kind, amount in types[name].items() if amount}
-        if totals.get(name)
-        else {}
-        for name in ROWS
-    ]
+    shares = {}
+    for part in parts:
+        types = {kind: float(n) for kind, n in part.amounts.items() if kind in DTYPES and n}
+        shares[part.name] = {kind: n / sum(types.values()) for kind, n in types.items()}
+    return [shares.get(name, {}) for name in ROWS]
 
 
 def _refusal(model: Model, chips: int, replicas: int = 1) -> Refusal:
@@ -189,10 +181,9 @@ def _refusal(model: Model, chips: int, replicas: int = 1) -> Refusal:
 
     With replicas, the reason may be that they can't share whole experts.
     """
+    given: dict[str, Any] = {"x": "bf16", "compute": "bf16", "expert_parallel": replicas > 1}
     try:
-        spread = replicas > 1
-        types = {"x": "bf16", "compute": "bf16"}
-        model.decode(replicas, 1, chips, replicas=replicas, expert_parallel=spread, **types)
+        model.decode(replicas, 1, chips, replicas=replicas, **given)
     except ValueError as error:
         found = REFUSAL.fullmatch(str(error))
         return found.groupdict() if found else {"said": str(error)}
