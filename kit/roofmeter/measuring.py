@@ -38,25 +38,14 @@ def measure(seconds: float = 60.0) -> Run:
     """Measure this machine with numpy: its roofs, and operations of the course.
 
     This takes about a minute on two idle cores, and 2 GB of memory. What doesn't fit into `seconds`
-    is left out and listed in `Run.left_out`. Samples of an operation that spread too far are named
-    in `Run.warnings`.
+    is listed in `Run.left_out`; the four roofs are measured in any case. Samples of an operation
+    that spread too far are named in `Run.warnings`; those of a roof raise a TooBusyError, which is
+    a RuntimeError. A limit that is not above zero raises a ValueError.
 
     The peak is the best that numpy's matmul reaches, not the best that the processor could reach.
     The bandwidths are those of reading and of an update in place, which cause no hidden loads.
     Source of the streams: McCalpin, "Memory bandwidth and machine balance in current high
     performance computers", 1995.
-
-    Parameters
-    ----------
-    seconds
-        Time limit, above zero; the four roofs are measured in any case.
-
-    Raises
-    ------
-    TooBusyError
-        If the samples of a roof spread too far. A subclass of RuntimeError.
-    ValueError
-        If `seconds` is not above zero and finite.
     """
     size("seconds", seconds)
     host, start = this_host(), time.perf_counter()

@@ -22,7 +22,6 @@ from rooflib.work import Times
 from roofmeter.figures import Figure, Sample
 
 RUNS = Path(__file__).parent / "runs"
-FORMAT = 2
 MAX_SPEEDUP_OVER_MEMORY = 1.25
 """Reads at most this many times as fast as memory are not served by a cache."""
 MAX_DRIFT = 0.1
@@ -208,7 +207,7 @@ class Run:
 
     def save(self, path: str | Path) -> None:
         """Save the run with all samples as a JSON file."""
-        stored = json.dumps({"format": FORMAT, **asdict(self)}, default=str, ensure_ascii=False)
+        stored = json.dumps(asdict(self), default=str, ensure_ascii=False)
         Path(path).write_text(stored, encoding="utf-8")
 
     def __repr__(self) -> str:
@@ -224,19 +223,9 @@ def _span(ends: tuple[float, float], unit: str = "") -> str:
 
 
 def load_run(path: str | Path) -> Run:
-    """Load a saved run.
-
-    Raises
-    ------
-    OSError
-        If the file can't be read.
-    ValueError
-        If this version does not understand it.
-    """
+    """Load a saved run; raise an OSError or a ValueError if this version can't read it."""
     try:
         stored = json.loads(Path(path).read_text(encoding="utf-8"))
-        if stored.pop("format") != FORMAT:
-            raise ValueError(f"the format of {path} is that of another version of roofmeter")
         stored["host"] = Host(**stored["host"])
         stored["date"] = datetime.datetime.fromisoformat(stored["date"])
         for key, figure in stored["figures"].items():
