@@ -18,84 +18,83 @@ const LEAST = 2 * N ** 2;
 const TOP = 24;
 const GAP = 2.4;
 
-export const tiles = (_catalog, _) => {
-  const elements = (count) => (count === 1 ? _("element") : _("elements"));
-  return {
-    title: _("Play the tiles: how many elements are loaded, and how many of them again?"),
-    controls: {
-      t: slider(_("side t of a tile"), SIDES, START),
-      step: steps(
-        _("steps done"),
-        range(N ** 3 + 1).map((step) => text(step)),
-        // Start amid a tile in the second row, where some elements were loaded twice.
-        { start: N * (N / START) + N / 2 - 1, last: "last" },
-      ),
-    },
+const elements = (_, count) => (count === 1 ? _("element") : _("elements"));
 
-    compute({ t, step }) {
-      const all = (N / t) ** 2; // tiles
-      const last = all * N;
-      const at = Math.min(step, last);
-      const done = Math.floor(at);
-      // The step under way, or else the last one that is done, loads piece `piece` of tile `tile`.
-      const current = Math.max(0, Math.ceil(at) - 1);
-      const tile = Math.floor(current / N);
-      const piece = current % N;
-      const loaded = 2 * t * done;
-      const total = MOST / t;
-      const times = total / LEAST;
-      const written = t * t * Math.floor(done / N);
-      return {
-        last, done, tile, piece, loaded, total, times, written,
-        way: at - done,
-        loaded_bytes: SIZE * loaded,
-        least: LEAST,
-        held: t * t,
-        intensity: MOST / (SIZE * (total + N * N)),
-        words: {
-          happened: done
-            ? _("The last step brought {nth_piece} of x and of w for {nth_tile}: {each_piece} of x and {each_piece} of w.")
-            : _("Nothing is loaded yet."),
-          nth_piece: _("piece {n} of {all}", { n: text(piece + 1), all: text(N) }),
-          nth_tile: _("tile {n} of {all}", { n: text(tile + 1), all: text(all) }),
-          each_piece: text(t, elements(t)),
-          often: times === 1 ? _("once") : _("{count} times", { count: text(times) }),
-        },
-      };
-    },
+export const tiles = (_catalog, _) => ({
+  title: _("Play the tiles: how many elements are loaded, and how many of them again?"),
+  controls: {
+    t: slider(_("side t of a tile"), SIDES, START),
+    step: steps(
+      _("steps done"),
+      range(N ** 3 + 1).map((step) => text(step)),
+      // Start amid a tile in the second row, where some elements were loaded twice.
+      { start: N * (N / START) + N / 2 - 1, last: "last" },
+    ),
+  },
 
-    numbers: [
-      ["loaded", _("loaded so far"), _("elements")],
-      ["total", _("2n³/t, loaded in all"), _("elements")],
-      ["times", _("loads of each element, in all"), ""],
-      ["intensity", _("intensity of the whole"), "FLOP/byte"],
-      ["done", _("steps done"), ""],
-      ["last", _("steps in all"), ""],
-      ["loaded_bytes", _("loaded so far, bf16"), "B"],
-      ["least", _("2n², the least possible"), _("elements")],
-      ["written", _("written so far"), ({ written }) => elements(written)],
-      ["held", _("sums on the chip"), ({ held }) => elements(held)],
-    ],
-    says: _("After {done} of {last} steps, {loaded} of x and w are loaded, {loaded_bytes} in bf16, and {written} of out are written. {happened} Tiles of side {t} load {total} in all, each element {often}; the least possible is {least}. The sums of one tile take room for {held} on the chip, and the intensity of the whole is {intensity}."),
+  compute({ t, step }) {
+    const all = (N / t) ** 2; // tiles
+    const last = all * N;
+    const at = Math.min(step, last);
+    const done = Math.floor(at);
+    // The step under way, or else the last one that is done, loads piece `piece` of tile `tile`.
+    const current = Math.max(0, Math.ceil(at) - 1);
+    const tile = Math.floor(current / N);
+    const piece = current % N;
+    const loaded = 2 * t * done;
+    const total = MOST / t;
+    const times = total / LEAST;
+    const written = t * t * Math.floor(done / N);
+    return {
+      last, done, tile, piece, loaded, total, times, written,
+      way: at - done,
+      loaded_bytes: SIZE * loaded,
+      least: LEAST,
+      held: t * t,
+      intensity: MOST / (SIZE * (total + N * N)),
+      words: {
+        happened: done
+          ? _("The last step brought {nth_piece} of x and of w for {nth_tile}: {each_piece} of x and {each_piece} of w.")
+          : _("Nothing is loaded yet."),
+        nth_piece: _("piece {n} of {all}", { n: text(piece + 1), all: text(N) }),
+        nth_tile: _("tile {n} of {all}", { n: text(tile + 1), all: text(all) }),
+        each_piece: text(t, elements(_, t)),
+        often: times === 1 ? _("once") : _("{count} times", { count: text(times) }),
+      },
+    };
+  },
 
-    draw(v, wide) {
-      const cell = Math.min(22, (wide - 16) / (2 * N + GAP));
-      const left = (wide - (2 * N + GAP) * cell) / 2;
-      // x is at the bottom left, w at the top right, and out at the bottom right.
-      const place = { cell, left, right: left + (N + GAP) * cell, low: TOP + (N + GAP) * cell };
-      const base = TOP + (2 * N + GAP) * cell;
-      return {
-        height: base + 128,
-        svg: [
-          matrices(v, place),
-          currentStep(v, place),
-          words(_, v, place, base),
-          counter(_, v, wide, base + 85),
-        ],
-      };
-    },
-  };
-};
+  numbers: [
+    ["loaded", _("loaded so far"), _("elements")],
+    ["total", _("2n³/t, loaded in all"), _("elements")],
+    ["times", _("loads of each element, in all"), ""],
+    ["intensity", _("intensity of the whole"), "FLOP/byte"],
+    ["done", _("steps done"), ""],
+    ["last", _("steps in all"), ""],
+    ["loaded_bytes", _("loaded so far, bf16"), "B"],
+    ["least", _("2n², the least possible"), _("elements")],
+    ["written", _("written so far"), ({ written }) => elements(_, written)],
+    ["held", _("sums on the chip"), ({ held }) => elements(_, held)],
+  ],
+  says: _("After {done} of {last} steps, {loaded} of x and w are loaded, {loaded_bytes} in bf16, and {written} of out are written. {happened} Tiles of side {t} load {total} in all, each element {often}; the least possible is {least}. The sums of one tile take room for {held} on the chip, and the intensity of the whole is {intensity}."),
+
+  draw(v, wide) {
+    const cell = Math.min(22, (wide - 16) / (2 * N + GAP));
+    const left = (wide - (2 * N + GAP) * cell) / 2;
+    // x is at the bottom left, w at the top right, and out at the bottom right.
+    const place = { cell, left, right: left + (N + GAP) * cell, low: TOP + (N + GAP) * cell };
+    const base = TOP + (2 * N + GAP) * cell;
+    return {
+      height: base + 128,
+      svg: [
+        matrices(v, place),
+        currentStep(v, place),
+        words(_, v, place, base),
+        counter(_, v, wide, base + 85),
+      ],
+    };
+  },
+});
 
 // How often the elements x[b, k] and w[k, f] were loaded, and how many products are in the sum out[b, f].
 // `loads` is the number of tiles that have loaded their piece k.
