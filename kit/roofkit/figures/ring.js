@@ -57,7 +57,9 @@ export const ring = (catalog, _) => ({
         count: _("{n} of {all}", { n: text(happened), all: text(last) }),
         of_size: `${text(half)}/${text(N)}`,
         so_far: share === 1 ? _("as much as the array") : _("{count} times the array", { count: text(share) }),
-        in_all: totalShare === 1 ? _("as much as its size") : _("{count} times its size", { count: text(totalShare) }),
+        in_all: totalShare === 1
+          ? _("as much as its size")
+          : _("{count} times its size", { count: text(totalShare) }),
       },
     };
   },
@@ -195,6 +197,7 @@ function sentBytes(_, v, wide, bottom, words) {
   const y = (down) => bottom + down;
   const n = text(N);
   const pass = { share: words.of_size };
+  const happened = text(Math.floor(done));
   const inAll = { ...pass, times: text(v.total_share), bytes: text(v.total, "B") };
   return [
     label(8, y(48), _("1/{n} to {n}/{n}: how many chips’ parts are in", { n })),
@@ -203,7 +206,7 @@ function sentBytes(_, v, wide, bottom, words) {
     label(8, y(98), _("The array: {n} pieces, {bytes}", { n, bytes: text(size, "B") })),
     range(N).map((i) => box(x(i), y(104), unit, 18, "none", square)),
     range(N).map((i) => label(x(i + 0.5), y(117), LETTERS[i], middle)),
-    label(8, y(144), _("Each chip has sent {done} of {all} pieces:", { done: text(Math.floor(done)), all: text(last) })),
+    label(8, y(144), _("Each chip has sent {done} of {all} pieces:", { done: happened, all: text(last) })),
     label(8, y(160), _("{times} × the array = {bytes}", { times: text(share), bytes: text(sent, "B") })),
     range(last).map((i) => box(x(i), y(166), unit * Math.min(1, Math.max(0, done - i)), 18, SERIES[0], flat)),
     range(last).map((i) => box(x(i), y(166), unit, 18, "none", square)),
