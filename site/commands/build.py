@@ -85,7 +85,7 @@ def code_digest(book: Path) -> str:
     pages, and changed prose none.
     """
     packages = [path for name in ("rooflib", "kit") for path in (book / name).rglob("*")]
-    files = [path for path in packages if path.suffix in (".py", ".toml")]
+    files = [path for path in packages if path.suffix in (".py", ".toml", ".json")]
     # Hash only the facts that pages show (minutes, difficulty): rerunning pages takes long.
     facts = map(exercise_pages.top, exercise_pages.files(book))
     return digest(book, [*files, ROOT / "requirements.txt"], *facts)

@@ -50,7 +50,7 @@ RUNNER = {
     "browser/python": [HERE / f"{name}.py" for name in PYTHON_FILES],
     "book_extension": [BOOK_EXTENSION / "themed_svg.py"],
 }
-PACKED = (".py", ".toml", ".csv")
+PACKED = (".py", ".toml", ".json")
 
 
 def setup(app: Sphinx) -> None:
