@@ -46,7 +46,7 @@ WRITTEN = tuple(listed(yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="ut
 CATALOGS = ROOT / "locale" / "zh_CN" / "LC_MESSAGES"
 TRANSLATED = tuple(page for page in WRITTEN if (CATALOGS / f"{page}.po").exists())
 # Language → the pages of the site; a host has one page for missing addresses, in all languages.
-PAGES = {"en": (*WRITTEN, "404", "genindex", "search"), "zh": (*WRITTEN, "genindex", "search")}
+PAGES = {"en": (*WRITTEN, "404", "search"), "zh": (*WRITTEN, "search")}
 COLD = 1_000_000  # compressed bytes of all files of a page: a second at 8 Mbit/s
 FOLDERS = {"en": "", "zh": "zh/"}
 LOOKS: dict[str, tuple[ViewportSize, str]] = {"desk": (DESK, "light"), "phone": (PHONE, "dark")}
