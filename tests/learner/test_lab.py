@@ -6,7 +6,6 @@ tests of each start share its page, and run in this order.
 
 import html
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -30,7 +29,7 @@ UNTOUCHED = "weight-per-example"
 CHAPTER = "chapters/1-time.ipynb"
 HAN = re.compile("[\u4e00-\u9fff]")
 ENGLISH = re.compile("[a-z]{2} [a-z]{2}")
-OWN = "it takes 2 times as long"  # as a translated line of the chapter, but the learner's own
+OWN = "this line of mine: 2 of 3"
 NEW = "one-more"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 ADDED = "This sentence is new."
@@ -75,13 +74,6 @@ def work(course: Path) -> Path:
     return course / "my-work"
 
 
-def solution(course: Path, name: str, system: str = "C.UTF-8") -> subprocess.CompletedProcess[str]:
-    """Ask for a solution on a system in this language."""
-    command = ["make", "--silent", "solution", f"EXERCISE={name}"]
-    given = os.environ | {"LC_ALL": system}
-    return subprocess.run(command, cwd=course, env=given, capture_output=True, text=True)
-
-
 # ---- in English
 
 
@@ -94,8 +86,6 @@ def test_a_folder_that_cannot_be_written_is_named_in_one_line(course: Path, home
     assert any(line.startswith(str(place)) for line in done.stderr.splitlines())
     assert "Traceback" not in done.stderr
     assert done.returncode != 0
-    early = solution(course, FIRST)  # before there is anything to look into
-    assert (early.returncode != 0, early.stdout, "make lab" in early.stderr) == (True, "", True)
 
 
 def test_the_start_page_lists_the_whole_course_and_leads_to_it(lab: Lab) -> None:
@@ -233,22 +223,6 @@ def test_nothing_is_written_outside_of_the_learners_folder(home: Path, lab: Lab)
     assert [path.name for path in home.rglob("*") if path.is_file()] == []
 
 
-def test_make_solution_shows_the_solution_of_finished_exercises_only(
-    course: Path, lab: Lab
-) -> None:
-    # Until the learner chooses a language, that of the system is spoken.
-    refused = solution(course, SECOND, "zh_CN.UTF-8")
-    assert refused.returncode != 0
-    (line,) = (line for line in refused.stderr.splitlines() if SECOND in line)
-    assert HAN.search(line)
-    named = [key for key in parts(SECOND) if re.search(rf"(?<![\w-]){key}(?![\w-])", line)]
-    assert named == list(parts(SECOND))[1:]  # the first is right
-    assert "return" not in refused.stdout
-    shown = solution(course, FIRST)
-    assert shown.returncode == 0, shown.stderr
-    assert all(f"def {part.function}(" in shown.stdout for part in parts(FIRST).values())
-
-
 # ---- again, over the same work
 
 
@@ -265,9 +239,6 @@ def mine(work: Path, lab: Lab) -> dict[str, bytes]:
     # A chapter that had another number when the learner wrote in it.
     (numbered,) = (work / "chapters").glob("*-intensity.ipynb")
     old = numbered.rename(numbered.with_name("99-intensity.ipynb"))
-    for path in (work / "chapters").glob("[0-9]*-*.ipynb"):  # others, in which nothing is written
-        if path.name not in (Path(CHAPTER).name, old.name):
-            path.rename(path.with_name(f"9{path.name}"))
     noted = nbformat.read(old, as_version=4)
     texts = (cell for cell in noted.cells if cell.cell_type == "markdown")
     next(texts).source += "\n\nA note of mine."
@@ -301,27 +272,21 @@ def test_a_changed_course_overwrites_nothing(told: str, work: Path, mine: dict[s
     for path in (work / beside, next((work / "chapters").glob("*-roofline.ipynb"))):
         cells = nbformat.read(path, as_version=4).cells
         assert any(cell.source.endswith(ADDED) for cell in cells), path
-    assert [path.name for path in (work / "chapters").glob("9[0-9]*-*.ipynb")] == [
-        "99-intensity.ipynb"
-    ]
-
-
-def test_a_chosen_language_is_remembered(told: str, course: Path) -> None:
-    said = solution(course, "no-such", "zh_CN.UTF-8").stderr
-    assert "got 'no-such'" in said
 
 
 @pytest.mark.long
-def test_an_exercise_that_the_course_gets_is_copied_too(
+def test_an_exercise_that_the_course_gets_is_copied_too_in_the_language_chosen_before(
     told: str, course: Path, home: Path, work: Path
 ) -> None:
     shutil.copy(course / "exercises" / f"{FIRST}.py", course / "exercises" / f"{NEW}.py")
     contents, entry = course / "_toc.yml", f"      - file: exercises/{FIRST}\n"
     with_new = contents.read_text().replace(entry, entry + entry.replace(FIRST, NEW))
     contents.write_text(with_new)
-    command = ["make", "lab", "LANGUAGE=en", "LAB_ARGS=--version"]
-    subprocess.run(command, cwd=course, env=own(home), capture_output=True, check=True)
-    assert len(list(work.glob(f"*/{NEW}.ipynb"))) == 1
+    given = own(home) | {"LC_ALL": "zh_CN.UTF-8"}
+    command = ["make", "lab", "LAB_ARGS=--version"]
+    subprocess.run(command, cwd=course, env=given, capture_output=True, check=True)
+    (made,) = work.glob(f"*/{NEW}.ipynb")
+    assert not HAN.search(nbformat.read(made, as_version=4).cells[0].source)
 
 
 # ---- in Chinese, over the same work
