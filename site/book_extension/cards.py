@@ -4,13 +4,11 @@ A chapter's question is in its front matter, and describes the page if nothing e
 picture is `static/strip/NAME.svg`, if there is one.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import yaml
 from docutils import nodes
-from sphinx import addnodes
 from sphinx.transforms import SphinxTransform
 from sphinx.util.docutils import SphinxDirective
 
@@ -24,31 +22,19 @@ class Cards(SphinxDirective):
         book = Path(self.env.srcdir)
         toc = book / "_toc.yml"
         self.env.note_dependency(str(toc))
-        chapters = [page.docname for page in contents.pages(toc) if page.number]
-        cards = (nodes.list_item("", *self.card(book, name)) for name in chapters)
-        return [nodes.bullet_list("", *cards, classes=["cards"])]
-
-    def card(self, book: Path, name: str) -> Iterator[nodes.Node]:
-        source = book / f"{name}.md"
-        self.env.note_dependency(str(source))
-        picture = STRIP / f"{source.stem}.svg"
-        if (book / picture).is_file():
-            yield nodes.image(uri=f"/{picture.as_posix()}", alt="")
-        title = addnodes.pending_xref(
-            "",
-            nodes.inline("", name),
-            refdomain="std",
-            reftype="doc",
-            reftarget=f"/{name}",
-            refdoc=self.env.docname,
-            refexplicit=False,
-            refwarn=True,
-        )
-        yield nodes.paragraph("", "", title, classes=["card-title"], translatable=False)
-        question = next(yaml.safe_load_all(source.read_text(encoding="utf-8"))).get("question", "")
-        words = nodes.paragraph(question, question)
-        self.set_source_info(words)
-        yield words
+        lines = []
+        for name in (page.docname for page in contents.pages(toc) if page.number):
+            source = book / f"{name}.md"
+            self.env.note_dependency(str(source))
+            picture = STRIP / f"{source.stem}.svg"
+            shown = f"![](/{picture.as_posix()})" if (book / picture).is_file() else ""
+            top = next(yaml.safe_load_all(source.read_text(encoding="utf-8")))
+            lines += [f"- {shown}{{doc}}`/{name}`", "", f"  {top.get('question', '')}", ""]
+        cards = self.parse_text_to_nodes("\n".join(lines))
+        for item in (item for found in cards for item in found.findall(nodes.list_item)):
+            item.parent["classes"] = ["cards"]
+            item[0]["classes"], item[0]["translatable"] = ["card-title"], False
+        return cards
 
 
 class DescribeByQuestion(SphinxTransform):

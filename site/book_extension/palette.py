@@ -41,6 +41,7 @@ def css() -> str:
     bright, dark = (
         "".join(f"  --{name}: {pair[i]};\n" for name, pair in colors().items()) for i in (0, 1)
     )
+    dark += "  color-scheme: dark;\n"
     return f':root {{\n{bright}}}\n@media screen {{\n  html[data-theme="dark"] {{\n{dark}}}}}\n'
 
 

@@ -3,7 +3,6 @@
 import re
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -25,8 +24,8 @@ NEEDLESS = re.compile(
     r'|sd-octicon [\w-]+)"'
 )
 TABLE = re.compile(r"<table\b.*?</table>", re.DOTALL)
-# Of packages whose markup course.css styles: folded boxes, boxes of cells, colors of code.
-UNUSED = ("design-tabs", "sphinx-design", "mystnb", "pygments")
+# Of packages whose markup course.css styles: Sphinx, folded boxes, boxes of cells, colors of code.
+UNUSED = ("basic.css", "design-tabs", "sphinx-design", "mystnb", "pygments")
 
 
 def use_templates(app: Sphinx, config: Config) -> None:
@@ -50,8 +49,6 @@ def prepare_page(
     """Pass facts about a page to the templates; drop scripts that it doesn't need."""
     context["place"] = place(app, page)
     context["favicon_url"] = context["pathto"](f"_static/{palette.ICON}", resource=True)
-    # Path of the site's top on its server, if known.
-    context["site_path"] = site_path(app.config.html_baseurl)
     body = NEEDLESS.sub("", context.get("body", ""))
     context["body"] = TABLE.sub(r'<div class="scrolls">\g<0></div>', body)
     context["page_contents"] = NEEDLESS.sub("", sections(context.get("toc") or ""))
@@ -68,14 +65,6 @@ def prepare_page(
 def sections(toc: str) -> str:
     """Return the list of a page's sections; `toc` is one item, the page's title, with that list."""
     return toc.partition("</a>")[2].rpartition("</li>")[0].strip()
-
-
-def site_path(address: str) -> str:
-    """Return the path of the site's address; "" without an address.
-
-    It has a slash at both ends.
-    """
-    return f"/{urlsplit(address).path.strip('/')}/".replace("//", "/") if address else ""
 
 
 def place(app: Sphinx, page: str) -> dict[str, object] | None:
