@@ -1,5 +1,7 @@
 """The colors of `rooflib/palette.toml`, as variables of CSS, ``var(--blue)``, the icon, and code.
 
+With them come the fonts, which pages and slides share, too.
+
 Code that course.css doesn't color is plain text: markup of all would be a fifth of a page's size.
 """
 
@@ -37,12 +39,14 @@ def light() -> dict[str, str]:
 
 
 def css() -> str:
-    """Return the variables of a page: on paper always the light ones."""
+    """Return the variables of a page, on paper always the light ones, and the fonts."""
     bright, dark = (
         "".join(f"  --{name}: {pair[i]};\n" for name, pair in colors().items()) for i in (0, 1)
     )
     dark += "  color-scheme: dark;\n"
-    return f':root {{\n{bright}}}\n@media screen {{\n  html[data-theme="dark"] {{\n{dark}}}}}\n'
+    fonts = Path(__file__).with_name("fonts.css").read_text(encoding="utf-8")
+    named = f':root {{\n{bright}}}\n@media screen {{\n  html[data-theme="dark"] {{\n{dark}}}}}\n'
+    return f"{named}\n{fonts}"
 
 
 def write_files(app: Sphinx) -> None:
