@@ -46,9 +46,9 @@ def remove_pages_without_source(app: Sphinx, env: BuildEnvironment) -> None:
     """
     if app.builder.format != "html":
         return
-    for folder in {page.split("/")[0] for page in env.found_docs if "/" in page}:
-        for file in Path(app.outdir, folder).rglob("*.html"):
-            page = file.relative_to(app.outdir).with_suffix("").as_posix()
-            if page not in env.found_docs:
+    kept = {*env.found_docs, *app.config.html_additional_pages, "search"}
+    for folder in {Path(page).parent for page in env.found_docs}:
+        for file in Path(app.outdir, folder).glob("*.html"):
+            if file.relative_to(app.outdir).with_suffix("").as_posix() not in kept:
                 for suffix in PAGE_FILES:
                     file.with_suffix(suffix).unlink(missing_ok=True)
