@@ -1,6 +1,8 @@
-"""Lines of text as messages: {1}, {2} … stand for their numbers and names.
+"""What cells print, draw and tabulate, and values in texts, in the reader's language.
 
-They translate what cells print and draw: at build time, in the page's Python and in kernels.
+It is translated at build time, in the page's Python and in kernels. A line that is printed or drawn
+is a message in which {1}, {2} … stand for its numbers and names. Values and the cells of tables
+have messages of their own.
 """
 
 from __future__ import annotations
@@ -9,11 +11,10 @@ import builtins
 import linecache
 import re
 import sys
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from functools import cache
 from itertools import count
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 # A number in a text, with its unit, but not within a name such as H100.
@@ -32,6 +33,12 @@ MESSAGES = (
     *("ridge point: {1} or {2} or {3}/byte", "ridge point: {1} or {2} or {3} or {4}/byte"),
     *("{1}: no published peak of the vector unit", "{1} has no link in the catalog"),
     "no batch is enough: D and F are too small",
+    # Headings and cells of a reader's own tables; those that pages show are messages of the pages.
+    *("whole step", "dense, one way", "ridge, FLOP/byte", "computed in", "loaded", "written"),
+    *("sent", "held", "attained", "vector", "share", "DOES NOT FIT", "prefill and decode apart"),
+    *("a prompt's cache", "prefill for one of decode, at least", "cost of a million tokens"),
+    *("requests/s of decode, at most", "requests/s of prefill, at most"),
+    *("its way from chip to chip, at least", "fewest chips on which it fits"),
 )
 PLACE = re.compile(r"\{(\d+)\}")
 LINES = " / "  # separates the lines of a picture's text in its message
@@ -46,9 +53,8 @@ NEEDLESS = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef]) (?=[\u3000-\u9fff\uff0
 # Chinese number words that pages show after a count, with powers of ten; largest first.
 COUNT_UNITS = {"万亿": 12, "亿": 8, "万": 4, "": 0}
 
-
-# Values in texts that have words. The first of these that a value matches is its message, and what
-# stands in its places are values, too.
+# Values and cells that have places. The first of these that one matches is its message, and what
+# stands in the places is translated, too.
 MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
@@ -58,7 +64,17 @@ VALUES = (
     "about {minutes} minutes, medium",
     "about {minutes} minutes, hard",
     "{figure}, sparse",
-    "compute",
+    "{name} on the chip",
+    "{name} to one peer",
+    "on {chips} × {name}",
+    "on {name}",
+    "{share}% of {memory}",
+    "{held} of {memory}",
+    "{held} of {memory}, does not fit",
+    "{held} of {memory}, does not always fit",
+    "the next chip, {name}",
+    "sequences of {S} that fit",
+    "positions of {B} sequences that fit",
     "{low} to {high}",
     "{list} and {last}",
     *(f"{{day}} {month} {{year}}" for month in MONTHS),
@@ -66,6 +82,16 @@ VALUES = (
     "{items}, {item}",
 )
 NAMED = re.compile(r"\{(\w+)\}")
+# What stands in a place: a name, a list, a range, or else a figure with its unit.
+QUANTITY = r"[-–<∞\d][^ ]*(?: [^\s,]+)?"
+LIST = r".*[A-Z\d].*"
+KINDS = {
+    "name": r"[A-Z].*|network",
+    "held": f"{QUANTITY}(?: to {QUANTITY})?",
+    **dict.fromkeys(("list", "last", "items", "item"), LIST),
+}
+# A figure has a control of the same name.
+RENAMED = {"step": "whole step"}
 COUNTED = re.compile(r"\d[\d,]*(?:\.\d+)?")  # a value that may be counted in millions
 
 
@@ -93,10 +119,10 @@ def in_words(text: str, translate: Callable[[str], str]) -> str:
     """Return a text with its words and its roofs translated."""
     message, parts = template(text)
     words = [translate(ROOFS[part]) if part in ROOFS else part for part in parts]
-    if words == parts and not re.search("[a-z]", message):
-        return text  # names and numbers
-    said = PLACE.sub(lambda place: words[int(place[1]) - 1], translate(message))
-    return NEEDLESS.sub("", said)
+    said = translate(message)
+    if words == parts and (said == message or not re.search("[a-z]", message)):
+        return text  # not translated, or names and numbers
+    return NEEDLESS.sub("", PLACE.sub(lambda place: words[int(place[1]) - 1], said))
 
 
 def printed(text: str) -> list[str]:
@@ -116,24 +142,17 @@ def printing_lines(book: Path) -> set[str]:
     return {line.strip() for text in texts for line in text.splitlines() if "print(" in line}
 
 
-def print_of_cells(
-    names: Mapping[str, Any], built: Collection[str], translate: Callable[[str], str]
-) -> Callable[..., None]:
-    """Return a `print` that translates what cells print in lines that are as they were built.
+def print_of_cells(built: Collection[str], translate: Callable[[str], str]) -> Callable[..., None]:
+    """Return a `print` that translates what is printed by lines of cells that are as built.
 
-    names: the cells' namespace. built: their lines as built; others are a reader's own.
+    built: these lines; others are a reader's own.
     """
     print_plainly = builtins.print
 
-    def is_built(frame: FrameType | None) -> bool:
-        while frame and frame.f_globals is not names:
-            frame = frame.f_back
-        if frame is None:
-            return False
-        return linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip() in built
-
     def print_in_language(*values: Any, sep: str | None = None, **options: Any) -> None:
-        if options.get("file") is None and is_built(sys._getframe(1)):
+        caller = sys._getframe(1)
+        line = linecache.getline(caller.f_code.co_filename, caller.f_lineno).strip()
+        if line in built and options.get("file") is None:
             said = (" " if sep is None else sep).join(map(str, values))
             values = (translated(said, translate),)
         print_plainly(*values, sep=sep, **options)
@@ -154,12 +173,15 @@ def counted(value: str, power: int) -> str:
 
 
 def value_in_words(text: str, power: int, translate: Callable[[str], str]) -> str:
-    """Return a computed value as a page in this language shows it.
+    """Return a computed value, or a heading or cell of a table, as this language shows it.
 
     power: of ten, if a scale word followed the value, else 0.
     """
     if power and COUNTED.fullmatch(text):
         return counted(text, power)
+    message = RENAMED.get(text, text)
+    if text and (said := translate(message)) != message:
+        return said
     for message in VALUES:
         if found := _values(message).fullmatch(text):
             parts = {
@@ -171,9 +193,11 @@ def value_in_words(text: str, power: int, translate: Callable[[str], str]) -> st
 
 @cache
 def _values(message: str) -> re.Pattern[str]:
-    """Return a pattern of the values that have this message."""
-    parts = enumerate(NAMED.split(message))
-    return re.compile("".join(f"(?P<{p}>.+)" if n % 2 else re.escape(p) for n, p in parts))
+    """Return a pattern of the values and cells that have this message."""
+    places = NAMED.split(message)
+    places[::2] = map(re.escape, places[::2])
+    places[1::2] = (f"(?P<{name}>{KINDS.get(name, QUANTITY)})" for name in places[1::2])
+    return re.compile("".join(places))
 
 
 def is_said(line: str) -> bool:
@@ -187,5 +211,7 @@ def _line(line: str, translate: Callable[[str], str]) -> str:
     if message == "{1}" or not SAID.search(message):
         return line
     said = in_words(text, translate)
+    if said == text:
+        return line
     said = COUNT.sub(lambda found: counted(found[1], SCALES[found[2]]), said)
     return line.replace(text, said)

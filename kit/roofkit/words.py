@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 
-from roofkit import table_words
+from roofkit.lines import value_in_words
 
 ORIGINAL = "en"
 VARIABLE = "ROOFLINE_LANGUAGE"  # environment variable with the language, such as "zh_CN"
@@ -49,7 +49,7 @@ def use(code: str) -> None:
     from rooflib import table
 
     _chosen.set(code)
-    table.translate = partial(table_words.translated, translate=_)
+    table.translate = partial(value_in_words, power=0, translate=_)
 
 
 @contextmanager

@@ -6,10 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from docutils import nodes
-from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.environment import BuildEnvironment
 from sphinx.ext.autodoc import AttributeDocumenter, Options, PropertyDocumenter
 
 
@@ -49,19 +46,6 @@ def name_factories(
     return re.sub("<factory>", lambda _: f"{next(factories)}()", signature), returns
 
 
-def show_types(
-    app: Sphinx, env: BuildEnvironment, node: addnodes.pending_xref, contnode: nodes.TextElement
-) -> nodes.Node | None:
-    """Show the text of a type in a signature that is no documented class."""
-    return contnode if node.get("refdomain") == "py" and in_signature(node) else None
-
-
-def in_signature(node: nodes.Node | None) -> bool:
-    while node is not None and not isinstance(node, addnodes.desc_signature):
-        node = node.parent
-    return node is not None
-
-
 def document_book_packages(app: Sphinx) -> None:
     """Document the packages next to the book, not the installed ones."""
     sys.path.insert(0, str(app.srcdir))
@@ -74,5 +58,3 @@ def setup(app: Sphinx) -> None:
         app.add_autodocumenter(documenter, override=True)
     app.connect("builder-inited", document_book_packages)
     app.connect("autodoc-process-signature", name_factories)
-    # Run before Sphinx warns about a missing reference (priority 500).
-    app.connect("missing-reference", show_types, priority=400)

@@ -4,7 +4,7 @@ An exercise is one file, exercises/<name>.py, a notebook in the percent format. 
 "page" are what its page says; `grading.release.exercises` says what the others are.
 """
 
-from collections.abc import Iterator
+import os
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +54,7 @@ The notebook: {{download}}`{name}.ipynb <../_build/course/release/{name}/{name}.
 It asks for one function per part, and checks each one as you work.
 {{doc}}`../chapters/learners` explains how to open it, check it and hand it in.
 
-```{{include}} ../_build/solutions/{name}.md
-```
+{solutions}
 """
 
 
@@ -66,17 +65,30 @@ def files(book: Path) -> list[Path]:
 
 def markdown_of(file: Path) -> str:
     """Return a page's MyST; of an exercise, the page that its file describes."""
-    text = file.read_text(encoding="utf-8")
-    return page(file.stem, text) if file.suffix == ".py" else text
+    return page(file) if file.suffix == ".py" else file.read_text(encoding="utf-8")
 
 
-def page(name: str, text: str) -> str:
-    """Return the page of an exercise, whose file has this text."""
-    notebook = read(text)
-    code = [cell.source for cell in notebook.cells if is_of(cell, "code", "given", "page")]
-    said = [cell.source for cell in notebook.cells if is_of(cell, "markdown", "page")]
-    values = {"name": name, "code": "\n\n".join(code), "text": "\n\n".join(said)}
-    return PAGE.format(**values, **facts(notebook))
+def page(file: Path) -> str:
+    """Return the page that an exercise's file describes."""
+    notebook = read(file)
+    return PAGE.format(
+        **facts(notebook),
+        name=file.stem,
+        code="\n\n".join(cells(notebook, "code", "given", "page")),
+        text="\n\n".join(cells(notebook, "markdown", "page")),
+        solutions=worked(notebook) if os.environ.get("SOLUTIONS") else "",
+    )
+
+
+def worked(notebook: NotebookNode) -> str:
+    """Return each part's reference solution as Markdown, under the part's heading."""
+    found, heading = ["## Worked solution"], ""
+    for cell in notebook.cells:
+        if is_of(cell, "markdown", "") and cell.source.startswith("## "):
+            heading = f"#{cell.source.splitlines()[0]}"
+        elif is_of(cell, "code", ""):
+            found += [heading, f"```python\n{cell.source}\n```"]
+    return "\n\n".join(found)
 
 
 def top(file: Path) -> str:
@@ -91,43 +103,27 @@ def facts(notebook: NotebookNode) -> dict[str, Any]:
     return found
 
 
-def texts(file: Path) -> Iterator[str]:
-    """Yield the texts of an exercise's own notebook, without those of all notebooks."""
-    notebook = read(file.read_text(encoding="utf-8"))
-    yield f"# {facts(notebook)['title']}"
-    yield from (cell.source for cell in notebook.cells if is_of(cell, "markdown", "", "next"))
+def texts(notebook: NotebookNode) -> list[str]:
+    """Return the texts of an exercise's own notebook, without those of all notebooks."""
+    return [f"# {facts(notebook)['title']}", *cells(notebook, "markdown", "", "next")]
 
 
-def closing(file: Path) -> Iterator[str]:
-    """Yield what an exercise shows and what to compare with its last question."""
-    notebook = read(file.read_text(encoding="utf-8"))
-    for cell in notebook.cells:
-        if is_of(cell, "markdown", "moral", "thoughts"):
-            yield " ".join(cell.source.split())
+def closing(notebook: NotebookNode) -> list[str]:
+    """Return what an exercise shows and what to compare with its last question."""
+    return [" ".join(text.split()) for text in cells(notebook, "markdown", "moral", "thoughts")]
 
 
-def solutions(file: Path) -> Iterator[tuple[str, str]]:
-    """Yield the heading of each part and its reference solution."""
-    heading = ""
-    for cell in read(file.read_text(encoding="utf-8")).cells:
-        if is_of(cell, "markdown", "") and cell.source.startswith("## "):
-            heading = cell.source.splitlines()[0].removeprefix("## ")
-        elif is_of(cell, "code", ""):
-            yield heading, cell.source
-
-
-def given(file: Path) -> Iterator[str]:
-    """Yield the code that an exercise's notebook gives."""
-    notebook = read(file.read_text(encoding="utf-8"))
-    yield from (cell.source for cell in notebook.cells if is_of(cell, "code", "given"))
-
-
-def read(text: str) -> NotebookNode:
+def read(file: Path) -> NotebookNode:
     """Read an exercise's file; its first cell is what stands at the top."""
     import jupytext  # late, since a build that finds nothing to do needs no exercise
 
-    found: NotebookNode = jupytext.reads(text, fmt="py:percent")
+    found: NotebookNode = jupytext.read(file, fmt="py:percent")
     return found
+
+
+def cells(notebook: NotebookNode, kind: str, *titles: str) -> list[str]:
+    """Return the sources of the cells that have one of these titles, "" for none."""
+    return [cell.source for cell in notebook.cells if is_of(cell, kind, *titles)]
 
 
 def is_of(cell: NotebookNode, kind: str, *titles: str) -> bool:

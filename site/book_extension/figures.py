@@ -13,11 +13,12 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
+from roofkit.drawings import messages
 from roofkit.lines import printed, translated
 
 from .languages import is_translation, translation_of
 from .languages.translatable import has_words
-from .themed_svg import messages, themed_svg
+from .themed_svg import themed_svg
 
 STYLE = re.compile(r'\bstyle="([^"]*)"')
 logger = logging.getLogger(__name__)

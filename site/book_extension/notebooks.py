@@ -21,11 +21,11 @@ from sphinx.util.osutil import ensuredir
 from sphinx_design.dropdown import DropdownHtmlTransform
 
 from roofkit import lines
+from roofkit.drawings import translated_svg
 
 from . import contents, languages
 from .languages import code_words, page_words
 from .markdown_writer import Block, CodeCell, Target, Writer, cell_id
-from .themed_svg import translated_svg
 from .values import is_hidden
 
 _ = get_translation("sphinx")
@@ -37,7 +37,7 @@ NO_LINK = "cell"  # id of a cell to which no link leads, until it gets a number
 LIVE = re.compile(r'<figure class="live"')
 ROOT = Path(__file__).resolve().parents[2]
 # The first cell, which installs missing packages. Released exercises begin with the same text.
-FIRST_CELL = ROOT / "kit" / "roofkit" / code_words.FIRST_CELL
+FIRST_CELL = ROOT / code_words.FIRST_CELL
 EXTENSION = "roofkit.kernel_language"
 PACKAGES = {"rooflib": ROOT / "rooflib", "roofkit": ROOT / "kit" / "roofkit"}
 TABLE_CELL = re.compile(r"(?<=\| )[^|\n]+(?= \|)")
@@ -146,7 +146,7 @@ def first_cell(code: str, site: str, language: str) -> str:
     for name, folder in PACKAGES.items():
         (versions[name],) = VERSION.findall((folder / "__init__.py").read_text(encoding="utf-8"))
     arguments = ", ".join(map(repr, (site, versions, *modules)))
-    messages = code_words.extracted(ROOT, [("kit/roofkit", code_words.FIRST_CELL)])
+    messages = code_words.extracted(ROOT, [code_words.FIRST_CELL])
     words = page_words.translated(messages)
     if words:
         arguments += f", words={words!r}, language={language!r}"

@@ -34,8 +34,7 @@ def read_pages_with_values(app: Sphinx, config: Config) -> None:
 
 def read_exercises(app: Sphinx, docname: str, source: list[str]) -> None:
     """Replace the text of an exercise's file by that of its page."""
-    if Path(app.env.doc2path(docname)).suffix == ".py":
-        source[0] = exercise_pages.page(Path(docname).name, source[0])
+    source[0] = exercise_pages.markdown_of(Path(app.env.doc2path(docname)))
 
 
 class PageParser(Parser):  # type: ignore[misc]
@@ -85,7 +84,7 @@ def where_and_why(path: str, text: str, failure: BaseException | None) -> str:
     roles = [(f"{{eval}}`{expression}`", line) for expression, line in expressions(text)]
     for role, line in roles:
         if role in reason:
-            return f"{path}:{line + 1}: {value}"
+            return f"{path}:{line}: {value}"
     # nbclient prints the failing cell between two lines of dashes.
     _, _, rest = str(failure).partition("------------------\n")
     source = rest.partition("------------------\n")[0].strip()

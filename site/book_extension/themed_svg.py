@@ -4,18 +4,13 @@ It runs at build time and in the page's Python.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from xml.etree import ElementTree
 
-from roofkit.lines import LINES, in_words, template
+from roofkit.drawings import SVG, XLINK, texts, translate_text
 
-SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
-ElementTree.register_namespace("", SVG)
-ElementTree.register_namespace("xlink", XLINK)
 COLOR = re.compile(r"#[0-9a-fA-F]{6}\b")
 REFERENCE = re.compile(r"url\(#([^)]+)\)")
-MOVE = re.compile(r"translate\(([\d.]+) ([\d.]+)\)")
-FONT_SIZE = re.compile(r"font(?:-size)?: ([\d.]+)px")
 # What a page doesn't need: it has fonts of its own, and shows no thousandths of a pixel.
 FONTS = re.compile(r"font-family: [^;]*;? ?")
 NO_TURN = re.compile(r" ?rotate\(-?0 [^)]*\)")
@@ -26,7 +21,6 @@ PLACES = (
     *("d", "x", "y", "x1", "x2", "y1", "y2"),
     *("width", "height", "points", "transform", "viewBox"),
 )
-LETTER = 0.58  # mean width of a letter in matplotlib's font, as a share of its size
 
 
 def themed_svg(
@@ -40,7 +34,7 @@ def themed_svg(
 
     Every color of the palette (name → light) becomes ``var(--name)``, which CSS overrides on dark
     pages. Ids get ``prefix``, since two figures may use the same ones; unused ids are removed.
-    Texts are translated as the messages that `messages` returns.
+    Texts are translated as the messages that `roofkit.drawings.messages` returns.
     """
     names = {light: f"var(--{name})" for name, light in palette.items()}
     svg = ElementTree.fromstring(source)
@@ -73,57 +67,6 @@ def themed_svg(
     svg.set("role", "img")
     svg.set("aria-label", label)
     return ElementTree.tostring(svg, encoding="unicode").replace(" />", "/>")
-
-
-def translated_svg(source: str, translate: Callable[[str], str]) -> str:
-    """Return an SVG file's content with its texts translated."""
-    svg = ElementTree.fromstring(source)
-    for lines in texts(svg):
-        translate_text(lines, translate)
-    return ElementTree.tostring(svg, encoding="unicode")
-
-
-def messages(source: str) -> list[str]:
-    """Return the messages of an SVG file: its texts, with {1}, {2} … for numbers and names."""
-    return [template(joined(lines))[0] for lines in texts(ElementTree.fromstring(source))]
-
-
-def joined(lines: list[ElementTree.Element]) -> str:
-    return LINES.join(line.text or "" for line in lines)
-
-
-def translate_text(lines: list[ElementTree.Element], translate: Callable[[str], str]) -> None:
-    """Replace the lines of a text by those of its translation, which may be fewer."""
-    translated = in_words(joined(lines), translate).split(LINES, len(lines) - 1)
-    center(lines)
-    for line, text in zip(lines, [*translated, *[""] * len(lines)], strict=False):
-        line.text = text
-
-
-def center(lines: list[ElementTree.Element]) -> None:
-    """Anchor centered lines at their middle.
-
-    For several lines, matplotlib writes where each begins.
-    """
-    moves = [MOVE.match(line.get("transform", "")) for line in lines]
-    starts = [float(move[1]) for move in moves if move]
-    if len(starts) < len(lines) or len(set(starts)) < 2:
-        return
-    start, longest = min(zip(starts, lines, strict=True), key=lambda pair: pair[0])
-    size = FONT_SIZE.search(longest.get("style", ""))
-    half = len(longest.text or "") * LETTER * float(size[1] if size else 10) / 2
-    for line, move in zip(lines, moves, strict=True):
-        if move:
-            line.set("transform", f"translate({start + half:.2f} {move[2]})")
-            line.set("style", f"text-anchor: middle; {line.get('style', '')}")
-
-
-def texts(svg: ElementTree.Element) -> Iterator[list[ElementTree.Element]]:
-    """Yield the line elements of each text, which matplotlib groups; skip formulas."""
-    for group in svg.iter(f"{{{SVG}}}g"):
-        lines = group.findall(f"{{{SVG}}}text")
-        if lines and not any(len(line) for line in lines):
-            yield lines
 
 
 def paint_by_style(element: ElementTree.Element) -> None:

@@ -99,7 +99,6 @@ def is_unread(node: nodes.Element) -> bool:
         or "made" in node
         or "computed" in node["classes"]
         or "docstring of" in str(node.source)
-        or "_build" in Path(str(node.source)).parts  # worked solutions
     )
 
 

@@ -13,21 +13,16 @@ from typing import Any
 
 import nbformat
 from docutils import nodes
-from markdown_it.renderer import RendererHTML
 from myst_nb.core.read import read_myst_markdown_notebook
 from myst_parser.config.main import MdParserConfig
-from myst_parser.parsers.mdit import create_md_parser
 from nbformat import NotebookNode
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
 VALUES = "_page_values"  # function of page_setup.py
 PAGE_SETUP = (Path(__file__).parent / "page_setup.py").read_text(encoding="utf-8")
-EXTENSIONS = {"amsmath", "colon_fence", "deflist", "dollarmath"}
-PARSER = create_md_parser(MdParserConfig(enable_extensions=EXTENSIONS), RendererHTML)
-DIRECTIVE = re.compile(r"\{(?P<name>[^}\s]+)\}(?P<title>.*)")
-# Directives whose body is not Markdown.
-LITERAL = {"code", "code-block", "code-cell", "raw-cell", "math", "raw"}
+# A role that contains backticks stands between two of them.
+EVAL = re.compile(r"\{eval\}(`+)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 logger = logging.getLogger(__name__)
 
 
@@ -79,22 +74,10 @@ def read_page(text: str, myst_extensions: list[str]) -> NotebookNode:
     return page
 
 
-def expressions(markdown: str, line: int = 0) -> Iterator[tuple[str, int]]:
-    """Yield each ``{eval}`` expression with its line, in order.
-
-    line: number of the text's first line, counted from 0.
-    """
-    for token in PARSER.parse(markdown):
-        at = line + token.map[0] if token.map else line
-        if token.type == "inline":
-            for role in token.children or ():
-                at += role.type in ("softbreak", "hardbreak")
-                if role.type == "myst_role" and role.meta["name"] == "eval":
-                    yield one_line(role.content), at
-        elif token.type in ("fence", "colon_fence") and (found := DIRECTIVE.match(token.info)):
-            yield from expressions(found["title"], at)
-            if found["name"] not in LITERAL:
-                yield from expressions(token.content, at + 1)
+def expressions(markdown: str) -> Iterator[tuple[str, int]]:
+    """Yield each ``{eval}`` expression with its line, counted from 1, in order."""
+    for found in EVAL.finditer(markdown):
+        yield one_line(found[2]), markdown.count("\n", 0, found.start()) + 1
 
 
 def one_line(expression: str) -> str:

@@ -23,6 +23,7 @@ from book_extension import contents, exercise_pages
 from browser.pyodide import files as pyodide_files
 
 from commands.inputs import digest
+from roofkit import words
 
 if TYPE_CHECKING:
     from book_extension.languages import Language
@@ -64,9 +65,9 @@ def state(book: Path) -> dict[str, object]:
     made = [python, pyodide_files.how_made(Path(python))]
     packages = [book / name for name in PACKED]
     return {
-        "parse": digest(book, [book / "_toc.yml", book / "site"]),
+        "parse": digest(book, [book / "_toc.yml", book / "site"], *contents.variables()),
         "write": digest(book, packages, *made, *contents.languages(book)),
-        "pages": digest(book, sources(book), sys.version, *contents.variables()),
+        "pages": digest(book, sources(book), sys.version),
         "output": {str(p.relative_to(html)): p.stat().st_mtime_ns for p in html.rglob("*")},
     }
 
@@ -117,23 +118,27 @@ def run_pages(book: Path) -> Path:
     prepare_kernels(book, output / "ipython")
     os.environ["ROOFKIT_LIVE"] = "page"  # figures as HTML; browser.figures sets this variable, too
     with ThreadPoolExecutor(1) as pool:
-        made = pool.submit(handouts.prepare, book)  # which Sphinx reads, and no cell
+        made = pool.submit(handouts.released, book)  # which Sphinx reads, and no cell
         executed_pages.fill_cache(book, cache)
         made.result()
     return cache
 
 
 def in_language(book: Path, language: "Language", output: Path) -> dict[str, object]:
-    """Copy a language's catalogs below `output`; return Sphinx's settings for the language."""
-    from book_extension.languages import catalogs
+    """Return Sphinx's settings for a language.
 
+    Sphinx finds the words of pages in their catalogs, which it compiles beside them, and those of
+    templates and code in a file of its own name.
+    """
     if not language.folder:
         return {}
-    code, compiled = language.code, output / "compiled-catalogs"
-    catalogs.copy_for_sphinx(catalogs.folder(book, code), catalogs.folder(compiled, code), code)
+    code, catalogs = language.code, Path(contents.LANGUAGES, language.code, "LC_MESSAGES")
+    of_code = output / catalogs / "sphinx.mo"
+    of_code.parent.mkdir(parents=True, exist_ok=True)
+    of_code.write_bytes(words.compile_catalogs(book / catalogs))
     return {
         "language": code,
-        "locale_dirs": [str(compiled / contents.LANGUAGES)],
+        "locale_dirs": [str(folder / contents.LANGUAGES) for folder in (book, output)],
         "gettext_compact": False,
     }
 
@@ -148,6 +153,7 @@ def build_pages(
     """
     from jupyter_book.sphinx import build_sphinx
 
+    gc.set_threshold(GC_THRESHOLD)
     status: int = build_sphinx(
         book,
         target,
@@ -177,7 +183,6 @@ def build_language(
     """
     from commands import slides
 
-    gc.set_threshold(GC_THRESHOLD)
     with redirect_stderr(io.StringIO()) as said:
         output = output_of(book, language)
         settings = in_language(book, language, output)

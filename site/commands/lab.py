@@ -7,7 +7,6 @@ A reader works on copies of the notebooks in my-work/ and begins at start-here.i
 import argparse
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterable, Mapping
 from itertools import groupby
@@ -51,8 +50,7 @@ class NotMade(Exception):
 
 def prepare(book: Path, work: Path, language: Language) -> dict[str, list[str]]:
     """Make or update the copies of all notebooks; add nbgrader's settings."""
-    command = [sys.executable, str(Path(__file__).parents[1]), "notebooks", language.code]
-    if subprocess.run(command, cwd=book, check=False).returncode:
+    if not notebooks.make(book, language):
         raise NotMade
     release = handouts.released(book)
     translated = release.with_name(f"{release.name}-{language.code}")
@@ -61,7 +59,7 @@ def prepare(book: Path, work: Path, language: Language) -> dict[str, list[str]]:
     supplied = {}
     for page in named:
         name = page.rpartition("/")[2]
-        chapter = notebooks.folder(book, language.code) / f"{page}.ipynb"
+        chapter = notebooks.folder(book, language) / f"{page}.ipynb"
         file = release / name / f"{name}.ipynb" if page.startswith("exercises/") else chapter
         if file.exists():
             supplied[page] = nbformat.read(file, as_version=4)
@@ -79,7 +77,7 @@ def start_notebook(
     book: Path, language: Language, named: Mapping[str, str], supplied: Mapping[str, NotebookNode]
 ) -> NotebookNode:
     """Return the notebook that lists all others."""
-    _ = words(book, language)
+    _ = words(language)
     title = yaml.safe_load((book / "_config.yml").read_text(encoding="utf-8"))["title"]
     links = {page: f"[{heading(one)}]({named[page]})" for page, one in supplied.items()}
     how = _("A press on a title opens its notebook. What you write in it is never overwritten.")
@@ -184,9 +182,10 @@ def main(options: list[str]) -> None:
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--language")
     told, others = parser.parse_known_args(options)
-    # Set the variables before anything writes to these folders.
+    # Set these before anything writes to the folders; a build sets others, for its kernels.
     own = WORK / ".jupyter"
-    os.environ.update(variables(own, os.environ, Path.home()))
+    given = os.environ | variables(own, os.environ, Path.home())
+    os.environ.update(given)
     try:
         language = language_of(own, told.language, os.environ)
         write_settings(own, language)
@@ -198,16 +197,16 @@ def main(options: list[str]) -> None:
             f"{WORK} can't be written: {error}. Make the place writable, or move the course to "
             "where you can write, and run `make lab` again."
         )
-    _ = words(ROOT, language)
+    _ = words(language)
     print(f"my-work: {summary(report, _)}")
     fresh = _(
         "For a fresh copy of a notebook, rename or delete yours and run `make lab` again. "
         "Nothing of yours is overwritten."
     )
     print(fresh, flush=True)
-    os.environ[VARIABLE] = language.code  # kernels and nbgrader's Validate inherit it
     jupyterlab = command(WORK, *others)
-    os.execv(jupyterlab[0], jupyterlab)
+    # Kernels and nbgrader's Validate inherit the language.
+    os.execve(jupyterlab[0], jupyterlab, given | {VARIABLE: language.code})
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ def join(pages: list[Printed]) -> None:
 
 def document(folder: Path, language: Language, pages: list[Printed], at: Mapping[str, int]) -> str:
     """Return the book as one document; at: anchor → the number of its sheet."""
-    _, cited = words(folder, language), yaml.safe_load((folder / "CITATION.cff").read_text("utf-8"))
+    _, cited = words(language), yaml.safe_load((folder / "CITATION.cff").read_text("utf-8"))
     authors = [
         one.get("name") or f"{one['given-names']} {one['family-names']}" for one in cited["authors"]
     ]
@@ -196,7 +196,7 @@ def print_book(folder: Path, language: Language) -> list[Path]:
     time with their numbers in the contents, which have a fixed width.
     """
     check_font(language)  # to report a missing font before the work begins
-    _, site = words(folder, language), folder / "_build" / "html" / language.folder
+    _, site = words(language), folder / "_build" / "html" / language.folder
     listed = [("index", ""), *((p.docname, p.caption) for p in contents(folder / "_toc.yml"))]
     pages = [read(site, name, _(part) if part else "") for name, part in listed]
     join(pages)

@@ -11,13 +11,10 @@ from sphinx.application import Sphinx
 from sphinx.locale import get_translation
 from sphinx.util import logging
 
+from roofkit.words import N_
+
 _ = get_translation("sphinx")
 LOGGER = logging.getLogger(__name__)
-
-
-def N_(message: str) -> str:
-    """Mark a message that is translated when it is used."""
-    return message
 
 
 FILES = ("dist/reveal.js", "dist/reveal.css", "plugin/notes/notes.js")

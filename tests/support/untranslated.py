@@ -25,8 +25,8 @@ def without(text: str) -> str:
 @cache
 def patterns() -> list[re.Pattern[str]]:
     """Return the messages without a translation, longest first, with any value at each place."""
-    known = catalogs.of_code(CHINESE, "zh_CN", notebooks=True)
-    left = {one for found in code_words.words(ROOT).values() for one in found if one not in known}
+    of_code = code_words.words(ROOT).items()
+    left = {one for name, found in of_code for one in set(found) - current(Path(name))}
     return [
         # A page takes the space out between a Chinese full stop and what follows.
         re.compile(".*?".join(map(re.escape, PLACE.split(one))).replace(r"\ ", r"\s*"), re.DOTALL)
@@ -48,7 +48,7 @@ def of_pages() -> Iterator[str]:
 
 def current(page: Path) -> set[str]:
     """Return the messages of a page that are translated."""
-    file = (CHINESE / page).with_suffix(".po")
+    file = CHINESE / page.with_suffix(".po")
     written = catalogs.messages(catalogs.read(file)) if file.exists() else ()
     return {str(one.id) for one in written if catalogs.is_current(one)}
 

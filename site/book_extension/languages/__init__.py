@@ -24,8 +24,9 @@ from sphinx.util.i18n import docname_to_domain
 from sphinx.util.nodes import is_translatable
 
 from book_extension import contents
+from roofkit.words import translations
 
-from . import catalogs, page_words, search, spacing, value_words
+from . import page_words, search, spacing, value_words
 from .translatable import has_words
 
 _ = get_translation("sphinx")
@@ -131,12 +132,9 @@ def translate_settings(app: Sphinx, config: Config) -> None:
         tree.caption = str(_(tree.caption)) if tree.caption else tree.caption
 
 
-def words(book: Path, language: Language, *, notebooks: bool = False) -> Callable[[str], str]:
-    """Return a function that translates messages in code and templates, or in notebooks, too."""
-    source = catalogs.folder(book, language.code)
-    found = catalogs.of_code(source, language.code, notebooks=notebooks)
-    known = {str(message.id): str(message.string) for message in catalogs.messages(found)}
-    return lambda message: known.get(message, message)
+def words(language: Language) -> Callable[[str], str]:
+    """Return a function that translates messages in code and templates."""
+    return translations(language.code).gettext
 
 
 def translation_of(app: Sphinx, page: str) -> Callable[[str], str]:
@@ -161,9 +159,7 @@ def offer_languages(
     here, known = current(app.config), of_book(Path(app.srcdir))
     context["other_languages"] = context["alternates"] = ()
     if page == "404" and here is ORIGINAL:
-        context["translated_words"] = [
-            (language, words(Path(app.srcdir), language)) for language in known[1:]
-        ]
+        context["translated_words"] = [(language, words(language)) for language in known[1:]]
     if len(known) == 1 or page == "404":
         return
     target, site = app.builder.get_target_uri(page), top(app.config)

@@ -7,7 +7,6 @@ wrapped lines, so that a diff shows changed messages only.
 
 import io
 import re
-import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -16,10 +15,7 @@ from babel.messages.pofile import read_po, unescape, write_po
 
 from book_extension.contents import LANGUAGES
 
-from . import code_words
-
 QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
-SPHINX = "sphinx"  # catalog in which Sphinx looks up the words of templates
 # Header lines to drop, such as people and dates, but not those that programs need.
 HEADER = re.compile(r'^"(?!Language:|Plural-Forms:|MIME|Content-)[A-Z][\w-]+: .*\n', re.MULTILINE)
 
@@ -96,35 +92,3 @@ def write(catalog: Catalog, file: Path) -> None:
     if not file.exists() or file.read_text(encoding="utf-8") != new:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(new, encoding="utf-8")
-
-
-def copy_for_sphinx(source: Path, target: Path, language: str, inside: str = "") -> None:
-    """Copy catalogs for Sphinx, which compiles them: of pages, and those of code as one.
-
-    inside: the folder of the pages' catalogs in `source`. Sphinx reads a page again if its catalog
-    is newer. So only what differs from an earlier build's is written.
-    """
-    pages = set(names(source / inside)) - set(code_words.FOLDERS)
-    for old in set(names(target)) - pages - {SPHINX}:
-        for suffix in (".po", ".mo"):
-            (target / old).with_suffix(suffix).unlink(missing_ok=True)
-    for name in pages:
-        file, copy = (folder / f"{name}.po" for folder in (source / inside, target))
-        if not copy.exists() or copy.read_bytes() != file.read_bytes():
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, copy)
-    write(of_code(source, language), target / f"{SPHINX}.po")
-
-
-def of_code(source: Path, language: str, *, notebooks: bool = False) -> Catalog:
-    """Return the translations of words in code and templates, without outdated ones.
-
-    notebooks: also of the texts of the exercises' notebooks.
-    """
-    found = Catalog(locale=language)
-    others = [code_words.NOTEBOOKS] if notebooks else []
-    for file in (source / f"{name}.po" for name in (*code_words.FOLDERS, *others)):
-        if file.exists():
-            for message in filter(is_current, messages(read(file, language))):
-                found.add(message.id, message.string)
-    return found

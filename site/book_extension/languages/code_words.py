@@ -16,29 +16,22 @@ from roofkit import lines, texts
 from .. import exercise_pages, maths
 from .translatable import has_words
 
-FIRST_CELL = "first_cell.py"
+FIRST_CELL = "kit/roofkit/first_cell.py"
 README = Path("site/commands/handouts/bundle-readme.md")
 
-# Catalog → where its messages come from: folders and patterns of files.
-FOLDERS: dict[str, tuple[tuple[str, str], ...]] = {
+# Catalog → the patterns of the files with its messages.
+FOLDERS = {
     "course": (
-        ("site/book_extension", "**/*.html"),
-        ("site/book_extension", "**/*.py"),
-        ("site/browser", "**/*.py"),
-        ("site/browser", "**/*.js"),
+        "site/book_extension/**/*.html",
+        "site/book_extension/**/*.py",
+        "site/browser/**/*.py",
+        "site/browser/**/*.js",
     ),
-    "figures": (
-        ("kit/roofkit/figures", "**/*.py"),
-        ("kit/roofkit/figures", "**/*.js"),
-    ),
-    "checks": (
-        ("kit/roofkit", FIRST_CELL),
-        ("kit/roofkit", "table_words.py"),
-        ("kit/roofkit/check", "**/*.py"),
-    ),
-    "grading": (("grading", "**/*.py"),),
-    "lab": (("site/commands", "**/*.py"),),
-    "slides": (("site/slides_extension", "**/*.py"),),
+    "figures": ("kit/roofkit/figures/**/*.py", "kit/roofkit/figures/**/*.js"),
+    "checks": (FIRST_CELL, "kit/roofkit/check/**/*.py"),
+    "grading": ("grading/**/*.py",),
+    "lab": ("site/commands/**/*.py",),
+    "slides": ("site/slides_extension/**/*.py",),
 }
 METHODS = {".html": "jinja2.ext:babel_extract", ".py": "python", ".js": "javascript"}
 # Words of Sphinx that it doesn't translate into Chinese itself, and of folded cells (_config.yml).
@@ -67,10 +60,10 @@ def words(book: Path) -> dict[str, list[str]]:
     last = {"lab": of_readme, "checks": of_exercises, "grading": of_mistakes}
     seen: set[str] = set()
     found: dict[str, list[str]] = {}
-    for name, places in FOLDERS.items():
+    for name, patterns in FOLDERS.items():
         first = first_words(book) if name == "course" else []
         more = last[name](book) if name in last else []
-        messages = dict.fromkeys([*first, *extracted(book, places), *more])
+        messages = dict.fromkeys([*first, *extracted(book, patterns), *more])
         found[name] = [message for message in messages if message not in seen]
         seen.update(messages)
     found[NOTEBOOKS] = of_notebooks(book)
@@ -95,7 +88,7 @@ def of_exercises(book: Path) -> Iterator[str]:
     for file in exercise_pages.files(book):
         for _line, message, *_ in extract_from_file("python", file, keywords=IN_EXERCISES):
             yield str(message)
-        yield from exercise_pages.closing(file)
+        yield from exercise_pages.closing(exercise_pages.read(file))
 
 
 def of_mistakes(book: Path) -> Iterator[str]:
@@ -109,17 +102,16 @@ def of_mistakes(book: Path) -> Iterator[str]:
 
 def of_javascript(book: Path) -> list[str]:
     """Return the messages in scripts."""
-    scripts = [place for places in FOLDERS.values() for place in places if place[1].endswith(".js")]
+    scripts = [one for patterns in FOLDERS.values() for one in patterns if one.endswith(".js")]
     return list(dict.fromkeys(extracted(book, scripts)))
 
 
-def extracted(book: Path, sources: Iterable[tuple[str, str]]) -> Iterator[str]:
-    for folder, pattern in sources:
-        for file in sorted((book / folder).glob(pattern)):
-            if not file.name.endswith(GENERATED):
-                method = METHODS[file.suffix]
-                for _line, message, *_ in extract_from_file(method, file, keywords=KEYWORDS):
-                    yield str(message)
+def extracted(book: Path, patterns: Iterable[str]) -> Iterator[str]:
+    for file in (file for pattern in patterns for file in sorted(book.glob(pattern))):
+        if not file.name.endswith(GENERATED):
+            method = METHODS[file.suffix]
+            for _line, message, *_ in extract_from_file(method, file, keywords=KEYWORDS):
+                yield str(message)
 
 
 def of_notebooks(book: Path) -> list[str]:
@@ -127,13 +119,14 @@ def of_notebooks(book: Path) -> list[str]:
 
     def all_texts(words: texts.Words) -> None:
         for file in exercise_pages.files(book):
+            notebook = exercise_pages.read(file)
             shared = file.with_name(exercise_pages.SHARED).read_text(encoding="utf-8")
-            for text in (*exercise_pages.texts(file), *shared.split("\n+++\n")):
+            for text in (*exercise_pages.texts(notebook), *shared.split("\n+++\n")):
                 texts.in_words(text.strip(), words)
-            for source in exercise_pages.given(file):
+            for source in exercise_pages.cells(notebook, "code", "given"):
                 texts.in_code(source, words)
                 texts.with_docstrings(source, words)
-            for _part, source in exercise_pages.solutions(file):
+            for source in exercise_pages.cells(notebook, "code", ""):
                 texts.with_docstrings(source, words)
 
     return found_by(all_texts)

@@ -274,7 +274,7 @@ def start(language: str) -> Page:
     page = Page()
     sys.modules["__main__"] = page.module
     builtins.input = no_input
-    builtins.print = print_of_cells(page.names, page.built, _)
+    builtins.print = print_of_cells(page.built, _)
     builtins.display = page.display  # type: ignore[attr-defined]
     warnings.formatwarning = warning_line  # type: ignore[assignment]
     # A plot keeps its text as text, and browsers have letters that Matplotlib's own font lacks.

@@ -42,7 +42,7 @@ def write(
     """
     readme = (book / README).read_text(encoding="utf-8").strip()
     files = {
-        Path("README.md"): f"{in_words(readme, words(book, language))}\n".encode(),
+        Path("README.md"): f"{in_words(readme, words(language))}\n".encode(),
         Path("LICENSE"): (book / LICENSE).read_bytes(),
         Path("nbgrader_config.py"): (book / NBGRADER).read_bytes(),
     }
