@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Tests of a file share what they start: the file stays in one worker. The order is conftest.py's.
 PYTEST := $(BIN)/pytest -n $(JOBS) -p no:nbval --dist loadfile --no-loadscope-reorder
 
-.PHONY: book help pdf slides serve lab check javascript test test-all bench translations lock \
+.PHONY: book help pdf slides serve lab solution check javascript test test-all bench translations lock \
 	release grade roster due collect return export nbgrader clean style environment cluster dev system
 
 book: environment  ## build the site, English and Chinese, into _build/html; warnings are errors
@@ -34,6 +34,9 @@ serve: book  ## show the site: PORT=8001 make serve
 
 lab: environment  ## open your copies of chapters and exercises, in my-work/, in JupyterLab; LANGUAGE=zh_CN or en
 	@$(BIN)/python site lab $(IN_LANGUAGE) $(LAB_ARGS)
+
+solution: environment  ## show the solution of a finished exercise: make solution EXERCISE=name
+	@$(BIN)/python site solution $(EXERCISE)
 
 style: dev
 	$(BIN)/ruff check .

@@ -5,11 +5,14 @@ An exercise is one file, exercises/<name>.py, a notebook in the percent format. 
 """
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import yaml
 from nbformat import NotebookNode
+
+from roofkit.texts import with_docstrings
 
 FOLDER = "exercises"
 MISTAKES = Path(FOLDER, "misconceptions.toml")
@@ -80,14 +83,15 @@ def page(file: Path) -> str:
     )
 
 
-def worked(notebook: NotebookNode) -> str:
+def worked(notebook: NotebookNode, _: Callable[[str], str] = str) -> str:
     """Return each part's reference solution as Markdown, under the part's heading."""
-    found, heading = ["## Worked solution"], ""
+    title = _("Worked solution")
+    found, heading = [f"## {title}"], ""
     for cell in notebook.cells:
         if is_of(cell, "markdown", "") and cell.source.startswith("## "):
-            heading = f"#{cell.source.splitlines()[0]}"
+            heading = f"### {_(cell.source.splitlines()[0].removeprefix('## '))}"
         elif is_of(cell, "code", ""):
-            found += [heading, f"```python\n{cell.source}\n```"]
+            found += [heading, f"```python\n{with_docstrings(cell.source, _)}\n```"]
     return "\n\n".join(found)
 
 

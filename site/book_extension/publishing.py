@@ -1,4 +1,4 @@
-"""Sphinx extension for a published course: links to a page's source and notebook.
+"""Sphinx extension for a published course: links to a page's source and notebook, and a sitemap.
 
 The addresses come from `_config.yml`, and EDITION names the tag that a build is made from. Without
 an address, which is the default, the site has no links that need it.
@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
+from xml.etree import ElementTree
 
 import yaml
 from docutils import nodes
@@ -23,6 +24,7 @@ from . import contents, languages
 SITE = re.compile(r"https://[^\s?#]+|http://(127\.0\.0\.1|localhost)[^\s?#]*")  # one's own, to try
 REPOSITORY = re.compile(r"https://[^/?#]*(github|gitlab)[^/?#]*(/[^/?#]+){2,}")
 EDITION = re.compile(r"\w[\w.-]*")
+SITEMAP = "sitemap.xml"
 MISTAKE = "What is wrong:\n\n\nPage: {page}\n"
 
 
@@ -42,6 +44,7 @@ def setup(app: Sphinx) -> None:
     app.connect("config-inited", take_addresses)
     # Run after the theme has set the metadata for link previews.
     app.connect("html-page-context", describe_page, priority=950)
+    app.connect("build-finished", write_sitemap)
 
 
 def take_addresses(app: Sphinx, config: Config) -> None:
@@ -135,3 +138,23 @@ def binder(repository: str, branch: str, notebook: str) -> str:
     where = {"github.com": f"gh{parts.path}", "gitlab.com": f"gl/{quote(parts.path[1:], safe='')}"}
     found = where.get(parts.netloc, f"git/{quote(repository, safe='')}")
     return f"https://mybinder.org/v2/{found}/{branch}?urlpath={quote(f'lab/tree/{notebook}')}"
+
+
+def write_sitemap(app: Sphinx, exception: Exception | None) -> None:
+    """Write the sitemap for search engines, with the pages of all languages.
+
+    Each language is a build of its own. An edition has no sitemap.
+    """
+    if exception is not None or app.builder.format != "html" or languages.is_translation(app):
+        return
+    target, site = Path(app.outdir) / SITEMAP, app.config.html_baseurl
+    if not site or os.environ.get("EDITION"):
+        target.unlink(missing_ok=True)
+        return
+    top = ElementTree.Element("urlset", xmlns="http://www.sitemaps.org/schemas/sitemap/0.9")
+    for language in languages.of_book(Path(app.srcdir)):
+        for name in sorted(app.env.found_docs):
+            entry = ElementTree.SubElement(ElementTree.SubElement(top, "url"), "loc")
+            entry.text = f"{site}/{language.prefix}{app.builder.get_target_uri(name)}"
+    ElementTree.indent(top)
+    ElementTree.ElementTree(top).write(target, encoding="utf-8", xml_declaration=True)

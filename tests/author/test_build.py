@@ -186,3 +186,16 @@ def test_an_honest_page_builds_and_what_changes_is_built_again_and_nothing_else(
     assert not (html / "chapters" / "two.html").exists()
     assert not (html / "zh").exists()
     assert re.search(r"Peak\s*(?:<[^>]*>)*394\b", book.html("one"))
+
+
+def test_drawings_that_changed_came_or_went_are_shown(tmp_path: Path) -> None:
+    figure = '<svg class="figure">{}</svg>'
+    for name, kinds in {"old": "abcd", "new": "axc"}.items():
+        for style in ("palette.css", "course.css"):
+            (tmp_path / name / "_static").mkdir(parents=True, exist_ok=True)
+            (tmp_path / name / "_static" / style).touch()
+        (tmp_path / name / "page.html").write_text("".join(map(figure.format, kinds)))
+    command = [sys.executable, str(ROOT / "site"), "drawings", "old", "new", "page.html"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    shown = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert re.findall(r"figure&quot;&gt;(.)&lt;", shown) == ["b", "x", "d"]

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 from urllib.parse import parse_qs, unquote, urlsplit
+from xml.etree import ElementTree
 
 import pytest
 from learner import solutions
@@ -45,6 +46,7 @@ def test_pages_know_their_address_and_every_link_resolves(published: Book) -> No
         name, page = path.relative_to(top).as_posix(), parsed(path)
         canonical = [link["href"] for link in page.select("link[rel=canonical]")]
         assert canonical == ([] if name == "404.html" else [f"{SITE}/{name}"])
+    listed = {entry[0].text for entry in ElementTree.parse(top / "sitemap.xml").getroot()}
     for name in ("index.html", "chapters/page.html", "zh/index.html", "zh/chapters/page.html"):
         page = parsed(top / name)
         assert [told["content"] for told in page.select("[property='og:url']")] == [
@@ -53,6 +55,7 @@ def test_pages_know_their_address_and_every_link_resolves(published: Book) -> No
         others = {str(link["hreflang"]): link["href"] for link in page.select("link[hreflang]")}
         own = name.removeprefix("zh/")
         assert others == {"en": f"{SITE}/{own}", "zh-CN": f"{SITE}/zh/{own}"}
+        assert f"{SITE}/{name}" in listed
 
 
 def test_a_page_leads_to_its_notebook_its_source_and_a_report_of_mistakes(published: Book) -> None:

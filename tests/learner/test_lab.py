@@ -6,6 +6,7 @@ tests of each start share its page, and run in this order.
 
 import html
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -74,6 +75,13 @@ def work(course: Path) -> Path:
     return course / "my-work"
 
 
+def solution(course: Path, name: str, system: str = "C.UTF-8") -> subprocess.CompletedProcess[str]:
+    """Ask for a solution on a system in this language."""
+    command = ["make", "--silent", "solution", f"EXERCISE={name}"]
+    given = os.environ | {"LC_ALL": system}
+    return subprocess.run(command, cwd=course, env=given, capture_output=True, text=True)
+
+
 # ---- in English
 
 
@@ -86,6 +94,8 @@ def test_a_folder_that_cannot_be_written_is_named_in_one_line(course: Path, home
     assert any(line.startswith(str(place)) for line in done.stderr.splitlines())
     assert "Traceback" not in done.stderr
     assert done.returncode != 0
+    early = solution(course, FIRST)  # before there is anything to look into
+    assert (early.returncode != 0, early.stdout, "make lab" in early.stderr) == (True, "", True)
 
 
 def test_the_start_page_lists_the_whole_course_and_leads_to_it(lab: Lab) -> None:
@@ -223,6 +233,22 @@ def test_nothing_is_written_outside_of_the_learners_folder(home: Path, lab: Lab)
     assert [path.name for path in home.rglob("*") if path.is_file()] == []
 
 
+def test_make_solution_shows_the_solution_of_finished_exercises_only(
+    course: Path, lab: Lab
+) -> None:
+    # Until the learner chooses a language, that of the system is spoken.
+    refused = solution(course, SECOND, "zh_CN.UTF-8")
+    assert refused.returncode != 0
+    (line,) = (line for line in refused.stderr.splitlines() if SECOND in line)
+    assert HAN.search(line)
+    named = [key for key in parts(SECOND) if re.search(rf"(?<![\w-]){key}(?![\w-])", line)]
+    assert named == list(parts(SECOND))[1:]  # the first is right
+    assert "return" not in refused.stdout
+    shown = solution(course, FIRST)
+    assert shown.returncode == 0, shown.stderr
+    assert all(f"def {part.function}(" in shown.stdout for part in parts(FIRST).values())
+
+
 # ---- again, over the same work
 
 
@@ -274,19 +300,22 @@ def test_a_changed_course_overwrites_nothing(told: str, work: Path, mine: dict[s
         assert any(cell.source.endswith(ADDED) for cell in cells), path
 
 
+def test_a_chosen_language_is_remembered(told: str, course: Path) -> None:
+    said = solution(course, "no-such", "zh_CN.UTF-8").stderr
+    assert "got 'no-such'" in said
+
+
 @pytest.mark.long
-def test_an_exercise_that_the_course_gets_is_copied_too_in_the_language_chosen_before(
+def test_an_exercise_that_the_course_gets_is_copied_too(
     told: str, course: Path, home: Path, work: Path
 ) -> None:
     shutil.copy(course / "exercises" / f"{FIRST}.py", course / "exercises" / f"{NEW}.py")
     contents, entry = course / "_toc.yml", f"      - file: exercises/{FIRST}\n"
     with_new = contents.read_text().replace(entry, entry + entry.replace(FIRST, NEW))
     contents.write_text(with_new)
-    given = own(home) | {"LC_ALL": "zh_CN.UTF-8"}
-    command = ["make", "lab", "LAB_ARGS=--version"]
-    subprocess.run(command, cwd=course, env=given, capture_output=True, check=True)
-    (made,) = work.glob(f"*/{NEW}.ipynb")
-    assert not HAN.search(nbformat.read(made, as_version=4).cells[0].source)
+    command = ["make", "lab", "LANGUAGE=en", "LAB_ARGS=--version"]
+    subprocess.run(command, cwd=course, env=own(home), capture_output=True, check=True)
+    assert len(list(work.glob(f"*/{NEW}.ipynb"))) == 1
 
 
 # ---- in Chinese, over the same work
