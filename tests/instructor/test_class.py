@@ -74,8 +74,8 @@ CELLS_TOGETHER = {
 }
 FOLDER_TOGETHER = {
     "beside": """
-        link_to_the_machine link_to_itself link_to_the_gradebook fifo_beside socket_beside
-        odd_names gigabyte_beside modules_beside configuration_beside deep_folders""",
+        link_to_the_machine link_to_the_gradebook fifo_beside socket_beside odd_names
+        gigabyte_beside modules_beside configuration_beside deep_folders""",
     "inside": "names_that_lead_out scripts_in_the_text metadata_of_ours",
 }
 # Cells that could steal points: they also stand before a wrong solution.
@@ -128,8 +128,7 @@ def everybody() -> Iterator[Student]:
     yield from honest()
     for name, (edit, fair) in accidents.RIGHT.items():
         yield student(f"mistake-{name}", edit, fair)
-    for name, version in accidents.OLD.items():
-        yield written(f"mistake-{name}", older(version), FULL)
+    yield written("mistake-nbformat-3", older, FULL)
     for name, saved in EDITORS.items():
         yield written(f"editor-{name}", as_saved(saved), FULL)
     for name, (edit, lost, says) in accidents.COSTS.items():
@@ -236,12 +235,9 @@ def shows_html(nb: NotebookNode) -> NotebookNode:
     return nb
 
 
-def older(version: int) -> Callable[[Path, str, str], object]:
-    def write(place: Path, name: str, text: str) -> None:
-        old = nbformat.convert(nbformat.reads(text, as_version=4), version)
-        (place / f"{name}.ipynb").write_text(json.dumps(old), encoding="utf-8")
-
-    return write
+def older(place: Path, name: str, text: str) -> None:
+    old = nbformat.convert(nbformat.reads(text, as_version=4), 3)
+    (place / f"{name}.ipynb").write_text(json.dumps(old), encoding="utf-8")
 
 
 def as_saved(saved: Callable[[NotebookNode], str]) -> Callable[[Path, str, str], object]:
@@ -540,7 +536,6 @@ def test_changed_locked_cells_and_files_named_like_modules_are_stated(graded: Gr
         "mistake-check-edited": "times",
         "mistake-solution-twice": "intensity-solution",
         "mistake-first-and-last-deleted": "given",
-        "mistake-check-emptied": "times",
         "together-beside": "left aside",
     }
     for name, words in expected.items():

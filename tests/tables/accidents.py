@@ -1,6 +1,6 @@
 """What happens to correct notebooks by accident, and the points that they should get.
 
-RIGHT: edits of the notebook. OLD: older formats. COSTS: cells and answers that harm themselves,
+RIGHT: edits of the notebook. COSTS: cells and answers that harm themselves,
 with the parts that may be lost. BESIDE: further notebooks in the folder.
 """
 
@@ -29,8 +29,8 @@ def without(nb, grade_id):
     return nb
 
 
-def changed(nb, grade_id, **changes):
-    cell(nb, grade_id).update(changes)
+def edited(nb, grade_id, source):
+    cell(nb, grade_id).source = source
     return nb
 
 
@@ -42,12 +42,11 @@ def retyped(nb, grade_id):
     return nb
 
 
-def stripped(nb, ids=True):
-    """Remove all metadata, and with `ids` all cell ids."""
+def stripped(nb):
+    """Remove all metadata and cell ids."""
     for one in nb.cells:
         one.metadata = {}
-        if ids:
-            one.pop("id", None)
+        one.pop("id", None)
     nb.metadata = {}
     return nb
 
@@ -66,27 +65,13 @@ def foreign(nb):
     return nb
 
 
-def answered_elsewhere(nb, move, part="bounds"):
-    """Reset a part's solution cell as released; `move` puts its answer elsewhere."""
-    solution = cell(nb, f"{part}-solution")
-    answer = solution.source
-    head = answer[: answer.index("):") + 2]
+def answered_in_the_check(nb, part="bounds"):
+    """Reset a part's solution cell as released, and write its answer above the check."""
+    solution, check = cell(nb, f"{part}-solution"), cell(nb, part)
+    check.source = f"{solution.source}\n\n\n{check.source}"
+    head = solution.source[: solution.source.index("):") + 2]
     solution.source = f"{head}\n    # YOUR CODE HERE\n    raise NotImplementedError()"
-    move(nb, cell(nb, part), answer)
     return nb
-
-
-def into_the_check(nb, check, answer):
-    check.source = f"{answer}\n\n\n{check.source}"
-
-
-def below_the_check(nb, check, answer):
-    nb.cells.insert(nb.cells.index(check) + 1, nbformat.v4.new_code_cell(answer))
-
-
-def above_the_question(nb, check, answer):
-    place = nb.cells.index(cell(nb, "given")) + 1
-    nb.cells.insert(place, nbformat.v4.new_code_cell(answer))
 
 
 def given_more(nb):
@@ -157,28 +142,22 @@ def magics(nb):
 
 # name → (edit of a correct notebook, points that it should get)
 RIGHT = {
-    "check-twice": (lambda nb: twice(nb, "intensity"), FULL),
     "solution-twice": (lambda nb: twice(nb, "intensity-solution"), FULL),
     "check-deleted": (lambda nb: without(nb, "bytes-moved"), FULL),
     "first-and-last-deleted": (lambda nb: without(without(nb, "given"), "bounds"), FULL),
-    "check-edited": (lambda nb: changed(nb, "times", source="check('times', print)"), FULL),
-    "check-emptied": (lambda nb: changed(nb, "times", source=""), FULL),
+    "check-edited": (lambda nb: edited(nb, "times", "check('times', print)"), FULL),
     "check-retyped": (lambda nb: retyped(nb, "times"), FULL),
     "metadata-stripped": (stripped, FULL),
-    "metadata-but-no-ids-stripped": (lambda nb: stripped(nb, ids=False), FULL),
     "points-edited": (more_points, FULL),
     "cell-of-its-own-marked": (foreign, FULL),
     "other-kernel": (lambda nb: nb.metadata.update(kernelspec={"name": "no"}) or nb, FULL),
     "solution-deleted": (lambda nb: without(nb, "bounds-solution"), 17),
-    "solution-retyped": (lambda nb: retyped(nb, "bounds-solution"), FULL),
     "more-in-the-first-cell": (given_more, FULL),
-    "answer-in-the-check": (lambda nb: answered_elsewhere(nb, into_the_check), FULL),
-    "answer-below-the-check": (lambda nb: answered_elsewhere(nb, below_the_check), FULL),
-    "answer-above-the-question": (lambda nb: answered_elsewhere(nb, above_the_question), FULL),
+    "answer-in-the-check": (answered_in_the_check, FULL),
     "merged-cells": (merged, FULL),
-    "in-reverse-order": (lambda nb: backwards(nb), FULL),
-    "all-in-one-cell": (lambda nb: one_cell(nb), FULL),
-    "an-answer-in-two-cells": (lambda nb: split(nb), FULL),
+    "in-reverse-order": (backwards, FULL),
+    "all-in-one-cell": (one_cell, FULL),
+    "an-answer-in-two-cells": (split, FULL),
     "an-import-that-nothing-needs": (
         lambda nb: answering("bounds", "import a_package_that_nobody_has, math\nmath.pi")(nb),
         FULL,
@@ -186,12 +165,9 @@ RIGHT = {
     "the-stub-left-below-an-answer": (stub_below, FULL),
     "a-helper-further-down": (helper_below, FULL),
     "an-error-of-its-own": (lambda nb: with_first(nb, "1 / 0"), FULL),
-    "magics": (lambda nb: magics(nb), FULL),
+    "magics": (magics, FULL),
 }
 
-
-# Student → nbformat version of the notebook that is handed in.
-OLD = {"nbformat-3": 3, "nbformat-4-0": 4}
 
 HOARD = "hoard = []\nwhile True:\n    hoard.append(bytearray(50_000_000))"
 HOARDS = """\
@@ -207,11 +183,11 @@ LATER = tuple(part for part in points() if part not in EARLY)
 
 
 def at(place, source):
-    """Return an edit that puts a cell first, after the check of EARLY's last part, or last."""
+    """Return an edit that puts a cell after the check of EARLY's last part, or last."""
 
     def edit(nb):
-        where = {"first": 0, "middle": nb.cells.index(cell(nb, EARLY[-1])) + 1, "last": 10**6}
-        nb.cells.insert(where[place], code(source))
+        middle = nb.cells.index(cell(nb, EARLY[-1])) + 1
+        nb.cells.insert(middle if place == "middle" else len(nb.cells), code(source))
         return nb
 
     return edit
@@ -244,12 +220,10 @@ def inside(part, line):
 COSTS = {
     "memory-last": (at("last", HOARD), (), ""),
     "memory-in-the-middle": (at("middle", HOARD), LATER, "memory"),
-    "memory-first": (at("first", HOARD), points(), "memory"),
     "memory-of-many-in-the-middle": (at("middle", HOARDS), LATER, "more memory than there is"),
     "sleeps-last": (at("last", "import time\ntime.sleep(10_000)"), (), "ran for more than 120 s"),
     "ends-last": (at("last", END), (), ""),
     "ends-in-the-middle": (at("middle", END), LATER, "ended"),
-    "ends-first": (at("first", END), points(), "ended"),
     "memory-in-an-answer": (inside("bounds", "[0.0] * 10**11"), ("bounds",), "error"),
     "newer-python": (answering("bounds", "type Bytes[T] = list[T]"), ("bounds",), "Python 3."),
     "half-a-line": (answering("bounds", "limit = ("), ("bounds",), "bounds"),
@@ -258,7 +232,6 @@ COSTS = {
         ("times", "bounds"),
         "which got no points",
     ),
-    "forgot-return": (inside("bounds", "return None"), ("bounds",), "bounds"),
     "typo": (inside("bounds", "lenght"), ("bounds",), "lenght"),
     "a-package-that-is-missing": (
         inside("bounds", "import a_package_that_nobody_has"),
@@ -314,7 +287,6 @@ BESIDE = {
         FULL,
         "",
     ),
-    "renamed": ({"My solution FINAL.ipynb": copy.deepcopy}, FULL, ""),
     "as-text": ({"int8-matmul.ipynb.txt": copy.deepcopy}, FULL, ""),
     "in-capitals": ({"INT8-MATMUL.IPYNB": copy.deepcopy}, FULL, ""),
     "in-a-folder": ({"homework/int8-matmul.ipynb": copy.deepcopy}, FULL, ""),
@@ -327,11 +299,6 @@ BESIDE = {
         {"int8-matmul.ipynb": copy.deepcopy, "draft.ipynb": draft},
         FULL,
         "",
-    ),
-    "two-of-other-names-that-differ": (
-        {"first.ipynb": copy.deepcopy, "second.ipynb": wrong},
-        FULL,
-        "different answers",
     ),
     "copies-that-differ": (
         {"int8-matmul.ipynb": copy.deepcopy, "int8-matmul (1).ipynb": wrong},

@@ -51,22 +51,10 @@ def marked(**metadata):
     return changed
 
 
-def marks(value):
-    """Return an edit that sets each cell's nbgrader metadata to a malformed value."""
-
-    def changed(nb):
-        for one in nb.cells:
-            if "nbgrader" in one.metadata:
-                one.metadata["nbgrader"] = copy.deepcopy(value)
-        return nb
-
-    return changed
-
-
-def odd_marks(nb):
+def marks_of_nothing(nb):
     for one in nb.cells:
         if "nbgrader" in one.metadata:
-            one.metadata.nbgrader["grade_id"] = [one.metadata.nbgrader["grade_id"]]
+            one.metadata["nbgrader"] = None
     return nb
 
 
@@ -94,12 +82,6 @@ def each_in_two(nb):
     return nb
 
 
-def other_language(nb):
-    nb.metadata.kernelspec = {"name": "ir", "display_name": "R", "language": "R"}
-    nb.metadata.language_info = {"name": "R", "codemirror_mode": {"name": "r", "version": 3}}
-    return nb
-
-
 def with_widgets(nb):
     state = {"application/vnd.jupyter.widget-state+json": {"state": {"a": 1}, "version_major": 2}}
     nb.metadata["widgets"] = state
@@ -109,28 +91,21 @@ def with_widgets(nb):
 NOTEBOOKS = {
     "tabs": (each_solution(lambda text: text.replace("    ", "\t")), FULL),
     "windows-lines": (each_solution(lambda text: text.replace("\n", "\r\n")), FULL),
-    "old-mac-lines": (last(lambda text: text.replace("\n", "\r")), FULL),
-    "form-feed": (each_solution(lambda text: "\x0c" + text), FULL),
     "hard-spaces": (last(lambda text: text.replace("    return", "\xa0\xa0return")), WITHOUT_LAST),
     "curly-quotes": (last(lambda text: f"# “quoted”\n{text}"), FULL),
     "timed": (each_solution(lambda text: f"%%time\n{text}"), FULL),
-    "captured": (each_solution(lambda text: f"%%capture said\n{text}"), FULL),
     "from-the-future": (
         each_solution(lambda text: f"from __future__ import annotations\n{text}"),
         FULL,
     ),
     "long-comment": (last(lambda text: f"{text}\n# {'x' * 300_000}"), FULL),
-    "asks-for-help": (last(lambda text: f"{text}\n\nprint?"), FULL),
     "tagged-to-be-skipped": (marked(tags=["skip-execution"]), FULL),
-    "tagged-to-raise": (marked(tags=["raises-exception", "remove-cell", "hide-input"]), FULL),
     "tags-of-another-kind": (marked(tags=7), FULL),
     "hidden": (marked(collapsed=True, jupyter={"source_hidden": True}, editable=False), FULL),
-    "marks-of-nothing": (marks(None), FULL),
-    "marks-with-lists": (odd_marks, FULL),
+    "marks-of-nothing": (marks_of_nothing, FULL),
     "one-id-for-all": (same_ids, FULL),
     "old-outputs": (outputs, FULL),
     "comments-between": (each_in_two, FULL),
-    "another-language": (other_language, FULL),
     "widgets": (with_widgets, FULL),
 }
 
@@ -138,23 +113,16 @@ NOTEBOOKS = {
 FIRST = {
     "another-folder": ("import os\nos.chdir('/tmp')", FULL),
     "no-environment": ("import os\nos.environ.clear()", FULL),
-    "no-path": ("import sys\nsys.path.clear()", FULL),
     "strict-numpy": ("import numpy\nnumpy.seterr(all='raise')", FULL),
-    "few-decimals": ("import decimal\ndecimal.getcontext().prec = 1", FULL),
     "awaits": ("import asyncio\nawait asyncio.sleep(0)", FULL),
-    "pip": ("%pip install numpy\n!pip --version", FULL),
     "waits-at-exit": ("import atexit, time\natexit.register(time.sleep, 10_000)", FULL),
     "thread-for-ever": (
         "import threading, time\nthreading.Thread(target=time.sleep, args=(10_000,)).start()",
         FULL,
     ),
-    "traces": ("import sys, threading\nsys.settrace(lambda *_: None)", FULL),
     "little-recursion": ("import sys\nsys.setrecursionlimit(150)", FULL),
     "own-print": ("print = sum = len = range = None", FULL),
-    "own-json": ("import json\njson.dumps = json.loads = json.encoder = None", FULL),
-    "own-literal": ("import ast\nast.literal_eval = lambda text: 1 / 0", FULL),
     "own-sockets": ("import socket\nsocket.socket.sendall = lambda *_: None", 0),
-    "forgets-modules": ("import sys\nsys.modules.clear()", 0),
 }
 
 
@@ -201,11 +169,6 @@ def cells(change):
     return content(lambda said: [change(one) for one in said["cells"]])
 
 
-def language(about):
-    """Set `language_info`, as editors do for an unknown language."""
-    return content(lambda said: said["metadata"].update(language_info=about))
-
-
 def without_outputs(one):
     one.pop("outputs", None)
     one.pop("execution_count", None)
@@ -222,19 +185,15 @@ def secret_is_a_folder(folder, name, text):
 
 FILES = {
     "utf-32": (bytes_of(lambda text: text.encode("utf-32")), FULL),
-    "one-text-a-cell": (cells(lambda one: one.update(source="".join(one["source"]))), FULL),
     "later-version": (
         content(lambda said: said.update(nbformat_minor=99, of_tomorrow=[1])),
         FULL,
     ),
     "not-a-number": (content(lambda said: said["metadata"].update(zoom=float("nan"))), FULL),
-    "a-language-without-a-name": (language({}), FULL),
-    "a-language-of-nothing": (language(None), FULL),
-    "cells-twice": (
-        bytes_of(lambda text: b'{"cells": [], ' + text.strip()[1:].encode()),
+    "a-language-without-a-name": (
+        content(lambda said: said["metadata"].update(language_info={})),
         FULL,
     ),
-    "blanks-around": (bytes_of(lambda text: b"\n\n  " + text.encode() + b"\n\t \n"), FULL),
     "padded": (bytes_of(lambda text: text.encode() + bytes(4096)), None),
     "cut-off": (bytes_of(lambda text: text.encode()[:3000]), None),
     "compressed": (bytes_of(lambda text: gzip.compress(text.encode())), None),
@@ -245,8 +204,6 @@ FILES = {
     "a-source-of-nothing": (content(lambda said: said["cells"].append(NULL)), FULL),
     "no-outputs": (cells(without_outputs), FULL),
     "no-metadata": (cells(lambda one: one.pop("metadata")), FULL),
-    "metadata-of-nothing": (cells(lambda one: one.update(metadata=None)), FULL),
-    "outputs-of-nothing": (cells(lambda one: one.update(outputs=None)), FULL),
     "fields-of-others": (
         cells(lambda one: one.update(language="python", editor={"x": 1}, id=7)),
         FULL,
@@ -260,6 +217,5 @@ FILES = {
     "only-a-zip": (lambda folder, name, text: (folder / "x.zip").write_bytes(zipped(text)), None),
     "only-a-checkpoint": (named(".ipynb_checkpoints/{name}-checkpoint.ipynb"), None),
     "other-hyphen": (named("int8\u2011matmul.ipynb"), FULL),
-    "blank-in-its-name": (named(" {name} .ipynb"), FULL),
     "secret-is-a-folder": (secret_is_a_folder, FULL),
 }

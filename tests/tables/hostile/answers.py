@@ -23,17 +23,6 @@ def equal_to_all(right):
     return Anything()
 
 
-def float_on_demand(right):
-    class Lazy:
-        def __float__(self):
-            raise SystemExit("asked for a number")
-
-        def __array__(self, *_, **__):
-            raise SystemExit("asked for an array")
-
-    return Lazy()
-
-
 def never_float(right):
     class Slow:
         def __float__(self):
@@ -85,12 +74,6 @@ def gigantic_list(right):
     return [0.0] * 10**8
 
 
-def own_container(right):
-    loop = []
-    loop.append(loop)
-    return loop
-
-
 def deep_container(right):
     deep = []
     for _ in range(100_000):
@@ -102,22 +85,12 @@ def dict_with_odd_keys(right):
     return {(): right, None: right, 1.5: right, "\ud800": right}
 
 
-def lone_surrogate(right):
-    return "\ud800"
-
-
 def trap_for_pickles(right):
     class Trap:
         def __reduce__(self):
             return eval, ("__import__('os').system('echo REACHED')",)
 
     return Trap()
-
-
-def array_of_objects(right):
-    import numpy
-
-    return numpy.array([equal_to_all(right), None], dtype=object)
 
 
 def dying(right):
@@ -132,10 +105,6 @@ def killing(right):
 
     os.kill(os.getppid(), signal.SIGKILL)
     return right
-
-
-def raising_exit(right):
-    raise SystemExit(0)
 
 
 def raising_base(right):
@@ -181,29 +150,9 @@ def forged_lines(right):
     return right
 
 
-def endless_array(right):
-    import numpy
-
-    return numpy.broadcast_to(numpy.float64(1), (10**12,))
-
-
 def endless_list(right):
     class Endless(list):
         def __iter__(self):
             return itertools.repeat(1.0)
 
     return Endless([1.0])
-
-
-def endless_mapping(right):
-    class Endless(dict):
-        def items(self):
-            return ((number, 1.0) for number in itertools.count())
-
-    return Endless(a=1.0)
-
-
-def signalling_decimal(right):
-    from decimal import Decimal
-
-    return Decimal("sNaN")

@@ -35,12 +35,6 @@ def link_to_the_machine(folder, notebook):
     (folder / "all").symlink_to("/")
 
 
-@fair("points")
-def link_to_itself(folder, notebook):
-    (folder / "loop").symlink_to("loop")
-    (folder / "round").symlink_to(".")
-
-
 @fair("listed")
 def notebook_is_a_link_out(folder, notebook):
     secret = folder.parent.parent.parent / "secret.ipynb"
@@ -70,13 +64,6 @@ def socket_beside(folder, notebook):
     finally:
         os.chdir(here)
         one.close()
-
-
-@fair("listed")
-def notebook_is_a_folder(folder, notebook):
-    notebook.unlink()
-    notebook.mkdir()
-    (notebook / "inner.ipynb").write_text("{}")
 
 
 @fair("points")
@@ -113,11 +100,6 @@ def gigabyte_beside(folder, notebook):
 @fair("listed")
 def nested_lists(folder, notebook):
     notebook.write_bytes(b"[" * 15_000_000)
-
-
-@fair("listed")
-def gigantic_number(folder, notebook):
-    notebook.write_text('{"cells": [], "metadata": {}, "nbformat": ' + "4" * 1_000_000 + "}")
 
 
 @fair("listed")
@@ -186,11 +168,6 @@ def configuration_beside(folder, notebook):
 @fair("points")
 def strange_timestamp(folder, notebook):
     (folder / "timestamp.txt").write_bytes(b"\xff\x00 9999-99-99 99:99:99 UTC")
-
-
-@fair("points")
-def time_of_no_clock(folder, notebook):
-    (folder / "timestamp.txt").write_text("0001-01-01 00:00:00.0 +2359")
 
 
 @fair("points")

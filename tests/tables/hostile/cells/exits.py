@@ -1,2 +1,0 @@
-# May lose points: calls IPython's exit().
-exit()
