@@ -61,15 +61,6 @@ def test_a_passed_check_says_what_was_asked_and_what_grading_will_ask(
             assert f"{name}: " in finished[key]
 
 
-def test_the_last_right_part_tells_the_moral_and_no_other_does(finished: dict[str, str]) -> None:
-    moral = exercises.load(NAME).moral
-    *others, last = finished.values()
-    assert moral in last
-    assert not [said for said in others if moral in said]
-    wrong = told(bytes_moved=WRONG)
-    assert not [said for said in wrong.values() if moral in said]
-
-
 def test_thoughts_wait_for_all_parts_and_those_left_are_named(finished: dict[str, str]) -> None:
     thoughts, known = exercises.load(NAME).thoughts, parts(NAME)
     calls = {k: f'check("{k}", {one.function})\ncheck.thoughts()' for k, one in known.items()}

@@ -8,7 +8,6 @@ import html
 import json
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,7 +30,6 @@ CHAPTER = "chapters/1-time.ipynb"
 HAN = re.compile("[\u4e00-\u9fff]")
 ENGLISH = re.compile("[a-z]{2} [a-z]{2}")
 OWN = "it takes 2 times as long"  # as a translated line of the chapter, but the learner's own
-NEW = "one-more"
 WIDGET = "application/vnd.jupyter.widget-view+json"
 ADDED = "This sentence is new."
 # Links to other notebooks; code may contain brackets, too.
@@ -303,19 +301,6 @@ def test_a_changed_course_overwrites_nothing(told: str, work: Path, mine: dict[s
 def test_a_chosen_language_is_remembered(told: str, course: Path) -> None:
     said = solution(course, "no-such", "zh_CN.UTF-8").stderr
     assert "got 'no-such'" in said
-
-
-@pytest.mark.long
-def test_an_exercise_that_the_course_gets_is_copied_too(
-    told: str, course: Path, home: Path, work: Path
-) -> None:
-    shutil.copy(course / "exercises" / f"{FIRST}.py", course / "exercises" / f"{NEW}.py")
-    contents, entry = course / "_toc.yml", f"      - file: exercises/{FIRST}\n"
-    with_new = contents.read_text().replace(entry, entry + entry.replace(FIRST, NEW))
-    contents.write_text(with_new)
-    command = ["make", "lab", "LANGUAGE=en", "LAB_ARGS=--version"]
-    subprocess.run(command, cwd=course, env=own(home), capture_output=True, check=True)
-    assert len(list(work.glob(f"*/{NEW}.ipynb"))) == 1
 
 
 # ---- in Chinese, over the same work

@@ -1,12 +1,7 @@
 """What is around and in a page: links, languages, menus, terms, themes, notebooks, licenses."""
 
-import inspect
 import json
-import os
 import re
-import subprocess
-import sys
-import types
 from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
@@ -26,9 +21,6 @@ from site_links import broken, parsed
 from site_server import Server
 from site_sweep import FOLDERS, PAGES, TRANSLATED, WRITTEN
 from untranslated import without
-
-import rooflib
-from rooflib import plots
 
 HAN = re.compile("[\u4e00-\u9fff]")
 LANGS = {"en": "en", "zh": "zh-CN"}
@@ -346,25 +338,6 @@ def test_the_theme_is_chosen_by_keyboard_and_kept(reader: Reader) -> None:
     reader.page.emulate_media(forced_colors="none")
 
 
-def test_a_browser_that_refuses_its_storage_changes_colors_and_searches(
-    browser: Browser, server: Server
-) -> None:
-    context = browser.new_context(color_scheme="dark")
-    context.add_init_script(
-        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException(); } })"
-    )
-    page = context.new_page()
-    ready(page, f"{server.origin}/search.html?q=bandwidth", covered=True)
-    page.locator("#search-results p.context").first.wait_for()
-    ready(page, f"{server.origin}/chapters/references.html", covered=True)
-    seen = []
-    for _ in range(3):
-        seen.append(page.locator("html").get_attribute("data-theme"))
-        page.get_by_role("button", name="light/dark").click()
-    assert seen == ["dark", "dark", "light"]  # what the system says, and what is chosen
-    context.close()
-
-
 def test_the_first_tab_leads_past_the_menu(reader: Reader) -> None:
     reader.open("chapters/references")
     reader.page.keyboard.press("Tab")
@@ -418,16 +391,6 @@ def test_menus_of_a_phone_open_and_lead_on(reader: Reader) -> None:
     reader.page.keyboard.press("Meta+k")
     expect(reader.page.locator("input[type=search]:visible")).to_be_focused()
     reader.desk()
-
-
-def test_the_contents_mark_what_i_read(reader: Reader) -> None:
-    reader.open("chapters/time")
-    marked = reader.page.locator(".bd-toc-nav a[aria-current]")
-    assert marked.count() == 0
-    for number in (2, 4):
-        link = reader.page.locator(".bd-toc-nav a").nth(number)
-        link.click()
-        expect(marked).to_have_attribute("href", link.get_attribute("href") or "")
 
 
 def test_code_is_copied_by_one_press(browser: Browser, server: Server) -> None:
@@ -507,20 +470,6 @@ def test_a_term_is_explained_by_a_touch_and_opened_by_a_second(
     context.close()
 
 
-def test_tables_too_wide_for_a_phone_keep_their_headings_in_sight(reader: Reader) -> None:
-    reader.phone()
-    reader.open("chapters/hardware")
-    tables = reader.page.locator("table:has(th:nth-child(4))")
-    wide = "(all) => all.findIndex((t) => t.scrollWidth > t.parentElement.clientWidth + 150)"
-    table = tables.nth(tables.evaluate_all(wide))
-    cell = table.locator("tbody td").first
-    before = cell.bounding_box()
-    scrolled = "(t) => { t.parentElement.scrollLeft = 200; return t.parentElement.scrollLeft; }"
-    assert table.evaluate(scrolled) > 100
-    assert cell.bounding_box() == before  # the first column stays
-    reader.desk()
-
-
 def test_drawings_have_only_colors_that_follow_the_theme(site: Path) -> None:
     for language, name in BOTH:
         for drawing in page_of(site, language, name).select("article svg"):
@@ -596,64 +545,6 @@ def test_the_notebook_of_a_page_has_its_text_and_cells(site: Path, language: str
         assert [one for one in in_tables if plain(one) not in cells] == [], name
         assert bool(HAN.search(prose)) == (language == "zh"), name
     assert offered > 10
-
-
-@pytest.mark.long
-def test_the_notebook_of_a_page_runs_from_top_to_bottom(site: Path) -> None:
-    notebook = site / "chapters" / "intensity.ipynb"
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "--nbval-lax", "-q", "-p", "no:xdist", str(notebook)],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'kit'}"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-2000:]
-
-
-# ---- the page of rooflib's functions
-
-
-def public() -> dict[str, object]:
-    """Return name → value of all that `rooflib` and `rooflib.plots` offer."""
-    names = {
-        name: getattr(rooflib, name)
-        for name in rooflib.__all__
-        if not isinstance(getattr(rooflib, name), types.ModuleType)
-    }
-    own = {
-        f"plots.{name}": value
-        for name, value in vars(plots).items()
-        if inspect.isfunction(value) and value.__module__ == plots.__name__ and name[0] != "_"
-    }
-    return names | own
-
-
-def words(text: str) -> list[str]:
-    """Split into words, without punctuation, which is typographic on the page."""
-    return re.findall(r"[^\W_]+", text)
-
-
-def test_the_page_of_functions_has_every_name_with_its_arguments_and_text(site: Path) -> None:
-    page = page_of(site, "en", "chapters/api")
-    missing = []
-    for name, value in public().items():
-        head = page.find(id=f"rooflib.{name}")
-        if head is None:
-            missing.append(name)
-            continue
-        if not callable(value):
-            continue
-        raised = isinstance(value, type) and issubclass(value, Exception)
-        arguments = () if raised else inspect.signature(value).parameters
-        missing += [f"{name}: {one}" for one in arguments if one not in head.get_text()]
-        told = words((inspect.getdoc(value) or "").partition("\n")[0])
-        body = head.find_next_sibling("dd")
-        if body is None or words(body.get_text())[: len(told)] != told:
-            missing.append(f"{name}: what it does")
-    assert missing == []
-    assert len(page.select("dl.py > dt.sig")) == len(page.select("dl.py:has(> dt.sig)"))
 
 
 # ---- what the site keeps and what it is made of

@@ -83,6 +83,14 @@ def test_every_public_name_says_what_it_is():
     assert sum(len(found.examples) for found in doctest.DocTestFinder().find(rl)) > 0
 
 
+def test_the_page_of_functions_has_every_public_name():
+    page = (ROOT / "chapters/api.md").read_text(encoding="utf-8")
+    shown = re.findall(r"^\.\. (?:auto)?\w+:: (?:.*\.)?(\w+)", page, re.MULTILINE)
+    plots = (each for each in vars(rl.plots).values() if inspect.isfunction(each))
+    own = {each.__name__ for each in plots if each.__module__ == rl.plots.__name__}
+    assert {name for name in own if name[0] != "_"} | set(PUBLIC) - {"plots"} <= set(shown)
+
+
 # What the names before a dot stand for, in pages and docstrings.
 KNOWN = {"rl.plots": rl.plots, "plots": rl.plots, "rl": rl, "rooflib": rl, "roofmeter": roofmeter}
 KNOWN |= {"run": roofmeter.Run, "served": rl.Serving, "mine": rl.Model}
