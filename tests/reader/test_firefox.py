@@ -36,17 +36,6 @@ def test_pages_load_and_fit(at: Firefox, server: Server, page: str) -> None:
         assert at.run(f"({STICKING_OUT})()") == []
 
 
-def test_a_guess_covers_what_follows_until_i_guess(at: Firefox, server: Server) -> None:
-    at.open(f"{server.origin}/chapters/intensity.html")
-    shown = f"{COVER}.querySelector('p').checkVisibility()"
-    assert at.run(shown) is False
-    at.run('document.querySelector("form.guess input").focus()')
-    at.press(" ")
-    assert at.run(shown) is False
-    at.press(ENTER)
-    assert at.run(shown) is True
-
-
 def test_a_link_into_what_is_covered_opens_it(at: Firefox, server: Server) -> None:
     at.open(f"{server.origin}/chapters/chips.html")
     target = "document.querySelector('.guess-covered [id]')"

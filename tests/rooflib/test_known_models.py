@@ -392,23 +392,6 @@ def test_mlx_also_quantizes_tables(how, bits):
     assert held == pytest.approx((model.parameters - rest) * bits / 8 + 2 * rest)
 
 
-def test_mlx_quantizes_what_a_file_names_in_its_own_way():
-    eight = {"group_size": 64, "bits": 8}
-    for name, own, row, matrix in (
-        ("gemma-3-4b", "language_model.model.embed_tokens", "logits", 262_208 * 2560),
-        ("Qwen3-30B-A3B-FP8", "model.layers.7.mlp.gate", "router", 128 * 2048),
-    ):
-        config = next(row["config"] for row in CONFIGS if row["name"].startswith(name))
-        config = {key: each for key, each in config.items() if key != "quantization_config"}
-        how = {"group_size": 64, "bits": 4, "mode": "affine"}
-        plain, named = (
-            part(row, rl.model_from_config(config | {"quantization": how | more}).decode(1, 1)).held
-            for more in ({}, {own: eight})
-        )
-        usual = 4.5 if row == "logits" else 16
-        assert named - plain == pytest.approx(matrix * (8.5 - usual) / 8)
-
-
 # Bytes of a block and its weights: ggml-common.h of llama.cpp.
 BLOCKS = {
     "q2_k": (84, 256), "q3_k": (110, 256), "q4_k": (144, 256), "q5_k": (176, 256),
@@ -481,14 +464,6 @@ def test_experts_are_loaded_and_held_with_their_biases():
     found = part("experts", rl.model_from_config(config).decode(1, 9))
     each = 3 * 2880**2 * 4.25 / 8 + 2 * 3 * 2880
     assert [found.loaded, found.held] == pytest.approx([24 * 4 * each, 24 * 32 * each])
-
-
-def test_a_token_looks_up_a_row_of_each_table():
-    row = next(row for row in FAMILIES if row["config"].get("hidden_size_per_layer_input"))
-    c, model = row["config"], rl.model_from_config(row["config"])
-    one, two = (part("embedding, norms", model.decode(B, 9)).loaded for B in (1, 2))
-    further = c["num_hidden_layers"] * c["hidden_size_per_layer_input"]
-    assert two - one == 2 * (c["hidden_size"] + further)
 
 
 def test_an_indexer_compares_all_positions_and_attention_reads_the_best():

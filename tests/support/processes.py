@@ -4,13 +4,10 @@ import contextlib
 import ctypes
 import os
 import pickle
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import psutil
-from repository import ROOT
 
 PR_SET_CHILD_SUBREAPER = 36
 WAIT_SECONDS = 30  # a process that still runs after this is considered stuck
@@ -50,22 +47,3 @@ def in_fork(task: Callable[[], Any]) -> Any:
     if error:
         raise RuntimeError(error)
     return found
-
-
-def as_unprivileged_user(*command: str | Path) -> list[str]:
-    """Return a command line that runs the command as an unprivileged user.
-
-    That user can read this Python and this repository.
-    """
-    words = ["bwrap", "--dev-bind", "/", "/", "--cap-drop", "ALL", "--setenv", "HOME", "/nowhere"]
-    words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-    for path in dict.fromkeys(map(Path, (sys.base_prefix, sys.prefix, ROOT))):
-        parents = list(reversed(path.parents))
-        private = next((parent for parent in parents if not parent.stat().st_mode & 0o001), None)
-        if private:
-            words += ["--perms", "0755", "--tmpfs", str(private)]
-            for parent in parents[parents.index(private) + 1 :]:
-                words += ["--perms", "0755", "--dir", str(parent)]
-            words += ["--ro-bind", str(path), str(path)]
-    drop = ["setpriv", "--reuid", "61234", "--regid", "61234", "--clear-groups"]
-    return [*words, "--", *drop, *map(str, command)]
