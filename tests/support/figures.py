@@ -291,6 +291,7 @@ WRONG = [
     ("wrong_tera_operations", "figure-unit", BATCH, "throughput in TOP/s", TERA),
     ("wrong_time_per_batch", "figure-batch", "time per batch (ms)", RATE, 1),
     ("wrong_trillion", None, BATCH, "trillion FLOP/s", TERA),
+    ("wrong_x", "figure-batch", "x", RATE, 1),
 ]
 
 
