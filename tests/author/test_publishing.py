@@ -79,23 +79,6 @@ def test_a_page_leads_to_its_notebook_its_source_and_a_report_of_mistakes(publis
         assert f"{SITE}/{page}.html" in asked["body"][0]
 
 
-@pytest.mark.long
-def test_a_page_of_an_edition_leads_to_the_sources_of_its_tag_at_gitlab_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("EDITION", "1.0.0")
-    gitlab = "https://gitlab.com/example/course"
-    book = book_at(tmp_path / "book", SITE, gitlab)
-    done = book.build()
-    assert done.returncode == 0, done.stderr
-    links = links_of(book)
-    assert links["source"] == f"{gitlab}/-/blob/1.0.0/chapters/page.md"
-    assert "/1.0.0" in links["binder"]
-    asked = urlsplit(links["report"])
-    assert asked.path == "/example/course/-/issues/new"
-    assert f"{SITE}/1.0.0/chapters/page.html" in parse_qs(asked.query)["issue[description]"][0]
-
-
 def test_an_address_that_is_none_stops_the_next_build(published: Book, tmp_path: Path) -> None:
     book = Book(shutil.copytree(published.folder, tmp_path / "book"))
     config = book.folder / "_config.yml"

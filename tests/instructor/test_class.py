@@ -26,7 +26,7 @@ import nbformat
 import pytest
 import unusual
 from accidents import FULL
-from classroom import NAME, Classroom, cell, code, functions, points, said, with_first
+from classroom import NAME, Classroom, cell, code, points, said, with_first
 from editors import EDITORS
 from hostile import answers, folders, texts
 from nbformat import NotebookNode
@@ -128,7 +128,6 @@ def everybody() -> Iterator[Student]:
     yield from honest()
     for name, (edit, fair) in accidents.RIGHT.items():
         yield student(f"mistake-{name}", edit, fair)
-    yield written("mistake-nbformat-3", older, FULL)
     for name, saved in EDITORS.items():
         yield written(f"editor-{name}", as_saved(saved), FULL)
     for name, (edit, lost, says) in accidents.COSTS.items():
@@ -235,11 +234,6 @@ def shows_html(nb: NotebookNode) -> NotebookNode:
     return nb
 
 
-def older(place: Path, name: str, text: str) -> None:
-    old = nbformat.convert(nbformat.reads(text, as_version=4), 3)
-    (place / f"{name}.ipynb").write_text(json.dumps(old), encoding="utf-8")
-
-
 def as_saved(saved: Callable[[NotebookNode], str]) -> Callable[[Path, str, str], object]:
     def write(place: Path, name: str, text: str) -> None:
         notebook = nbformat.reads(text, as_version=4)
@@ -273,8 +267,9 @@ def beside(
 def wrapped(nb: NotebookNode, name: str) -> NotebookNode:
     """Return a notebook whose right answers pass through this function of answers.py."""
     notebook = with_first(nb, inspect.getsource(answers))
-    for key, function in functions().items():
-        cell(notebook, f"{key}-solution").source += (
+    for part in exercises.load(NAME).parts:
+        function = part.function
+        cell(notebook, f"{part.key}-solution").source += (
             f"\n\n\nright_{function} = {function}\n\n\n"
             f"def {function}(*a, **k):\n    return {name}(right_{function}(*a, **k))\n"
         )

@@ -218,13 +218,6 @@ def test_no_markdown_is_left_in_the_text_of_a_page(site: Path) -> None:
     assert found == []
 
 
-def test_what_belongs_to_a_time_of_a_figure_stands_lower(site: Path) -> None:
-    """T with "HBM" or "计算" below, and never T_HBM."""
-    for language, name in BOTH:
-        for text in page_of(site, language, name).select("figure.live *"):
-            assert not re.fullmatch(r"\w_\w+", text.get_text()), (language, name)
-
-
 def test_each_page_says_in_its_language_what_it_is_about(site: Path) -> None:
     """Search engines and link previews show a page's title, description and picture."""
     seen: dict[tuple[str, str], str] = {}

@@ -92,7 +92,7 @@ class Classroom:
         """Return the released notebook, solved by a submission or by the reference."""
         found = [one for one in submissions(name) if one.name == submission]
         mine = found[0] if found else Submission(name, "reference", "", {})
-        return hand_in(mine, self.released(name, language), exercises.source(name), functions(name))
+        return hand_in(mine, self.released(name, language))
 
     def folder_of(self, student: str, name: str = NAME) -> Path:
         folder = self.folder / "submitted" / student / name
@@ -184,12 +184,6 @@ class Classroom:
         for name in ("report.html", "nbgrader_config.py"):  # name the folder
             found.pop(name, None)
         return found
-
-
-@functools.cache
-def functions(name: str = NAME) -> dict[str, str]:
-    """Return part → name of its function."""
-    return {part.key: part.function for part in exercises.load(name).parts}
 
 
 @functools.cache

@@ -49,9 +49,15 @@ def through_jupytext(notebook: NotebookNode) -> str:
     return nbformat.writes(jupytext.reads(jupytext.writes(notebook, "py:percent"), "py:percent"))
 
 
+def of_format_3(notebook: NotebookNode) -> str:
+    """An old Jupyter writes worksheets."""
+    return json.dumps(nbformat.convert(notebook, 3))
+
+
 EDITORS: dict[str, Callable[[NotebookNode], str]] = {
     "colab": colab,
     "vs-code": vs_code,
     "marimo": marimo,
     "jupytext": through_jupytext,
+    "nbformat-3": of_format_3,
 }

@@ -32,7 +32,6 @@ NAMES = {
     *("TPU", "GPU", "CPU", "NVLink", "PCIe", "ICI"),
 }
 LONGEST_FIRST = sorted(NAMES, key=len, reverse=True)
-AMOUNT = re.compile(r"[\d.,]+\s[kMGTPE]?B\b")
 LINE = re.compile(
     r"(.+?): tokens per second ×\s*([\d,.]+), at least (.+?) for .*?(compute|HBM|the link) binds"
 )
@@ -109,13 +108,6 @@ def faults(figure: str, found: dict[str, Any], language: str) -> Iterator[str]:
     for name, label in found["labels"].items():
         if re.fullmatch("[A-Z]", label) and label != name:
             yield f"the control of {name} is called {label}"
-    for sentence in re.split(r"(?<=\.)\s", found["says"]):
-        amounts = [number(text) for text in AMOUNT.findall(sentence)]
-        if "not fit" in sentence and len(amounts) == 2 and amounts[0] < amounts[1]:
-            yield f"what is to be held is less than the memory: {sentence}"
-    if figure == "time":  # each bar has its own time
-        times = [found["numbers"][name][1] for name in ("t_math", "t_comms")]
-        yield from (f"no bar has {time}" for time in times if time not in " ".join(found["drawn"]))
     chosen = settings(found["chosen"])
     # In a page, a chip of one's own has the numbers that were typed.
     if (

@@ -63,9 +63,7 @@ def solutions(name: str) -> dict[str, str]:
 
 def answered(submission: Submission) -> NotebookNode:
     """Return a released notebook with a learner's answers."""
-    name = submission.exercise
-    functions = {key: part.function for key, part in parts(name).items()}
-    return hand_in(submission, released(name), exercises.source(name), functions)
+    return hand_in(submission, released(submission.exercise))
 
 
 def about(one: Submission) -> set[str]:

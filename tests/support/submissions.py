@@ -99,20 +99,15 @@ def _submission(
     return Submission(exercise, name, source, causes, told, open)
 
 
-def hand_in(
-    submission: Submission,
-    released: NotebookNode,
-    source: NotebookNode,
-    functions: Mapping[str, str],
-) -> NotebookNode:
-    """Return the released notebook with the submission's code.
+def hand_in(submission: Submission, released: NotebookNode) -> NotebookNode:
+    """Return the released notebook with the submission's code in its first solution cell.
 
-    The code is in the first solution cell. `functions` maps each part's key to the name of its
-    function. What the submission doesn't define is taken from `source`, the notebook with the
-    reference solution.
+    What the submission doesn't define is taken from the reference solution.
     """
     notebook = copy.deepcopy(released)
+    source = exercises.source(submission.exercise)
     reference = {_grade_id(cell): cell.source for cell in source.cells}
+    functions = {part.key: part.function for part in exercises.load(submission.exercise).parts}
     written = False
     for cell in notebook.cells:
         key = _grade_id(cell).removesuffix("-solution")
