@@ -38,7 +38,6 @@ KEPT = 2 * 32 * 8 * 128 * 2  # bytes of a token's keys and values
 (REACHED,) = [
     one.fraction for one in rl.published_shares() if (one.chip, one.roof) == ("H100 SXM", "bf16")
 ][:1]
-ARRAY = 2 * 8192 * 4096  # bytes of what collectives send
 
 
 def batch(peak: float, width: int, bandwidth: float = HBM) -> float:
@@ -169,47 +168,35 @@ STATED = {
         f"{2 * 512 * 8192**2 / (4 * (2 * 512 * 8192 + 8192**2)):.0f}",
         f"{prompt(64, 8, PEAK, HBM):,}", f"{prompt(32, 32, PEAK, HBM):,}",
         f"{prompt(64, 8, V5E_PEAK, V5E_HBM):,}",
-        *(f"{decode(tokens):.2f}" for tokens in (300, 3_000)),
-        # An exponential for each pair, beside 4H FLOPs; and an answer's two halves.
-        f"{100 * PEAK / (4 * 128) / H100['exponentials']:.0f}%", "50%",
+        # An exponential for each pair, beside 4H FLOPs.
+        f"{100 * PEAK / (4 * 128) / H100['exponentials']:.0f}%",
     ],
     "summary": [
         f"{1e18 / PEAK * DOLLARS:.2f}", f"{1e15 / HBM * DOLLARS:.2f}",
         f"{2 * (WEIGHTS - TABLE) / PEAK * 1e6 * DOLLARS:.4f}",
         *(f"{generated(texts):.2f}" for texts in (1, 8, 64)),
-        *(f"{share * ARRAY / ICI * 1e3:.3}" for share in (7 / 8, 2 * 7 / 8)),
         f"{6 * WEIGHTS * 1e12 / (REACHED * PEAK) / 3600:,.0f}",
-        f"{ARRAY / NVLINK * 1e6:.0f}", f"{7 / 64 * ARRAY / NVLINK * 1e6:.1f}",
     ],
     "matmul": [
         f"{first(lambda B: matmul(B, 4096, 16_384)):,}",
         f"{first(lambda B: matmul(B, 4096, 4096)):,}",
-        f"{first(lambda B: matmul(B, 40_960, 40_960)):,}",
-        f"{first(lambda B: matmul(B, 8192, 8192, PEAK, HBM)):,}",
         f"{math.floor(V5E_PEAK / V5E_HBM) + 1}",
     ],
     "chips": [
         # Four of them on a ring; eight send what their switch adds once.
         f"{depth(4, PEAK, NVLINK):,}", f"{math.floor(8 * PEAK / NVLINK) + 1:,}",
-        f"{depth(8, V5E_PEAK, ICI):,}", f"{math.floor(V5E_PEAK / ICI) + 1:,}",
         f"{depth(8, V5E_PEAK, 2 * ICI):,}",  # both ways around
     ],
     "attention": [
-        f"{prompt(32, 32, V5E_PEAK, V5E_HBM):,}", f"{prompt(32, 8, V5E_PEAK, V5E_HBM):,}",
         f"{100 * (512 + 64) / (2 * 128 * 128):.1f}%",
     ],
     "../index": [f"{V5E_PEAK / V5E_HBM:.0f}"],
     "../slides/roofline": [
         f"{V5E_PEAK / V5E_HBM / 2:.0f}",
         f"{math.floor(V5E_PEAK / V5E_HBM / 2) + 1}", f"{math.floor(PEAK / HBM) + 1}",
-        f"{depth(2, V5E_PEAK, ICI):,}",
-    ],
-    "step": [
-        f"{int((H100.memory - 2 * WEIGHTS) // (8192 * KEPT)):,}",
     ],
     "time": [f"{math.floor(HBM / 14e9):,}"],
     "glossary": [f"{chip['bf16'] / chip['HBM']:.1f}" for chip in (V5E, V6E)],
-    "roofline": [f"{0.5 * V5E_HBM / 1e9:.1f}"],
 }  # fmt: skip
 
 

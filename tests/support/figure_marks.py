@@ -84,7 +84,6 @@ class Drawing:
         self.bars: list[Mark] = []
         self.keys: list[Mark] = []  # squares that explain a color
         self.curves: list[list[Mark]] = []
-        self.solid: list[bool] = []  # whether a curve is
         self.texts: list[tuple[str, dict[str, str]]] = []
         root = ET.fromstring(f"<svg>{picture.replace('&nbsp;', ' ')}</svg>")
         for group in root.iter("g"):
@@ -109,7 +108,6 @@ class Drawing:
             elif one.tag == "path" and fill == "none":
                 places = [place.split() for place in re.split("[ML]", one.get("d", ""))[1:]]
                 self.curves.append([Mark(stroke, float(x), float(y)) for x, y in places])
-                self.solid.append("stroke-dasharray" not in one.attrib)
             elif one.tag == "polygon":
                 tip = one.get("points", "").split()[1].split(",")
                 self.ends.append(Mark(fill, float(tip[0]), float(tip[1])))
@@ -139,10 +137,6 @@ class Axis(NamedTuple):
         log = math.log(value / self.low) / math.log(self.high / self.low) if self.low else 0
         share = log if self.low else value / self.high
         return self.first + share * (self.last - self.first)
-
-    def back(self, place: float) -> float:
-        share = (place - self.first) / (self.last - self.first)
-        return self.low * float((self.high / self.low) ** share)
 
     def holds(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -229,10 +223,6 @@ def misplaced(figure: str, values: dict[str, Any], picture: str) -> Iterator[str
     for one, other in pairwise(sorted(drawing.bars, key=lambda bar: (bar.y, bar.x))):
         if figure == "timeline" and one.y == other.y and one.x + one.wide > other.x + 0.1:
             yield f"{one} and {other} at the same time"
-    for dot in drawing.dots if figure in ("matmul", "one_roof") else []:
-        roof = min(values["peak"], axes["x"].back(dot.x) * values["peak"] / values["ridge"])
-        if not axes["y"].has(dot.y, roof) and axes["x"].first < dot.x < axes["x"].last:
-            yield f"{dot} is not on the roof"
     dots = {name: axes["x"].at(value) for name, value in values.get("dots", {}).items()}
     for name, at in dots.items():
         own = [float(looks["x"]) for text, looks in drawing.texts if text.endswith(name)]
@@ -256,10 +246,6 @@ def misplaced(figure: str, values: dict[str, Any], picture: str) -> Iterator[str
             ]
             if f"var(--{color})" not in has:
                 yield f"{text} is {has}, not {color}"
-        if figure == "one_roof" and text in (limits := ["memory", "arithmetic"]):
-            right = limits[float(looks["x"]) > axes["x"].at(values["ridge"])]
-            if text != right:
-                yield f"{text} holds it back on the wrong side of the ridge"
     if figure == "matmul_blocks":
         long = [last.x - first.x for first, last, _ in drawing.lines if first.color == "ink"]
         scale = next(number(text) for text, _ in drawing.texts if "elements, all" in text) * side
@@ -279,16 +265,9 @@ def misplaced(figure: str, values: dict[str, Any], picture: str) -> Iterator[str
     # A dot lies on the curve of its color, if there is one; else on any.
     for dot in drawing.dots if drawing.curves else []:
         of_color = [curve for curve in drawing.curves if curve[0].color == dot.color]
-        on = [
-            any(between(dot, *ends) for ends in pairwise(curve))
-            for curve in of_color or drawing.curves
-        ]
-        if not any(on):
+        curves = of_color or drawing.curves
+        if not any(between(dot, *ends) for curve in curves for ends in pairwise(curve)):
             yield f"the {dot.color} dot is on no curve"
-        if figure == "attention" and dot.color == "rust" and values["B"] != values["fitting"]:
-            solid = [one for one, its in zip(drawing.solid, on, strict=True) if its]
-            if (values["B"] < values["fitting"]) not in solid:
-                yield "the curve is not solid for batches that fit, and dotted for others"
     if figure in CELLS:
         cells = [
             (float(looks["y"]), float(looks["x"]), text)
