@@ -5,7 +5,6 @@ import csv
 import io
 import json
 import random
-import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import nbformat
 import pytest
 from classroom import NAME, Classroom, points
+from importers import of_canvas, of_moodle, zipped
 
 PEOPLE = ("Ada Lovelace", "李小龙", "سارا علوی", "O'Brien", "van der Berg-Müller", "anon", "a_b")
 TITLES = (f"{NAME}.ipynb", "Int8-Matmul (1).ipynb", "._a.ipynb", "a.ipynb.txt", "x.zip", "a_b.py")
@@ -20,12 +20,8 @@ HEADS = (
     *("Student", "ID", "SIS Login ID", "Username", "Full name", "Identifier", "Email address"),
     *("First name", "id", "int8-matmul (4711)", "Assignment:int8-matmul (Real)", "Section"),
 )  # fmt: skip
-ODD = [*"\0\ufeff\u202e\ud7ff'\"\n", "", "=1+1", "a/b", "..", "<b>", "%s{}", "9" * 99]
-VALUES = (None, [], {}, "", 0, -1, 1e308, True, [None], {"a": []}, "x" * 9999, [[[[]]]], "\x1b[2J")
-
-
-def text(chance: random.Random) -> str:
-    return "".join(chance.choice((*PEOPLE, *TITLES, *ODD)) for _ in range(chance.randrange(4)))
+ODD = [*"\ufeff\u202e\ud7ff'\"\n", "", "=1+1", "a/b", "..", "<b>", "%s{}", "9" * 99]
+VALUES = (None, [], {}, "", 0, -1, 1e308, True, [None], {"a": []}, "x" * 9999, [[[[]]]], *ODD)
 
 
 def inside(value: Any) -> Iterator[tuple[Any, Any]]:
@@ -41,7 +37,7 @@ def mangled(chance: random.Random, notebook: str) -> bytes:
     content = json.loads(notebook)
     for _ in range(chance.choice((1, 1, 3, 10))):
         place, key = chance.choice([*inside(content)] or [({}, 0)])
-        place[key] = copy.deepcopy(chance.choice((*VALUES, text(chance))))
+        place[key] = copy.deepcopy(chance.choice(VALUES))
         if chance.random() < 0.2:
             del place[key]
     return damaged(chance, json.dumps(content).encode())
@@ -55,49 +51,29 @@ def damaged(chance: random.Random, content: bytes) -> bytes:
     return bytes(raw[: chance.randrange(len(raw))] if chance.random() < 0.05 else raw)
 
 
-def place_of(chance: random.Random) -> str:
-    name = chance.choice((*PEOPLE, *TITLES, text(chance)))
-    name = name.encode("utf-8", "replace").decode()[:60].replace("/", "_").replace("\0", "_")
-    return name if name not in ("", ".", "..") else "x"
-
-
-def fill(chance: random.Random, folder: Path, notebook: str, count: int) -> None:
-    """Put folders with notebooks and times into submitted/."""
-    for number in range(count):
-        place = folder / "submitted" / f"{place_of(chance)}{number}" / NAME
-        place.mkdir(parents=True)
-        (place / f"{NAME}.ipynb").write_bytes(mangled(chance, notebook))
-        (place / "timestamp.txt").write_bytes(text(chance).encode("utf-8", "replace"))
-
-
 def table(chance: random.Random) -> bytes:
-    stream = io.StringIO()
-    heads = chance.sample(HEADS, chance.randrange(1, 7))
+    stream, heads = io.StringIO(), chance.sample(HEADS, chance.randrange(1, 7))
     writer = csv.writer(stream, delimiter=chance.choice(",;\t"))
     writer.writerow(heads)
     for _ in range(chance.randrange(6)):
-        entries = ("Participant 12", "Lovelace, Ada", "ada", "7", "", text(chance))
-        row = [chance.choice(entries).replace("\0", "") for _ in heads]
+        entries = ("Participant 12", "Lovelace, Ada", "ada", "7", *PEOPLE, *ODD)
+        row = [chance.choice(entries) for _ in heads]
         writer.writerow(row[: chance.randrange(len(row) + 1)] if chance.random() < 0.1 else row)
     encoding = chance.choice(("utf-8", "utf-8", "utf-8-sig", "utf-16"))
     return damaged(chance, stream.getvalue().encode(encoding, "replace"))
 
 
 def download(chance: random.Random) -> bytes:
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as zipped:
-        for _ in range(chance.randrange(5)):
-            who, number, file = place_of(chance), chance.randrange(99), place_of(chance)
-            names = (
-                f"{who}_{number}_assignsubmission_file/{file}",
-                f"{who}_{number}_assignsubmission_file_{file}",
-                f"{who}_{number}_4711_{file}",
-                f"{who}_LATE_{number}_4711_{file}",
-                file,
-            )
-            content = chance.choice((b"", b"{}", bytes(30_000), b"PK\3\4"))
-            zipped.writestr(chance.choice(names), content)
-    return damaged(chance, stream.getvalue())
+    names = (*PEOPLE, *TITLES, *ODD)
+    files: dict[str, bytes | str] = {}
+    for number in range(chance.randrange(5)):
+        who, title = chance.choice(names), chance.choice(names)
+        flags = {"late": chance.random() < 0.5}
+        name = chance.choice(
+            (of_moodle(who, number, title), of_canvas(who, number, title, **flags), title)
+        )
+        files[name or "x"] = chance.choice((b"", b"{}", bytes(30_000), b"PK\3\4"))
+    return damaged(chance, zipped(files))
 
 
 FEW_AND_MANY = pytest.mark.parametrize(
@@ -133,7 +109,11 @@ def test_any_notebook_is_graded_or_listed_with_a_reason(
     release: Path, tmp_path: Path, count: int
 ) -> None:
     room = Classroom(tmp_path / "course", release)
-    fill(random.Random(count), room.folder, nbformat.writes(room.solved()), count)
+    chance, solved = random.Random(count), nbformat.writes(room.solved())
+    for number in range(count):
+        place = room.folder_of(f"{chance.choice(PEOPLE)}{number}")
+        (place / f"{NAME}.ipynb").write_bytes(mangled(chance, solved))
+        (place / "timestamp.txt").write_text(chance.choice((*PEOPLE, *ODD)), encoding="utf-8")
     room.grade()
     listed = " ".join(room.not_graded())
     reasons = " ".join(room.not_graded().values())
