@@ -23,8 +23,7 @@ from grading.release import exercises
 from roofkit.check import headline
 from roofkit.check.answers import Answer, ask
 from roofkit.check.compare import MisconceptionValues, judge
-from roofkit.check.messages import PROBLEMS, sentence
-from roofkit.words import spoken
+from roofkit.check.messages import PROBLEMS
 
 NAMES = [name for name in exercises.names() if submissions(name)]
 CLASSES = 1
@@ -351,13 +350,3 @@ def test_a_returned_number_is_quoted_with_its_value() -> None:
         quoted = re.search(r"you returned (\S+), which", hinted(lambda _, one=value: one, [7, 9]))
         assert quoted
         assert float(quoted[1].replace(",", "")) == pytest.approx(value)
-
-
-@pytest.mark.parametrize("language", ["en", "zh_CN"])
-def test_what_is_said_of_a_problem_ends_with_one_stop(language: str) -> None:
-    with spoken(language):
-        for problem in PROBLEMS:
-            for detail in ("", "1.5"):
-                said = sentence(problem, detail, 2.5)
-                assert re.search(r"[^.?。？ ][.?。？]$", said), said
-                assert not re.search(r"[.。] ?[.。]", said), said

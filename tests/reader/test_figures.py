@@ -306,15 +306,4 @@ def test_a_figure_of_steps_plays_to_its_end_and_steps_back(reader: Reader) -> No
     expect(play).to_have_attribute("aria-pressed", "false")
     play.click()  # from the end it starts again
     assert step() < last
-    # Pause keeps the place between two steps.
-    byte, places = reader.figure("byte"), []
-    shown, op, more = BYTES[0]
-    given = figures.byte({"work": op}, rl.chip("TPU v5p"), shown, **more).given
-    most = int(0.6 * 1000 * shows("byte", {}, given=given)["seconds"]["step"])
-    clock.pause_at(reader.page.evaluate("Date.now() / 1000 + 1"))
-    for after in (most, PLAYED, most):
-        byte.locator("[data-does=play]").click()
-        clock.run_for(after)
-        places.append(byte.get_by_role("slider").input_value())
     clock.resume()  # the clock is that of other pages, too
-    assert places == ["0", "0", "1"]

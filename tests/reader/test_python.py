@@ -1,7 +1,6 @@
 """A reader runs the Python of a chapter's page: errors, endless loops, two tabs, another day."""
 
 import re
-import time
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -160,14 +159,6 @@ def test_what_does_not_load_is_named_a_second_press_waits_for_the_first_and_stop
     assert reader.edit("\nwhile True: pass", "").startswith("Done.")
     assert not reader.stale()
     assert reader.places() == built
-    # What the bar says goes when I read on, each time.
-    for _ in range(2):
-        assert reader.run()
-        until = time.monotonic() + SECONDS
-        while reader.bar and time.monotonic() < until:
-            reader.page.wait_for_timeout(500)
-            reader.page.keyboard.press("Shift")
-        assert reader.bar == ""
 
 
 def test_edits_are_kept_between_tabs_days_and_editions_and_are_put_back(reader: Reader) -> None:
