@@ -308,7 +308,10 @@ STYLES = [
     ("right_points", None, {"by": "scatter", "s": 4, "each": [{"marker": one} for one in "ox+"]}),
     ("right_shades", None, {"color": "C0", "each": [{"alpha": one} for one in (1, 0.5, 0.2)]}),
     ("right_steps", None, {"by": "step"}),
+    ("right_widths", None, {"color": "C3", "each": [{"linewidth": one} for one in (1, 2.5, 6)]}),
     ("wrong_alike", "figure-alike", {"color": "C0"}),
+    ("wrong_almost_alike", "figure-alike",
+     {"each": [{"color": (0.1, 0.2, blue)} for blue in (0.801, 0.804, 0.808)]}),
     ("wrong_faint", "figure-unseen", {"color": "whitesmoke"}),
     ("wrong_no_line", "figure-unseen", {"linestyle": "none"}),
     ("wrong_one_of_two", "figure-unseen", {"each": [{"alpha": 0}, {}]}),
@@ -322,6 +325,8 @@ STYLES = [
 # (name, problem that the check must name, arguments of `draw`, what is done then)
 EDITED = [
     ("right_prefix_at_ticks", None, {"ylabel": "attainable FLOP/s"},
+     lambda ax, **case: ax.yaxis.set_major_formatter(EngFormatter())),
+    ("right_prefix_twice", None, {"ylabel": "attainable TFLOP/s"},
      lambda ax, **case: ax.yaxis.set_major_formatter(EngFormatter())),
     ("right_scaled_ticks", None, {"ylabel": "attainable TFLOP/s"},
      lambda ax, **case: ax.yaxis.set_major_formatter(in_tera)),
