@@ -102,28 +102,6 @@ def right_hidden_offset(ax, **case):
 
 
 @right
-def right_inset(ax, sizes, batches, peak, bandwidth):
-    """Show the first batches again in an inset."""
-    near = ax.inset_axes([0.55, 0.1, 0.4, 0.3])
-    for size in sizes:
-        rates = throughput(size, batches, peak, bandwidth)
-        for place in (ax, near):
-            place.plot(batches, rates, label=f"D = F = {size}")
-    near.set(xlim=(batches[0], batches[len(batches) // 8]))
-    ax.indicate_inset_zoom(near)
-    ax.legend(loc="center right")
-    ax.set(xlabel=BATCH, ylabel=RATE)
-
-
-@right
-def right_on_twin(ax, **case):
-    """Draw the curves on the right-hand axis, which has the label."""
-    draw(ax.twinx(), **case, xlabel="")
-    ax.yaxis.set_visible(False)
-    ax.set_xlabel(BATCH)
-
-
-@right
 def right_pyplot(ax, sizes, batches, peak, bandwidth):
     """Use pyplot's functions after `sca`, and change the scale after drawing."""
     plt.sca(ax)
@@ -177,15 +155,6 @@ def right_dark(ax, **case):
     for text in (ax.xaxis.label, ax.yaxis.label):
         text.set_color("white")
     ax.tick_params(colors="white")
-
-
-@wrong("figure-empty")
-def wrong_areas_alone(ax, sizes, batches, peak, bandwidth):
-    """Stack areas on top of each other."""
-    rates = [throughput(size, batches, peak, bandwidth) for size in sizes]
-    ax.stackplot(batches, *rates, labels=[f"D = F = {size}" for size in sizes])
-    ax.set(xlabel=BATCH, ylabel=RATE)
-    ax.legend()
 
 
 # ---- how curves are named
