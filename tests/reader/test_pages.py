@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import cache
+from importlib import metadata
 from itertools import pairwise
 from pathlib import Path
 
@@ -568,13 +569,40 @@ def test_the_privacy_page_names_all_that_the_browser_keeps(
 
 
 def test_the_packages_that_the_site_serves_are_named_with_license_and_version(site: Path) -> None:
-    lines = privacy(site).select(":is(#licenses, #python-in-the-pages) tbody tr")
-    rows = [[cell.get_text(" ", strip=True) for cell in line.select("td")] for line in lines]
+    tables = privacy(site).select("article table")
+    rows = [
+        [cell.get_text(" ", strip=True) for cell in row.select("td")]
+        for table in tables
+        for row in table.select("tbody tr")
+    ]
     text = (site / "licenses.txt").read_text(encoding="utf-8")
-    assert {"Pyodide", "Python", "numpy"} <= {row[0] for row in rows}
-    for row in rows:
-        assert all(row), row
-        package = row[2].split()[-1] if len(row) == 4 else row[0]
-        assert package.lower().replace("-", "_") in text.lower().replace("-", "_")
+    installed = {
+        re.sub(r"[-_.]+", "-", p.metadata["Name"]).lower() for p in metadata.distributions()
+    }
+    versions = [row for row in rows if len(row) == 4 and row[2].split()[-1] in installed]
+    assert versions
+    for _, license, package, version in versions:
+        name = package.split()[-1]
+        shown = metadata.distribution(name)
+        assert version.endswith(shown.version), name
+        assert re.search("[A-Z]", license), name
+        assert f"\n{shown.metadata['Name']} {shown.version}\n" in text
+    # Pyodide, the editor and what they contain.
+    served = [row for row in rows if len(row) == 3]
+    listed = {name: version for name, _, version in served}
+    browser_files = ROOT / "site" / "browser"
+    lock = json.loads((browser_files / "pyodide" / "pyodide-lock.json").read_text(encoding="utf-8"))
+    parts = {name: one["version"] for name, one in lock["packages"].items()}
+    parts |= {"Pyodide": lock["info"]["version"], "Python": lock["info"]["python"]}
+    made_of = (browser_files / "python" / "codemirror" / "packages.json").read_text("utf-8")
+    editor = {one["name"]: one["version"] for one in json.loads(made_of)["packages"]}
+    assert listed == listed | parts | {"CodeMirror, with Lezer": editor["@codemirror/view"]}
+    for name, license, version in served:
+        assert license, name
+        has_own_text = re.search(r"\d", version) and "CodeMirror" not in name
+        assert (
+            re.search(rf"^{re.escape(name)},? {re.escape(version)}\b", text, re.M | re.I)
+            or not has_own_text
+        )
     for words_of in ("SIL OPEN FONT LICENSE", "Redistribution and use in source", "Apache License"):
         assert words_of in text
