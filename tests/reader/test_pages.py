@@ -331,6 +331,25 @@ def test_the_theme_is_chosen_by_keyboard_and_kept(reader: Reader) -> None:
     reader.page.emulate_media(forced_colors="none")
 
 
+def test_a_browser_that_refuses_its_storage_changes_colors_and_searches(
+    browser: Browser, server: Server
+) -> None:
+    context = browser.new_context(color_scheme="dark")
+    context.add_init_script(
+        "Object.defineProperty(window, 'localStorage', { get() { throw new DOMException(); } })"
+    )
+    page = context.new_page()
+    ready(page, f"{server.origin}/search.html?q=bandwidth", covered=True)
+    page.locator("#search-results p.context").first.wait_for()
+    ready(page, f"{server.origin}/chapters/references.html", covered=True)
+    seen = []
+    for _ in range(3):
+        seen.append(page.locator("html").get_attribute("data-theme"))
+        page.get_by_role("button", name="light/dark").click()
+    assert seen == ["dark", "dark", "light"]  # what the system says, and what is chosen
+    context.close()
+
+
 def test_the_first_tab_leads_past_the_menu(reader: Reader) -> None:
     reader.open("chapters/references")
     reader.page.keyboard.press("Tab")
@@ -461,6 +480,20 @@ def test_a_term_is_explained_by_a_touch_and_opened_by_a_second(
     term.tap()
     page.wait_for_url("**/zh/chapters/glossary.html#term-FLOP-s")
     context.close()
+
+
+def test_tables_too_wide_for_a_phone_keep_their_headings_in_sight(reader: Reader) -> None:
+    reader.phone()
+    reader.open("chapters/hardware")
+    tables = reader.page.locator("table:has(th:nth-child(4))")
+    wide = "(all) => all.findIndex((t) => t.scrollWidth > t.parentElement.clientWidth + 150)"
+    table = tables.nth(tables.evaluate_all(wide))
+    cell = table.locator("tbody td").first
+    before = cell.bounding_box()
+    scrolled = "(t) => { t.parentElement.scrollLeft = 200; return t.parentElement.scrollLeft; }"
+    assert table.evaluate(scrolled) > 100
+    assert cell.bounding_box() == before  # the first column stays
+    reader.desk()
 
 
 def test_drawings_have_only_colors_that_follow_the_theme(site: Path) -> None:
