@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Tests of a file share what they start: the file stays in one worker. The order is conftest.py's.
 PYTEST := $(BIN)/pytest -n $(JOBS) -p no:nbval --dist loadfile --no-loadscope-reorder
 
-.PHONY: book help pdf slides serve lab solution check javascript test test-all translations lock \
+.PHONY: book help pdf slides serve lab solution check javascript test test-all bench translations lock \
 	release grade roster due collect return export nbgrader clean style environment cluster dev system
 
 book: environment  ## build the site, English and Chinese, into _build/html; warnings are errors
@@ -59,6 +59,10 @@ test: system style  ## what CI runs for a pull request
 # As test, with second systems and all series in full: CI runs it every night.
 test-all: system style
 	$(PYTEST) -m "long or not long"
+
+# Times of rooflib and of grading, as ratios within one run.
+bench: dev
+	@PYTHONPATH=.:kit:site:tests/support $(BIN)/python tests/bench
 
 translations: environment  ## update the translations' catalogs, and list what is left: PAGE=chapters/time; COMPLETE=1
 	@$(BIN)/python site translations $(PAGE) $(if $(COMPLETE),--complete)

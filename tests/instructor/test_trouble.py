@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import random
 import shutil
 import signal
 import sqlite3
@@ -14,6 +15,8 @@ from classroom import COMMAND, NAME, Classroom, command, one_line, said
 from processes import nothing_left
 from repository import ROOT
 from series import in_part
+
+SEED = 20
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +110,22 @@ def test_a_grading_that_is_refused_interrupted_or_killed_goes_on_where_it_was(
         running.until(2)
         running.process.kill()
         running.ended()
+    same(room, undisturbed)
+
+
+@pytest.mark.long
+def test_a_grading_that_is_killed_at_any_moment_goes_on_where_it_was(
+    room: Classroom, undisturbed: dict[str, bytes]
+) -> None:
+    chance = random.Random(SEED)
+    for _ in range(8):
+        with nothing_left():
+            running = Running(room)
+            running.until(chance.randrange(3))
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                running.process.wait(chance.uniform(0, 0.3))
+            running.process.kill()
+            running.ended()
     same(room, undisturbed)
 
 

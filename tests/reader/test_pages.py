@@ -1,7 +1,10 @@
 """What is around and in a page: links, languages, menus, terms, themes, notebooks, licenses."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
@@ -571,6 +574,20 @@ def test_the_notebook_of_a_page_has_its_text_and_cells(site: Path, language: str
         assert [one for one in in_tables if plain(one) not in cells] == [], name
         assert bool(HAN.search(prose)) == (language == "zh"), name
     assert offered > 10
+
+
+@pytest.mark.long
+def test_the_notebook_of_a_page_runs_from_top_to_bottom(site: Path) -> None:
+    notebook = site / "chapters" / "intensity.ipynb"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--nbval-lax", "-q", "-p", "no:xdist", str(notebook)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT / 'kit'}"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
 
 
 # ---- what the site keeps and what it is made of
