@@ -9,6 +9,7 @@ import ast
 import copy
 import json
 import re
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +24,7 @@ from roofkit.words import ORIGINAL
 MOST_SOURCE = 100_000  # characters that are parsed: syntax trees take much memory
 STUB = ("raise NotImplementedError", "raise NotImplementedError()")  # how an answer ends, released
 MAX_CELLS = 1_000  # each cell takes time; exercises have fewer than 50
+PARSING = threading.Lock()
 CHECK = re.compile(r"""\s*check\(\s*["']([\w-]+)["']""")
 
 
@@ -77,13 +79,19 @@ def _cell(found: Any) -> Cell:
     )
 
 
+def syntax_tree(source: str | bytes, name: str = "<unknown>") -> ast.Module:
+    """Parse code. Two threads that do so at one time may get a SystemError, as in Python 3.11.7."""
+    with PARSING:
+        return ast.parse(source, name)
+
+
 def parsed(source: str) -> list[ast.stmt] | None:
     """Return the statements of a cell, None if it has an error or is too long."""
     if len(source) > MOST_SOURCE:
         return None
     lines = ["" if line[:1] in ("%", "!") else line for line in source.split("\n")]  # magics
     try:
-        return ast.parse("\n".join(lines)).body
+        return syntax_tree("\n".join(lines)).body
     except (SyntaxError, ValueError, MemoryError, RecursionError):  # the last two: deep nesting
         return None
 

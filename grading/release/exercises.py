@@ -30,6 +30,7 @@ import grading
 import roofkit
 import rooflib
 from grading.files import Unable
+from grading.notebook import syntax_tree
 from grading.schema import MISTAKES, Case, Part
 from roofkit.check.answers import Plain, ask
 from roofkit.exercise_facts import of_file
@@ -191,7 +192,7 @@ def _run(source: str, names: dict[str, Any], file: Path) -> object:
     """Run code; return the value of its last expression, None without one."""
     place = f"a cell of {file.name}"
     try:
-        tree = ast.parse(source, place)
+        tree = syntax_tree(source, place)
         last = tree.body[-1] if tree.body else None
         if isinstance(last, ast.Expr):
             tree.body.pop()
@@ -219,7 +220,7 @@ def _with_marks(solution: str) -> str:
 
     They stand around the body of its function, below the docstring.
     """
-    (function,) = (node for node in ast.parse(solution).body if isinstance(node, ast.FunctionDef))
+    (function,) = (node for node in syntax_tree(solution).body if isinstance(node, ast.FunctionDef))
     first, lines = function.body[0], solution.splitlines()
     start = first.end_lineno if ast.get_docstring(function) else first.lineno - 1
     end = function.end_lineno
@@ -258,5 +259,5 @@ def _deciding(file: Path) -> Iterator[Path]:
 def _meaning(file: Path) -> bytes:
     content = file.read_bytes()
     if file.suffix == ".py":
-        content = ast.dump(ast.parse(content)).encode()
+        content = ast.dump(syntax_tree(content)).encode()
     return hashlib.sha256(content).digest()
