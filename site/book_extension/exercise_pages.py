@@ -5,6 +5,7 @@ An exercise is one file, exercises/<name>.py, a notebook in the percent format. 
 """
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from roofkit.texts import with_docstrings
 FOLDER = "exercises"
 MISTAKES = Path(FOLDER, "misconceptions.toml")
 SHARED = "every-notebook.md"  # texts of all exercises' notebooks
+POINTS = re.compile(r"\s*[(\uff08][^()\uff08\uff09]*[)\uff09]$")  # at the end of a part's heading
 PAGE = """\
 ---
 jupytext:
@@ -84,12 +86,13 @@ def page(file: Path) -> str:
 
 
 def worked(notebook: NotebookNode, _: Callable[[str], str] = str) -> str:
-    """Return each part's reference solution as Markdown, under the part's heading."""
+    """Return each part's reference solution as Markdown, under its heading without the points."""
     title = _("Worked solution")
     found, heading = [f"## {title}"], ""
     for cell in notebook.cells:
         if is_of(cell, "markdown", "") and cell.source.startswith("## "):
-            heading = f"### {_(cell.source.splitlines()[0].removeprefix('## '))}"
+            said = _(cell.source.splitlines()[0].removeprefix("## "))
+            heading = f"### {POINTS.sub('', said)}"
         elif is_of(cell, "code", ""):
             found += [heading, f"```python\n{with_docstrings(cell.source, _)}\n```"]
     return "\n\n".join(found)
