@@ -5,10 +5,12 @@ with the values of the reference solution, which no sandbox ever holds.
 """
 
 import ast
+import base64
 import functools
 import platform
 import re
 import socket
+import struct
 import textwrap
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +47,7 @@ RICH = ("display_data", "execute_result")
 FORGED = (TypeError, AttributeError, LookupError, ValueError)  # what malformed data may raise
 SHOWN_BYTES = 1_500_000  # of all cells together
 LAYOUT_BYTES = 50  # of an output in a file, beside what it shows
-IS_PNG = re.compile(r"iVBORw0KGgo[\w+/]+=*\Z", re.ASCII)  # a PNG in base64
+MOST_PIXELS = 25_000_000  # of a picture: a small file can unpack to a huge one, in a browser
 CUT = N_("More was shown than fits on this page.")
 NOT_GRADED = "This could not be graded."
 NOT_REACHED = N_("The notebook did not get as far as this check.")
@@ -224,13 +226,25 @@ def output(found: Sequence[object]) -> NotebookNode:
     elif kind == "error":
         name, value, *lines = texts
         made = {"output_type": kind, "ename": name, "evalue": value, "traceback": lines}
-    else:
+    elif kind in RICH:
         text, picture = texts
-        data = {"text/plain": text} | ({"image/png": picture} if IS_PNG.match(picture) else {})
-        made = {"output_type": RICH[RICH.index(kind)], "data": data, "metadata": {}}
+        data = {"text/plain": text} | ({"image/png": picture} if _is_picture(picture) else {})
+        made = {"output_type": kind, "data": data, "metadata": {}}
         made |= {"execution_count": None} if kind == "execute_result" else {}
+    else:
+        raise ValueError(kind)
     node: NotebookNode = from_dict(made)
     return node
+
+
+def _is_picture(text: str) -> bool:
+    """Return whether this is a PNG, in base64, that a browser can show."""
+    try:
+        start = base64.b64decode(text, validate=True)[:24]
+        wide, high = struct.unpack(">16xII", start)
+    except (ValueError, struct.error):
+        return False
+    return start.startswith(b"\x89PNG") and 0 < wide * high <= MOST_PIXELS
 
 
 def _text(found: object) -> str:
@@ -401,17 +415,18 @@ def name_wrong_parts_called(
     for cell in nb.cells:
         for one in parsed(cell.source) or [] if cell.cell_type == "code" else []:
             if isinstance(one, ast.FunctionDef):
-                names = [node for node in ast.walk(one) if isinstance(node, ast.Name)]
-                own = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-                called[one.name] = {node.id for node in names} - own
+                nodes = list(ast.walk(one))
+                calls = [node.func for node in nodes if isinstance(node, ast.Call)]
+                names = {call.id for call in calls if isinstance(call, ast.Name)}
+                called[one.name] = names - {node.arg for node in nodes if isinstance(node, ast.arg)}
     wrong = [functions[part.key] for part in parts if part.points < part.of]
     said = _(
         "`{function}` calls {others}, which got no points: that may be all that is wrong here."
     )
     for part in parts:
         function = functions[part.key]
-        calls = called.get(function, set()) - {function}
-        others = [f"`{name}`" for name in wrong if name in calls]
+        names = called.get(function, set()) - {function}
+        others = [f"`{name}`" for name in wrong if name in names]
         if function in wrong and others:
             first = said.format(function=function, others=listed(others))
             part = replace(part, sentences=(first, *part.sentences))
